@@ -1,0 +1,37 @@
+"""qbench makes and runs benchmarks for quantity-aware retrieval.
+
+What the command line does is a few lines of Python too: the names below load what they need when first used.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__version__ = "0.1.0"
+
+_PUBLIC: dict[str, str] = {
+    "Benchmark": "qbench.benchmark.disk",
+    "Condition": "qbench.quantities.types",
+    "Quantity": "qbench.quantities.types",
+    "Query": "qbench.benchmark.types",
+    "build_index": "qbench.index.build",
+    "generate": "qbench.generation.generate",
+    "open_benchmark": "qbench.benchmark.disk",
+    "leaderboard": "qbench.leaderboard.run",
+    "parse_system": "qbench.retrieval.grammar",
+    "synthesize": "qbench.synth.make",
+}
+
+__all__ = ["__version__", *_PUBLIC]
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name not in _PUBLIC:
+        raise AttributeError(f"module 'qbench' has no attribute {name!r}")
+    return getattr(import_module(_PUBLIC[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,53 @@
+"""What every verb shares: one console, progress bars, errors as one line, common options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from qbench.progress import Progress
+
+
+def out() -> Console:
+    """Standard output: results."""
+    from rich.console import Console
+
+    return Console(highlight=False, soft_wrap=not Console().is_terminal)
+
+
+def err() -> Console:
+    """Standard error: progress, notes, errors."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)
+
+
+def note(message: str) -> None:
+    """A line on standard error; brackets in it are text, not markup."""
+    err().print(message, markup=False)
+
+
+@contextmanager
+def progress(title: str) -> Iterator[Progress]:
+    """A progress bar on standard error while the block runs; a plain line where there is no terminal."""
+    from rich import progress as bars
+
+    console = err()
+    columns = (
+        bars.TextColumn("{task.description}"),
+        bars.BarColumn(),
+        bars.MofNCompleteColumn(),
+        bars.TimeElapsedColumn(),
+        bars.TimeRemainingColumn(),
+    )
+    with bars.Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(title, total=None)
+
+        def advance(done: int, total: int | None = None, what: str = "") -> None:
+            bar.update(task, completed=done, total=total, description=f"{title} {what}".rstrip())
+
+        yield advance

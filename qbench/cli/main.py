@@ -1,0 +1,100 @@
+"""The `qbench` command: the table of verbs, and how an error reaches a person."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+VERBS: dict[str, str] = {
+    "build-index": "Corpus -> quantities and concept/unit index.",
+    "index": "Look into an index.",
+    "gen-queries": "Index -> benchmark with checked labels.",
+    "synth": "Table of facts -> corpus with exact quantities.",
+    "benchmark": "Check, import, export, show benchmarks.",
+    "systems": "List the retrieval systems.",
+    "leaderboard": "Run systems, test differences, show a table.",
+    "evaluate": "Score run files of other tools.",
+    "extract": "Show the quantities of a text.",
+}
+"""Each verb is `qbench.cli.<verb with underscores>.app`, imported only when it is asked for."""
+
+
+class LazyGroup(TyperGroup):
+    """Knows the verbs' names and one-line helps without importing them, so that `qbench --help` is quick."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Name the verbs in the order of `VERBS`."""
+        return list(VERBS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Import the verb's module, or stand in for it where only its one-line help is needed."""
+        if cmd_name not in VERBS:
+            return None
+        if _only_listing():
+            return typer.main.get_command(_placeholder(VERBS[cmd_name]))
+        module = import_module(f"qbench.cli.{cmd_name.replace('-', '_')}")
+        command: Any = typer.main.get_command(module.app)
+        command.name = cmd_name
+        return command
+
+
+app = typer.Typer(
+    cls=LazyGroup,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+
+def _version(value: bool) -> None:
+    if value:
+        from qbench import __version__
+
+        typer.echo(f"qbench {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+) -> None:
+    """Make and run benchmarks for quantity-aware retrieval."""
+
+
+def main() -> None:
+    """Run the command line. A qbench error is one line and exit code 1; anything else is a bug and shows itself."""
+    from qbench.errors import QbenchError
+
+    try:
+        app()
+    except QbenchError as error:
+        typer.echo(f"qbench: {error}", err=True)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        typer.echo("qbench: interrupted; run the same command again to go on", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader (head, less) has left; what it read is whole.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+
+
+def _only_listing() -> bool:
+    words = [word for word in sys.argv[1:] if not word.startswith("-")]
+    return not words
+
+
+def _placeholder(help_text: str) -> typer.Typer:
+    verb = typer.Typer(add_completion=False)
+
+    @verb.command(help=help_text)
+    def _nothing() -> None:
+        """Never called: it stands for a verb in the list."""
+
+    return verb

@@ -1,0 +1,89 @@
+"""Errors for people: what is wrong, where, with which value, and what to do about it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+
+class QbenchError(Exception):
+    """Base of every error that qbench raises on purpose.
+
+    Args:
+        message: what is wrong, one sentence without a full stop.
+        file: the file in which it was found.
+        line: its 1-based line or row number.
+        value: the offending value; printed shortened.
+        remedy: what the user can do.
+
+    The fields survive pickling, so that an error raised in a worker process arrives whole.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        file: str | Path | None = None,
+        line: int | None = None,
+        value: object = None,
+        remedy: str | None = None,
+    ) -> None:
+        self.message = message
+        self.file = None if file is None else str(file)
+        self.line = line
+        self.value = None if value is None else shorten(value)
+        self.remedy = remedy
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        place = self.file or ""
+        if self.line is not None:
+            place += f":{self.line}" if place else f"line {self.line}"
+        text = f"{place}: {self.message}" if place else self.message
+        if self.value is not None:
+            text += f" (found {self.value})"
+        if self.remedy:
+            text += f". {self.remedy}"
+        return text
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), self.message, self.file, self.line, self.value, self.remedy)
+
+
+class InputError(QbenchError):
+    """A file, a line or a value that came from the user cannot be used."""
+
+
+class OptionError(QbenchError):
+    """An option or a parameter has a value that makes no sense."""
+
+
+class UnknownNameError(OptionError):
+    """A name (system, measure, unit, extractor) that qbench does not know."""
+
+
+class BusyError(QbenchError):
+    """Another process is writing to the same folder."""
+
+
+class MissingPackageError(QbenchError):
+    """An optional package is needed and not installed."""
+
+
+class _Verbatim(str):
+    """A value that was shortened already."""
+
+
+def _rebuild(
+    cls: type[QbenchError], message: str, file: str | None, line: int | None, value: str | None, remedy: str | None
+) -> QbenchError:
+    shown = None if value is None else _Verbatim(value)
+    return cls(message, file=file, line=line, value=shown, remedy=remedy)
+
+
+def shorten(value: object, width: int = 80) -> str:
+    """A printable, single-line form of a value, at most `width` characters long."""
+    if isinstance(value, _Verbatim):
+        return str(value)
+    text = repr(value)
+    return text if len(text) <= width else text[: width - 3] + "..."

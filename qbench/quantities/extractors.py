@@ -1,0 +1,89 @@
+"""The extractor's role, and the extractors that are known by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from qbench.errors import UnknownNameError
+from qbench.quantities.types import Quantity
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from qbench.quantities.units import Units
+
+EXTRACTORS: Mapping[str, str] = {
+    "rules": "numbers, units and bounds by our own grammar, concepts by word lists (default)",
+    "quantulum3": "numbers and units by quantulum3, the rest as in `rules`",
+}
+
+
+class Extractor(Protocol):
+    """Finds the quantities of one text. Deterministic, and free of state between calls."""
+
+    name: str
+    units: Units
+
+    def extract(self, text: str) -> list[Quantity]:
+        """The mentions in `text`, ordered by value span; spans index into `text` as given."""
+        ...
+
+
+@dataclass(frozen=True)
+class ExtractorOptions:
+    """What can change an extractor's output; part of every digest that depends on extraction.
+
+    Attributes:
+        name: a key of `EXTRACTORS`.
+        years: also report calendar years (unit "calendar year", family "date").
+        units_file: a user's own units, added to the built-in ones.
+    """
+
+    name: str = "rules"
+    years: bool = False
+    units_file: Path | None = None
+
+    def key(self) -> dict[str, object]:
+        """For digests: the options, the content of the units file, and the version of the rules."""
+        from qbench import __version__
+        from qbench.store import file_digest
+
+        return {
+            "extractor": self.name,
+            "years": self.years,
+            "units_file": None if self.units_file is None else file_digest(self.units_file),
+            "version": __version__,
+        }
+
+
+def get_extractor(options: ExtractorOptions = ExtractorOptions()) -> Extractor:
+    """Build the extractor that `options` name.
+
+    Raises:
+        UnknownNameError: no extractor has that name.
+    """
+    from qbench.quantities.units import load_units
+
+    if options.name not in EXTRACTORS:
+        raise UnknownNameError("unknown extractor", value=options.name, remedy=f"Known: {', '.join(EXTRACTORS)}")
+    units = load_units(options.units_file)
+    if options.name == "quantulum3":
+        from qbench.quantities.quantulum import QuantulumExtractor
+
+        return QuantulumExtractor(units, years=options.years)
+    from qbench.quantities.rules import RulesExtractor
+
+    return RulesExtractor(units, years=options.years)
+
+
+def extract_table(doc_ids: Iterable[str], texts: Iterable[str], extractor: Extractor) -> pl.DataFrame:
+    """The quantity table of some texts (schema `quantity_schema`), in the order given."""
+    import polars as pl
+
+    from qbench.quantities.types import quantity_schema, to_row
+
+    rows = [to_row(doc_id, q) for doc_id, text in zip(doc_ids, texts, strict=True) for q in extractor.extract(text)]
+    return pl.DataFrame(rows, schema=quantity_schema())

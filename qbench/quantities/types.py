@@ -1,0 +1,177 @@
+"""What a quantity is, what a condition on one is, and how both lie in tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from qbench.errors import OptionError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Span = tuple[int, int]
+
+Bound = Literal["=", "~", "<", "<=", ">", ">=", "between"]
+"""How a mention bounds its value: "more than 5" is ">", "about 5" is "~", "5 to 8" is "between"."""
+
+Comparator = Literal["=", "!=", "<", "<=", ">", ">=", "between"]
+"""What a query asks of a value."""
+
+COMPARATORS: tuple[Comparator, ...] = get_args(Comparator)
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """One mention of a quantity in a text.
+
+    Attributes:
+        value: the number, magnitudes multiplied out ("$3.5 million" -> 3500000.0).
+        high: the upper end of a range; equal to `value` for a single number.
+        bound: how the text bounds the value.
+        unit: canonical name ("kilogram", "dollar", "employee"; "" for none).
+        family: what the unit measures ("mass", "currency", "count"; "" for none).
+        base_unit: the unit in which values of the same family compare ("pound" -> "kilogram"). Two
+            quantities compare if and only if their base units are equal.
+        base_value, base_high: `value` and `high` in the base unit.
+        concept: the words that say what the number is about, lower-case, in order.
+        digits: number of significant digits as written.
+        value_span, unit_span, bound_span: half-open character spans in the text.
+        concept_spans: one span for each stretch of concept words.
+    """
+
+    value: float
+    high: float
+    bound: Bound
+    unit: str
+    family: str
+    base_unit: str
+    base_value: float
+    base_high: float
+    concept: tuple[str, ...] = ()
+    digits: int = 0
+    value_span: Span = (0, 0)
+    unit_span: Span | None = None
+    bound_span: Span | None = None
+    concept_spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What a query asks of one quantity: `concept` `comparator` `value` `unit`.
+
+    Attributes:
+        comparator: one of = != < <= > >= between.
+        value: the number, or the lower end for "between" (both ends included).
+        high: the upper end for "between", else equal to `value`.
+        unit: canonical unit name, "" for a bare number.
+        base_unit, base_value, base_high: the same in the unit that values compare in.
+        concept: lower-case words of what it is about; () where only unit and value count.
+        value_text, unit_text: as written in the query; "" where unknown.
+    """
+
+    comparator: Comparator
+    value: float
+    high: float
+    unit: str
+    base_unit: str
+    base_value: float
+    base_high: float
+    concept: tuple[str, ...] = ()
+    value_text: str = ""
+    unit_text: str = ""
+
+    def __post_init__(self) -> None:
+        if self.comparator not in COMPARATORS:
+            raise OptionError("unknown comparator", value=self.comparator, remedy=f"Use one of {' '.join(COMPARATORS)}")
+        if not (abs(self.value) < float("inf") and abs(self.high) < float("inf")):
+            raise OptionError("a condition needs finite values", value=(self.value, self.high))
+        if self.high < self.value:
+            raise OptionError("the upper end of a range lies below the lower one", value=(self.value, self.high))
+
+    def to_dict(self) -> dict[str, Any]:
+        """A dict that JSON and polars can hold; concept words joined by spaces."""
+        row: dict[str, Any] = {name: getattr(self, name) for name in self.__slots__}
+        row["concept"] = " ".join(self.concept)
+        return row
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Condition:
+        """The inverse of `to_dict`."""
+        return cls(**{**data, "concept": tuple(data["concept"].split())})
+
+
+def quantity_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
+    """Columns of a quantity table: `doc_id`, then the fields of `Quantity`.
+
+    `doc_id` names the retrieval unit (a sentence). Spans are two columns each, -1 where there is none;
+    `concept` is one string, its words joined by single spaces.
+    """
+    import polars as pl
+
+    return {
+        "doc_id": pl.String,
+        "value": pl.Float64,
+        "high": pl.Float64,
+        "bound": pl.String,
+        "unit": pl.String,
+        "family": pl.String,
+        "base_unit": pl.String,
+        "base_value": pl.Float64,
+        "base_high": pl.Float64,
+        "concept": pl.String,
+        "digits": pl.Int16,
+        "value_start": pl.Int32,
+        "value_end": pl.Int32,
+        "unit_start": pl.Int32,
+        "unit_end": pl.Int32,
+        "bound_start": pl.Int32,
+        "bound_end": pl.Int32,
+        "concept_spans": pl.List(pl.List(pl.Int32)),
+    }
+
+
+def to_row(doc_id: str, quantity: Quantity) -> dict[str, Any]:
+    """One row of a quantity table."""
+    unit = quantity.unit_span or (-1, -1)
+    bound = quantity.bound_span or (-1, -1)
+    return {
+        "doc_id": doc_id,
+        "value": quantity.value,
+        "high": quantity.high,
+        "bound": quantity.bound,
+        "unit": quantity.unit,
+        "family": quantity.family,
+        "base_unit": quantity.base_unit,
+        "base_value": quantity.base_value,
+        "base_high": quantity.base_high,
+        "concept": " ".join(quantity.concept),
+        "digits": quantity.digits,
+        "value_start": quantity.value_span[0],
+        "value_end": quantity.value_span[1],
+        "unit_start": unit[0],
+        "unit_end": unit[1],
+        "bound_start": bound[0],
+        "bound_end": bound[1],
+        "concept_spans": [list(span) for span in quantity.concept_spans],
+    }
+
+
+def from_row(row: dict[str, Any]) -> Quantity:
+    """The inverse of `to_row`, without its doc_id."""
+    return Quantity(
+        value=row["value"],
+        high=row["high"],
+        bound=row["bound"],
+        unit=row["unit"],
+        family=row["family"],
+        base_unit=row["base_unit"],
+        base_value=row["base_value"],
+        base_high=row["base_high"],
+        concept=tuple(row["concept"].split()),
+        digits=row["digits"],
+        value_span=(row["value_start"], row["value_end"]),
+        unit_span=None if row["unit_start"] < 0 else (row["unit_start"], row["unit_end"]),
+        bound_span=None if row["bound_start"] < 0 else (row["bound_start"], row["bound_end"]),
+        concept_spans=tuple((a, b) for a, b in row["concept_spans"]),
+    )

@@ -1,0 +1,335 @@
+"""Units: names and surface forms from a commented text file, arithmetic by pint.
+
+A unit belongs to a *family* (what it measures) and has a *base unit*: two values compare if and only if their base
+units are equal. Units of a family with a base convert into it; currencies have none and stand for themselves.
+Nouns ("employee") and compounds ("dollar per share") need no entry: `Units.get` makes them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from qbench.errors import InputError, OptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+UNITS_FILE = Path(__file__).parent / "data" / "units.txt"
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One unit.
+
+    Attributes:
+        name: canonical name, singular.
+        family: what it measures; "count" for nouns, "" for the bare number.
+        base_unit: name of the unit in which values compare.
+        factor, offset: value in base unit = value * factor + offset.
+        names: written-out forms, singular and plural; they follow the number after a space.
+        symbols: short forms that follow the number.
+        before: short forms that precede the number.
+    """
+
+    name: str
+    family: str
+    base_unit: str
+    factor: float = 1.0
+    offset: float = 0.0
+    names: tuple[str, ...] = ()
+    symbols: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
+
+
+NO_UNIT = Unit("", "", "")
+
+
+class Units:
+    """The known units, by name and by surface form."""
+
+    def __init__(self, units: Iterable[Unit]) -> None:
+        self._by_name: dict[str, Unit] = {}
+        self._after: dict[str, Unit] = {}
+        self._folded: dict[str, Unit] = {}
+        self._before: dict[str, Unit] = {}
+        self._made: dict[str, Unit] = {}
+        for unit in units:
+            self._add(unit)
+
+    def _add(self, unit: Unit) -> None:
+        self._by_name[unit.name] = unit
+        for symbol in unit.symbols:
+            self._after.setdefault(symbol, unit)
+        for name in (unit.name, *unit.names):
+            self._folded.setdefault(fold(name), unit)
+        for symbol in unit.before:
+            self._before.setdefault(symbol, unit)
+
+    def __iter__(self) -> Iterator[Unit]:
+        return iter(self._by_name.values())
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._by_name
+
+    def get(self, name: str) -> Unit:
+        """The unit of a canonical name; "" is the bare number, an unknown name is a counted noun.
+
+        "X per Y" is a compound of its parts: it compares by the quotient of their base units.
+        """
+        if not name:
+            return NO_UNIT
+        unit = self._by_name.get(name) or self._made.get(name)
+        if unit is None:
+            unit = self._compound(name) if " per " in name else Unit(name, "count", name, names=(name, plural(name)))
+            if len(self._made) < 100_000:
+                self._made[name] = unit
+        return unit
+
+    def _compound(self, name: str) -> Unit:
+        top, _, bottom = name.rpartition(" per ")
+        over, under = self.get(top), self.get(bottom)
+        # 5 °C per hour is no 278 K per hour: the offset of a scale plays no part in a rate.
+        tops = over.names or (top,)
+        return Unit(
+            name,
+            f"{over.family} per {under.family}",
+            f"{over.base_unit} per {under.base_unit}",
+            over.factor / under.factor,
+            names=tuple(f"{form} per {bottom}" for form in tops),
+            symbols=tuple(f"{a}/{b}" for a in over.symbols[:1] for b in under.symbols[:1]),
+        )
+
+    def lookup(self, surface: str) -> Unit | None:
+        """The unit that a surface form names: symbols exactly as written, names in any case and spelling."""
+        return self._after.get(surface) or self._folded.get(fold(surface)) or self._before.get(surface)
+
+    def symbol(self, surface: str) -> Unit | None:
+        """The unit of a symbol that follows the number, upper and lower case as written."""
+        return self._after.get(surface)
+
+    def named(self, folded: str) -> Unit | None:
+        """The unit of a written-out form, given as `fold` leaves it."""
+        return self._folded.get(folded)
+
+    def preceding(self, surface: str) -> Unit | None:
+        """The unit of a symbol that precedes the number ("$", "USD")."""
+        return self._before.get(surface)
+
+    def surfaces(self) -> Iterator[str]:
+        """Every surface form that may follow a number."""
+        yield from self._after
+        yield from self._folded
+
+    def to_base(self, value: float, name: str) -> float:
+        """A value of the named unit, in that unit's base unit."""
+        unit = self.get(name)
+        return value * unit.factor + unit.offset
+
+    def convert(self, value: float, source: str, target: str) -> float:
+        """A value of one unit, in another.
+
+        Raises:
+            OptionError: the two do not measure the same.
+        """
+        a, b = self.get(source), self.get(target)
+        if a.base_unit != b.base_unit:
+            raise OptionError(f"cannot convert {source or 'a bare number'} into {target or 'a bare number'}")
+        return (value * a.factor + a.offset - b.offset) / b.factor
+
+    def same_family(self, name: str) -> tuple[Unit, ...]:
+        """The other units of the named unit's family, in the order of the file."""
+        unit = self.get(name)
+        return tuple(u for u in self._by_name.values() if u.family == unit.family and u.name != unit.name)
+
+
+@lru_cache(maxsize=8)
+def load_units(extra: Path | None = None) -> Units:
+    """The built-in units, and those of a user's own file (same format; its entries win).
+
+    Raises:
+        InputError: a line of the file cannot be read, or pint does not know its definition.
+    """
+    entries = _read(UNITS_FILE) + ([] if extra is None else _read(extra))
+    return Units(_define(entries))
+
+
+@dataclass(frozen=True)
+class _Entry:
+    file: Path
+    line: int
+    family: str
+    base: str | None
+    name: str
+    definition: str
+    names: tuple[str, ...]
+    symbols: tuple[str, ...]
+    before: tuple[str, ...]
+
+
+def _read(path: Path) -> list[_Entry]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError("no such units file", file=path) from None
+    except UnicodeDecodeError as fault:
+        raise InputError(f"the units file is not UTF-8 at byte {fault.start}", file=path) from None
+    family, base, entries = "", None, []
+    for number, raw in enumerate(text.splitlines(), start=1):
+        line = re.sub(r"(^|\s)#.*", "", raw).strip()
+        if not line:
+            continue
+        if header := re.fullmatch(r"\[([^:\]]+)(?::([^\]]+))?\]", line):
+            family, base = header[1].strip(), header[2].strip() if header[2] else None
+            continue
+        name, equals, rest = line.partition(" = ")
+        if not equals or not family:
+            raise InputError(
+                "neither a [family] nor `name = definition ; names ; symbols ; before`",
+                file=path,
+                line=number,
+                value=raw,
+            )
+        definition, names, symbols, before, *_ = [*(part.strip() for part in rest.split(";")), "", "", ""]
+        entries.append(
+            _Entry(
+                path, number, family, base, name.strip(), definition, _forms(names), _listed(symbols), _listed(before)
+            )
+        )
+    return entries
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _forms(text: str) -> tuple[str, ...]:
+    """Singular and plural forms; "foot=feet" gives an irregular plural, "lux=lux" none of its own."""
+    parts = _listed(text)
+    irregular = {part.partition("=")[0].strip() for part in parts if "=" in part}
+    forms: dict[str, None] = {}
+    for part in parts:
+        singular, equals, many = part.partition("=")
+        forms[singular.strip()] = None
+        if equals:
+            forms[many.strip()] = None
+        elif singular.strip() not in irregular:
+            forms[plural(singular.strip())] = None
+    return tuple(forms)
+
+
+def _define(entries: list[_Entry]) -> Iterator[Unit]:
+    bases = {entry.name: entry for entry in entries}
+    registry = _registry()
+    done: dict[str, Unit] = {}
+    # A definition may name a unit that stands further down in the file (a family's base), so bases come first.
+    for entry in sorted(entries, key=lambda e: e.name != e.base):
+        done[entry.name] = _unit(entry, bases, done, registry)
+    # The order of the file decides which unit an ambiguous surface form names; a later file wins over the built-in one.
+    order = [e for e in entries if e.file != UNITS_FILE] + [e for e in entries if e.file == UNITS_FILE]
+    yield from (done[name] for name in dict.fromkeys(e.name for e in order))
+
+
+def _unit(entry: _Entry, bases: Mapping[str, _Entry], done: Mapping[str, Unit], registry: Any) -> Unit:
+    factor, offset, base = 1.0, 0.0, entry.base or entry.name
+    number, _, other = entry.definition.partition(" ")
+    if entry.definition == "=":
+        base = entry.name
+    elif other in done and _is_number(number):
+        base, factor = done[other].base_unit, float(number) * done[other].factor
+    elif entry.name != entry.base:
+        factor, offset = _by_pint(entry, bases, registry)
+    return Unit(entry.name, entry.family, base, factor, offset, entry.names, entry.symbols, entry.before)
+
+
+def _by_pint(entry: _Entry, bases: Mapping[str, _Entry], registry: Any) -> tuple[float, float]:
+    import pint
+
+    if entry.base is None or entry.base not in bases:
+        raise InputError(
+            "the family of this unit has no base to convert into",
+            file=entry.file,
+            line=entry.line,
+            value=entry.name,
+            remedy="Write `=` for a unit that stands for itself, or give the family a base",
+        )
+    base = bases[entry.base].definition
+    try:
+        if entry.definition.startswith("deg") or base.startswith("deg"):
+            zero, one = (registry.Quantity(x, entry.definition).to(base).magnitude for x in (0.0, 1.0))
+            # Both ends come through kelvin and back: what that adds in the last bits goes away again.
+            return float(f"{one - zero:.13g}"), float(f"{zero:.13g}")
+        one_in_base = registry.Quantity(1.0) * registry.parse_expression(entry.definition)
+        return float((one_in_base / registry.parse_expression(base)).to("").magnitude), 0.0
+    except (pint.errors.PintError, TypeError, AttributeError, ValueError) as fault:
+        raise InputError(
+            f"pint cannot read this definition: {fault}", file=entry.file, line=entry.line, value=entry.definition
+        ) from None
+
+
+def _registry() -> Any:
+    import pint
+
+    return pint.UnitRegistry(autoconvert_offset_to_baseunit=True)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+_UNFOLD = str.maketrans({"-": " ", "‐": " ", "‑": " "})
+
+
+def fold(name: str) -> str:
+    """A written-out form without the differences that do not matter: case, hyphens, runs of white space."""
+    return " ".join(name.translate(_UNFOLD).lower().split())
+
+
+def plural(noun: str) -> str:
+    """The regular English plural of a noun (or of the last word of a phrase).
+
+    >>> plural("employee"), plural("company"), plural("box"), plural("square inch")
+    ('employees', 'companies', 'boxes', 'square inches')
+    """
+    if not noun:
+        return noun
+    if noun.endswith(("s", "x", "z", "ch", "sh")):
+        return noun + "es"
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return noun[:-1] + "ies"
+    return noun + "s"
+
+
+_IRREGULAR = {"people": "person", "men": "man", "women": "woman", "children": "child", "feet": "foot"}
+_SINGULAR_S = ("ss", "us", "is", "sis", "news", "series", "species")
+
+
+def singular(noun: str) -> str:
+    """The singular of a regular English plural; anything else as it is.
+
+    >>> singular("employees"), singular("companies"), singular("boxes"), singular("business"), singular("people")
+    ('employee', 'company', 'box', 'business', 'person')
+    """
+    head, space, last = noun.rpartition(" ")
+    low = last.lower()
+    if low in _IRREGULAR:
+        last = _IRREGULAR[low]
+    elif len(low) > 3 and low.endswith("s") and not low.endswith(_SINGULAR_S):
+        if low.endswith("ies"):
+            last = last[:-3] + "y"
+        elif low.endswith(("xes", "ches", "shes", "sses", "zes")):
+            last = last[:-2]
+        else:
+            last = last[:-1]
+    return head + space + last

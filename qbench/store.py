@@ -1,0 +1,293 @@
+"""Artefacts on disk: folders that are either whole or absent.
+
+An artefact is a folder whose `manifest.json` is written last. It is made in a hidden sibling folder
+(`.NAME.partial`) and renamed into place, so that a kill, a full disk or an error leaves an
+earlier artefact of the same name as it was. The partial folder is kept after a failure: the next
+run with the same digest finds in it what was finished.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from qbench.errors import BusyError, InputError, OptionError
+
+MANIFEST = "manifest.json"
+PLAN = "plan.json"
+
+
+def digest(value: object) -> str:
+    """A 16-digit name for anything that JSON can say, independent of the order of keys."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def file_digest(path: Path) -> str:
+    """The first 16 hexadecimal digits of a file's SHA-256, read in blocks."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()[:16]
+
+
+@contextmanager
+def atomic_file(path: Path) -> Iterator[Path]:
+    """Give a temporary path beside `path`; rename it into place if the block ends well."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        # mkstemp makes files private; an artefact is as readable as any file of the user's.
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file atomically, as UTF-8 with Unix line ends."""
+    with atomic_file(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+def write_json(path: Path, value: object) -> None:
+    """Write JSON atomically, indented, keys in the order given."""
+    write_text(path, json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def read_json(path: Path) -> Any:
+    """Read a JSON file; a missing or broken one is an `InputError` naming file and line."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError("no such file", file=path) from None
+    except json.JSONDecodeError as fault:
+        raise InputError(f"not valid JSON: {fault.msg}", file=path, line=fault.lineno) from None
+    except UnicodeDecodeError as fault:
+        raise InputError(f"not valid UTF-8 at byte {fault.start}", file=path) from None
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What an artefact is and what made it.
+
+    Attributes:
+        kind: "index", "benchmark", "corpus" or "run".
+        digest: names everything that can change its bytes (inputs, parameters, code version).
+        params: the parameters that made it.
+        counts: what a person wants to know about its size and what was left out.
+        files: name -> {"bytes", "sha256"} of each file in it.
+    """
+
+    kind: str
+    digest: str
+    params: dict[str, Any] = field(default_factory=dict)
+    counts: dict[str, Any] = field(default_factory=dict)
+    files: dict[str, Any] = field(default_factory=dict)
+    version: str = ""
+
+
+def read_manifest(folder: Path, kind: str | None = None) -> Manifest:
+    """The manifest of a finished artefact.
+
+    Raises:
+        InputError: the folder is missing, unfinished, or an artefact of another kind.
+    """
+    if not folder.exists():
+        raise InputError("no such folder", file=folder)
+    path = folder / MANIFEST
+    if not path.is_file():
+        raise InputError(
+            "not a finished qbench artefact: it has no manifest.json",
+            file=folder,
+            remedy=f"Make it with `qbench {_MAKERS.get(kind or '', 'build-index')}`",
+        )
+    data = read_json(path)
+    try:
+        manifest = Manifest(**data)
+    except TypeError as fault:
+        raise InputError(f"not a qbench manifest: {fault}", file=path) from None
+    if kind is not None and manifest.kind != kind:
+        raise InputError(
+            f"this is a qbench {manifest.kind}, and a {kind} is needed",
+            file=folder,
+            remedy=f"Make one with `qbench {_MAKERS[kind]}`" if kind in _MAKERS else None,
+        )
+    return manifest
+
+
+_MAKERS = {"index": "build-index", "benchmark": "gen-queries", "corpus": "synth", "run": "leaderboard"}
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold the writer's lock of a folder; a second writer is told at once.
+
+    Raises:
+        BusyError: another process holds it.
+    """
+    from filelock import FileLock, Timeout
+
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder.parent / f".{folder.name}.lock", timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise BusyError(
+            "another qbench process is writing here", file=folder, remedy="Wait for it, or choose another folder"
+        ) from None
+    try:
+        yield
+    finally:
+        # The lock file itself stays: removing it would let two later writers hold two different files.
+        lock.release()
+
+
+class Draft:
+    """An artefact being made. Write files into `folder`; `counts` goes into the manifest."""
+
+    def __init__(self, folder: Path, kind: str, key: str, params: Mapping[str, Any]) -> None:
+        self.folder = folder
+        self.kind = kind
+        self.key = key
+        self.params = dict(params)
+        self.counts: dict[str, Any] = {}
+
+    def seal(self) -> None:
+        """Write the manifest; scratch files and folders (names starting with a dot) are removed first."""
+        from qbench import __version__
+
+        for path in self.folder.iterdir():
+            if path.name.startswith("."):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        (self.folder / PLAN).unlink(missing_ok=True)
+        files = {
+            str(p.relative_to(self.folder)): {"bytes": p.stat().st_size, "sha256": file_digest(p)}
+            for p in sorted(self.folder.rglob("*"))
+            if p.is_file()
+        }
+        write_json(
+            self.folder / MANIFEST,
+            {
+                "kind": self.kind,
+                "digest": self.key,
+                "params": self.params,
+                "counts": self.counts,
+                "files": files,
+                "version": __version__,
+            },
+        )
+
+
+@contextmanager
+def drafting(
+    folder: Path, kind: str, key: str, params: Mapping[str, Any], *, overwrite: bool = False
+) -> Iterator[Draft]:
+    """Make an artefact: locked while it is made, resumed if a draft of the same key was left, renamed when whole.
+
+    Ask `finished(folder, kind, key)` first: an artefact of the same key need not be made again.
+
+    Args:
+        folder: where the artefact will be.
+        kind: its kind, as in `Manifest`.
+        key: its digest; a draft with another key is thrown away.
+        params: for the manifest.
+        overwrite: replace an artefact of the same kind that was made from something else.
+
+    Raises:
+        OptionError: `folder` holds something else, and `overwrite` is off (or it is no artefact at all).
+        BusyError: another process is writing there.
+    """
+    folder = folder.absolute()
+    with locked(folder):
+        _recover(folder)
+        refuse_foreign(folder, kind, overwrite)
+        partial = folder.parent / f".{folder.name}.partial"
+        plan = {"kind": kind, "digest": key}
+        if partial.exists() and _plan_of(partial) != plan:
+            shutil.rmtree(partial)
+        partial.mkdir(parents=True, exist_ok=True)
+        write_json(partial / PLAN, plan)
+        draft = Draft(partial, kind, key, params)
+        yield draft
+        draft.seal()
+        _swap(partial, folder)
+
+
+def finished(folder: Path, kind: str, key: str) -> bool:
+    """Whether an artefact of this kind and key is already there, whole."""
+    if not (folder / MANIFEST).is_file():
+        return False
+    manifest = read_manifest(folder)
+    return manifest.kind == kind and manifest.digest == key
+
+
+def refuse_foreign(folder: Path, kind: str, overwrite: bool) -> None:
+    """Refuse to write over what is no artefact of this kind; long work asks before it starts.
+
+    Raises:
+        OptionError: the folder holds something else, or another artefact and `overwrite` is off.
+    """
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise OptionError("the output is a file, and a folder is needed", file=folder)
+    if not any(folder.iterdir()):
+        return
+    if not (folder / MANIFEST).is_file():
+        raise OptionError(
+            "the output folder holds files that qbench did not make", file=folder, remedy="Choose a new or empty folder"
+        )
+    if read_manifest(folder).kind != kind:
+        raise OptionError(
+            f"the output folder holds a qbench {read_manifest(folder).kind}",
+            file=folder,
+            remedy="Choose another folder",
+        )
+    if not overwrite:
+        raise OptionError(
+            f"the output folder holds another {kind}, made from other input or with other options",
+            file=folder,
+            remedy="Choose another folder, or replace it with --overwrite",
+        )
+
+
+def _plan_of(partial: Path) -> Any:
+    try:
+        return read_json(partial / PLAN)
+    except InputError:
+        return None
+
+
+def _swap(partial: Path, folder: Path) -> None:
+    """Put the new folder in the old one's place; between the two renames the old one is beside it, whole."""
+    old = folder.parent / f".{folder.name}.old"
+    if old.exists():
+        shutil.rmtree(old)
+    if folder.exists():
+        folder.rename(old)
+    partial.rename(folder)
+    if old.exists():
+        shutil.rmtree(old)
+
+
+def _recover(folder: Path) -> None:
+    """Undo a swap that a kill cut in two."""
+    old = folder.parent / f".{folder.name}.old"
+    if old.exists() and not folder.exists():
+        old.rename(folder)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,205 @@
+"""The default extractor on sentences of our own, one for each thing that it must read or leave alone."""
+
+import cProfile
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qbench.quantities.extractors import ExtractorOptions, extract_table, get_extractor
+from qbench.quantities.types import from_row, to_row
+
+RULES = get_extractor(ExtractorOptions())
+WITH_YEARS = get_extractor(ExtractorOptions(years=True))
+
+
+def read(text, extractor=RULES):
+    return [
+        (q.bound, q.value, q.unit) if q.value == q.high else (q.bound, q.value, q.high, q.unit)
+        for q in extractor.extract(text)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # currencies and magnitudes
+        ("Sales came to $3.5 million.", [("=", 3.5e6, "dollar")]),
+        ("It paid USD1,700 for them", [("=", 1700, "dollar")]),
+        ("a fee of EUR 13.1 mn", [("=", 13.1e6, "euro")]),
+        ("a deal worth £2bn", [("=", 2e9, "pound sterling")]),
+        ("it lost $35m", [("=", 35e6, "dollar")]),
+        ("profit of 4.2 mln dlrs", [("=", 4.2e6, "dollar")]),
+        ("US$40 and C$50", [("=", 40, "dollar"), ("=", 50, "canadian dollar")]),
+        ("17 cents per diluted share", [("=", 17, "cent per share")]),
+        ("oil at 18 dlrs a barrel", [("=", 18, "dollar per barrel")]),
+        ("about 25k downloads", [("~", 25000, "download")]),
+        # numbers in words, fractions
+        ("twenty-five thousand tickets", [("=", 25000, "ticket")]),
+        ("one hundred and twelve boats", [("=", 112, "boat")]),
+        ("half a dozen eggs", [("=", 6, "egg")]),
+        ("two-thirds of the votes", [("=", 2 / 3, "")]),
+        ("a million dollars", [("=", 1e6, "dollar")]),
+        ("5½ hours", [("=", 5.5, "hour")]),
+        ("7-1/2 pct", [("=", 7.5, "percentage")]),
+        # units
+        ("a 6.2″ display", [("=", 6.2, "inch")]),
+        ("3300 mAh and 128GB", [("=", 3300, "milliampere hour"), ("=", 128, "gigabyte")]),
+        ("a 40-yard dash", [("=", 40, "yard")]),
+        ("5 mg/kg/day", [("=", 5, "milligram per kilogram per day")]),
+        ("40 hours a week", [("=", 40, "hour per week")]),
+        ("-5 °C outside", [("=", -5, "celsius")]),
+        ("a 28-year-old runner, aged 28", [("=", 28, "year of age"), ("=", 28, "year of age")]),
+        ("1,200 full-time employees", [("=", 1200, "employee")]),
+        # ranges
+        ("5-8 kg", [("between", 5, 8, "kilogram")]),
+        ("between $10 and $15 billion", [("between", 10e9, 15e9, "dollar")]),
+        ("from 3 to 4 per cent", [("between", 3, 4, "percentage")]),
+        ("0-to-60-mph", [("between", 0, 60, "mile per hour")]),
+        ("it rose from 5 to 8 pct", [("=", 5, "percentage"), ("=", 8, "percentage")]),
+        ("eight or nine euros", [("=", 8, "euro"), ("=", 9, "euro")]),
+        ("a width of 16.8 +/- 1.2 mm", [("=", 16.8, "millimetre")]),
+        # bounds
+        ("more than 500 users", [(">", 500, "user")]),
+        ("at least 500 users", [(">=", 500, "user")]),
+        ("no more than 500 users", [("<=", 500, "user")]),
+        ("fewer than 500 users", [("<", 500, "user")]),
+        ("nearly 500 users", [("~", 500, "user")]),
+        ("500 users or more", [(">=", 500, "user")]),
+        ("5 kg or more", [(">=", 5, "kilogram")]),
+        ("500+ users", [(">=", 500, "user")]),
+        ("p < 0.05", [("<", 0.05, "")]),
+    ],
+)
+def test_reads(text, expected):
+    got = read(text)
+    assert [g[:1] + g[-1:] for g in got] == [e[:1] + e[-1:] for e in expected]
+    for g, e in zip(got, expected, strict=True):
+        assert g[1:-1] == pytest.approx(e[1:-1])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "no numbers here", "On March 31, 2024 it ended.", "31 March 2024", "at 10:30 a.m.", "version 1.2.3",
+        "Form 10-K and Note 5", "the G20 and COVID-19", "the 1st and the 22nd", "in 2019", "12/31/2023", "2024-01-05",
+        "a new iPhone 11 is out", "the Boeing 747 was late", "the 1990s", "a 3D film", "ID 12345678901234567890123",
+    ],
+)  # fmt: skip
+def test_leaves_alone(text):
+    assert read(text) == []
+
+
+def test_years_only_when_asked_for():
+    text = "It was founded before 1980 and sold in 1994."
+    assert read(text) == []
+    assert read(text, WITH_YEARS) == [("<", 1980, "calendar year"), ("=", 1994, "calendar year")]
+    assert read("released between 1987 and 1989", WITH_YEARS) == [("between", 1987, 1989, "calendar year")]
+    assert read("2000 employees", WITH_YEARS) == [("=", 2000, "employee")]
+
+
+@pytest.mark.parametrize(
+    ("text", "concepts"),
+    [
+        ("Total revenue increased 5% to $3.5 million.", ["revenue", "revenue"]),
+        ("an ultrabook weight of 1.2 kg and a price of 900 euros", ["ultrabook weight", "price"]),
+        ("It has a 3300 mAh battery.", ["battery"]),
+        ("64 GB of storage", ["storage"]),
+        ("a 5% increase in net sales", ["net sales"]),
+        ("unemployment rate above 4 percent", ["unemployment rate"]),
+        ("The R&D budget was $5 million.", ["r&d budget"]),
+    ],
+)
+def test_concepts(text, concepts):
+    quantities = RULES.extract(text)
+    assert [" ".join(q.concept) for q in quantities] == concepts
+    for q in quantities:
+        joined = " ".join(text[a:b].lower() for a, b in q.concept_spans)
+        assert all(word in joined for word in q.concept)
+
+
+def test_spans_are_what_they_say():
+    text = "It paid more than $3.5 million for 1,200 kg."
+    money, mass = RULES.extract(text)
+    assert text[slice(*money.value_span)] == "3.5 million"
+    assert text[slice(*money.unit_span)] == "$"
+    assert text[slice(*money.bound_span)] == "more than"
+    assert (text[slice(*mass.value_span)], text[slice(*mass.unit_span)]) == ("1,200", "kg")
+    assert mass.digits == 2
+
+
+def test_base_values_compare_across_units():
+    (pounds,) = RULES.extract("it weighs 2 lb")
+    (kilos,) = RULES.extract("it weighs 0.90718474 kg")
+    assert pounds.base_unit == kilos.base_unit == "kilogram"
+    assert pounds.base_value == pytest.approx(kilos.base_value, rel=1e-9)
+
+
+UNIT_FORMS = [
+    (unit, form)
+    for unit in RULES.units
+    for form in (*unit.names, *unit.symbols)
+    # A form that several units share names the first of them; that is for context to settle.
+    if RULES.units.lookup(form) is unit and unit.family not in ("date", "count") and not form.startswith(("'", "°"))
+]
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.sampled_from(UNIT_FORMS), st.integers(2, 9_999_999), st.booleans())
+def test_round_trip_of_value_and_unit(form, value, commas):
+    unit, surface = form
+    number = f"{value:,}" if commas else str(value)
+    text = f"measured at {number} {surface} there"
+    found = RULES.extract(text)
+    if any(c.isalpha() for c in surface) and len(surface) <= 2:
+        text = f"measured at {number}{surface} there"
+        found = RULES.extract(text)
+        if surface in ("s", "b", "t", "d", "M", "K", "k", "m"):
+            return  # "1990s", "5b", "5k": read as something else on purpose
+    assert [(q.value, q.unit) for q in found] == [(value, unit.name)], text
+    assert text[slice(*found[0].value_span)] == number
+
+
+HOSTILE = st.text(alphabet=st.one_of(st.characters(), st.sampled_from("0123456789.,-–$€%½()/ '\"+<>~")), max_size=200)
+
+
+@settings(max_examples=300, deadline=None)
+@given(HOSTILE)
+def test_any_text_gives_valid_spans_and_finite_values(text):
+    for extractor in (RULES, WITH_YEARS):
+        for q in extractor.extract(text):
+            for span in (q.value_span, q.unit_span, q.bound_span, *q.concept_spans):
+                assert span is None or 0 <= span[0] < span[1] <= len(text)
+            assert q.value <= q.high
+            assert max(abs(q.value), abs(q.high), abs(q.base_value), abs(q.base_high)) < float("inf")
+            assert q.unit == "" or q.base_unit
+
+
+def _lookups(text):
+    """How many tokens the concept and unit rules look at: function calls, as the profiler counts them."""
+    profiler = cProfile.Profile()
+    profiler.enable()
+    RULES.extract(text)
+    profiler.disable()
+    return sum(entry.callcount for entry in profiler.getstats())
+
+
+@pytest.mark.parametrize("piece", ["5 ", "5-", "$", "1,", "million ", "a ", "one hundred ", "5/", "-", "5 per ", '5" '])
+def test_hostile_repetition_stays_linear(piece):
+    # Work is counted, not seconds: lookups per character must not grow with the text.
+    short, long = (_lookups(piece * (n // len(piece))) for n in (2_000, 16_000))
+    assert long <= 10 * short + 1000
+
+
+def test_table_rows_come_back():
+    text = "More than 5 kg of sugar cost $3 to $4."
+    table = extract_table(["d1"], [text], RULES)
+    assert [from_row(row) for row in table.iter_rows(named=True)] == RULES.extract(text)
+    assert to_row("d1", RULES.extract(text)[0])["doc_id"] == "d1"
+
+
+def test_unknown_extractor_says_what_is_known():
+    from qbench.errors import UnknownNameError
+
+    with pytest.raises(UnknownNameError, match="rules, quantulum3"):
+        get_extractor(ExtractorOptions("magic"))

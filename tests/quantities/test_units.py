@@ -1,0 +1,133 @@
+"""Units: the file, the surfaces, arithmetic by pint."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qbench.errors import InputError, OptionError
+from qbench.quantities.units import UNITS_FILE, fold, load_units, plural, singular
+
+UNITS = load_units()
+CONVERTIBLE = [u for u in UNITS if u.base_unit != u.name]
+
+
+@pytest.mark.parametrize(
+    ("value", "source", "target", "expected"),
+    [
+        (2, "pound-mass", "kilogram", 0.90718474),
+        (100, "celsius", "fahrenheit", 212),
+        (0, "kelvin", "celsius", -273.15),
+        (1, "mile", "metre", 1609.344),
+        (36, "kilometre per hour", "metre per second", 10),
+        (8, "megabit", "megabyte", 1),
+        (50, "cent", "dollar", 0.5),
+        (25, "basis point", "percentage point", 0.25),
+        (1, "year", "month", 12),
+        (3, "dozen", "item", 36),
+    ],
+)
+def test_worked_conversions(value, source, target, expected):
+    assert UNITS.convert(value, source, target) == pytest.approx(expected, rel=1e-9)
+
+
+@given(st.sampled_from(CONVERTIBLE), st.floats(1e-3, 1e9))
+def test_conversion_there_and_back(unit, value):
+    there = UNITS.convert(value, unit.name, unit.base_unit)
+    assert UNITS.convert(there, unit.base_unit, unit.name) == pytest.approx(value, rel=1e-9, abs=1e-9)
+
+
+def test_every_base_unit_is_a_unit_of_the_same_family():
+    for unit in UNITS:
+        base = UNITS.get(unit.base_unit)
+        assert base.base_unit == base.name, unit.name
+        assert base.family == unit.family, unit.name
+        assert unit.factor > 0
+
+
+def test_every_unit_is_found_by_its_own_forms_or_by_an_earlier_unit():
+    lost = [
+        (unit.name, form)
+        for unit in UNITS
+        for form in (*unit.names, *unit.symbols, *unit.before)
+        if UNITS.lookup(form) is None
+    ]
+    assert lost == []
+
+
+def test_currencies_do_not_convert():
+    with pytest.raises(OptionError, match="cannot convert"):
+        UNITS.convert(1, "dollar", "euro")
+
+
+def test_compound_compares_by_the_quotient_of_its_parts():
+    unit = UNITS.get("cent per share")
+    assert (unit.base_unit, unit.factor) == ("dollar per share", pytest.approx(0.01))
+    assert UNITS.get("employee").family == "count"
+    assert UNITS.get("").base_unit == ""
+
+
+def test_case_matters_for_symbols_and_not_for_names():
+    assert UNITS.lookup("MB").name == "megabyte"
+    assert UNITS.lookup("Mb").name == "megabit"
+    assert UNITS.lookup("Per-Cent").name == "percentage"
+    assert UNITS.lookup("mW").name == "milliwatt"
+    assert UNITS.lookup("MW").name == "megawatt"
+
+
+def test_same_family_leaves_the_unit_itself_out():
+    names = {u.name for u in UNITS.same_family("kilogram")}
+    assert {"gram", "pound-mass", "tonne"} <= names
+    assert "kilogram" not in names
+
+
+def test_a_users_file_adds_and_overrides(tmp_path: Path):
+    file = tmp_path / "mine.txt"
+    file.write_text(
+        "# mine\n[length: metre]\nsmoot = 1.7018 * meter ; smoot ; smt\nfurlong = 200 * meter ; furlong ;\n"
+    )
+    units = load_units(file)
+    assert units.convert(1, "smoot", "metre") == pytest.approx(1.7018)
+    assert units.lookup("smoots").name == "smoot"
+    assert units.convert(1, "furlong", "metre") == pytest.approx(200)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("[length: metre]\nnonsense", ":2:"),
+        ("x = 3 ; y", "neither a"),
+        ("[length: metre]\nblip = flurb * 3 ; blip ;", "pint cannot read"),
+        ("[length: metre]\nblip = kilogram ; blip ;", "pint cannot read"),
+        ("[length]\nblip = 3 * meter ; blip ;", "no base"),
+    ],
+)
+def test_a_bad_line_is_named(tmp_path: Path, line, message):
+    file = tmp_path / "bad.txt"
+    file.write_text(line)
+    with pytest.raises(InputError, match=message):
+        load_units(file)
+
+
+def test_missing_and_undecodable_files(tmp_path: Path):
+    with pytest.raises(InputError, match="no such"):
+        load_units(tmp_path / "none.txt")
+    file = tmp_path / "latin.txt"
+    file.write_bytes(b"[length: metre]\n\xe9 = meter ;")
+    with pytest.raises(InputError, match="UTF-8"):
+        load_units(file)
+
+
+@pytest.mark.parametrize("noun", ["employee", "company", "box", "share", "day", "match", "vote", "city"])
+def test_singular_undoes_plural(noun):
+    assert singular(plural(noun)) == noun
+
+
+def test_fold():
+    assert fold("Year-Old") == fold("year  old") == "year old"
+
+
+def test_the_file_is_large_enough_to_be_useful():
+    assert len(UNITS) > 250
+    assert UNITS_FILE.read_text(encoding="utf-8").startswith("#")

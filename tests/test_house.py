@@ -1,0 +1,82 @@
+"""The shape of the house: rooms import downwards, nothing heavy loads early, no prints, no pickle."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "qbench"
+ROOMS = [
+    "errors", "store", "randomness", "progress", "resources", "quantities", "corpora", "index", "benchmark",
+    "generation", "synth", "scoring", "retrieval", "evaluation", "leaderboard", "cli",
+]  # fmt: skip
+"""From the ground up; a room imports only rooms that stand before it."""
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+def imports(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_a_lower_room_never_imports_a_higher_one(path):
+    room = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    if room in ("__init__", "__main__"):
+        return
+    above = set(ROOMS[ROOMS.index(room) + 1 :])
+    used = {name.split(".")[1] for name in imports(path) if name.startswith("qbench.")}
+    assert not used & above
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_no_pickle_and_no_long_modules(path):
+    assert not {name.split(".")[0] for name in imports(path)} & {"pickle", "dill", "shelve", "marshal"}
+    assert path.read_text(encoding="utf-8").count("\n") < 500
+
+
+def test_every_room_says_what_it_is():
+    for folder in sorted(p for p in PACKAGE.iterdir() if p.is_dir() and list(p.glob("*.py"))):
+        assert len((ast.get_docstring(ast.parse((folder / "__init__.py").read_text())) or "").splitlines()) >= 3, (
+            folder.name
+        )
+
+
+HEAVY = (
+    "torch",
+    "spacy",
+    "polars",
+    "pyarrow",
+    "pint",
+    "datasets",
+    "quantulum3",
+    "ir_measures",
+    "numpy",
+    "rich",
+    "scipy",
+)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["-c", "import qbench"], ["-m", "qbench", "--help"], ["-m", "qbench", "--version"]]
+)
+def test_nothing_heavy_is_imported_early(arguments):
+    probe = subprocess.run(
+        [sys.executable, "-X", "importtime", *arguments], capture_output=True, text=True, check=True, timeout=60
+    )
+    loaded = {line.rpartition("|")[2].strip().split(".")[0] for line in probe.stderr.splitlines()}
+    assert not loaded & set(HEAVY)
+
+
+def test_public_names_exist():
+    import qbench
+
+    for name in qbench.__all__:
+        assert getattr(qbench, name) is not None
+    with pytest.raises(AttributeError):
+        qbench.nonsense  # noqa: B018
