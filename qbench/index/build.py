@@ -1,0 +1,197 @@
+"""Building an index: read, cut, extract in parallel, merge. Resumable, and the same bytes whatever the workers."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from qbench.corpora.source import Source, open_source, read_documents
+from qbench.corpora.types import OnError, Problems, ReadOptions
+from qbench.errors import InputError, OptionError, QbenchError
+from qbench.index.chunks import QUANTITIES as QUANTITY_PART
+from qbench.index.chunks import SENTENCES as SENTENCE_PART
+from qbench.index.chunks import Chunk, chunks, is_done
+from qbench.index.disk import GIVEN, PAIRS, QUANTITIES, SENTENCES, UNITS, Index
+from qbench.index.merge import concatenate, write_pairs
+from qbench.index.pool import WorkerPool, default_workers
+from qbench.index.schemas import quantity_arrow_schema, sentence_arrow_schema
+from qbench.progress import Progress, silent
+from qbench.quantities.extractors import EXTRACTORS, ExtractorOptions
+from qbench.store import Draft, digest, drafting, finished, read_manifest
+
+KIND = "index"
+
+FORMAT = 1
+"""Raised whenever the same input gives other bytes within one version of qbench."""
+
+
+def build_index(
+    source: str | Path,
+    output: str | Path,
+    *,
+    extractor: ExtractorOptions = ExtractorOptions(),
+    reading: ReadOptions = ReadOptions(),
+    workers: int | None = None,
+    on_error: OnError = "skip",
+    overwrite: bool = False,
+    progress: Progress = silent,
+) -> Index:
+    """Build the concept/unit index of a corpus (*Numbers Matter*, sections 3.2.1 and B.1).
+
+    A run that was interrupted goes on where it was when the same call is made again. An index that is already there,
+    made from the same input with the same options, is opened and not made again.
+
+    Args:
+        source: file, folder, "hf:NAME[:CONFIG][:SPLIT]" or "irds:ID"; see `qbench.corpora.open_source`.
+        output: folder of the index.
+        extractor: which extractor, with its options; the name "given" takes the quantities that came with the corpus.
+        reading: fields and encodings.
+        workers: number of worker processes; the processor's cores by default.
+        on_error: "skip" leaves bad records out and counts them, "fail" stops at the first.
+        overwrite: replace another index in `output`.
+        progress: told of the documents that are finished, and about how many there are.
+
+    Raises:
+        InputError: the source is missing or has nothing usable; or a record is bad, and `on_error` is "fail".
+        OptionError: an option makes no sense, or `output` holds something else.
+        BusyError: another process is writing to `output`.
+        MissingPackageError: the source or the extractor needs a package that is not installed.
+        QbenchError: the index cannot be written (a full disk), or a worker died.
+    """
+    plan = _Plan(extractor, reading, default_workers() if workers is None else workers, on_error, progress)
+    _check(plan)
+    folder = Path(output)
+    found = open_source(source, given=plan.given)
+    _refuse_inside(folder, source)
+    progress(0, None, "reading digests")
+    params = {
+        "source": found.name,
+        "content": digest(found.fingerprint()),
+        "reading": reading.key(),
+        "extractor": extractor.key(),
+        "format": FORMAT,
+    }
+    key = digest(params)
+    if finished(folder, KIND, key):
+        _refuse_skipped(folder, on_error)
+        return Index.open(folder)
+    try:
+        with drafting(folder, KIND, key, params, overwrite=overwrite) as draft:
+            _make(found, draft, plan)
+    except OSError as fault:
+        full = fault.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        raise QbenchError(
+            f"the index cannot be written: {os.strerror(fault.errno) if fault.errno else fault}",
+            file=folder,
+            remedy="Make room, and run the same command again: it goes on where it was" if full else None,
+        ) from fault
+    return replace(Index.open(folder), new=True)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    extractor: ExtractorOptions
+    reading: ReadOptions
+    workers: int
+    on_error: OnError
+    progress: Progress
+
+    @property
+    def given(self) -> bool:
+        return self.extractor.name == GIVEN
+
+
+@dataclass
+class _Tally:
+    documents: int = 0
+    sentences: int = 0
+    names: list[str] = field(default_factory=list)
+
+
+def _check(plan: _Plan) -> None:
+    Problems(plan.on_error)
+    if plan.workers < 1:
+        raise OptionError("at least one worker is needed", value=plan.workers)
+    name = plan.extractor.name
+    if not plan.given and name not in EXTRACTORS:
+        from qbench.errors import UnknownNameError
+
+        raise UnknownNameError("unknown extractor", value=name, remedy=f"Known: {', '.join([*EXTRACTORS, GIVEN])}")
+    units = plan.extractor.units_file
+    if units is not None and not units.is_file():
+        raise InputError("no such file of units", file=units)
+
+
+def _make(source: Source, draft: Draft, plan: _Plan) -> None:
+    parts = draft.folder / ".parts"
+    parts.mkdir(exist_ok=True)
+    problems = Problems(plan.on_error)
+    tally = _Tally()
+    _extract(source, parts, plan, problems, tally)
+    plan.progress(tally.documents, tally.documents, "documents; merging")
+    folder = draft.folder
+    sentences = (parts / f"{name}{SENTENCE_PART}" for name in tally.names)
+    quantities = (parts / f"{name}{QUANTITY_PART}" for name in tally.names)
+    draft.counts = {
+        "documents": tally.documents,
+        "sentences": concatenate(sentences, folder / SENTENCES, sentence_arrow_schema()),
+        "quantities": concatenate(quantities, folder / QUANTITIES, quantity_arrow_schema()),
+        **write_pairs(folder / QUANTITIES, folder / PAIRS),
+        "bad": dict(sorted(problems.counts.items())),
+        "bad_examples": problems.examples,
+        "mended": dict(sorted(problems.notes.items())),
+        "ignored_files": getattr(source, "ignored", 0),
+    }
+    if plan.extractor.units_file is not None:
+        shutil.copyfile(plan.extractor.units_file, folder / UNITS)
+
+
+def _extract(source: Source, parts: Path, plan: _Plan, problems: Problems, tally: _Tally) -> None:
+    """Make the part files of all chunks that have none yet."""
+    stream = read_documents(source, plan.reading, problems, given=plan.given)
+    finished_documents = 0
+
+    def report(chunk: Chunk, sentences: int) -> None:
+        nonlocal finished_documents
+        finished_documents += chunk.documents
+        tally.sentences += sentences
+        total = round(tally.documents * chunk.total / chunk.done) if chunk.done and chunk.total else None
+        if total is not None:
+            total = max(total, tally.documents)
+        plan.progress(finished_documents, total, f"documents, {tally.sentences:,} sentences")
+
+    def open_chunks() -> Iterator[Chunk]:
+        for chunk in chunks(stream, lambda: (source.meter.done, source.meter.total)):
+            tally.documents += chunk.documents
+            tally.names.append(chunk.name)
+            if is_done(parts, chunk.name):
+                report(chunk, 0)
+            else:
+                yield chunk
+
+    with WorkerPool(plan.workers, plan.extractor, parts) as pool:
+        for chunk, (sentences, _) in pool.map(open_chunks()):
+            report(chunk, sentences)
+
+
+def _refuse_inside(folder: Path, source: str | Path) -> None:
+    """An index written into a file's place, or around its own source, would replace it."""
+    path = Path(source)
+    if path.exists() and path.resolve().is_relative_to(folder.resolve()):
+        raise OptionError("the output folder holds the corpus", file=folder, remedy="Choose another folder")
+
+
+def _refuse_skipped(folder: Path, on_error: OnError) -> None:
+    counts: dict[str, Any] = read_manifest(folder, KIND).counts
+    if on_error == "fail" and counts["bad"]:
+        raise InputError(
+            "this index was built, and bad records were left out",
+            file=folder,
+            value=counts["bad"],
+            remedy=f"The first: {counts['bad_examples'][0]}",
+        )

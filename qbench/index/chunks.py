@@ -1,0 +1,129 @@
+"""A chunk of documents: the unit of work, of resuming, and of memory. Cut, extracted, written as two part files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from qbench.corpora.types import Document
+from qbench.index.schemas import quantity_arrow_schema, sentence_arrow_schema
+from qbench.quantities.types import Quantity, from_row, to_row
+from qbench.store import atomic_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qbench.corpora.sentences import SentenceSplitter
+    from qbench.quantities.extractors import Extractor
+
+CHUNK = 1 << 16
+"""Characters in a chunk, about; a chunk holds whole documents, at least one."""
+
+SENTENCES = ".sentences.parquet"
+QUANTITIES = ".quantities.parquet"
+"""Endings of a chunk's part files; the sentences are written last, so where they are, both are."""
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Consecutive documents of a corpus.
+
+    Attributes:
+        name: number in the corpus and digest of the content; names the part files.
+        documents: number of documents.
+        payload: the documents as JSON, what a worker is sent.
+        done, total: how far the reader was when the chunk was full (see `qbench.corpora.streams.Meter`).
+    """
+
+    name: str
+    documents: int
+    payload: str
+    done: int
+    total: int
+
+
+def chunks(documents: Iterable[Document], progress: Callable[[], tuple[int, int]]) -> Iterator[Chunk]:
+    """Cut a stream of documents into chunks: the same documents give the same chunks.
+
+    Args:
+        documents: the stream.
+        progress: asked for (done, total) after each chunk.
+    """
+    held: list[Any] = []
+    size = number = 0
+    for document in documents:
+        if held and size + len(document.text) > CHUNK:
+            yield _chunk(number, held, progress())
+            held, size, number = [], 0, number + 1
+        given = document.quantities
+        rows = None if given is None else [to_row(document.doc_id, quantity) for quantity in given]
+        held.append([document.doc_id, document.title, document.text, rows])
+        size += len(document.text)
+    if held:
+        yield _chunk(number, held, progress())
+
+
+def _chunk(number: int, held: list[Any], progress: tuple[int, int]) -> Chunk:
+    payload = json.dumps(held, separators=(",", ":"))
+    name = f"{number:08d}-{hashlib.sha256(payload.encode()).hexdigest()[:16]}"
+    return Chunk(name, len(held), payload, *progress)
+
+
+def is_done(parts: Path, name: str) -> bool:
+    """Whether the part files of a chunk are there, whole."""
+    return (parts / f"{name}{SENTENCES}").is_file()
+
+
+def process(
+    payload: str, parts: Path, name: str, splitter: SentenceSplitter | None, extractor: Extractor | None
+) -> tuple[int, int]:
+    """Cut the documents of a chunk into sentences, extract their quantities, write both as part files.
+
+    Args:
+        payload: the chunk's.
+        parts: folder of the part files.
+        name: the chunk's.
+        splitter, extractor: None where quantities come with the documents; each document then is one sentence as it is.
+
+    Returns:
+        Numbers of sentences and quantities.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    sentences: list[dict[str, Any]] = []
+    quantities: list[dict[str, Any]] = []
+    for doc_id, title, text, given in json.loads(payload):
+        for number, (start, end) in enumerate(splitter.spans(text) if splitter else [(0, len(text))]):
+            name_of = f"{doc_id}::{number}"
+            piece = text[start:end]
+            found = _extract(extractor, piece, name_of) if extractor else [from_row(row) for row in given or ()]
+            sentences.append(
+                {"doc_id": name_of, "text": piece, "title": title, "source_id": doc_id, "start": start, "end": end}
+            )
+            quantities += [to_row(name_of, quantity) for quantity in found if _finite(quantity)]
+    for rows, schema, ending in (
+        (quantities, quantity_arrow_schema(), QUANTITIES),
+        (sentences, sentence_arrow_schema(), SENTENCES),
+    ):
+        with atomic_file(parts / f"{name}{ending}") as path:
+            pq.write_table(pa.Table.from_pylist(rows, schema), path)
+    return len(sentences), len(quantities)
+
+
+def _extract(extractor: Extractor, text: str, doc_id: str) -> list[Quantity]:
+    try:
+        return extractor.extract(text)
+    except Exception as fault:
+        fault.add_note(f"in sentence {doc_id!r}: {text!r}")
+        raise
+
+
+def _finite(quantity: Quantity) -> bool:
+    """A number too large for a float ("1e999") has no place in a distribution of values."""
+    return all(map(math.isfinite, (quantity.value, quantity.high, quantity.base_value, quantity.base_high)))

@@ -1,0 +1,91 @@
+"""An index on disk, opened: lazy tables, and what made them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from qbench.errors import InputError
+from qbench.quantities.extractors import ExtractorOptions
+from qbench.store import Manifest, read_manifest
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SENTENCES = "sentences.parquet"
+QUANTITIES = "quantities.parquet"
+PAIRS = "pairs.parquet"
+UNITS = "units.txt"
+"""A copy of the user's own units, where there were any: an index needs nothing outside its folder."""
+
+GIVEN = "given"
+"""The extractor's name where the quantities came with the corpus."""
+
+
+@dataclass(frozen=True)
+class Index:
+    """A finished index. Tables are lazy: nothing is read before it is needed.
+
+    Attributes:
+        path: its folder.
+        manifest: what made it, and counts.
+        new: whether `build_index` has just made it; False where it was there already.
+    """
+
+    path: Path
+    manifest: Manifest
+    new: bool = field(default=False, compare=False)
+
+    @classmethod
+    def open(cls, path: str | Path) -> Index:
+        """Open an index.
+
+        Raises:
+            InputError: the folder is missing, unfinished, no index, or a table is gone.
+        """
+        folder = Path(path)
+        manifest = read_manifest(folder, "index")
+        for name in (SENTENCES, QUANTITIES, PAIRS):
+            if not (folder / name).is_file():
+                raise InputError("a table of the index is missing", file=folder / name, remedy="Build the index again")
+        return cls(folder, manifest)
+
+    def sentences(self) -> pl.LazyFrame:
+        """The sentences (schema `qbench.index.schemas.sentence_schema`), in the order of the corpus."""
+        return self._scan(SENTENCES)
+
+    def quantities(self) -> pl.LazyFrame:
+        """All mentions (schema `qbench.quantities.types.quantity_schema`), in the order of the corpus."""
+        return self._scan(QUANTITIES)
+
+    def pairs(self) -> pl.LazyFrame:
+        """The concept/unit index (schema `qbench.index.schemas.pair_schema`), sorted by concept and unit."""
+        return self._scan(PAIRS)
+
+    @property
+    def given(self) -> bool:
+        """Whether the quantities came with the corpus."""
+        return bool(self.manifest.params["extractor"]["extractor"] == GIVEN)
+
+    def extractor_options(self) -> ExtractorOptions:
+        """The options of the extractor that made the quantities, for reading queries in the same way.
+
+        Where the quantities came with the corpus, those of the default extractor.
+        """
+        made = self.manifest.params["extractor"]
+        units = self.path / UNITS
+        return ExtractorOptions(
+            name=ExtractorOptions().name if self.given else made["extractor"],
+            years=made["years"],
+            units_file=units if units.is_file() else None,
+        )
+
+    def summary(self) -> dict[str, Any]:
+        """How many documents, sentences, quantities, pairs, concepts and units; what was left out, by reason."""
+        return dict(self.manifest.counts)
+
+    def _scan(self, name: str) -> pl.LazyFrame:
+        import polars as pl
+
+        return pl.scan_parquet(self.path / name, glob=False)

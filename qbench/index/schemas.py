@@ -1,0 +1,70 @@
+"""The written schemas of an index's tables, for polars and for Arrow."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from qbench.quantities.types import quantity_schema
+
+if TYPE_CHECKING:
+    import polars as pl
+    import pyarrow as pa
+
+    Schema = dict[str, "pl.DataType | type[pl.DataType]"]
+
+
+def sentence_schema() -> Schema:
+    """Sentences: `doc_id` is "SOURCE_ID::N"; `start` and `end` are offsets into the document `source_id`."""
+    import polars as pl
+
+    return {
+        "doc_id": pl.String,
+        "text": pl.String,
+        "title": pl.String,
+        "source_id": pl.String,
+        "start": pl.Int64,
+        "end": pl.Int64,
+    }
+
+
+def pair_schema() -> Schema:
+    """The concept/unit index (*Numbers Matter*, B.1): one row per (concept, unit), sorted by them.
+
+    `values` are all values in `unit` with repetition, in the order of the corpus; `doc_ids` are their sentences.
+    `count` is the number of mentions, `sentences` that of distinct sentences; `mean`, `low` and `high` are of `values`.
+    """
+    import polars as pl
+
+    return {
+        "concept": pl.String,
+        "unit": pl.String,
+        "family": pl.String,
+        "base_unit": pl.String,
+        "count": pl.UInt32,
+        "sentences": pl.UInt32,
+        "mean": pl.Float64,
+        "low": pl.Float64,
+        "high": pl.Float64,
+        "values": pl.List(pl.Float64),
+        "doc_ids": pl.List(pl.String),
+    }
+
+
+def arrow_schema(schema: Schema) -> pa.Schema:
+    """The same schema for Arrow, with types that every Parquet reader knows."""
+    import polars as pl
+
+    return pl.DataFrame(schema=schema).to_arrow(compat_level=pl.CompatLevel.oldest()).schema
+
+
+@lru_cache(maxsize=1)
+def sentence_arrow_schema() -> pa.Schema:
+    """`sentence_schema` for Arrow."""
+    return arrow_schema(sentence_schema())
+
+
+@lru_cache(maxsize=1)
+def quantity_arrow_schema() -> pa.Schema:
+    """`quantity_schema` for Arrow."""
+    return arrow_schema(quantity_schema())

@@ -1,0 +1,311 @@
+"""What a person wants to see of an index, as lines of plain text: counts, top pairs, a histogram, examples."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from qbench.errors import UnknownNameError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from qbench.index.disk import Index
+
+BINS = 16
+BAR = 40
+"""Rows of a histogram, and width of its longest bar in characters."""
+
+_BLOCKS = " ▏▎▍▌▋▊▉█"
+_WIDE_RANGE = 1000.0
+"""A histogram is logarithmic where the 95th percentile is so many times the 5th."""
+
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+@dataclass(frozen=True)
+class Example:
+    """A sentence with one mention in it; `start` and `end` are the mention's span in `text`."""
+
+    doc_id: str
+    value: float
+    unit: str
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The mentions that a concept, a unit or both select.
+
+    Attributes:
+        title: what was asked for.
+        values: (n,) float64 values; in `unit` where one was asked for.
+        units: unit -> number of mentions, most frequent first.
+        concepts: concept -> number of mentions, most frequent first.
+        unit: the unit of all values, or None where there are several.
+    """
+
+    title: str
+    values: NDArray[np.float64]
+    units: dict[str, int]
+    concepts: dict[str, int]
+    unit: str | None
+
+
+def printable(text: str) -> str:
+    """Text from a corpus, fit for a terminal: each control or direction character becomes a space."""
+    return _UNPRINTABLE.sub(" ", text)
+
+
+def number(value: float) -> str:
+    """A value with up to 6 significant digits, thousands separated.
+
+    >>> number(3500000.0), number(0.25), number(1e21)
+    ('3,500,000', '0.25', '1e+21')
+    """
+    if value == int(value) and abs(value) < 1e15:
+        return f"{int(value):,}"
+    if 1e3 <= abs(value) < 1e15:
+        return f"{value:,.2f}".removesuffix(".00")
+    return f"{value:.6g}"
+
+
+def aligned(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[str]:
+    """Rows of cells as lines with aligned columns, two spaces between; the columns in `right` flush right."""
+    if not rows:
+        return []
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return [
+        "  ".join(
+            c.rjust(w) if i in right else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def counts_lines(index: Index) -> list[str]:
+    """How much there is, and what was left out."""
+    counts = index.summary()
+    kinds = ("documents", "sentences", "quantities", "pairs", "concepts", "units")
+    lines = [", ".join(f"{counts[kind]:,} {kind}" for kind in kinds)]
+    if counts["bad"]:
+        lines.append("left out: " + ", ".join(f"{count:,} ({reason})" for reason, count in counts["bad"].items()))
+    if counts["mended"]:
+        lines.append("mended: " + ", ".join(f"{count:,} ({reason})" for reason, count in counts["mended"].items()))
+    if counts["ignored_files"]:
+        lines.append(f"files of unknown format, not read: {counts['ignored_files']:,}")
+    return lines
+
+
+def top_pairs(index: Index, top: int) -> list[str]:
+    """The pairs with most mentions."""
+    import polars as pl
+
+    columns = ["concept", "unit", "count", "sentences", "mean", "low", "high"]
+    frame = index.pairs().select(columns).sort("count", "concept", "unit", descending=[True, False, False]).head(top)
+    rows = [["concept", "unit", "mentions", "sentences", "mean", "low", "high"]]
+    for concept, unit, *numbers in frame.with_columns(pl.col("count", "sentences").cast(pl.Float64)).collect().rows():
+        rows.append([_clip(concept), unit_name(unit), *map(number, numbers)])
+    return aligned(rows, right=(2, 3, 4, 5, 6))
+
+
+def top_units(index: Index, top: int) -> list[str]:
+    """The units with most mentions; those of mentions without a concept count too."""
+    import polars as pl
+
+    frame = (
+        index.quantities()
+        .group_by("unit", "family")
+        .agg(pl.len().alias("mentions"), pl.col("concept").filter(pl.col("concept") != "").n_unique().alias("concepts"))
+        .sort("mentions", "unit", "family", descending=[True, False, False])
+        .head(top)
+        .collect()
+    )
+    rows = [["unit", "family", "mentions", "concepts"]]
+    rows += [[unit_name(unit), family, f"{n:,}", f"{m:,}"] for unit, family, n, m in frame.rows()]
+    return aligned(rows, right=(2, 3))
+
+
+def unit_name(unit: str) -> str:
+    """The unit's name for a person."""
+    return _clip(unit) or "(no unit)"
+
+
+def select(index: Index, concept: str | None, unit: str | None) -> Selection:
+    """The mentions of a concept, of a unit, or of both.
+
+    Args:
+        index: where to look.
+        concept: its words, in order; upper and lower case alike.
+        unit: a unit's name, or a surface form of one; "" for mentions without a unit.
+
+    Raises:
+        UnknownNameError: nothing matches; close names are given.
+    """
+    import polars as pl
+
+    pairs = index.pairs()
+    named = []
+    if concept is not None:
+        concept = " ".join(concept.lower().split())
+        pairs = pairs.filter(pl.col("concept") == concept)
+        named.append(f"concept {concept!r}")
+    if unit is not None:
+        unit = _unit(index, unit)
+        pairs = pairs.filter(pl.col("unit") == unit)
+        named.append(f"unit {unit_name(unit)!r}")
+    found = pairs.select("concept", "unit", "count", "values").collect()
+    if found.is_empty():
+        raise UnknownNameError(
+            f"nothing in this index with {' and '.join(named)}", remedy=_suggest(index, concept, unit)
+        )
+    units = _tally(found, "unit")
+    values = found["values"].explode(empty_as_null=False).drop_nulls().to_numpy()
+    only = next(iter(units)) if len(units) == 1 else None
+    return Selection(", ".join(named), values, units, _tally(found, "concept"), only)
+
+
+def histogram(values: NDArray[np.float64], bins: int = BINS) -> list[str]:
+    """A histogram as lines with bars; bins equal in width, or in ratio where most are positive and the range is wide.
+
+    Args:
+        values: (n,) finite values, n > 0.
+        bins: number of bins; fewer where there are fewer different values.
+    """
+    import numpy as np
+
+    positive = values[values > 0]
+    if len(positive) > len(values) / 2:
+        early, late = np.quantile(positive, [0.05, 0.95])
+        if late / early >= _WIDE_RANGE:
+            rows = _bins(positive, np.geomspace(positive.min(), positive.max(), bins + 1))
+            below = len(values) - len(positive)
+            return _bars([("", "0 or less", below), *rows] if below else rows)
+    low, high = float(values.min()), float(values.max())
+    bins = max(1, min(bins, len(np.unique(values)))) if low < high else 1
+    return _bars(_bins(values, low + (high - low) * (np.arange(bins + 1) / bins)))
+
+
+def _bins(values: NDArray[np.float64], edges: NDArray[np.float64]) -> list[tuple[str, str, int]]:
+    """(from, to, number of values) of each bin; the last one holds its upper edge."""
+    import numpy as np
+
+    # The outer edges may miss the extremes by a rounding error.
+    counts = np.bincount(
+        np.clip(np.searchsorted(edges, values, "right") - 1, 0, len(edges) - 2), minlength=len(edges) - 1
+    )
+    return [(number(float(a)), number(float(b)), int(n)) for (a, b), n in zip(pairwise(edges), counts, strict=True)]
+
+
+def _bars(rows: list[tuple[str, str, int]]) -> list[str]:
+    most = max(count for _, _, count in rows)
+    return aligned(
+        [[low, "-" if low else "", high, f"{count:,}", _bar(count / most)] for low, high, count in rows],
+        right=(0, 2, 3),
+    )
+
+
+def figures(values: NDArray[np.float64]) -> list[str]:
+    """Number, mean, quantiles and most frequent values of a distribution."""
+    import numpy as np
+
+    quantiles = np.quantile(values, [0, 0.05, 0.25, 0.5, 0.75, 0.95, 1])
+    names = ("lowest", "5 %", "25 %", "median", "75 %", "95 %", "highest")
+    distinct, counts = np.unique(values, return_counts=True)
+    frequent = np.argsort(-counts, kind="stable")[:8]
+    return [
+        f"{len(values):,} mentions, {len(distinct):,} different values, mean {number(float(values.mean()))}",
+        ", ".join(f"{name} {number(float(value))}" for name, value in zip(names, quantiles, strict=True)),
+        "most frequent: " + ", ".join(f"{number(float(distinct[i]))} ({counts[i]:,})" for i in frequent),
+    ]
+
+
+def examples(index: Index, concept: str | None, unit: str | None, count: int) -> list[Example]:
+    """Sentences with a mention of the selection, spread evenly over its values, lowest first."""
+    import polars as pl
+
+    mentions = index.quantities().filter(pl.col("concept") != "")
+    if concept is not None:
+        mentions = mentions.filter(pl.col("concept") == " ".join(concept.lower().split()))
+    if unit is not None:
+        mentions = mentions.filter(pl.col("unit") == _unit(index, unit))
+    columns = ["doc_id", "value", "unit", "value_start", "value_end", "unit_start", "unit_end"]
+    found = (
+        mentions.select(columns).collect().sort("value", "doc_id", "value_start").unique("doc_id", maintain_order=True)
+    )
+    if found.height > count:
+        found = found[[round(i * (found.height - 1) / max(1, count - 1)) for i in range(count)]]
+    wanted = found["doc_id"].to_list()
+    texts = dict(
+        index.sentences().filter(pl.col("doc_id").is_in(wanted)).select("doc_id", "text").collect().iter_rows()
+    )
+    shown = []
+    for doc_id, value, name, start, end, unit_start, unit_end in found.rows():
+        spans = [start, end] + ([unit_start, unit_end] if unit_start >= 0 else [])
+        shown.append(Example(doc_id, value, name, printable(texts[doc_id]), min(spans), max(spans)))
+    return shown
+
+
+def _bar(share: float) -> str:
+    eighths = round(share * BAR * 8)
+    if share > 0:
+        eighths = max(eighths, 1)
+    return "█" * (eighths // 8) + _BLOCKS[eighths % 8].strip()
+
+
+def _clip(text: str, width: int = 60) -> str:
+    text = printable(text)
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def _tally(found: pl.DataFrame, column: str) -> dict[str, int]:
+    import polars as pl
+
+    grouped = found.group_by(column).agg(pl.col("count").sum()).sort("count", column, descending=[True, False])
+    return dict(grouped.iter_rows())
+
+
+def _unit(index: Index, unit: str) -> str:
+    """The canonical name of a unit: as it is in the index, or by a surface form that the extractor knows."""
+    import polars as pl
+
+    if index.pairs().filter(pl.col("unit") == unit).head(1).collect().height:
+        return unit
+    from qbench.quantities.units import load_units
+
+    known = load_units(index.extractor_options().units_file).lookup(unit)
+    return unit if known is None else known.name
+
+
+def _suggest(index: Index, concept: str | None, unit: str | None) -> str:
+    """What the person may have meant."""
+    import polars as pl
+
+    pairs = index.pairs()
+    if concept is not None and unit is not None:
+        for column, value, other in (("concept", concept, "unit"), ("unit", unit, "concept")):
+            there = pairs.filter(pl.col(column) == value).sort("count", descending=True).head(8).collect()
+            if there.height:
+                listed = ", ".join(repr(_clip(name)) for name in there[other])
+                return f"With the {column} {value!r} there are, by {other}: {listed}"
+    if concept:
+        words = [re.escape(word) for word in concept.split()]
+        similar = pl.col("concept").str.contains("|".join(words))
+        ranked = pairs.group_by("concept").agg(pl.col("count").sum()).sort("count", "concept", descending=[True, False])
+        names = ranked.filter(similar).head(8).collect()["concept"].to_list()
+        names = names or difflib.get_close_matches(concept, ranked.head(20_000).collect()["concept"].to_list(), 8)
+        what = "concepts"
+    else:
+        ranked = pairs.group_by("unit").agg(pl.col("count").sum()).sort("count", "unit", descending=[True, False])
+        units = ranked.collect()["unit"].to_list()
+        names = difflib.get_close_matches(unit or "", units, 8) or units[:8]
+        what = "units"
+    return f"Close {what}: " + (", ".join(repr(_clip(name)) for name in names) or "none")

@@ -1,0 +1,108 @@
+"""Merging: pairs of a large table are those of a plain grouping, whatever the memory limit."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qbench.errors import InputError
+from qbench.index.merge import concatenate, concept_ranges, group_pairs, write_pairs
+from qbench.index.schemas import pair_schema
+from qbench.quantities.types import quantity_schema
+
+
+def table_of(rows):
+    """(concept, unit, value, doc_id) rows as a quantity table."""
+    zero = {name: 0 if dtype not in (pl.String,) else "" for name, dtype in quantity_schema().items()}
+    zero["concept_spans"] = []
+    full = [{**zero, "concept": c, "unit": u, "value": v, "doc_id": d} for c, u, v, d in rows]
+    return pl.DataFrame(full, schema=quantity_schema())
+
+
+mentions = st.tuples(
+    st.sampled_from(["", "a", "a b", "b", "c é", "z"]) | st.text(max_size=3, alphabet="abcé "),
+    st.sampled_from(["", "dollar", "kilogram"]),
+    st.floats(-1e9, 1e9),
+    st.sampled_from(["d1::0", "d1::1", "d2::0"]),
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(mentions, max_size=60), st.integers(1, 30))
+def test_pairs_are_a_plain_grouping(tmp_path_factory, rows, limit):
+    folder = tmp_path_factory.mktemp("pairs")
+    table_of(rows).write_parquet(folder / "q.parquet")
+    counts = write_pairs(folder / "q.parquet", folder / "p.parquet", limit)
+    found = pl.read_parquet(folder / "p.parquet")
+    assert found.schema == pl.Schema(pair_schema())
+    wanted = {}
+    for concept, unit, value, doc_id in rows:
+        if concept:
+            wanted.setdefault((concept, unit), []).append((value, doc_id))
+    assert found.select("concept", "unit").rows() == sorted(wanted)
+    for row in found.iter_rows(named=True):
+        group = wanted[row["concept"], row["unit"]]
+        assert list(zip(row["values"], row["doc_ids"], strict=True)) == group
+        values = [value for value, _ in group]
+        assert (row["count"], row["low"], row["high"]) == (len(values), min(values), max(values))
+        assert row["mean"] == pytest.approx(sum(values) / len(values), abs=1e-3)
+        assert row["sentences"] == len({doc_id for _, doc_id in group})
+    assert counts == {
+        "pairs": len(wanted), "concepts": len({c for c, _ in wanted}), "units": len({u for _, u in wanted}),
+    }  # fmt: skip
+
+
+def test_ranges_cover_all_concepts_in_order_and_hold_about_the_limit(tmp_path):
+    rows = [(f"c{n * 7919 % 1000:04d}", "", 1.0, "d::0") for n in range(5000)]
+    table_of(rows).write_parquet(tmp_path / "q.parquet", row_group_size=700)
+    ranges = concept_ranges(tmp_path / "q.parquet", 500)
+    assert ranges[0][0] == ""
+    assert ranges[-1][1] is None
+    assert all(high == low for (_, high), (low, _) in pairwise(ranges))
+    sizes = [sum(low <= c and (high is None or c < high) for c, *_ in rows) for low, high in ranges]
+    assert sum(sizes) == 5000
+    assert max(sizes) <= 750
+
+
+def test_one_concept_larger_than_the_limit_stays_one_pair(tmp_path):
+    rows = [("sales", "dollar", float(n), f"d{n}::0") for n in range(50)] + [("a", "", 1.0, "d::0")]
+    table_of(rows).write_parquet(tmp_path / "q.parquet")
+    assert write_pairs(tmp_path / "q.parquet", tmp_path / "p.parquet", 10)["pairs"] == 2
+    assert pl.read_parquet(tmp_path / "p.parquet")["count"].to_list() == [1, 50]
+
+
+def test_figures_of_a_pair_by_hand():
+    rows = [
+        ("net sales", "dollar", 17.0, "s1"),
+        ("net sales", "dollar", 17.0, "s2"),
+        ("net sales", "dollar", 1.4, "s2"),
+    ]
+    (pair,) = group_pairs(table_of(rows)).rows(named=True)
+    assert pair["values"] == [17.0, 17.0, 1.4]
+    assert pair["doc_ids"] == ["s1", "s2", "s2"]
+    assert (pair["count"], pair["sentences"], pair["low"], pair["high"]) == (3, 2, 1.4, 17.0)
+    assert pair["mean"] == pytest.approx(11.8)
+
+
+def test_concatenation_keeps_the_order_and_bounds_row_groups(tmp_path, monkeypatch):
+    monkeypatch.setattr("qbench.index.merge.GROUP_ROWS", 10)
+    schema = pa.schema([("n", pa.int64())])
+    parts = []
+    for number in range(12):
+        part = tmp_path / f"{number}.parquet"
+        rows = list(range(number * 3, number * 3 + 3)) if number != 5 else []
+        pq.write_table(pa.table({"n": rows}, schema=schema), part)
+        parts.append(part)
+    assert concatenate(parts, tmp_path / "all.parquet", schema) == 33
+    merged = pq.ParquetFile(tmp_path / "all.parquet")
+    assert merged.read()["n"].to_pylist() == [n for n in range(36) if n // 3 != 5]
+    assert merged.metadata.num_row_groups == 3
+    parts[3].write_bytes(b"damaged")
+    with pytest.raises(InputError, match=r"3.parquet: a part file is damaged.*run the same command again"):
+        concatenate(parts, tmp_path / "all.parquet", schema)
