@@ -28,7 +28,7 @@ def err() -> Console:
 
 def note(message: str) -> None:
     """A line on standard error; brackets in it are text, not markup."""
-    err().print(message, markup=False)
+    err().print(message, markup=False, soft_wrap=True)
 
 
 @contextmanager

@@ -1,0 +1,259 @@
+"""The card of a benchmark (README.md): what it is, how it was made, what is in it, what it cannot tell.
+
+Its header is what `datasets` reads: one configuration a table, so that `load_dataset(folder, "queries")` works offline.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from qbench.benchmark.tables import SCHEMAS
+from qbench.benchmark.types import KINDS, SPLITS, Query
+
+if TYPE_CHECKING:
+    from qbench.benchmark.disk import Benchmark
+    from qbench.quantities.types import Condition
+
+EXAMPLES = 5
+"""How many queries the card shows."""
+
+LONGEST = 300
+"""How many characters of a text the card shows."""
+
+
+def summary(benchmark: Benchmark) -> dict[str, Any]:
+    """How much there is of everything: nested dicts of counts that JSON can hold."""
+    queries = benchmark.queries
+    families = _families(benchmark)
+    content: dict[str, Any] = {
+        "documents": benchmark.corpus.height,
+        "queries": len(queries),
+        "judgments": benchmark.qrels.height,
+        "quantities": None if benchmark.quantities is None else benchmark.quantities.height,
+        "samples": benchmark.samples.height,
+        "triples": benchmark.triples.height,
+        "queries_by_part": _counted((q.split for q in queries), SPLITS),
+        "queries_by_kind": _counted((q.kind for q in queries), KINDS),
+        "queries_by_comparator": _counted(_comparator(q) for q in queries),
+        "queries_by_constraints": _counted(str(len(q.conditions)) for q in queries),
+        "queries_by_unit_family": _counted(_family(q, families) for q in queries),
+        "judgments_by_grade": _counted(str(grade) for grade in benchmark.qrels["grade"].to_list()),
+    }
+    if benchmark.samples.height:
+        rows = benchmark.samples.select("method", "label").iter_rows()
+        content["samples_by_method"] = _counted(
+            f"{method}, {'positive' if label else 'negative'}" for method, label in rows
+        )
+    return content
+
+
+def card(benchmark: Benchmark, name: str, digest: str) -> str:
+    """The text of the card.
+
+    Args:
+        benchmark: what it describes.
+        name: the benchmark's name for people.
+        digest: its key.
+    """
+    content = summary(benchmark)
+    licence = str(benchmark.params.get("licence") or "unknown")
+    sections = [
+        _header(benchmark, name, licence),
+        f"# {markdown(name)}",
+        "A benchmark for quantity-aware retrieval, made by qbench: sentences, queries that ask for "
+        "quantities, each query's conditions as data, and graded judgments.",
+        "## What is in it",
+        _tables(content),
+        *_breakdowns(content),
+        "## How it was made",
+        _made(benchmark, digest),
+        "## Left out, and worth knowing",
+        _left_out(benchmark.params.get("counts") or {}),
+        *_examples(benchmark),
+        "## How to read it",
+        _reading(benchmark),
+        "## Limits",
+        _limits(benchmark),
+        "## Licence",
+        f"{markdown(licence)}. The texts keep the licence of their source; say it here before you share them."
+        if licence == "unknown"
+        else f"{markdown(licence)}, as its maker stated. The texts keep the licence of their source.",
+    ]
+    return "\n\n".join(section for section in sections if section) + "\n"
+
+
+def markdown(text: str, width: int = LONGEST) -> str:
+    """Any text as one harmless line of Markdown: no markup, no HTML, no control characters, at most `width` long."""
+    line = printable(text)
+    line = line if len(line) <= width else line[: width - 1] + "…"
+    line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return re.sub(r"([\\`*_{}\[\]()#+!|~$:@-])", r"\\\1", line)
+
+
+def printable(text: str) -> str:
+    """One line without control characters, which terminals obey, and without marks that turn the writing direction."""
+    line = " ".join(text.split())
+    return "".join(c if c.isprintable() or c in "\u00a0\u202f" else "�" for c in line)
+
+
+def describe(condition: Condition) -> str:
+    """A condition as a person would write it: `fuel economy > 30 mile per gallon`."""
+    value = f"{condition.value:.15g}"
+    if condition.comparator == "between":
+        value = f"{value} and {condition.high:.15g}"
+    return " ".join(part for part in (*condition.concept, condition.comparator, value, condition.unit) if part)
+
+
+def _header(benchmark: Benchmark, name: str, licence: str) -> str:
+    """YAML; every string in it is JSON, which YAML reads."""
+    lines = ["---", f"pretty_name: {json.dumps(name)}"]
+    if re.fullmatch(r"[a-z0-9][a-z0-9.-]*", licence):
+        lines.append(f"license: {json.dumps(licence)}")
+    else:
+        lines += ["license: other", f"license_name: {json.dumps(printable(licence))}"]
+    lines += ["task_categories:", "- text-retrieval", "tags:", "- qbench", "- quantities", "configs:"]
+    for table in _present(benchmark):
+        lines += [f"- config_name: {table}", "  data_files:", f"  - split: {table}", f"    path: {table}.parquet"]
+    return "\n".join([*lines, "---"])
+
+
+def _present(benchmark: Benchmark) -> list[str]:
+    """The tables that hold rows; `datasets` cannot load one without."""
+    return [table for table in SCHEMAS if (frame := benchmark.table(table)) is not None and frame.height]
+
+
+def _tables(content: Mapping[str, Any]) -> str:
+    rows = [("corpus", "documents"), ("queries", "queries"), ("qrels", "judgments"), ("quantities", "quantities")]
+    rows += [("samples", "samples"), ("triples", "triples")]
+    shown = [f"| `{table}.parquet` | {content[key]:,} |" for table, key in rows if content[key] is not None]
+    return "\n".join(["| table | rows |", "|---|---:|", *shown])
+
+
+def _breakdowns(content: Mapping[str, Any]) -> list[str]:
+    blocks = []
+    for key, counts in content.items():
+        if isinstance(counts, Mapping) and counts:
+            what = key.replace("_", " ")
+            listed = ", ".join(f"{markdown(name)} {count:,}" for name, count in counts.items())
+            blocks.append(f"- {what.capitalize()}: {listed}.")
+    return ["\n".join(blocks)] if blocks else []
+
+
+def _made(benchmark: Benchmark, digest: str) -> str:
+    params = {name: value for name, value in benchmark.params.items() if name not in ("counts", "notes", "command")}
+    command = benchmark.params.get("command")
+    lines = [f"Digest: `{digest}`."]
+    if command:
+        lines.append(f"Command:\n\n    {printable(str(command))}")
+    block = json.dumps(params, indent=2, ensure_ascii=True, sort_keys=True, default=str)
+    # Indented code: no text in it can end the block, as a run of backticks could.
+    return "\n\n".join([*lines, "Parameters:", "\n".join("    " + line for line in block.splitlines())])
+
+
+def _left_out(counts: Mapping[str, Any]) -> str:
+    rows = list(_flat(counts))
+    if not rows:
+        return "Nothing was counted."
+    return "\n".join(
+        ["| reason | number |", "|---|---:|", *(f"| {markdown(name)} | {count} |" for name, count in rows)]
+    )
+
+
+def _flat(counts: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, str]]:
+    for name, value in counts.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{name}: ")
+        else:
+            yield f"{prefix}{name}", f"{value:,}" if isinstance(value, int) else markdown(str(value))
+
+
+def _examples(benchmark: Benchmark) -> list[str]:
+    """A few queries, spread over the benchmark, each with one relevant document."""
+    import polars as pl
+
+    chosen = spread(benchmark.queries, EXAMPLES)
+    if not chosen:
+        return []
+    relevant = benchmark.qrels.filter(pl.col("grade") > 0, pl.col("query_id").is_in([q.query_id for q in chosen]))
+    best = relevant.sort("grade", descending=True, maintain_order=True).unique("query_id", keep="first")
+    documents = dict(zip(best["query_id"], best["doc_id"], strict=True))
+    texts = benchmark.corpus.filter(pl.col("doc_id").is_in(best["doc_id"].to_list()))
+    by_id = dict(zip(texts["doc_id"], texts["text"], strict=True))
+    lines = []
+    for query in chosen:
+        conditions = "; ".join(markdown(describe(condition)) for condition in query.conditions)
+        asked = f" ({query.kind}; {conditions})" if conditions else ""
+        lines.append(f"- {markdown(query.text)}{asked}")
+        if query.query_id in documents:
+            lines.append(f"  - relevant: {markdown(by_id[documents[query.query_id]])}")
+    return ["## Examples", "\n".join(lines)]
+
+
+def _reading(benchmark: Benchmark) -> str:
+    loads = ", ".join(f'"{table}"' for table in _present(benchmark))
+    return (
+        '    from qbench import open_benchmark\n    benchmark = open_benchmark("FOLDER")\n\n'
+        f'or table by table with `datasets.load_dataset("FOLDER", NAME)`, where NAME is one of {loads}.'
+    )
+
+
+def _limits(benchmark: Benchmark) -> str:
+    lines = []
+    made = benchmark.params.get("quantities")
+    if "importer" in benchmark.params:
+        lines.append("- The judgments are those of the original data; qbench did not make them.")
+    elif made == "gold":
+        lines.append("- The labels follow from facts that are known exactly; the sentences are generated.")
+    else:
+        lines.append("- The labels follow from extracted quantities: where the extractor errs, so may a label.")
+    if benchmark.quantities is None:
+        lines.append("- No quantities are stored: a system that needs them extracts its own.")
+    if any(query.conditions for query in benchmark.queries):
+        lines.append(
+            '- A mention that leaves open whether it meets a condition ("more than 500" against "> 600") makes its '
+            "document neither relevant nor a negative sample."
+        )
+    lines.append("- A document without a judgment counts as not relevant.")
+    return "\n".join(lines)
+
+
+def spread(queries: list[Query], n: int) -> list[Query]:
+    """At most n queries at even distances."""
+    n = min(n, len(queries))
+    return [queries[index * len(queries) // n] for index in range(n)]
+
+
+def _counted(values: Iterable[str], order: Iterable[str] = ()) -> dict[str, int]:
+    counts = Counter(values)
+    known = [name for name in order if name in counts]
+    return {name: counts[name] for name in [*known, *sorted(counts.keys() - set(known))]}
+
+
+def _comparator(query: Query) -> str:
+    kinds = [condition.comparator for condition in query.conditions]
+    return "unknown" if not kinds else kinds[0] if len(kinds) == 1 else "several"
+
+
+def _families(benchmark: Benchmark) -> dict[str, str]:
+    """Base unit -> family, for the units that the queries ask for."""
+    asked = {condition.base_unit for query in benchmark.queries for condition in query.conditions}
+    if not asked:
+        return {}
+    from qbench.quantities.units import load_units
+
+    units = load_units()
+    found = {name: units.get(name).family for name in asked}
+    if benchmark.quantities is not None:
+        # The table knows units of the user's own as well.
+        rows = benchmark.quantities.select("base_unit", "family").unique().sort("base_unit", "family").iter_rows()
+        found.update((base, family) for base, family in rows if base in asked)
+    return found
+
+
+def _family(query: Query, families: Mapping[str, str]) -> str:
+    names = sorted({families[condition.base_unit] or "no unit" for condition in query.conditions})
+    return " + ".join(names) or "unknown"

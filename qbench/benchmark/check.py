@@ -1,0 +1,326 @@
+"""What is wrong with a benchmark: duplicates, leaks between parts, ids that point nowhere, labels that do not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from qbench.benchmark.disk import CARD, KIND
+from qbench.benchmark.tables import KEYS, empty
+from qbench.benchmark.types import SPLITS, Query
+from qbench.progress import Progress, silent
+from qbench.quantities.concept_match import Concept, concept_alternatives
+from qbench.store import file_digest, read_manifest
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from qbench.benchmark.disk import Benchmark
+
+Severity = Literal["error", "warning", "skipped"]
+
+EXAMPLES = 5
+"""How many examples a finding names."""
+
+HELD_OUT_KINDS = ("unseen", "expansion", "wo_surface")
+"""Kinds of test queries whose concepts training must not have seen (*Numbers Matter* C.2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that a rule found, or could not look for.
+
+    Attributes:
+        rule: the rule's name.
+        severity: "error" makes results on the benchmark wrong, "warning" is worth a look, "skipped" says that the rule
+            needs something that the benchmark does not have.
+        where: the table.
+        message: what is wrong, for a person.
+        count: how often.
+        examples: ids, or pairs of ids, at most `EXAMPLES`.
+    """
+
+    rule: str
+    severity: Severity
+    where: str
+    message: str
+    count: int = 0
+    examples: tuple[str, ...] = ()
+
+
+def check(benchmark: Benchmark, *, progress: Progress = silent) -> list[Finding]:
+    """Apply every rule.
+
+    Rules about labels compare the judgments and samples with the benchmark's quantities, so they need both quantities
+    and queries with conditions; where there are none they are reported as skipped. The labels of an imported benchmark
+    were made by its authors: there a label that does not follow from the quantities is a warning.
+
+    Args:
+        benchmark: what to check.
+        progress: told after each rule.
+
+    Returns:
+        the findings, rule by rule; without any "error" the benchmark is sound.
+    """
+    from qbench.benchmark.check_labels import label_rules
+
+    rules: list[Callable[[Benchmark], Iterable[Finding]]] = [
+        _repeated_ids,
+        _repeated_texts,
+        _empty_texts,
+        _infinite_values,
+        _dangling_ids,
+        _broken_triples,
+        _unanswerable,
+        _shared_queries,
+        _shared_conditions,
+        _held_out_concepts,
+        _held_out_documents,
+        label_rules,
+    ]
+    findings: list[Finding] = []
+    for done, rule in enumerate(rules):
+        progress(done, len(rules))
+        findings += rule(benchmark)
+    progress(len(rules), len(rules))
+    return findings
+
+
+def check_files(folder: Path) -> list[Finding]:
+    """Compare a benchmark's files with its manifest; its card may be edited, its tables may not.
+
+    Raises:
+        InputError: the folder is not a finished benchmark.
+    """
+    manifest = read_manifest(folder, KIND)
+    changed = [
+        name
+        for name, seen in manifest.files.items()
+        if name != CARD and (not (folder / name).is_file() or file_digest(folder / name) != seen["sha256"])
+    ]
+    message = "{n} files are not as the manifest says"
+    return list(found("changed-files", "error", "manifest.json", message, changed))
+
+
+def found(
+    rule: str, severity: Severity, where: str, message: str, cases: Sequence[object] | pl.Series
+) -> Iterator[Finding]:
+    """One finding about `cases`, or none if there are no cases; `{n}` in the message stands for their number."""
+    if len(cases):
+        shown = tuple(_shown(case) for case in list(cases[:EXAMPLES]))
+        yield Finding(rule, severity, where, message.format(n=len(cases)), len(cases), shown)
+
+
+def _shown(case: object) -> str:
+    return " ".join(str(part) for part in case) if isinstance(case, tuple) else str(case)
+
+
+def folded(column: str) -> pl.Expr:
+    """A text without the differences that do not make it another text: case and runs of white space."""
+    import polars as pl
+
+    return pl.col(column).str.to_lowercase().str.replace_all(r"\s+", " ").str.strip_chars()
+
+
+def _repeated_ids(benchmark: Benchmark) -> Iterator[Finding]:
+    for table, key in KEYS.items():
+        keys = _frame(benchmark, table).select(key)
+        repeated = keys.filter(keys.is_duplicated()).unique(maintain_order=True).rows()
+        message = f"{{n}} values of {' and '.join(key)} name several rows"
+        yield from found("duplicate-ids", "error", table, message, repeated)
+
+
+def _repeated_texts(benchmark: Benchmark) -> Iterator[Finding]:
+    import polars as pl
+
+    documents = benchmark.corpus.filter(pl.col("text").str.strip_chars() != "")
+    message = "{n} texts stand in the corpus more than once, but for case and white space"
+    same = _groups(documents, [folded("title").alias("_title"), folded("text").alias("_text")], "doc_id")
+    yield from found("duplicate-documents", "warning", "corpus", message, same)
+    same = _groups(_frame(benchmark, "queries"), ["split", folded("text").alias("_text")], "query_id")
+    message = "{n} query texts stand in one part more than once"
+    yield from found("duplicate-queries", "warning", "queries", message, same)
+
+
+def _frame(benchmark: Benchmark, table: str) -> pl.DataFrame:
+    """A table by name; of the queries only ids, texts and parts, since their conditions are dear to lay out."""
+    import polars as pl
+
+    if table != "queries":
+        frame = benchmark.table(table)
+        return empty(table) if frame is None else frame
+    rows = [(query.query_id, query.text, query.split) for query in benchmark.queries]
+    schema = {"query_id": pl.String, "text": pl.String, "split": pl.String}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _groups(frame: pl.DataFrame, keys: list[pl.Expr | str], name: str) -> list[tuple[str, ...]]:
+    """The names of the rows that agree in all keys, a tuple a group, groups of one left out."""
+    import polars as pl
+
+    groups = frame.group_by(keys, maintain_order=True).agg(pl.col(name)).filter(pl.col(name).list.len() > 1)
+    return [tuple(names) for names in groups[name].to_list()]
+
+
+def _empty_texts(benchmark: Benchmark) -> Iterator[Finding]:
+    import polars as pl
+
+    tables: list[tuple[str, str, Severity]] = [
+        ("corpus", "doc_id", "warning"),
+        ("queries", "query_id", "error"),
+        ("samples", "sample_id", "error"),
+    ]
+    for table, name, severity in tables:
+        blank = _frame(benchmark, table).filter(pl.col("text").str.strip_chars() == "")[name]
+        yield from found("empty-texts", severity, table, "{n} rows have no text", blank)
+
+
+def _infinite_values(benchmark: Benchmark) -> Iterator[Finding]:
+    import polars as pl
+
+    for table, name in (("quantities", "doc_id"), ("samples", "sample_id")):
+        frame = _frame(benchmark, table)
+        numbers = [column for column, dtype in frame.schema.items() if dtype == pl.Float64]
+        bad = frame.filter(~pl.all_horizontal(pl.col(numbers).is_finite()))[name]
+        yield from found("not-finite", "error", table, "{n} rows hold a value that is not a finite number", bad)
+
+
+def _dangling_ids(benchmark: Benchmark) -> Iterator[Finding]:
+    import polars as pl
+
+    known = {
+        "query_id": pl.Series([query.query_id for query in benchmark.queries], dtype=pl.String),
+        "doc_id": benchmark.corpus["doc_id"],
+        "positive_id": benchmark.samples["sample_id"],
+        "negative_id": benchmark.samples["sample_id"],
+    }
+    for table in ("qrels", "quantities", "samples", "triples"):
+        frame = _frame(benchmark, table)
+        for column in frame.columns:
+            if column in known:
+                lost = frame.filter(~pl.col(column).is_in(known[column].to_list()))[column]
+                yield from found(
+                    "dangling-ids", "error", table, f"{{n}} rows have a {column} that does not exist", lost
+                )
+
+
+def _broken_triples(benchmark: Benchmark) -> Iterator[Finding]:
+    import polars as pl
+
+    samples = benchmark.samples.select("sample_id", "query_id", "label").unique("sample_id", keep="first")
+    for column, label, what in (("positive_id", 1, "positive"), ("negative_id", 0, "negative")):
+        pairs = benchmark.triples.join(samples, left_on=column, right_on="sample_id", how="inner", suffix="_of_sample")
+        wrong = pairs.filter((pl.col("label") != label) | (pl.col("query_id") != pl.col("query_id_of_sample")))
+        message = f"{{n}} triples name a {what} sample that is none, or of another query"
+        yield from found("broken-triples", "error", "triples", message, wrong.select("query_id", column).rows())
+
+
+def _unanswerable(benchmark: Benchmark) -> Iterator[Finding]:
+    import polars as pl
+
+    answered = set(benchmark.qrels.filter(pl.col("grade") > 0)["query_id"])
+    trained = set(benchmark.samples.filter(pl.col("label") == 1)["query_id"])
+    missing = [
+        query.query_id
+        for query in benchmark.queries
+        if query.query_id not in answered and not (query.split == "train" and query.query_id in trained)
+    ]
+    message = "{n} queries have no relevant document"
+    yield from found("queries-without-positives", "error", "queries", message, missing)
+    tested = {query.query_id for query in benchmark.part("test")}
+    used = benchmark.samples.filter(pl.col("query_id").is_in(list(tested)))["sample_id"]
+    yield from found("test-samples", "error", "samples", "{n} training samples belong to test queries", used)
+
+
+def _shared_queries(benchmark: Benchmark) -> Iterator[Finding]:
+    """Query texts that two parts have in common."""
+    import polars as pl
+
+    texts = _frame(benchmark, "queries").with_columns(_text=folded("text"))
+    for one, other in _pairs_of_parts():
+        a, b = (texts.filter(pl.col("split") == split).select("query_id", "_text") for split in (one, other))
+        same = a.join(b, on="_text", suffix="_other").select("query_id", "query_id_other").rows()
+        message = f"{{n}} pairs of queries have the same text in {one} and {other}"
+        yield from found("leak-query-text", "error", "queries", message, same)
+
+
+def _shared_conditions(benchmark: Benchmark) -> Iterator[Finding]:
+    """What two parts ask in common: the same concepts, comparators, values and units, in whatever words."""
+    asked: dict[str, dict[object, str]] = {split: {} for split in SPLITS}
+    for query in benchmark.queries:
+        if query.conditions:
+            asked[query.split].setdefault(_what_it_asks(query), query.query_id)
+    for one, other in _pairs_of_parts():
+        same = [(asked[one][key], name) for key, name in asked[other].items() if key in asked[one]]
+        message = f"{{n}} pairs of queries ask for the same in {one} and {other}"
+        yield from found("leak-conditions", "error", "queries", message, same)
+
+
+def _what_it_asks(query: Query) -> object:
+    return frozenset(
+        (frozenset(concept_alternatives(c.concept)), c.comparator, c.base_unit, c.base_value, c.base_high)
+        for c in query.conditions
+    )
+
+
+def _pairs_of_parts() -> list[tuple[str, str]]:
+    return [("train", "test"), ("train", "dev"), ("dev", "test")]
+
+
+def _held_out(benchmark: Benchmark) -> tuple[dict[Concept, str], list[tuple[str, str, str]]]:
+    """What training must not show.
+
+    A query of a held-out kind asks for at least one thing that no training query asks for; with several constraints, the
+    others may be known.
+
+    Returns:
+        held-out concepts -> one test query that asks for each, and (test query, training query, concept) for each test
+        query that asks for nothing new.
+    """
+    trained = {
+        concept: query.query_id
+        for query in benchmark.part("train")
+        for condition in query.conditions
+        for concept in concept_alternatives(condition.concept)
+    }
+    hidden: dict[Concept, str] = {}
+    known: list[tuple[str, str, str]] = []
+    for query in benchmark.part("test"):
+        wanted = [concept_alternatives(condition.concept) for condition in query.conditions if condition.concept]
+        if query.kind not in HELD_OUT_KINDS or not wanted:
+            continue
+        new = [concepts for concepts in wanted if not any(concept in trained for concept in concepts)]
+        for concept in (concept for concepts in new for concept in concepts):
+            hidden.setdefault(concept, query.query_id)
+        if not new:
+            seen = next(concept for concept in wanted[0] if concept in trained)
+            known.append((query.query_id, trained[seen], " ".join(seen)))
+    return hidden, known
+
+
+def _held_out_concepts(benchmark: Benchmark) -> Iterator[Finding]:
+    _, known = _held_out(benchmark)
+    message = "{n} test queries should ask for a concept that training never shows, and training queries ask for it"
+    yield from found("leak-concepts", "error", "queries", message, known)
+
+
+def _held_out_documents(benchmark: Benchmark) -> Iterator[Finding]:
+    """Training samples made from sentences that hold a held-out concept, or that answer a held-out query."""
+    import polars as pl
+
+    trained = [query.query_id for query in benchmark.part("train")]
+    samples = benchmark.samples.filter(pl.col("query_id").is_in(trained)).select("sample_id", "doc_id")
+    hidden, _ = _held_out(benchmark)
+    if benchmark.quantities is not None and hidden:
+        concepts = [" ".join(concept) for concept in hidden]
+        carriers = benchmark.quantities.filter(pl.col("concept").is_in(concepts))["doc_id"]
+        seen = samples.filter(pl.col("doc_id").is_in(carriers.unique().to_list())).rows()
+        message = "{n} training samples come from a sentence that holds a concept held out for testing"
+        yield from found("leak-held-out-sentences", "error", "samples", message, seen)
+    asked = [query.query_id for query in benchmark.part("test") if query.kind in HELD_OUT_KINDS]
+    answers = benchmark.qrels.filter(pl.col("query_id").is_in(asked), pl.col("grade") > 0)["doc_id"]
+    seen = samples.filter(pl.col("doc_id").is_in(answers.unique().to_list())).rows()
+    message = "{n} training samples come from a sentence that answers a test query with a held-out concept"
+    yield from found("leak-test-positives", "error", "samples", message, seen)

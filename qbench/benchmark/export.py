@@ -1,0 +1,123 @@
+"""A benchmark in the layouts that people's tools read: a BEIR folder, or TREC files."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from qbench.benchmark.disk import Benchmark
+from qbench.benchmark.importers.beir import OURS
+from qbench.benchmark.reading import as_id
+from qbench.benchmark.trec import BEIR_HEADER, write_qrels
+from qbench.benchmark.types import SPLITS
+from qbench.errors import InputError, OptionError
+from qbench.store import atomic_file, locked, write_text
+
+
+def export_beir(benchmark: Benchmark, folder: str | Path) -> list[Path]:
+    """Write corpus.jsonl, queries.jsonl and qrels/PART.tsv.
+
+    What BEIR has no place for (a query's conditions, kind, template and seed, a document's source) goes into the
+    `metadata` of its line, under "qbench", and comes back when our importer reads the folder. Quantities, samples and
+    triples are not written.
+
+    Args:
+        benchmark: what to write.
+        folder: where to: a new or empty folder. It appears when it is whole.
+
+    Returns:
+        the files written.
+
+    Raises:
+        InputError: an id holds a tab, a line end or another control character.
+        OptionError: the folder holds files already.
+        BusyError: another process is writing there.
+    """
+    _refuse_ids(benchmark)
+    with _whole(Path(folder)) as draft:
+        _write_lines(draft / "corpus.jsonl", _documents(benchmark))
+        _write_lines(draft / "queries.jsonl", _queries(benchmark))
+        for split, rows in _judgments_by_part(benchmark):
+            body = "".join(f"{query_id}\t{doc_id}\t{grade}\n" for query_id, doc_id, grade in rows)
+            write_text(draft / "qrels" / f"{split}.tsv", "\t".join(BEIR_HEADER) + "\n" + body)
+    return _files(Path(folder))
+
+
+def export_trec(benchmark: Benchmark, folder: str | Path) -> list[Path]:
+    """Write topics.PART.tsv (`query id`, tab, text) and qrels.PART.txt (`query 0 document grade`) for each part.
+
+    Args, returns and errors are as for `export_beir`; besides, an id may hold no white space, which separates the
+    columns of TREC files.
+    """
+    import polars as pl
+
+    _refuse_ids(benchmark)
+    with _whole(Path(folder)) as draft:
+        for split, rows in _judgments_by_part(benchmark):
+            qrels = pl.DataFrame(rows, schema=benchmark.qrels.schema, orient="row")
+            write_qrels(qrels, draft / f"qrels.{split}.txt")
+            topics = "".join(f"{query.query_id}\t{' '.join(query.text.split())}\n" for query in benchmark.part(split))
+            write_text(draft / f"topics.{split}.tsv", topics)
+    return _files(Path(folder))
+
+
+def _documents(benchmark: Benchmark) -> Iterator[dict[str, Any]]:
+    for doc_id, text, title, source_id in benchmark.corpus.iter_rows():
+        row: dict[str, Any] = {"_id": doc_id, "title": title, "text": text}
+        if source_id != doc_id:
+            row["metadata"] = {OURS: {"source_id": source_id}}
+        yield row
+
+
+def _queries(benchmark: Benchmark) -> Iterator[dict[str, Any]]:
+    for query in benchmark.queries:
+        row = query.to_row()
+        own = {name: row[name] for name in ("terms", "conditions", "split", "kind", "template", "seed")}
+        yield {"_id": query.query_id, "text": query.text, "metadata": {OURS: own}}
+
+
+def _judgments_by_part(benchmark: Benchmark) -> Iterator[tuple[Any, list[tuple[str, str, int]]]]:
+    """Each part that has judgments, with those of its queries."""
+    part_of = {query.query_id: query.split for query in benchmark.queries}
+    rows = benchmark.qrels.rows()
+    for split in SPLITS:
+        mine = [row for row in rows if part_of.get(row[0]) == split]
+        if mine:
+            yield split, mine
+
+
+def _write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> None:
+    with atomic_file(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
+        stream.writelines(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows)
+
+
+@contextmanager
+def _whole(folder: Path) -> Iterator[Path]:
+    """A folder to write into that takes the place of `folder` if the block ends well."""
+    folder = folder.absolute()
+    if folder.exists() and not folder.is_dir():
+        raise OptionError("the output is a file, and a folder is needed", file=folder)
+    with locked(folder):
+        if folder.is_dir() and any(folder.iterdir()):
+            raise OptionError("the output folder holds files already", file=folder, remedy="Choose a new or empty one")
+        draft = folder.parent / f".{folder.name}.partial"
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.mkdir(parents=True)
+        yield draft
+        if folder.is_dir():
+            folder.rmdir()
+        draft.rename(folder)
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def _refuse_ids(benchmark: Benchmark) -> None:
+    for name in (*benchmark.corpus["doc_id"], *(query.query_id for query in benchmark.queries)):
+        if as_id(name) is None:
+            raise InputError("this id is empty or holds a control character, and cannot stand in the files", value=name)

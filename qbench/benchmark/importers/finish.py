@@ -1,0 +1,51 @@
+"""What every importer does last: our quantities where they are wanted, and where the data comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from qbench.benchmark.disk import Benchmark
+from qbench.progress import Progress, silent
+from qbench.quantities.extractors import ExtractorOptions, extract_table, get_extractor
+from qbench.store import digest
+
+if TYPE_CHECKING:
+    import polars as pl
+
+EVERY = 1_000
+"""Texts between two reports of progress."""
+
+
+def with_our_quantities(benchmark: Benchmark, options: ExtractorOptions, progress: Progress = silent) -> Benchmark:
+    """The same benchmark with the quantities that our extractor finds, extracted when they are first asked for.
+
+    Raises:
+        UnknownNameError: no extractor has the name in `options`.
+    """
+    extractor = get_extractor(options)
+
+    def texts() -> Iterator[str]:
+        for number, text in enumerate(benchmark.corpus["text"]):
+            if number % EVERY == 0:
+                progress(number, benchmark.corpus.height, "quantities")
+            yield text
+
+    def extract() -> pl.DataFrame:
+        return extract_table(benchmark.corpus["doc_id"], texts(), extractor)
+
+    made = {"quantities": "extracted", "extractor": options.key()}
+    return replace(
+        benchmark,
+        quantities=extract,
+        params={**benchmark.params, **made},
+        digest=digest({"benchmark": benchmark.digest, **made}),
+    )
+
+
+def with_source(benchmark: Benchmark, licence: str, command: str) -> Benchmark:
+    """The same benchmark, its card saying under which licence it came and by which command it was made."""
+    said = {"licence": licence, "command": command}
+    params = {**benchmark.params, **said}
+    return replace(benchmark, params=params, digest=digest({"benchmark": benchmark.digest, **said}))

@@ -1,0 +1,149 @@
+"""CSV files whose cells hold Python lists, read without trusting them."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import math
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from qbench.benchmark.reading import Problems
+from qbench.errors import InputError
+
+LONGEST_CELL = 1 << 28
+"""Characters of a cell; the csv module's own limit is 128 KiB, and a sentence splitter that failed goes beyond."""
+
+LONGEST_LIST = 1_000_000
+"""Characters of a cell that holds a list."""
+
+DEEPEST_LIST = 20
+"""Brackets in brackets; the real ones go three deep, and thousands would exhaust the parser's stack."""
+
+
+def table_rows(
+    path: Path, delimiter: str, columns: tuple[str, ...], problems: Problems
+) -> Iterator[tuple[int, int, dict[str, str]]]:
+    """The rows of a CSV or TSV file with a header.
+
+    A row that cannot be used still counts, since ids are row numbers.
+
+    Args:
+        path: the file, UTF-8.
+        delimiter: between cells.
+        columns: those that it must have.
+        problems: what to do with a bad row.
+
+    Yields:
+        0-based row number, 1-based line number (of the row's last line), and the cells by column. Hold `big_cells`
+        meanwhile.
+
+    Raises:
+        InputError: the file is missing, is empty, lacks a column, or (see `Problems`) a row is malformed.
+    """
+    if not path.is_file():
+        raise InputError("no such file", file=path)
+    # Undecodable bytes become lone surrogates, so that the row that holds them is known and the next rows keep their
+    # numbers.
+    with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as stream:
+        reader = csv.reader(stream, delimiter=delimiter)
+        header = _header(reader, columns, path)
+        number = -1
+        for row in _cells(reader, path):
+            number += 1
+            fault = _row_fault(row, header)
+            if fault:
+                error = InputError(fault, file=path, line=reader.line_num, value=_readable(delimiter.join(row)))
+                problems.bad("malformed rows", error)
+                continue
+            yield number, reader.line_num, dict(zip(header, row, strict=True))
+        if number < 0:
+            raise InputError("the file has a header and no rows", file=path)
+
+
+def parse_list(cell: str, name: str, path: Path, line: int) -> list[Any]:
+    """The list that a cell holds as a Python literal; no code is run.
+
+    Raises:
+        InputError: it holds no list, or one too long or too deep.
+    """
+    depth = deepest = 0
+    for character in cell if len(cell) <= LONGEST_LIST else "":
+        depth += (character in "[({") - (character in "])}")
+        deepest = max(deepest, depth)
+    if len(cell) > LONGEST_LIST or deepest > DEEPEST_LIST:
+        raise InputError(f"the list in {name} is too long or too deep", file=path, line=line, value=cell)
+    try:
+        value = ast.literal_eval(cell.strip())
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        raise InputError(f"no Python list in {name}", file=path, line=line, value=cell) from None
+    if not isinstance(value, (list, tuple)):
+        raise InputError(f"no Python list in {name}", file=path, line=line, value=cell)
+    return list(value)
+
+
+def number_of(value: object) -> float | None:
+    """A finite float of a number or of its text, else None."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _header(reader: Iterator[list[str]], columns: tuple[str, ...], path: Path) -> list[str]:
+    header = next(_cells(reader, path), None)
+    if header is None:
+        raise InputError("the file is empty", file=path)
+    missing = [name for name in columns if name not in header]
+    if missing:
+        raise InputError(
+            f"the column {missing[0]!r} is missing",
+            file=path,
+            line=1,
+            value=header,
+            remedy=f"It needs {', '.join(columns)}",
+        )
+    return header
+
+
+def _cells(reader: Iterator[list[str]], path: Path) -> Iterator[list[str]]:
+    """The reader's rows without blank lines, which are no rows (pandas, which numbered them, skips them too)."""
+    try:
+        yield from (row for row in reader if row)
+    except csv.Error as fault:
+        line = getattr(reader, "line_num", None)
+        raise InputError(f"not readable as a table: {fault}", file=path, line=line) from None
+
+
+def _row_fault(row: list[str], header: list[str]) -> str:
+    if len(row) != len(header):
+        return f"the row has {len(row)} cells, and the header {len(header)}"
+    if any("\udc80" <= character <= "\udcff" for cell in row for character in cell):
+        return "not valid UTF-8"
+    return ""
+
+
+def _readable(text: str) -> str:
+    return text[:200].encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+@contextmanager
+def big_cells() -> Iterator[None]:
+    """Reading with cells of any length that occurs, and without the compiler's remarks on bad lists.
+
+    Both settings belong to the process, so an importer holds them once, around everything that it reads.
+    """
+    before = csv.field_size_limit(LONGEST_CELL)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)
+            warnings.simplefilter("ignore", DeprecationWarning)
+            yield
+    finally:
+        csv.field_size_limit(before)

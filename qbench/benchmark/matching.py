@@ -1,0 +1,108 @@
+"""Which documents meet a query's conditions, by their quantities: the truth that labels are checked against."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qbench.quantities.concept_match import Concept, concept_alternatives, concept_grade
+from qbench.quantities.conditions import BROKEN, MET, verdicts
+from qbench.quantities.types import Condition
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+UNDECIDED_GRADE = 0
+"""The grade of a document that may or may not meet the conditions: its mention leaves it open."""
+
+
+class Matcher:
+    """A quantity table, sorted so that the mentions of a unit and a concept are found without looking at the rest.
+
+    Attributes:
+        knows_concepts: whether any mention has a concept. Where none has (quantities given without), concepts are not
+            compared, and every document that meets a condition has grade 2.
+    """
+
+    def __init__(self, quantities: pl.DataFrame) -> None:
+        ordered = quantities.sort("base_unit", "concept", maintain_order=True)
+        self.knows_concepts = bool((quantities["concept"] != "").any())
+        self._low = ordered["base_value"].to_numpy()
+        self._high = ordered["base_high"].to_numpy()
+        self._bound = ordered["bound"].to_numpy().astype(object)
+        self._documents = ordered["doc_id"].to_list()
+        self._starts = ordered["value_start"].to_list()
+        self._spans: dict[str, dict[Concept, tuple[int, int]]] = {}
+        self._words: dict[str, dict[str, set[Concept]]] = {}
+        for unit, concept, start, end in _groups(ordered):
+            self._spans.setdefault(unit, {})[concept] = (start, end)
+            for word in set(concept):
+                self._words.setdefault(unit, {}).setdefault(word, set()).add(concept)
+
+    def grades(self, conditions: tuple[Condition, ...]) -> dict[str, int]:
+        """Each document that meets all conditions -> 2 or 1, that may meet them -> `UNDECIDED_GRADE`.
+
+        A document's grade is the lowest over the conditions of the best over its mentions: 2 if the mention has the
+        very concept, 1 if it has a more specific one.
+        """
+        found: dict[str, int] | None = None
+        for condition in conditions:
+            part = self._of_condition(condition)
+            found = part if found is None else {doc: min(found[doc], part[doc]) for doc in found.keys() & part.keys()}
+        return found or {}
+
+    def met(self, condition: Condition) -> dict[str, list[int]]:
+        """Document -> where the values of its mentions that meet the condition start in its text."""
+        rows, _ = self._candidates(condition)
+        starts: dict[str, list[int]] = {}
+        for row in rows[self._verdicts(rows, condition) == MET]:
+            starts.setdefault(self._documents[row], []).append(self._starts[row])
+        return starts
+
+    def _of_condition(self, condition: Condition) -> dict[str, int]:
+        rows, grades = self._candidates(condition)
+        codes = self._verdicts(rows, condition)
+        best: dict[str, int] = {}
+        for index in np.flatnonzero(codes != BROKEN):
+            doc = self._documents[rows[index]]
+            reached = int(grades[index]) if codes[index] == MET else UNDECIDED_GRADE
+            best[doc] = max(reached, best.get(doc, UNDECIDED_GRADE))
+        return best
+
+    def _verdicts(self, rows: NDArray[np.int64], condition: Condition) -> NDArray[np.int8]:
+        return verdicts(self._low[rows], self._high[rows], self._bound[rows], condition)
+
+    def _candidates(self, condition: Condition) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+        spans = self._spans.get(condition.base_unit, {})
+        if not self.knows_concepts:
+            graded = dict.fromkeys(spans, 2)
+        else:
+            graded = {concept: concept_grade(condition.concept, concept) for concept in self._similar(condition)}
+        rows = [np.arange(*spans[concept]) for concept in graded]
+        grades = [np.full(len(part), grade, dtype=np.int8) for part, grade in zip(rows, graded.values(), strict=True)]
+        if not rows:
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int8)
+        return np.concatenate(rows), np.concatenate(grades)
+
+    def _similar(self, condition: Condition) -> list[Concept]:
+        """The unit's concepts that hold all words of one of the condition's alternatives."""
+        words = self._words.get(condition.base_unit, {})
+        found: set[Concept] = set()
+        for alternative in concept_alternatives(condition.concept):
+            if not alternative:
+                return sorted(self._spans.get(condition.base_unit, {}))
+            found |= set.intersection(*(words.get(word, set()) for word in alternative))
+        return sorted(found)
+
+
+def _groups(ordered: pl.DataFrame) -> list[tuple[str, Concept, int, int]]:
+    """Unit, concept, first row and row after the last, for each run of equal units and concepts."""
+    import polars as pl
+
+    sizes = ordered.group_by("base_unit", "concept", maintain_order=True).agg(size=pl.len())
+    ends = sizes["size"].cum_sum().to_list()
+    starts = [0, *ends[:-1]]
+    concepts = (tuple(text.split()) for text in sizes["concept"])
+    return list(zip(sizes["base_unit"], concepts, starts, ends, strict=True))

@@ -1,0 +1,143 @@
+"""The tables of a benchmark as Parquet files: written schemas, checked on the way in and on the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from qbench.benchmark.types import (
+    Schema,
+    corpus_schema,
+    qrels_schema,
+    query_schema,
+    sample_schema,
+    triple_schema,
+)
+from qbench.errors import InputError
+from qbench.quantities.types import quantity_schema
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SCHEMAS: Mapping[str, Callable[[], Schema]] = {
+    "corpus": corpus_schema,
+    "queries": query_schema,
+    "qrels": qrels_schema,
+    "quantities": quantity_schema,
+    "samples": sample_schema,
+    "triples": triple_schema,
+}
+"""The tables, in the order in which the card lists them; each lies in `NAME.parquet`."""
+
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "corpus": ("doc_id",),
+    "queries": ("query_id",),
+    "qrels": ("query_id", "doc_id"),
+    "samples": ("sample_id",),
+}
+"""The columns that name a row: no two rows of a table agree in all of them."""
+
+
+def empty(table: str) -> pl.DataFrame:
+    """The table of that name, without rows."""
+    import polars as pl
+
+    return pl.DataFrame(schema=SCHEMAS[table]())
+
+
+def conform(frame: pl.DataFrame, table: str, file: Path | None = None) -> pl.DataFrame:
+    """The frame with exactly the columns of its schema, in order.
+
+    Args:
+        frame: what should be the table.
+        table: its name, a key of `SCHEMAS`.
+        file: where it comes from, for the error.
+
+    Raises:
+        InputError: a column is missing, is of another type or holds a null.
+    """
+    place = file or Path(f"{table}.parquet")
+    schema = SCHEMAS[table]()
+    for column, dtype in schema.items():
+        if column not in frame.columns:
+            raise InputError(f"the column {column!r} is missing", file=place, remedy=f"It needs {', '.join(schema)}")
+        if frame.schema[column] != dtype:
+            raise InputError(
+                f"the column {column!r} should be {dtype}", file=place, value=_Bare(str(frame.schema[column]))
+            )
+        if frame[column].null_count():
+            row = frame[column].is_null().arg_max()
+            raise InputError(f"the column {column!r} has an empty cell", file=place, line=(row or 0) + 1)
+    return frame.select(list(schema))
+
+
+def read_table(path: Path, table: str) -> pl.DataFrame:
+    """Read one table.
+
+    Raises:
+        InputError: the file is missing, is no Parquet, or does not have the table's schema.
+    """
+    import polars as pl
+
+    if not path.is_file():
+        raise InputError("no such file", file=path)
+    try:
+        frame = pl.read_parquet(path, glob=False)
+    except (pl.exceptions.PolarsError, OSError) as fault:
+        raise InputError(f"not a readable Parquet file: {_first_line(fault)}", file=path) from None
+    return conform(frame, table, path)
+
+
+def write_table(frame: pl.DataFrame, table: str, folder: Path) -> None:
+    """Write one table as `NAME.parquet`; the same rows give the same bytes.
+
+    Raises:
+        InputError: the frame does not have the table's schema, holds a number that is not finite, or names a row twice.
+    """
+    path = folder / f"{table}.parquet"
+    frame = conform(frame, table)
+    _refuse_infinite(frame, table)
+    _refuse_duplicates(frame, table)
+    frame.rechunk().write_parquet(path, compression="zstd", statistics=True)
+
+
+def _refuse_infinite(frame: pl.DataFrame, table: str) -> None:
+    import polars as pl
+
+    for column in (name for name, dtype in frame.schema.items() if dtype == pl.Float64):
+        bad = frame[column].is_finite().not_()
+        if bad.any():
+            row = bad.arg_max() or 0
+            raise InputError(
+                f"the column {column!r} has a value that is not a finite number",
+                file=f"{table}.parquet",
+                line=row + 1,
+                value=frame[column][row],
+            )
+
+
+def _refuse_duplicates(frame: pl.DataFrame, table: str) -> None:
+    key = KEYS.get(table)
+    if key is None:
+        return
+    again = frame.select(key).is_duplicated()
+    if again.any():
+        row = again.arg_max() or 0
+        raise InputError(
+            f"{' and '.join(key)} should name one row only",
+            file=f"{table}.parquet",
+            line=row + 1,
+            value=frame.select(key).row(row),
+        )
+
+
+class _Bare(str):
+    """A word printed as it is, without quotes."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _first_line(fault: BaseException) -> str:
+    return (str(fault).splitlines() or [type(fault).__name__])[0]

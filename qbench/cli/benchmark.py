@@ -1,0 +1,267 @@
+"""`qbench benchmark`: check a benchmark, bring one in, take one out, look into one."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from qbench.cli.console import note, out, progress
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from qbench.benchmark.check import Finding
+    from qbench.benchmark.disk import Benchmark
+    from qbench.benchmark.examples import Example
+    from qbench.benchmark.types import Query
+
+app = typer.Typer(add_completion=False, no_args_is_help=True, help="Check, import, export and look into benchmarks.")
+
+
+class Layout(StrEnum):
+    """Layouts that are read."""
+
+    beir = "beir"
+    quant = "quant"
+
+
+class Target(StrEnum):
+    """Layouts that are written."""
+
+    beir = "beir"
+    trec = "trec"
+
+
+class OnError(StrEnum):
+    """What happens at a bad row."""
+
+    fail = "fail"
+    skip = "skip"
+
+
+class Quantities(StrEnum):
+    """Where an imported benchmark's quantities come from."""
+
+    given = "given"
+    ours = "ours"
+    none = "none"
+
+
+Folder = Annotated[Path, typer.Argument(metavar="BENCH", help="A benchmark, or a BEIR folder as it is.")]
+Qrels = Annotated[
+    str | None, typer.Option(metavar="NAME", help="For a BEIR folder: which qrels/NAME.tsv to use, if it has several.")
+]
+
+
+@app.command()
+def check(
+    bench: Folder,
+    qrels: Qrels = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON, for programs.")] = False,
+) -> None:
+    """Find duplicates, leaks between parts, dangling ids, labels that do not hold, queries without positives.
+
+    Exit code 1 if there is an error, 0 if there are only warnings.
+
+    Example: qbench benchmark check bench/
+    """
+    from qbench.benchmark.check import check as run_checks
+    from qbench.benchmark.check import check_files
+    from qbench.benchmark.disk import open_benchmark
+    from qbench.store import MANIFEST
+
+    benchmark = open_benchmark(bench, qrels=qrels)
+    findings = check_files(bench) if (bench / MANIFEST).is_file() else []
+    with progress("checking") as advance:
+        findings += run_checks(benchmark, progress=advance)
+    if as_json:
+        _print_json(findings)
+    else:
+        _print_findings(findings)
+    if any(finding.severity == "error" for finding in findings):
+        raise typer.Exit(1)
+
+
+@app.command("import")
+def import_(
+    layout: Annotated[Layout, typer.Argument(help="beir, or quant for FinQuant and MedQuant.")],
+    folder: Annotated[Path, typer.Argument(help="The folder to read.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="BENCH", help="The benchmark folder to write.")],
+    quantities: Annotated[
+        Quantities | None,
+        typer.Option(
+            help="Store the quantities given with the data, ours, or none. Default: given for quant, else none."
+        ),
+    ] = None,
+    qrels: Qrels = None,
+    on_error: Annotated[OnError, typer.Option(help="Stop at a bad row, or skip it and count it.")] = OnError.fail,
+    extractor: Annotated[str, typer.Option(help="For --quantities ours: the extractor.")] = "rules",
+    licence: Annotated[str, typer.Option(help="The data's licence, for the card.")] = "unknown",
+    overwrite: Annotated[bool, typer.Option(help="Replace a benchmark made from something else.")] = False,
+) -> None:
+    """Read a benchmark that others made, and write it as one of ours.
+
+    Example: qbench benchmark import quant finquant/ -o bench/ --quantities given
+    """
+    from qbench.benchmark.disk import write_benchmark
+    from qbench.benchmark.importers.beir import read_beir
+    from qbench.benchmark.importers.finish import with_our_quantities, with_source
+    from qbench.benchmark.importers.quant import read_quant
+    from qbench.errors import OptionError
+    from qbench.quantities.extractors import ExtractorOptions
+
+    source = quantities or (Quantities.given if layout is Layout.quant else Quantities.none)
+    if layout is Layout.beir and source is Quantities.given:
+        raise OptionError("a BEIR folder gives no quantities", value="given", remedy="Use --quantities ours or none")
+    if layout is Layout.quant and qrels is not None:
+        raise OptionError("--qrels is for BEIR folders", value=qrels)
+    with progress("importing") as advance:
+        if layout is Layout.beir:
+            benchmark = read_beir(folder, qrels=qrels, on_error=on_error.value)
+        else:
+            given = source is Quantities.given
+            benchmark = read_quant(folder, given=given, on_error=on_error.value, progress=advance)
+        words = [f"--quantities {source.value}", f"--on-error {on_error.value}", f"--qrels {qrels}" if qrels else ""]
+        if source is Quantities.ours:
+            benchmark = with_our_quantities(benchmark, ExtractorOptions(extractor), progress=advance)
+            words.append(f"--extractor {extractor}")
+        command = " ".join(["qbench benchmark import", layout.value, "FOLDER -o BENCH", *filter(None, words)])
+        written = write_benchmark(with_source(benchmark, licence, command), output, overwrite=overwrite)
+    for message in written.params["notes"]:
+        note(message)
+    _print_counts(written.params["counts"])
+    out().print(f"{output}: {written.corpus.height:,} documents, {len(written.queries):,} queries", markup=False)
+
+
+@app.command()
+def export(
+    bench: Folder,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="A new or empty folder.")],
+    target: Annotated[Target, typer.Option("--format", help="beir or trec.")] = Target.beir,
+    qrels: Qrels = None,
+) -> None:
+    """Write a benchmark as a BEIR folder, or its judgments and topics as TREC files.
+
+    Example: qbench benchmark export bench/ --format trec -o out/
+    """
+    from qbench.benchmark.disk import open_benchmark
+    from qbench.benchmark.export import export_beir, export_trec
+
+    benchmark = open_benchmark(bench, qrels=qrels)
+    for path in (export_beir if target is Target.beir else export_trec)(benchmark, output):
+        out().print(str(path), markup=False)
+
+
+@app.command()
+def show(
+    bench: Folder,
+    query: Annotated[str | None, typer.Option(metavar="ID", help="Show this query only.")] = None,
+    n: Annotated[int, typer.Option("--n", min=1, help="How many queries, and documents of each.")] = 5,
+    qrels: Qrels = None,
+) -> None:
+    """Show what is in a benchmark: counts, and some queries with conditions, positives and negatives.
+
+    Example: qbench benchmark show bench/ --query q12 --n 10
+    """
+    from qbench.benchmark.card import spread, summary
+    from qbench.benchmark.disk import open_benchmark
+    from qbench.errors import UnknownNameError
+
+    benchmark = open_benchmark(bench, qrels=qrels)
+    if query is None:
+        _print_counts(summary(benchmark))
+        chosen = spread(benchmark.queries, n)
+    else:
+        chosen = [q for q in benchmark.queries if q.query_id == query]
+        if not chosen:
+            raise UnknownNameError("no such query", file=bench, value=query)
+    for one in chosen:
+        _print_query(benchmark, one, n)
+
+
+def _print_json(findings: list[Finding]) -> None:
+    import json
+    from dataclasses import asdict
+
+    typer.echo(json.dumps([asdict(finding) for finding in findings], indent=2, ensure_ascii=False))
+
+
+def _print_findings(findings: list[Finding]) -> None:
+    from rich.text import Text
+
+    from qbench.benchmark.card import printable
+
+    styles = {"error": "bold red", "warning": "yellow", "skipped": "dim"}
+    console = out()
+    for finding in findings:
+        line = Text(f"{finding.severity:8}", style=styles[finding.severity])
+        line.append(f"{finding.where}: {finding.message} [{finding.rule}]", style="default not bold")
+        console.print(line)
+        for example in finding.examples:
+            console.print(f"          {printable(example)}", markup=False, style="dim")
+        if finding.count > len(finding.examples) > 0:
+            console.print(f"          and {finding.count - len(finding.examples):,} more", style="dim")
+    errors, warnings = (sum(f.severity == level for f in findings) for level in ("error", "warning"))
+    console.print(f"errors: {errors:,}, warnings: {warnings:,}")
+
+
+def _print_counts(counts: dict[str, Any], indent: str = "") -> None:
+    from qbench.benchmark.card import printable
+
+    for name, value in counts.items():
+        label = printable(str(name)).replace("_", " ")
+        if isinstance(value, dict):
+            out().print(f"{indent}{label}", markup=False)
+            _print_counts(value, indent + "  ")
+        elif value is not None:
+            shown = f"{value:,}" if isinstance(value, int) else printable(str(value))
+            out().print(f"{indent}{label}: {shown}", markup=False)
+
+
+def _print_query(benchmark: Benchmark, query: Query, n: int) -> None:
+    from rich.text import Text
+
+    from qbench.benchmark.card import describe, printable
+    from qbench.benchmark.examples import examples
+
+    console = out()
+    console.print()
+    console.print(Text(f"{printable(query.query_id)}  {printable(query.text)}", style="bold"))
+    made = f", template {printable(query.template)}, seed {query.seed}" if query.template else ""
+    console.print(f"  {query.split}, {query.kind}{made}", markup=False)
+    for condition in query.conditions:
+        console.print(f"  asks for: {printable(describe(condition))}", markup=False)
+    for sign, found in zip("+-", examples(benchmark, query, n), strict=True):
+        for example in found:
+            console.print(_example_line(sign, example, marks=("", "") if console.is_terminal else ("«", "»")))
+
+
+def _example_line(sign: str, example: Example, marks: tuple[str, str]) -> Text:
+    """One line; what it points at is coloured on a terminal, and between marks elsewhere."""
+    from rich.text import Text
+
+    from qbench.benchmark.card import printable
+
+    line = Text(f"  {sign} {printable(example.name)} ({example.label}) ")
+    at = 0
+    for start, end in example.spans:
+        if at <= start < end <= len(example.text):
+            line.append(_keep_edges(example.text[at:start]))
+            pointed = marks[0] + _keep_edges(example.text[start:end]) + marks[1]
+            line.append(pointed, style="bold green" if sign == "+" else "bold red")
+            at = end
+    line.append(_keep_edges(example.text[at:]))
+    return line
+
+
+def _keep_edges(text: str) -> str:
+    """`printable`, with the white space at both ends that separates the pieces of a line."""
+    from qbench.benchmark.card import printable
+
+    body = printable(text)
+    left = " " if text[:1].isspace() else ""
+    right = " " if body and text[-1:].isspace() else ""
+    return left + body + right

@@ -1,0 +1,115 @@
+import dataclasses
+import shutil
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from qbench.benchmark.disk import Benchmark, open_benchmark
+from qbench.benchmark.export import export_beir, export_trec
+from qbench.benchmark.trec import read_qrels
+from qbench.benchmark.types import Query
+from qbench.errors import BusyError, InputError, OptionError
+from qbench.store import locked
+from tests.factories import frame, tiny_benchmark
+
+
+def test_beir_and_back(tmp_path):
+    made = tiny_benchmark()
+    files = export_beir(made, tmp_path / "beir")
+    assert [str(path.relative_to(tmp_path / "beir")) for path in files] == [
+        "corpus.jsonl",
+        "qrels/dev.tsv",
+        "qrels/test.tsv",
+        "qrels/train.tsv",
+        "queries.jsonl",
+    ]
+    read = open_benchmark(tmp_path / "beir")
+    assert read.corpus.equals(made.corpus)
+    assert read.queries == made.queries
+    assert read.qrels.equals(made.qrels)
+
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+ids = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=5).filter(str.strip)
+
+
+@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.dictionaries(ids, st.tuples(texts, texts), min_size=1, max_size=4),
+    st.dictionaries(ids, texts.filter(str.strip), min_size=1, max_size=4),
+)
+def test_any_texts_and_ids_go_to_beir_and_back(tmp_path, documents, queries):
+    corpus = frame("corpus", [(doc, text, title, "source") for doc, (text, title) in documents.items()])
+    qrels = frame("qrels", [(query, doc, 2) for query in queries for doc in documents])
+    made = Benchmark("b", corpus, [Query(query, text) for query, text in queries.items()], qrels)
+    shutil.rmtree(tmp_path / "beir", ignore_errors=True)
+    export_beir(made, tmp_path / "beir")
+    read = open_benchmark(tmp_path / "beir")
+    assert read.corpus.equals(made.corpus)
+    assert read.queries == made.queries
+    assert read.qrels.equals(made.qrels)
+
+
+def test_trec_files(tmp_path):
+    made = tiny_benchmark()
+    files = export_trec(made, tmp_path / "trec")
+    assert [path.name for path in files] == [
+        f"{what}.{split}.{ending}"
+        for what, ending in (("qrels", "txt"), ("topics", "tsv"))
+        for split in ("dev", "test", "train")
+    ]
+    judged = pl.concat([read_qrels(tmp_path / "trec" / f"qrels.{split}.txt") for split in ("train", "dev", "test")])
+    assert judged.equals(made.qrels)
+    assert (tmp_path / "trec" / "topics.dev.tsv").read_text() == "q3\tnet income over $10 million\n"
+
+
+def test_ids_with_white_space(tmp_path):
+    made = tiny_benchmark()
+    spaced = dataclasses.replace(
+        made,
+        corpus=made.corpus.with_columns(doc_id=pl.col("doc_id").str.replace("d", "d ")),
+        qrels=made.qrels.with_columns(doc_id=pl.col("doc_id").str.replace("d", "d ")),
+    )
+    with pytest.raises(InputError, match="Export to BEIR instead"):
+        export_trec(spaced, tmp_path / "trec")
+    assert not (tmp_path / "trec").exists()
+    export_beir(spaced, tmp_path / "beir")
+    assert open_benchmark(tmp_path / "beir").qrels.equals(spaced.qrels)
+
+
+@pytest.mark.parametrize("name", ["a\tb", "a\nb", "a\x00b", " ", ""])
+def test_ids_that_no_layout_can_hold(tmp_path, name):
+    made = tiny_benchmark()
+    broken = dataclasses.replace(made, queries=[dataclasses.replace(made.queries[0], query_id=name)])
+    for export in (export_beir, export_trec):
+        with pytest.raises(InputError, match="cannot stand in the files"):
+            export(broken, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_used_folder_is_not_written_into(tmp_path):
+    (tmp_path / "out").mkdir()
+    export_beir(tiny_benchmark(), tmp_path / "out")
+    with pytest.raises(OptionError, match="holds files already"):
+        export_beir(tiny_benchmark(), tmp_path / "out")
+    with pytest.raises(OptionError, match="a file, and a folder is needed"):
+        export_trec(tiny_benchmark(), tmp_path / "out" / "corpus.jsonl")
+
+
+def test_two_exports_at_once(tmp_path):
+    with locked(tmp_path / "out"), pytest.raises(BusyError):
+        export_beir(tiny_benchmark(), tmp_path / "out")
+
+
+def test_a_broken_off_export_leaves_no_folder(tmp_path, monkeypatch):
+    def full_disk(*args, **kwargs):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("qbench.benchmark.export.write_text", full_disk)
+    with pytest.raises(OSError, match="No space left"):
+        export_beir(tiny_benchmark(), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    monkeypatch.undo()
+    assert len(export_beir(tiny_benchmark(), tmp_path / "out")) == 5
