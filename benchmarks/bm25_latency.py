@@ -1,0 +1,177 @@
+"""Milliseconds per query of BM25, BM25_filter and QBM25, beside rank-bm25 and bm25s, in one run.
+
+Makes sentences of 22 tokens (words drawn by Zipf's law, one or two of them with a quantity) and queries of seven, asks
+every system the same queries, and prints a table and JSON. Ours run through `execute`, so the figures are those that a
+leaderboard reports: tokenising, scoring, quantity score, the best 1000; for [parsed] the parsing of the query as well.
+rank-bm25 and bm25s are called as their own documentation does, with the same tokens, for the best 1000.
+
+    python benchmarks/bm25_latency.py [--sizes 20000 75000 300000] [--queries 200] [--output results.json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from qbench.benchmark.disk import Benchmark
+from qbench.benchmark.types import Query, corpus_schema, qrels_schema
+from qbench.quantities.types import Comparator, Condition, Quantity, quantity_schema, to_row
+from qbench.quantities.units import load_units
+from qbench.randomness import generator
+from qbench.retrieval.analysis import token_lists
+from qbench.retrieval.execute import execute
+from qbench.retrieval.grammar import parse_system
+
+WORDS, LENGTH, DEPTH = 100_000, 22, 1000
+UNITS = ("kilogram", "dollar", "kilometer", "percent", "hour")
+PHRASES: dict[Comparator, str] = {"=": "exactly", ">": "above", "<": "below"}
+REFERENCE_QUERIES = 20
+
+
+def words() -> np.ndarray:
+    """Pronounceable words, the frequent ones short."""
+    syllables = [a + b for a in "bdfgklmnprstvz" for b in "aeiou"]
+    made = []
+    for number in range(WORDS):
+        word, rest = "", number
+        while not word or rest:
+            rest, digit = divmod(rest, len(syllables))
+            word += syllables[digit]
+        made.append(word + "n")
+    return np.array(made, dtype=object)
+
+
+def zipf() -> np.ndarray:
+    shares = 1.0 / np.arange(1, WORDS + 1)
+    return shares / shares.sum()
+
+
+def make(size: int, queries: int) -> Benchmark:
+    """A benchmark of `size` sentences; its quantities are known because they were written into it."""
+    rng = generator(0, "bm25_latency", str(size))
+    vocabulary, shares, units = words(), zipf(), load_units()
+    drawn = vocabulary[rng.choice(WORDS, size=(size, LENGTH), p=shares)]
+    values = np.round(rng.lognormal(4, 1.5, size=(size, 2)), 1)
+    kinds = rng.integers(0, len(UNITS), size=(size, 2))
+    second = rng.random(size) < 0.5
+    texts, mentions = [], []
+    for row in range(size):
+        tokens = list(drawn[row])
+        for place in range(1 + second[row]):
+            value, name = float(values[row, place]), UNITS[kinds[row, place]]
+            tokens[4 + 8 * place : 6 + 8 * place] = [f"{value:g}", name]
+            unit, base = units.get(name), units.to_base(value, name)
+            mention = Quantity(value, value, "=", name, unit.family, unit.base_unit, base, base)
+            mentions.append(to_row(f"d{row}", mention))
+        texts.append(" ".join(tokens))
+    ids = [f"d{row}" for row in range(size)]
+    corpus = pl.DataFrame({"doc_id": ids, "text": texts, "title": "", "source_id": "made"}, schema=corpus_schema())
+    return Benchmark(
+        name=f"made-{size}",
+        corpus=corpus,
+        queries=make_queries(rng, drawn, queries),
+        qrels=pl.DataFrame(schema=qrels_schema()),
+        quantities=pl.DataFrame(mentions, schema=quantity_schema()),
+        params={"quantities": "extracted"},
+    )
+
+
+def make_queries(rng: np.random.Generator, drawn: np.ndarray, count: int) -> list[Query]:
+    """Four words of one sentence, then a condition in three."""
+    units, made = load_units(), []
+    for number in range(count):
+        terms = " ".join(drawn[rng.integers(len(drawn)), 14:18])
+        comparator, phrase = list(PHRASES.items())[number % 3]
+        value, name = float(np.round(rng.lognormal(4, 1), 1)), UNITS[number % len(UNITS)]
+        base = units.to_base(value, name)
+        condition = Condition(comparator, value, value, name, units.get(name).base_unit, base, base)
+        made.append(Query(f"q{number}", f"{terms} {phrase} {value:g} {name}", terms, (condition,)))
+    return made
+
+
+def ours(benchmark: Benchmark) -> list[dict[str, Any]]:
+    systems = [parse_system(name) for name in ("BM25", "BM25_filter", "QBM25", "QBM25(terms=all)")]
+    with tempfile.TemporaryDirectory() as folder:
+        results = execute(benchmark, systems, Path(folder), depth=DEPTH)
+    return [
+        {
+            "system": result.label,
+            "index_s": result.cost.index_seconds,
+            "median_ms": result.cost.ms_median,
+            "p95_ms": result.cost.ms_p95,
+            "queries": len(benchmark.queries),
+        }
+        for result in results
+    ]
+
+
+def timed(name: str, build: Callable[[], Callable[[list[str]], object]], queries: list[list[str]]) -> dict[str, Any]:
+    start = time.perf_counter()
+    ask = build()
+    index = time.perf_counter() - start
+    spent = []
+    for query in queries:
+        start = time.perf_counter()
+        ask(query)
+        spent.append(1000 * (time.perf_counter() - start))
+    median, p95 = float(np.median(spent)), float(np.percentile(spent, 95))
+    return {"system": name, "index_s": index, "median_ms": median, "p95_ms": p95, "queries": len(queries)}
+
+
+def theirs(benchmark: Benchmark) -> list[dict[str, Any]]:
+    documents = token_lists(benchmark.corpus["text"].to_list())
+    queries = token_lists([query.text for query in benchmark.queries])
+
+    def rank_bm25() -> Callable[[list[str]], object]:
+        from rank_bm25 import BM25Okapi
+
+        model = BM25Okapi(documents)
+        return lambda query: np.argsort(model.get_scores(query))[::-1][:DEPTH]
+
+    def bm25s_numpy() -> Callable[[list[str]], object]:
+        import bm25s
+
+        model = bm25s.BM25(method="atire", idf_method="robertson")
+        model.index(documents, show_progress=False)
+        return lambda query: model.retrieve([query], k=DEPTH, show_progress=False, backend_selection="numpy")
+
+    rows = [timed("rank-bm25", rank_bm25, queries[:REFERENCE_QUERIES])]
+    try:
+        rows.append(timed("bm25s (numpy)", bm25s_numpy, queries))
+    except ImportError:
+        print("bm25s is not installed: left out")
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[20_000, 75_000, 300_000])
+    parser.add_argument("--queries", type=int, default=200)
+    parser.add_argument("--output", type=Path)
+    options = parser.parse_args()
+    results: list[dict[str, Any]] = []
+    print(
+        "| sentences | system | index s | median ms | p95 ms | median / BM25 | queries |\n|---|---|---|---|---|---|---|"
+    )
+    for size in options.sizes:
+        benchmark = make(size, options.queries)
+        rows = [*ours(benchmark), *theirs(benchmark)]
+        for row in rows:
+            row["median_to_bm25"] = row["median_ms"] / rows[0]["median_ms"]
+            results.append({"sentences": size, **row})
+            figures = " | ".join(f"{row[key]:.2f}" for key in ("index_s", "median_ms", "p95_ms", "median_to_bm25"))
+            print(f"| {size:,} | {row['system']} | {figures} | {row['queries']} |", flush=True)
+    text = json.dumps(results, indent=2)
+    print(text) if options.output is None else options.output.write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""Text -> tokens, for everything that matches words.
+
+Lower case; no stop words are dropped and nothing is stemmed. A token is
+
+- a number as it is written, with its points and commas ("3.5", "10,000"),
+- a word: a letter and all letters, digits and underscores that follow it ("covid19"; "5kg" is "5" and "kg"), or
+- a currency sign, "%" or "‰".
+
+White space, hyphens, apostrophes and other signs only separate. Writing without spaces between words is not segmented.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+TOKEN = r"\d+(?:[.,]\d+)*|\p{L}\w*|[%‰\p{Sc}]"  # noqa: S105  a pattern, not a secret
+
+VERSION = 1
+"""Raised when the tokens of a text change: part of the digest of every index."""
+
+CHUNK = 50_000
+"""Texts tokenised at a time; the tokens of one chunk are in memory as strings, those of all others as numbers."""
+
+
+def tokenized(texts: pl.Series) -> pl.Series:
+    """The tokens of each text: a series of lists of strings, as long as `texts`."""
+    return texts.str.to_lowercase().str.extract_all(TOKEN)
+
+
+def tokens(text: str) -> list[str]:
+    """The tokens of one text.
+
+    >>> tokens("Revenue rose 3.5% to $10,000m in Q4")
+    ['revenue', 'rose', '3.5', '%', 'to', '$', '10,000', 'm', 'in', 'q4']
+    """
+    return token_lists([text])[0]
+
+
+def token_lists(texts: Sequence[str]) -> list[list[str]]:
+    """The tokens of each text. One call for many texts is far quicker than many calls."""
+    import polars as pl
+
+    lists: list[list[str]] = tokenized(pl.Series(texts, dtype=pl.String)).to_list()
+    return lists
+
+
+def token_ids(texts: pl.Series) -> tuple[list[str], NDArray[np.int32], NDArray[np.int64]]:
+    """The tokens of a corpus as numbers, counted up in the order in which they first occur.
+
+    Args:
+        texts: n strings.
+
+    Returns:
+        the vocabulary (id -> token), the ids of all texts one after the other (int32), and the number of
+        tokens of each text, shape (n,).
+    """
+    vocabulary: dict[str, int] = {}
+    ids, lengths = [np.empty(0, np.int32)], [np.empty(0, np.int64)]
+    for start in range(0, len(texts), CHUNK):
+        lists = tokenized(texts.slice(start, CHUNK))
+        lengths.append(lists.list.len().to_numpy().astype(np.int64))
+        local, here = _numbered(lists)
+        for token in here:
+            vocabulary.setdefault(token, len(vocabulary))
+        ids.append(np.array([vocabulary[token] for token in here], dtype=np.int32)[local])
+    return list(vocabulary), np.concatenate(ids), np.concatenate(lengths)
+
+
+def _numbered(lists: pl.Series) -> tuple[NDArray[np.uint32], list[str]]:
+    """The tokens of some lists as positions in the list of distinct ones, which is in order of first occurrence."""
+    import polars as pl
+
+    flat = lists.filter(lists.list.len() > 0).explode()
+    distinct = flat.unique(maintain_order=True)
+    return flat.cast(pl.Enum(distinct)).to_physical().to_numpy().astype(np.uint32), distinct.to_list()

@@ -1,0 +1,134 @@
+"""The quantities of a benchmark's documents, as a retriever may see them.
+
+Gold quantities are for labels: a retriever that read them would know more than the text says. So they are extracted
+anew unless the benchmark's own were extracted too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from qbench.corpora.types import Document
+from qbench.errors import OptionError
+from qbench.index.chunks import CHUNK, QUANTITIES, Chunk, chunks, is_done, process
+from qbench.index.pool import WorkerPool, default_workers
+from qbench.progress import Progress, silent
+from qbench.quantities.extractors import EXTRACTORS, ExtractorOptions, get_extractor
+from qbench.quantities.types import quantity_schema
+from qbench.retrieval.stored import Stored, stored
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from qbench.benchmark.disk import Benchmark
+
+DocumentQuantities = Literal["auto", "stored", "extracted"]
+"""Where they come from: the benchmark's own, our extractor, or (auto) the first if they were extracted."""
+
+FILE = "quantities.parquet"
+
+
+def extractor_options(benchmark: Benchmark) -> ExtractorOptions:
+    """The options with which a benchmark's quantities were extracted, or should be.
+
+    Imported queries may ask for years, so years count where nobody has extracted quantities yet.
+    """
+    made = benchmark.params.get("extractor") or {}
+    years = made.get("years", benchmark.params.get("quantities") is None)
+    name = str(made.get("extractor") or made.get("name"))
+    # "given" is no extractor: these quantities came with the corpus.
+    return ExtractorOptions(name=name if name in EXTRACTORS else "rules", years=bool(years))
+
+
+def uses_stored(benchmark: Benchmark, source: DocumentQuantities) -> bool:
+    """Whether the benchmark's own quantities are to be used.
+
+    Raises:
+        OptionError: they are asked for, and there are none.
+    """
+    if source == "stored" and benchmark.quantities is None:
+        raise OptionError(
+            "the benchmark holds no quantities of its documents",
+            value=source,
+            remedy="Use auto or extracted: they are found in the texts",
+        )
+    if source == "auto":
+        return benchmark.params.get("quantities") == "extracted" and benchmark.quantities is not None
+    return source == "stored"
+
+
+def extract_documents(
+    corpus: pl.DataFrame,
+    corpus_key: str,
+    options: ExtractorOptions,
+    root: Path,
+    *,
+    workers: int | None = None,
+    progress: Progress = silent,
+) -> Stored:
+    """The quantity table of a corpus on disk (`FILE`), made if it is not there yet; resumes where it was.
+
+    Documents are cut into sentences, as `qbench build-index` does; spans count from a sentence's start.
+
+    Args:
+        corpus: columns doc_id and passage.
+        corpus_key: names the corpus' content.
+        options: of the extractor.
+        root: the folder of all indexes.
+        workers: processes; as many as cores by default, fewer for a small corpus.
+        progress: told the number of documents.
+    """
+
+    def make(folder: Path) -> None:
+        import polars as pl
+
+        parts = folder / ".parts"
+        parts.mkdir(exist_ok=True)
+        names: list[str] = []
+        done = 0
+        for chunk in _extracted(corpus, options, parts, workers, names):
+            done += chunk.documents
+            progress(done, corpus.height, "finding quantities")
+        tables = [pl.read_parquet(parts / f"{name}{QUANTITIES}", glob=False) for name in names]
+        found = pl.concat(tables) if tables else pl.DataFrame(schema=quantity_schema())
+        # A sentence is named after its document: DOCUMENT::NUMBER.
+        found.with_columns(pl.col("doc_id").str.replace("::[0-9]+$", "")).write_parquet(
+            folder / FILE, compression="zstd"
+        )
+
+    return stored(root, "quantities", {"corpus": corpus_key, **options.key()}, make)
+
+
+def _extracted(
+    corpus: pl.DataFrame, options: ExtractorOptions, parts: Path, workers: int | None, names: list[str]
+) -> Iterator[Chunk]:
+    """Write each chunk's quantities into `parts`, and give the chunk back; its name is added to `names`, in order."""
+    documents = (Document(doc_id, text) for doc_id, text in corpus.select("doc_id", "passage").iter_rows())
+    finished: list[Chunk] = []
+
+    def missing() -> Iterator[Chunk]:
+        for chunk in chunks(documents, lambda: (0, 0)):
+            names.append(chunk.name)
+            if is_done(parts, chunk.name):
+                finished.append(replace(chunk, payload=""))
+            else:
+                yield chunk
+
+    size = sum(corpus["passage"].str.len_chars())
+    workers = min(workers or default_workers(), 1 + size // CHUNK)
+    # quantulum3's answers depend on PYTHONHASHSEED, which the pool fixes.
+    if workers == 1 and options.name == "rules":
+        from qbench.corpora.sentences import SentenceSplitter
+
+        splitter, extractor = SentenceSplitter(), get_extractor(options)
+        for chunk in missing():
+            process(chunk.payload, parts, chunk.name, splitter, extractor)
+            yield chunk
+    else:
+        with WorkerPool(workers, options, parts) as pool:
+            for chunk, _ in pool.map(missing()):
+                yield chunk
+    yield from finished

@@ -1,0 +1,359 @@
+"""Run systems on a benchmark: shared first stages once, finished runs not again, killed ones from where they were."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from qbench.errors import OptionError
+from qbench.progress import Progress, silent
+from qbench.retrieval.analysis import token_lists
+from qbench.retrieval.document_quantities import (
+    FILE,
+    DocumentQuantities,
+    extract_documents,
+    extractor_options,
+    uses_stored,
+)
+from qbench.retrieval.finishing import Conditions, filtered, ranked, with_quantity_score
+from qbench.retrieval.first_stages import Candidates, FirstStage, Search, open_first_stage
+from qbench.retrieval.grammar import System, first_values, quantity_values
+from qbench.retrieval.jobs import KIND, SETTINGS, Job, Setting, is_finished, plan, read_result, write_result
+from qbench.retrieval.quantity_index import QuantityIndex, build_quantity_index, open_quantity_index
+from qbench.retrieval.stored import stored
+from qbench.retrieval.types import Cost, RunResult, run_schema
+from qbench.store import atomic_file, drafting, read_json, write_json
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from qbench.benchmark.disk import Benchmark
+    from qbench.benchmark.types import Query, Split
+    from qbench.quantities.extractors import Extractor, ExtractorOptions
+    from qbench.quantities.queries import ParsedQuery
+    from qbench.quantities.units import Units
+
+PART = 256
+"""Queries whose rankings are kept together; a killed run loses at most these."""
+
+
+def execute(
+    benchmark: Benchmark,
+    systems: Sequence[System],
+    folder: Path,
+    *,
+    split: Split = "test",
+    settings: Sequence[Setting] = SETTINGS,
+    depth: int = 1000,
+    document_quantities: DocumentQuantities = "auto",
+    extractor: ExtractorOptions | None = None,
+    workers: int | None = None,
+    progress: Progress = silent,
+    on_result: Callable[[RunResult], None] | None = None,
+) -> list[RunResult]:
+    """Run systems on one part of a benchmark.
+
+    Runs are kept in `folder`/runs and indexes in `folder`/indexes, each under the digest of everything that can change
+    it. A system that uses no conditions runs once, every other once per setting. Equal scores are ordered by
+    document id, descending.
+
+    Args:
+        benchmark: corpus and queries.
+        systems: from `parse_system`.
+        folder: where runs and indexes are kept.
+        split: the part whose queries are asked.
+        settings: where conditions come from: "given" as data, "parsed" from the query's text by us.
+        depth: documents kept per query.
+        document_quantities: whether the documents' quantities are the benchmark's own or found by our extractor;
+            "auto" takes its own if they were extracted, and never gold ones.
+        extractor: options of our extractor, for documents and queries; by default those of the benchmark.
+        workers: processes that extract; as many as cores by default.
+        progress: told the number of queries done.
+        on_result: called with each result as soon as it is there.
+
+    Raises:
+        OptionError: an option makes no sense, or conditions are to be given and no query has any.
+        InputError: a run file is missing, unreadable or ranks unknown documents.
+        BusyError: another process is making one of these runs.
+    """
+    queries = benchmark.part(split)
+    if not queries:
+        raise OptionError("the benchmark has no queries in this part", value=split)
+    options = extractor or extractor_options(benchmark)
+    how: tuple[DocumentQuantities, ExtractorOptions] = (document_quantities, options)
+    key = _key(benchmark)
+    jobs = plan(benchmark, key, systems, queries, settings, depth, folder / "runs", how)
+    results: dict[int, RunResult] = {}
+
+    def read(keys: set[str]) -> None:
+        for number, job in enumerate(jobs):
+            if job.key in keys:
+                results[number] = read_result(job)
+                if on_result is not None:
+                    on_result(results[number])
+
+    # Two names may stand for the same run (two paths to equal files): it is made once.
+    pending = {job.key: job for job in jobs if not is_finished(job)}
+    read({job.key for job in jobs} - set(pending))
+    if pending:
+        bench = _Bench(benchmark, key, folder / "indexes", how, workers, progress)
+        for first in dict.fromkeys(job.first_key for job in pending.values()):
+            group = [job for job in pending.values() if job.first_key == first]
+            _run_group(bench, group, queries, depth, progress)
+            read({job.key for job in group})
+    return [results[number] for number in range(len(jobs))]
+
+
+def _key(benchmark: Benchmark) -> str:
+    from qbench.benchmark.disk import content_digest
+
+    return benchmark.digest or content_digest(benchmark)
+
+
+class _Bench:
+    """What the systems of one call share: the corpus in order, indexes, parsed queries."""
+
+    def __init__(
+        self,
+        benchmark: Benchmark,
+        key: str,
+        root: Path,
+        quantities: tuple[DocumentQuantities, ExtractorOptions],
+        workers: int | None,
+        progress: Progress,
+    ) -> None:
+        self.benchmark, self.key, self.root = benchmark, key, root
+        self.source, self.options = quantities
+        self.workers, self.progress = workers, progress
+        self.corpus = passages(benchmark.corpus)
+        self._quantities: tuple[QuantityIndex, float, int, float] | None = None
+        self._parsed: dict[str, tuple[ParsedQuery, float]] = {}
+        self._extractor: Extractor | None = None
+
+    def first_stage(self, system: System) -> tuple[FirstStage, float, int]:
+        return open_first_stage(system.first.model.name, first_values(system), self.corpus, self.key, self.root)
+
+    def quantities(self) -> tuple[QuantityIndex, float, int, float]:
+        """The quantity index, the seconds to build it, its bytes, and the seconds to extract what is in it."""
+        if self._quantities is None:
+            self._quantities = self._index_quantities()
+        return self._quantities
+
+    def _index_quantities(self) -> tuple[QuantityIndex, float, int, float]:
+        import polars as pl
+
+        own = uses_stored(self.benchmark, self.source)
+        params: dict[str, Any] = {"corpus": self.key, "stored": own}
+        seconds, table = 0.0, None
+        if not own:
+            params.update(self.options.key())
+            found = extract_documents(
+                self.corpus, self.key, self.options, self.root, workers=self.workers, progress=self.progress
+            )
+            seconds, table = found.seconds, found.folder / FILE
+
+        def make(folder: Path) -> None:
+            frame = self.benchmark.quantities if table is None else pl.read_parquet(table, glob=False)
+            if frame is not None:
+                build_quantity_index(frame, self.corpus["doc_id"]).save(folder)
+
+        index = stored(self.root, "quantity-index", params, make)
+        return open_quantity_index(index.folder), index.seconds, index.size, seconds
+
+    def units(self) -> Units:
+        from qbench.quantities.units import load_units
+
+        return load_units(self.options.units_file)
+
+    def parsed(self, query: Query) -> tuple[ParsedQuery, float]:
+        """A query's text parsed, and the seconds that it took."""
+        from qbench.quantities.extractors import get_extractor
+        from qbench.quantities.queries import parse_query
+
+        if query.query_id not in self._parsed:
+            if self._extractor is None:
+                self._extractor = get_extractor(self.options)
+            start = time.perf_counter()
+            found = parse_query(query.text, self._extractor)
+            self._parsed[query.query_id] = found, time.perf_counter() - start
+        return self._parsed[query.query_id]
+
+
+def passages(corpus: pl.DataFrame) -> pl.DataFrame:
+    """The corpus as first stages see it: doc_id and passage, by falling doc_id, so that positions settle ties.
+
+    A whole document is searched with its title. A sentence's title is its document's, and no part of it.
+    """
+    import polars as pl
+
+    whole = (pl.col("source_id") == pl.col("doc_id")) & (pl.col("title") != "")
+    passage = pl.when(whole).then(pl.col("title") + "\n" + pl.col("text")).otherwise("text")
+    return corpus.select("doc_id", passage=passage).sort("doc_id", descending=True)
+
+
+@dataclass
+class _Part:
+    """The rankings of one job for some queries, as they are made."""
+
+    queries: list[str] = field(default_factory=list)
+    rankings: list[Candidates] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    bare: int = 0
+
+    def add(self, query: Query, ranking: Candidates, seconds: float, bare: bool) -> None:
+        self.queries.append(query.query_id)
+        self.rankings.append(ranking)
+        self.seconds.append(seconds)
+        self.bare += bare
+
+    def write(self, path: Path, doc_ids: pl.Series) -> None:
+        """The rows, then the seconds: the second file says that the first is whole."""
+        import polars as pl
+
+        sizes = np.array([ranking.docs.size for ranking in self.rankings], dtype=np.int64)
+        ranks = [np.arange(1, size + 1, dtype=np.int32) for size in sizes]
+        docs = np.concatenate([ranking.docs for ranking in self.rankings]).astype(np.int64)
+        run = pl.DataFrame(
+            {
+                "query_id": pl.Series(self.queries, dtype=pl.String).gather(np.repeat(np.arange(sizes.size), sizes)),
+                "doc_id": doc_ids.gather(docs),
+                "rank": np.concatenate(ranks),
+                "score": np.concatenate([ranking.scores for ranking in self.rankings]),
+            },
+            schema=run_schema(),
+        )
+        with atomic_file(path) as temporary:
+            run.write_parquet(temporary, compression="zstd")
+        empty = int((sizes == 0).sum())
+        write_json(path.with_suffix(".json"), {"seconds": self.seconds, "bare": self.bare, "empty": empty})
+
+
+def _run_group(bench: _Bench, group: list[Job], queries: list[Query], depth: int, progress: Progress) -> None:
+    """Make the runs of jobs that share a first stage."""
+    first, seconds, size = bench.first_stage(group[0].system)
+    if any(job.system.uses_conditions for job in group):
+        bench.quantities()  # now, so that no query's time holds the time to build it
+    with ExitStack() as stack:
+        drafts = [stack.enter_context(drafting(job.folder, KIND, job.key, job.params)) for job in group]
+        parts = [draft.folder / ".parts" for draft in drafts]
+        for folder in parts:
+            folder.mkdir(exist_ok=True)
+        names = [f"{start:09d}.parquet" for start in range(0, len(queries), PART)]
+        for number, name in enumerate(names):
+            missing = [i for i, folder in enumerate(parts) if not (folder / name).with_suffix(".json").exists()]
+            if missing:
+                some = queries[number * PART : (number + 1) * PART]
+                for i, part in zip(missing, _ask(bench, first, [group[i] for i in missing], some, depth), strict=True):
+                    part.write(parts[i] / name, bench.corpus["doc_id"])
+            progress(min((number + 1) * PART, len(queries)), len(queries), group[0].first_key)
+        for job, draft, folder in zip(group, drafts, parts, strict=True):
+            cost = Cost(index_seconds=seconds, index_bytes=size)
+            if job.system.uses_conditions:
+                _, built, weight, extracted = bench.quantities()
+                cost = Cost(seconds + built + extracted, size + weight, extraction_seconds=extracted)
+            counts = _collect(draft.folder, [folder / name for name in names], cost)
+            draft.counts = {"queries": len(queries), **counts}
+
+
+def _collect(folder: Path, parts: list[Path], cost: Cost) -> dict[str, Any]:
+    """Join the parts of a run, and sum up what they cost."""
+    from dataclasses import replace
+
+    import polars as pl
+
+    notes = [read_json(path.with_suffix(".json")) for path in parts]
+    milliseconds = 1000 * np.array([s for note in notes for s in note["seconds"]])
+    cost = replace(
+        cost,
+        ms_median=float(np.median(milliseconds)),
+        ms_p95=float(np.percentile(milliseconds, 95)),
+        peak_bytes=peak_bytes(),
+    )
+    meta = {
+        "queries": int(milliseconds.size),
+        "queries_without_condition": sum(note["bare"] for note in notes),
+        "queries_without_results": sum(note["empty"] for note in notes),
+    }
+    run = pl.concat([pl.read_parquet(path, glob=False) for path in parts])
+    write_result(folder, run, cost, meta)
+    return meta
+
+
+def _ask(bench: _Bench, first: FirstStage, jobs: list[Job], queries: list[Query], depth: int) -> list[_Part]:
+    """The answers of jobs that share a first stage: it is asked once for every different text of a query."""
+    asked = [[_question(bench, job, query) for query in queries] for job in jobs]
+    texts = list(dict.fromkeys(text for row in asked for text, _, _ in row)) if first.lexical else []
+    start = time.perf_counter()
+    tokens = dict(zip(texts, token_lists(texts), strict=True))
+    # Texts are tokenised together; each is charged its share.
+    analysis = (time.perf_counter() - start) / max(len(texts), 1)
+    parts = [_Part() for _ in jobs]
+    for column, query in enumerate(queries):
+        known: dict[str, tuple[Candidates, float]] = {}
+        for job, row, part in zip(jobs, asked, parts, strict=True):
+            text, conditions, parsing = row[column]
+            search = Search(query.query_id, text, tokens.get(text, []))
+            words = text if first.lexical else ""
+            if words not in known:
+                start = time.perf_counter()
+                found = first.search(search)
+                known[words] = found, time.perf_counter() - start + analysis
+            candidates, seconds = known[words]
+            start = time.perf_counter()
+            ranking = _finish(bench, job, first, search, candidates, conditions, depth)
+            seconds += time.perf_counter() - start + parsing
+            part.add(query, ranking, seconds, job.source != "none" and not conditions.conditions)
+    return parts
+
+
+def _question(bench: _Bench, job: Job, query: Query) -> tuple[str, Conditions, float]:
+    """What a system asks for a query: the text for its first stage, the conditions, the seconds of parsing.
+
+    A system with a Q asks its first stage for the search words alone, and for the full text where no condition
+    is known or no word would be left; all others ask for the full text.
+    """
+    if job.source == "none":
+        return query.text, Conditions(), 0.0
+    terms, conditions, seconds = query.terms, query.conditions, 0.0
+    if job.source == "parsed":
+        found, seconds = bench.parsed(query)
+        terms, conditions = found.terms, found.conditions
+    quantity = job.system.quantity
+    alone = quantity is not None and quantity.name == "Q" and bool(conditions) and bool(terms.strip())
+    units = bench.units()
+    sizes = [abs(units.get(condition.unit).factor) for condition in conditions]
+    return terms if alone else query.text, Conditions(conditions, sizes), seconds
+
+
+def _finish(
+    bench: _Bench,
+    job: Job,
+    first: FirstStage,
+    search: Search,
+    candidates: Candidates,
+    asked: Conditions,
+    depth: int,
+) -> Candidates:
+    quantity = job.system.quantity
+    if quantity is None:
+        return ranked(candidates, depth)
+    index = bench.quantities()[0]
+    if quantity.name == "_filter":
+        return ranked(filtered(candidates, index, asked), depth)
+    values = quantity_values(job.system)
+    return ranked(with_quantity_score(candidates, first, search, index, asked, values), depth)
+
+
+def peak_bytes() -> int:
+    """The most memory that this process has held so far."""
+    import resource
+    import sys
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

@@ -1,0 +1,81 @@
+"""From what a first stage retrieved to a system's ranking: the quantity score, and the best k."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qbench.retrieval.first_stages import Candidates, FirstStage, Search
+from qbench.scoring.fusion import normalised, with_quantities
+from qbench.scoring.ranking import top_k
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from qbench.quantities.types import Condition
+    from qbench.retrieval.quantity_index import QuantityIndex
+    from qbench.retrieval.registry import Value
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What a query asks of quantities.
+
+    Attributes:
+        conditions: all of them must hold; () where none is known.
+        units: for each, the size of its unit in base units.
+    """
+
+    conditions: Sequence[Condition] = ()
+    units: Sequence[float] = ()
+
+
+def ranked(candidates: Candidates, depth: int) -> Candidates:
+    """The best `depth` candidates, best first; of equal scores the lower position first."""
+    best = top_k(candidates.scores, depth)
+    return Candidates(candidates.docs[best], candidates.scores[best])
+
+
+def filtered(candidates: Candidates, index: QuantityIndex, asked: Conditions) -> Candidates:
+    """The candidates that hold a mention that meets every condition (BM25_filter of *Numbers Matter*).
+
+    Without conditions all stay.
+    """
+    if not asked.conditions:
+        return candidates
+    # Positions, because numpy picks by them far faster than by a mask.
+    kept = np.flatnonzero(index.satisfied(asked.conditions)[candidates.docs])
+    return Candidates(candidates.docs[kept], candidates.scores[kept])
+
+
+def with_quantity_score(
+    candidates: Candidates,
+    first: FirstStage,
+    search: Search,
+    index: QuantityIndex,
+    asked: Conditions,
+    values: Mapping[str, Value],
+) -> Candidates:
+    """The candidates' scores normalised per query, plus alpha times qs (*Numbers Matter* eq. 5, 7).
+
+    A lexical first stage retrieves exactly the documents that hold at least one of the search terms, so its
+    candidates are those of the indicator 1_Tx; `terms=all` narrows it to those that hold every one. The others
+    give their top k, as in eq. 7. Without conditions the normalised scores stay alone.
+    """
+    terms = normalised(candidates.scores)
+    if asked.conditions:
+        quantity = index.scores(asked.conditions, str(values["phi"]), asked.units)[candidates.docs]
+        applies = _holding_all(first, search, candidates, index.size) if values.get("terms") == "all" else None
+        terms = with_quantities(terms, quantity, float(values["alpha"]), applies)
+    return Candidates(candidates.docs, terms)
+
+
+def _holding_all(first: FirstStage, search: Search, candidates: Candidates, size: int) -> NDArray[np.bool_]:
+    held = np.zeros(size, dtype=bool)
+    held[first.holding_all(search)] = True
+    return held[candidates.docs]

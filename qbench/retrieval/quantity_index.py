@@ -1,0 +1,210 @@
+"""The quantity index: which documents hold which values in which unit (*Numbers Matter*, section 3.2.1).
+
+The mentions of a unit lie together, sorted by value, so that a condition touches only those that can score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qbench.quantities.conditions import MET, RELATIVE_TOLERANCE, verdicts
+from qbench.retrieval.stored import mapped, save_arrays
+from qbench.scoring.phi import family, phi, phi_of_satisfying
+from qbench.store import read_json, write_json
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from qbench.quantities.types import Condition
+
+BOUNDS = ("=", "~", "<", "<=", ">", ">=", "between")
+
+_ARRAYS = ("values", "docs", "shares", "lows", "highs", "bounds", "interval_docs", "interval_shares")
+
+
+@dataclass(frozen=True)
+class QuantityIndex:
+    """The mentions of a corpus by base unit.
+
+    Attributes:
+        size: number of documents.
+        points: base unit -> where its plain numbers lie in `values`, `docs` and `shares`.
+        intervals: base unit -> where its ranges and bounded mentions ("more than 5") lie in the other arrays.
+        values: shape (p,), in the base unit, ascending within a unit.
+        docs: shape (p,), int32, positions of the documents.
+        shares: shape (p,), 1 / |Q_i|: one over the number of quantities in the document.
+        lows, highs: shape (q,), in the base unit.
+        bounds: shape (q,), uint8, positions in `BOUNDS`.
+        interval_docs, interval_shares: shape (q,), as for points.
+    """
+
+    size: int
+    points: Mapping[str, slice]
+    intervals: Mapping[str, slice]
+    values: NDArray[np.float64]
+    docs: NDArray[np.int32]
+    shares: NDArray[np.float64]
+    lows: NDArray[np.float64]
+    highs: NDArray[np.float64]
+    bounds: NDArray[np.uint8]
+    interval_docs: NDArray[np.int32]
+    interval_shares: NDArray[np.float64]
+
+    def scores(
+        self, conditions: Sequence[Condition], name: str = "ratio", units: Sequence[float] | None = None
+    ) -> NDArray[np.float64]:
+        """The quantity scores qs of all documents (eq. 3); for several conditions the mean of theirs.
+
+        Concepts are not compared: in this model the search terms stand for them.
+
+        Args:
+            conditions: at least one.
+            name: the Phi family.
+            units: for each condition, the size of its unit in base units; 1 for all where left out.
+
+        Returns:
+            shape (size,), each in [0, 1].
+        """
+        family(name)
+        docs, weights = [np.empty(0, np.int32)], [np.empty(0)]
+        for condition, unit in zip(conditions, units or [1.0] * len(conditions), strict=True):
+            for part in self._scoring(condition, name, unit):
+                docs.append(self.docs[part])
+                weights.append(phi_of_satisfying(name, condition, self.values[part], unit) * self.shares[part])
+            if (rest := self.intervals.get(condition.base_unit)) is not None:
+                score = phi(name, condition, self.lows[rest], self.highs[rest], self._bounds_of(rest), unit)
+                docs.append(self.interval_docs[rest])
+                weights.append(score * self.interval_shares[rest])
+        means = np.concatenate(weights) / max(len(conditions), 1)
+        return np.bincount(np.concatenate(docs), weights=means, minlength=self.size).astype(np.float64, copy=False)
+
+    def satisfied(self, conditions: Sequence[Condition]) -> NDArray[np.bool_]:
+        """Which documents hold, for every condition, a mention that meets it by unit and value; shape (size,)."""
+        found = np.ones(self.size, dtype=bool)
+        for condition in conditions:
+            one = np.zeros(self.size, dtype=bool)
+            for part in self._meeting(condition):
+                one[self.docs[part]] = True
+            if (rest := self.intervals.get(condition.base_unit)) is not None:
+                met = verdicts(self.lows[rest], self.highs[rest], self._bounds_of(rest), condition) == MET
+                one[self.interval_docs[rest][met]] = True
+            found &= one
+        return found
+
+    def save(self, folder: Path) -> None:
+        """Write the index into a folder; `open_quantity_index` reads it."""
+        save_arrays(folder, {name: getattr(self, name) for name in _ARRAYS})
+        places = {
+            unit: [x for part in (self.points.get(unit), self.intervals.get(unit)) for x in _ends(part)]
+            for unit in sorted({*self.points, *self.intervals})
+        }
+        write_json(folder / "units.json", {"size": self.size, "units": places})
+
+    def _meeting(self, condition: Condition) -> Iterator[slice]:
+        """Where the plain numbers lie that meet a condition: what `verdicts` says, by binary search."""
+        part = self.points.get(condition.base_unit)
+        if part is None:
+            return
+        values, first, last = self.values[part], int(part.start), int(part.stop)
+        a, b = condition.base_value, condition.base_high
+
+        def before(edge: float) -> int:
+            return first + int(np.searchsorted(values, edge - abs(edge) * RELATIVE_TOLERANCE, side="left"))
+
+        def after(edge: float) -> int:
+            return first + int(np.searchsorted(values, edge + abs(edge) * RELATIVE_TOLERANCE, side="right"))
+
+        match condition.comparator:
+            case "=" | "between":
+                yield slice(before(a), after(b))
+            case "!=":
+                yield slice(first, before(a))
+                yield slice(after(b), last)
+            case ">":
+                yield slice(after(a), last)
+            case ">=":
+                yield slice(before(a), last)
+            case "<":
+                yield slice(first, before(a))
+            case "<=":
+                yield slice(first, after(a))
+
+    def _scoring(self, condition: Condition, name: str, unit: float) -> Iterator[slice]:
+        """Where the plain numbers lie that score; equality is soft, so its neighbours score too."""
+        if condition.comparator != "=":
+            yield from self._meeting(condition)
+        elif (part := self.points.get(condition.base_unit)) is not None:
+            x, reach = condition.base_value, family(name).reach(condition.base_value, unit)
+            # The tolerance may be wider than the reach: large numbers that differ by rounding alone.
+            reach = max(reach, abs(x) * RELATIVE_TOLERANCE)
+            first, last = np.searchsorted(self.values[part], (x - reach, x + reach))
+            yield slice(part.start + int(first), part.start + int(last))
+
+    def _bounds_of(self, part: slice) -> NDArray[np.object_]:
+        return np.array(BOUNDS, dtype=object)[self.bounds[part]]
+
+
+def build_quantity_index(quantities: pl.DataFrame, doc_ids: pl.Series) -> QuantityIndex:
+    """The quantity index of a corpus.
+
+    Args:
+        quantities: `quantity_schema`; mentions of documents that are not in `doc_ids` are left out.
+        doc_ids: shape (n,), the documents in the order in which scores are wanted.
+    """
+    import polars as pl
+
+    positions = pl.DataFrame({"doc_id": doc_ids, "doc": pl.Series(range(len(doc_ids)), dtype=pl.Int32)})
+    point = (pl.col("base_value") == pl.col("base_high")) & pl.col("bound").is_in(["=", "~", "between"])
+    mentions = (
+        quantities.select("doc_id", "bound", "base_unit", "base_value", "base_high")
+        .join(positions, on="doc_id", how="inner")
+        .with_columns(share=1.0 / pl.len().over("doc"), point=point)
+        .sort("base_unit", "base_value", "base_high", "bound", "doc")
+    )
+    plain, others = mentions.filter("point"), mentions.filter(~pl.col("point"))
+    codes = others["bound"].replace_strict(BOUNDS, range(len(BOUNDS)), return_dtype=pl.UInt8)
+    return QuantityIndex(
+        size=len(doc_ids),
+        points=_slices(plain),
+        intervals=_slices(others),
+        values=plain["base_value"].to_numpy(),
+        docs=plain["doc"].to_numpy(),
+        shares=plain["share"].to_numpy(),
+        lows=others["base_value"].to_numpy(),
+        highs=others["base_high"].to_numpy(),
+        bounds=codes.to_numpy(),
+        interval_docs=others["doc"].to_numpy(),
+        interval_shares=others["share"].to_numpy(),
+    )
+
+
+def open_quantity_index(folder: Path) -> QuantityIndex:
+    """A quantity index that `QuantityIndex.save` wrote, its arrays mapped into memory."""
+    about = read_json(folder / "units.json")
+    places = about["units"].items()
+    return QuantityIndex(
+        size=about["size"],
+        points={unit: slice(ends[0], ends[1]) for unit, ends in places if ends[1] > ends[0]},
+        intervals={unit: slice(ends[2], ends[3]) for unit, ends in places if ends[3] > ends[2]},
+        **{name: mapped(folder, name) for name in _ARRAYS},
+    )
+
+
+def _slices(mentions: pl.DataFrame) -> dict[str, slice]:
+    """Where each base unit lies in a table that is sorted by it."""
+    import polars as pl
+
+    counts = mentions.group_by("base_unit", maintain_order=True).agg(pl.len())
+    ends = counts["len"].cum_sum().to_list()
+    starts = [0, *ends][: len(ends)]
+    return {unit: slice(a, b) for unit, a, b in zip(counts["base_unit"], starts, ends, strict=True)}
+
+
+def _ends(part: slice | None) -> tuple[int, int]:
+    return (0, 0) if part is None else (part.start, part.stop)

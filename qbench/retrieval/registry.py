@@ -1,0 +1,259 @@
+"""The parts that systems are made of: plain data, one entry each. The grammar, the help and the reference read it."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from qbench.errors import OptionError, UnknownNameError
+
+Value = float | int | str
+
+Role = Literal["first stage", "quantity score", "reranker", "compression", "fusion"]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a part.
+
+    Attributes:
+        name: as written in a system's name.
+        kind: "number", "integer", "choice" (one of `choices`), "file" (a path) or "text".
+        help: what it does, for users.
+        default: None where it has to be given.
+        low, high: both ends of the allowed range, inclusive.
+        choices: the allowed words of a "choice".
+    """
+
+    name: str
+    kind: Literal["number", "integer", "choice", "file", "text"]
+    help: str
+    default: Value | None = None
+    low: float = -math.inf
+    high: float = math.inf
+    choices: tuple[str, ...] = ()
+
+    def read(self, text: str) -> Value:
+        """The value that a text stands for.
+
+        Raises:
+            OptionError: it is not an allowed one.
+        """
+        if self.kind in ("number", "integer"):
+            try:
+                value = int(text) if self.kind == "integer" else float(text)
+            except ValueError:
+                raise self.refusal(text) from None
+            return self.checked(value)
+        return self.checked(text)
+
+    def checked(self, value: Value) -> Value:
+        """The value, if it is allowed.
+
+        Raises:
+            OptionError: it is not.
+        """
+        if self.kind in ("number", "integer"):
+            if isinstance(value, str) or not math.isfinite(value) or not self.low <= value <= self.high:
+                raise self.refusal(value)
+            if self.kind == "integer" and value != int(value):
+                raise self.refusal(value)
+            return int(value) if self.kind == "integer" else float(value)
+        if not isinstance(value, str) or not value or (self.kind == "choice" and value not in self.choices):
+            raise self.refusal(value)
+        return value
+
+    def refusal(self, value: object) -> OptionError:
+        """The error that says what is allowed."""
+        return OptionError(f"{self.name} needs {self.allowed()}", value=value)
+
+    def allowed(self) -> str:
+        """What values it takes, in words."""
+        if self.kind == "choice":
+            return "one of " + ", ".join(self.choices)
+        if self.kind in ("file", "text"):
+            return "the path of a file" if self.kind == "file" else "a text"
+        noun = "a number" if self.kind == "number" else "a whole number"
+        if self.low > -math.inf and self.high < math.inf:
+            return f"{noun} from {self.low:g} to {self.high:g}"
+        return f"{noun} of at least {self.low:g}" if self.low > -math.inf else noun
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One part of systems.
+
+    Attributes:
+        name: as written. A quantity score is an affix: a leading "_" makes it a suffix, else it is a prefix.
+        roles: where in a system it may stand.
+        what: what it does, one line.
+        source: paper and equation, or package.
+        parameters: its own.
+        score_parameters: of a first stage: what a quantity score before its name (Q) takes besides its own.
+        needs: what it cannot do without ("conditions", a package, a model).
+    """
+
+    name: str
+    roles: tuple[Role, ...]
+    what: str
+    source: str
+    parameters: tuple[Parameter, ...] = ()
+    score_parameters: tuple[Parameter, ...] = ()
+    needs: tuple[str, ...] = ()
+
+    def parameters_on(self, model: Entry) -> tuple[Parameter, ...]:
+        """The parameters of a quantity score on top of a model: a suffix only filters, and takes its own alone."""
+        return self.parameters if self.name.startswith("_") else (*self.parameters, *model.score_parameters)
+
+    def affixed(self, model: str) -> str:
+        """How a quantity score is written around a model's name."""
+        return model + self.name if self.name.startswith("_") else self.name + model
+
+
+@dataclass(frozen=True)
+class Registry:
+    """The known parts.
+
+    Raises:
+        OptionError: two of them could be written alike.
+    """
+
+    entries: tuple[Entry, ...]
+
+    def __post_init__(self) -> None:
+        for role in ("first stage", "reranker"):
+            written = [form for form, _, _ in self.forms(role)]
+            tails = [entry.name for entry in (*self.of("compression"), *self.of("fusion"))]
+            written += [f"{model.name}-{tail}" for model in self.of(role) for tail in tails]
+            twice = {form for form in written if written.count(form) > 1}
+            if twice:
+                raise OptionError("two parts of systems are written alike", value=sorted(twice)[0])
+
+    def of(self, role: Role) -> tuple[Entry, ...]:
+        """The parts that may stand in a place."""
+        return tuple(entry for entry in self.entries if role in entry.roles)
+
+    def forms(self, role: Role) -> Iterator[tuple[str, Entry, Entry | None]]:
+        """How each model of a role is written, alone and, for a first stage, with each quantity score."""
+        for model in self.of(role):
+            yield model.name, model, None
+            if role == "first stage":
+                for quantity in self.of("quantity score"):
+                    yield quantity.affixed(model.name), model, quantity
+
+    def find(self, name: str, role: Role) -> Entry:
+        """The entry of a name in a role.
+
+        Raises:
+            UnknownNameError: there is none.
+        """
+        for entry in self.of(role):
+            if entry.name == name:
+                return entry
+        raise unknown(name, role, [entry.name for entry in self.of(role)])
+
+
+def unknown(name: str, role: str, known: list[str]) -> UnknownNameError:
+    """The error for a name that is not known: the nearest ones, then all."""
+    folded = {k.lower(): k for k in reversed(known)}
+    near = [folded[k] for k in difflib.get_close_matches(name.lower(), folded, n=2, cutoff=0.6)]
+    hint = f"Did you mean {' or '.join(near)}? " if near else ""
+    return UnknownNameError(f"unknown {role}", value=name, remedy=f"{hint}Known: {', '.join(known) or 'none yet'}")
+
+
+def chosen(parameters: Iterable[Parameter], given: Mapping[str, Value], owner: str) -> tuple[tuple[str, Value], ...]:
+    """The given parameters that differ from their defaults, checked, in the order of `parameters`.
+
+    Raises:
+        OptionError: one is not known, is missing or has a value that is not allowed.
+    """
+    parameters = tuple(parameters)
+    known = {p.name for p in parameters}
+    for name in given:
+        if name not in known:
+            allowed = ", ".join(p.name for p in parameters)
+            remedy = f"It takes {allowed}" if allowed else "It takes none"
+            raise OptionError(f"{owner} has no such parameter", value=name, remedy=remedy)
+    pairs = []
+    for parameter in parameters:
+        if parameter.name in given:
+            value = parameter.checked(given[parameter.name])
+            if value != parameter.default:
+                pairs.append((parameter.name, value))
+        elif parameter.default is None:
+            remedy = f"Write {owner}({parameter.name}=...)"
+            raise OptionError(f"{owner} needs {parameter.name}, {parameter.allowed()}", remedy=remedy)
+    return tuple(pairs)
+
+
+def filled(parameters: Iterable[Parameter], given: Iterable[tuple[str, Value]]) -> dict[str, Value]:
+    """All parameters of a part: the given ones, and the defaults of the others."""
+    return {p.name: p.default for p in parameters if p.default is not None} | dict(given)
+
+
+_TERMS = Parameter(
+    "terms",
+    "choice",
+    "the quantity score counts where the document holds any, or all, of the search terms",
+    "any",
+    choices=("any", "all"),
+)
+
+REGISTRY = Registry(
+    (
+        Entry(
+            "BM25",
+            ("first stage",),
+            "ranks by the words that query and document share",
+            "BM25Okapi of rank-bm25; *Numbers Matter* C.3",
+            (
+                Parameter("k1", "number", "how slowly repeated words saturate", 1.5, low=0),
+                Parameter("b", "number", "how much long documents are held back", 0.75, low=0, high=1),
+                Parameter("epsilon", "number", "share of the mean idf that a negative idf becomes", 0.25, low=0),
+                Parameter(
+                    "engine",
+                    "choice",
+                    "numpy is ours; rank-bm25 is the reference, slow",
+                    "numpy",
+                    choices=("numpy", "rank-bm25"),
+                ),
+            ),
+            (_TERMS,),
+        ),
+        Entry(
+            "Run",
+            ("first stage",),
+            "takes a ranking that another tool made",
+            "TREC run file, or Parquet with query_id, doc_id, score",
+            (Parameter("path", "file", "the run file"),),
+        ),
+        Entry(
+            "Q",
+            ("quantity score",),
+            "plus a score for how near the document's quantities are to the condition",
+            "*Numbers Matter* eq. 3-5 and 7",
+            (
+                Parameter("alpha", "number", "weight of the quantity score", 1.0, low=0),
+                Parameter(
+                    "phi",
+                    "choice",
+                    "how a value's distance becomes a score",
+                    "ratio",
+                    choices=("ratio", "exponential", "relative"),
+                ),
+            ),
+            needs=("conditions",),
+        ),
+        Entry(
+            "_filter",
+            ("quantity score",),
+            "without the documents in which no quantity meets the condition",
+            "*Numbers Matter* section 4, baselines",
+            needs=("conditions",),
+        ),
+    )
+)
+"""The parts that exist now."""

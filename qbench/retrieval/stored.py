@@ -1,0 +1,62 @@
+"""Indexes on disk: arrays in `.npy` files that are mapped into memory, names in JSON or Parquet."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from qbench.store import digest, drafting, finished, read_json, read_manifest, write_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SECONDS = "seconds.json"
+
+
+@dataclass(frozen=True)
+class Stored:
+    """An index on disk: where it is, how long it took to build (then or now), how large it is."""
+
+    folder: Path
+    seconds: float
+    size: int
+
+
+def stored(root: Path, kind: str, params: Mapping[str, Any], make: Callable[[Path], None]) -> Stored:
+    """The index that `params` describe, built if it is not there yet.
+
+    Args:
+        root: the folder that holds a folder per digest.
+        kind: what it is; part of its digest.
+        params: everything that can change its bytes.
+        make: writes its files into the folder that it is given; finds there what an interrupted run left.
+
+    Raises:
+        BusyError: another process is building it.
+    """
+    key = digest({"kind": kind, **params})
+    folder = root / key
+    if not finished(folder, kind, key):
+        start = time.perf_counter()
+        with drafting(folder, kind, key, params, overwrite=True) as draft:
+            make(draft.folder)
+            write_json(draft.folder / SECONDS, {"seconds": time.perf_counter() - start})
+    files = read_manifest(folder, kind).files
+    size = sum(int(seen["bytes"]) for name, seen in files.items() if name != SECONDS)
+    return Stored(folder, float(read_json(folder / SECONDS)["seconds"]), size)
+
+
+def save_arrays(folder: Path, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
+    """Write each array as `NAME.npy`."""
+    for name, array in arrays.items():
+        np.save(folder / f"{name}.npy", array, allow_pickle=False)
+
+
+def mapped(folder: Path, name: str) -> np.ndarray[Any, Any]:
+    """An array that `save_arrays` wrote, read from disk where it is touched."""
+    # As a plain array: slices of numpy's memmap class cost microseconds each.
+    return np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False))

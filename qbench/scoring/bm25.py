@@ -1,0 +1,144 @@
+"""BM25 as rank-bm25's `BM25Okapi` computes it, over posting lists.
+
+The score of a document is the sum over the query's tokens t, each occurrence counted, of
+
+    idf(t) * tf * (k1 + 1) / (tf + k1 * (1 - b + b * length / mean length))
+    idf(t) = log(N - df + 0.5) - log(df + 0.5)
+
+where a negative idf (a term in more than half of the documents) is replaced by `epsilon` times the mean idf over the
+vocabulary. That product does not depend on the query, so it is computed once per posting.
+Source: Robertson and Zaragoza (2009), in the variant of Trotman et al. (2014) that rank-bm25 implements.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Postings:
+    """For each term the documents that hold it, and what each adds to a score.
+
+    Attributes:
+        starts: shape (terms + 1,), int64: the postings of term t are starts[t] to starts[t + 1].
+        docs: shape (postings,), int32, ascending within a term.
+        weights: shape (postings,), float64.
+        size: number of documents.
+    """
+
+    starts: NDArray[np.int64]
+    docs: NDArray[np.int32]
+    weights: NDArray[np.float64]
+    size: int
+
+    def of(self, term: int) -> slice:
+        """Where the postings of a term lie."""
+        return slice(int(self.starts[term]), int(self.starts[term + 1]))
+
+
+def build(
+    tokens: NDArray[np.int32],
+    lengths: NDArray[np.int64],
+    terms: int,
+    *,
+    k1: float = 1.5,
+    b: float = 0.75,
+    epsilon: float = 0.25,
+) -> Postings:
+    """Posting lists with BM25 weights.
+
+    Args:
+        tokens: shape (n,), the token ids of all documents one after the other. Ids are numbered by first occurrence,
+            so that the mean idf is summed in rank-bm25's order.
+        lengths: shape (documents,), number of tokens of each document; their sum is n.
+        terms: number of distinct ids.
+        k1, b, epsilon: the parameters of BM25Okapi.
+
+    >>> found = build(np.array([0, 1, 0, 2], dtype=np.int32), np.array([2, 1, 1]), 3)
+    >>> found.docs, found.starts
+    (array([0, 1, 0, 2], dtype=int32), array([0, 2, 3, 4]))
+    """
+    size = lengths.size
+    # One number per (term, document) pair: sorting them groups the tokens as posting lists need them.
+    pairs = tokens.astype(np.int64) * max(size, 1)
+    pairs += np.repeat(np.arange(size), lengths)
+    pairs.sort()
+    first = np.flatnonzero(np.concatenate(([True], pairs[1:] != pairs[:-1]))) if pairs.size else np.empty(0, np.int64)
+    counts = np.diff(np.append(first, pairs.size))
+    term, doc = np.divmod(pairs[first], max(size, 1))
+    starts = np.searchsorted(term, np.arange(terms + 1)).astype(np.int64)
+    mean = lengths.sum() / size if size and lengths.any() else 1.0
+    weights = counts * (k1 + 1) / (counts + (k1 * (1 - b + b * lengths / mean))[doc])
+    weights *= np.repeat(_idf(np.diff(starts), size, epsilon), np.diff(starts))
+    return Postings(starts, doc.astype(np.int32), weights, size)
+
+
+def score(postings: Postings, query: Sequence[int]) -> NDArray[np.float64]:
+    """The BM25 scores of all documents.
+
+    Args:
+        postings: shape (documents,) is its `size`.
+        query: token ids; a repeated one counts each time.
+
+    Returns:
+        shape (documents,), float64; 0 for documents without any of the tokens.
+    """
+    parts = [postings.of(term) for term in query]
+    if not parts:
+        return np.zeros(postings.size)
+    docs = np.concatenate([postings.docs[part] for part in parts])
+    weights = np.concatenate([postings.weights[part] for part in parts])
+    sums: NDArray[np.float64] = np.bincount(docs, weights=weights, minlength=postings.size).astype(
+        np.float64, copy=False
+    )
+    return sums
+
+
+def matching(postings: Postings, query: Sequence[int], scores: NDArray[np.float64]) -> NDArray[np.intp]:
+    """The documents that hold at least one of the tokens, ascending.
+
+    Args:
+        query: token ids.
+        scores: shape (documents,), what `score` gave for them.
+    """
+    if all(postings.weights[postings.of(term)][:1].min(initial=1.0) > 0 for term in query):
+        return np.flatnonzero(scores > 0)
+    # Weights may be zero or negative (small corpora, terms in nearly every document): then a score says nothing.
+    held = np.zeros(postings.size, dtype=bool)
+    for term in query:
+        held[postings.docs[postings.of(term)]] = True
+    return np.flatnonzero(held)
+
+
+def holding_all(postings: Postings, query: Sequence[int]) -> NDArray[np.int32]:
+    """The documents that hold every one of the tokens, ascending; none for a query without tokens."""
+    lists = sorted((postings.docs[postings.of(term)] for term in set(query)), key=len)
+    if not lists:
+        return np.empty(0, dtype=np.int32)
+    found = lists[0]
+    for docs in lists[1:]:
+        if not found.size or not docs.size:
+            return found[:0]
+        place = np.searchsorted(docs, found)
+        found = found[docs[np.minimum(place, docs.size - 1)] == found]
+    return found
+
+
+def _idf(frequencies: NDArray[np.int64], size: int, epsilon: float) -> NDArray[np.float64]:
+    """Shape (terms,); there are few distinct frequencies, so `math.log` gives the reference's very numbers."""
+    distinct, which = np.unique(frequencies, return_inverse=True)
+    values = np.array([math.log(size - df + 0.5) - math.log(df + 0.5) for df in distinct.tolist()])
+    idf: NDArray[np.float64] = values[which] if frequencies.size else np.empty(0)
+    if idf.size:
+        mean = sum(idf.tolist()) / idf.size
+        idf[idf < 0] = epsilon * mean
+    return idf

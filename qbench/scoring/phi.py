@@ -1,0 +1,172 @@
+"""How near a value is to what a query asks: the Phi scores of *Numbers Matter*, eq. 4.
+
+A Phi score is 0 for a mention that does not satisfy the condition, and in (0, 1] for one that does; equality alone is
+soft, so that near misses keep some credit. x is the query's value, v the mention's, both in the base unit of
+their family; a distance is counted in the query's own unit, as in the paper (2 lb and 3 lb are 1 apart).
+
+    family       =                    < <= > >=              source
+    ratio        exp(-|x - v|)        the smaller / larger   *Numbers Matter* eq. 4, read as its authors' code does
+    exponential  exp(-|x - v|)        exp(-|x - v|)          Almasian et al. (2022), *QFinder*
+    relative     exp(-|x - v| / |x|)  exp(-|x - v| / |x|)    the same without a scale: 10.1 million is near 10 million
+
+    In all families: `between` and `!=` give 1 to a mention that satisfies them, else 0. All values inside a range
+    are equally good answers, and no value is nearer than another to being different.
+
+What the papers leave open:
+
+- *Zero and negative values in a ratio.* Two negative values are compared by their sizes, as in a mirror. Values of
+  opposite sign, or a zero, have no ratio: they get exp(-|x - v| / max(|x|, |v|)), which lies between 0.13 and 0.37, so
+  that a satisfied condition never scores near 0. Two zeros get 1.
+- *Mentions that are intervals.* A bound is satisfied if every value that the mention allows satisfies it, as
+  `qbench.quantities.conditions` decides, and scored by the one nearest to x ("more than 5" against "> 3": 3 / 5).
+  For equality the score is the mean over the interval's two ends, an open end counting 0 ("5 to 8" against
+  "= 6": the mean of exp(-1) and exp(-2)).
+- *Values equal but for rounding* count as equal, with the tolerance of `qbench.quantities.conditions`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qbench.errors import UnknownNameError
+from qbench.quantities.conditions import MET, RELATIVE_TOLERANCE, verdicts
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from qbench.quantities.types import Condition
+
+Nearness = Callable[[float, "NDArray[np.float64]", float], "NDArray[np.float64]"]
+"""(x, values, size of the query's unit in base units) -> how near each value is to x, in (0, 1]; shape (n,)."""
+
+LEAST = 1e-300
+"""What a satisfied bound scores at least: zero says that it is not satisfied."""
+
+FAR = 40.0
+"""A distance at which exp(-distance), 4e-18, is lost in any sum with a term score: equality looks no further."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """One way to turn distance into a score: for equality, and for a bound that is satisfied."""
+
+    equal: Nearness
+    bound: Nearness
+    reach: Callable[[float, float], float]
+    """(x, unit) -> how far from x equality still gives more than nothing, in base units."""
+
+
+@np.errstate(over="ignore")
+def decay(x: float, v: NDArray[np.float64], unit: float) -> NDArray[np.float64]:
+    """exp(-|x - v|), the distance counted in the query's unit.
+
+    >>> decay(2.0, np.array([2.0, 3.0]), 1.0).round(3)
+    array([1.   , 0.368])
+    """
+    nearness: NDArray[np.float64] = np.exp(-np.abs(v - x) / unit)
+    return nearness
+
+
+def relative(x: float, v: NDArray[np.float64], unit: float) -> NDArray[np.float64]:
+    """exp(-|x - v| / |x|); for x = 0 there is no scale, and the query's unit takes its place.
+
+    >>> relative(10.0, np.array([10.0, 20.0]), 1.0).round(3)
+    array([1.   , 0.368])
+    """
+    return decay(x, v, abs(x) or unit)
+
+
+@np.errstate(over="ignore")
+def ratio(x: float, v: NDArray[np.float64], unit: float) -> NDArray[np.float64]:
+    """The smaller of |x| and |v| over the larger; for zeros and opposite signs see the module's text.
+
+    >>> ratio(4.0, np.array([8.0, 1.0]), 1.0), ratio(-4.0, np.array([-8.0, 4.0]), 1.0).round(3)
+    (array([0.5 , 0.25]), array([0.5  , 0.135]))
+    """
+    scores: NDArray[np.float64]
+    # Values that satisfy a bound lie on one side of x, and nearly all are positive: no other case needs to cost time.
+    low, high = (v.min(), v.max()) if v.size else (x, x)
+    if 0 < x <= low:
+        scores = x / v
+        return scores
+    if 0 < low and high <= x:
+        scores = v / x
+        return scores
+    size = np.abs(v)
+    large = np.maximum(size, abs(x))
+    large[large == 0] = 1.0
+    alike = v * np.sign(x) > 0
+    scores = np.where(alike, np.minimum(size, abs(x)) / large, np.exp(-np.abs(v - x) / large))
+    return scores
+
+
+FAMILIES: Mapping[str, Family] = {
+    "ratio": Family(decay, ratio, lambda x, unit: FAR * unit),
+    "exponential": Family(decay, decay, lambda x, unit: FAR * unit),
+    "relative": Family(relative, relative, lambda x, unit: FAR * (abs(x) or unit)),
+}
+
+
+def family(name: str) -> Family:
+    """The Phi family of that name.
+
+    Raises:
+        UnknownNameError: there is none.
+    """
+    if name not in FAMILIES:
+        raise UnknownNameError("unknown Phi family", value=name, remedy=f"Known: {', '.join(FAMILIES)}")
+    return FAMILIES[name]
+
+
+def phi(
+    name: str,
+    condition: Condition,
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    bound: NDArray[np.object_],
+    unit: float = 1.0,
+) -> NDArray[np.float64]:
+    """Phi_c(x, v) of n mentions that have the condition's base unit.
+
+    Args:
+        name: a key of `FAMILIES`.
+        condition: comparator and value asked for.
+        low, high, bound: shape (n,), the mentions' `base_value`, `base_high` and `bound`.
+        unit: size of the condition's unit in base units (0.4536 for a pound where the base is the kilogram).
+
+    Returns:
+        shape (n,), each in [0, 1].
+    """
+    chosen, x = family(name), condition.base_value
+    if condition.comparator == "=":
+        below = _near(chosen, x, low, unit) * ~np.isin(bound, ("<", "<="))
+        above = _near(chosen, x, high, unit) * ~np.isin(bound, (">", ">="))
+        both: NDArray[np.float64] = (below + above) / 2
+        return both
+    # The end of a satisfying mention that looks towards x is a number: an open one would reach beyond x.
+    nearest = low if condition.comparator in (">", ">=") else high
+    met = verdicts(low, high, bound, condition) == MET
+    scores: NDArray[np.float64] = np.where(met, phi_of_satisfying(name, condition, nearest, unit), 0.0)
+    return scores
+
+
+def phi_of_satisfying(
+    name: str, condition: Condition, v: NDArray[np.float64], unit: float = 1.0
+) -> NDArray[np.float64]:
+    """Phi_c(x, v) of n plain values that are known to satisfy the condition, or for "=" of any; shape (n,)."""
+    chosen, x = family(name), condition.base_value
+    if condition.comparator == "=":
+        return _near(chosen, x, v, unit)
+    if condition.comparator in ("between", "!="):
+        return np.ones(v.shape)
+    scores = chosen.bound(x, v, unit)
+    return scores if scores.min(initial=1.0) > 0 else np.maximum(scores, LEAST)
+
+
+def _near(chosen: Family, x: float, v: NDArray[np.float64], unit: float) -> NDArray[np.float64]:
+    same = np.isclose(v, x, rtol=RELATIVE_TOLERANCE, atol=0.0)
+    return np.where(same, 1.0, chosen.equal(x, v, unit))

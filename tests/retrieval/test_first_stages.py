@@ -1,0 +1,120 @@
+"""What every first stage promises, and what BM25's two engines give alike."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from qbench.errors import InputError
+from qbench.retrieval.analysis import tokens
+from qbench.retrieval.first_stages import Search, open_first_stage
+
+TEXTS = {
+    "d1": "the quick brown fox",
+    "d2": "the lazy dog and the quick dog",
+    "d3": "",
+    "d4": "a fox of 5 kg",
+    "d5": "the dog weighs 3.5 kg, the fox 5",
+    "d6": "the end",
+    "d7": "the quick brown fox",
+}
+CORPUS = pl.DataFrame({"doc_id": list(TEXTS), "passage": list(TEXTS.values())}).sort("doc_id", descending=True)
+RUN = [("q1", "d1", 3.0), ("q1", "d5", 4.0), ("q1", "d2", -1.0), ("q2", "d6", 0.5)]
+
+
+@pytest.fixture(params=["numpy", "rank-bm25", "run"])
+def stage(request, tmp_path):
+    if request.param == "run":
+        path = tmp_path / "a.run"
+        path.write_text("".join(f"{q} Q0 {d} 1 {s} x\n" for q, d, s in RUN))
+        return open_first_stage("Run", {"path": str(path)}, CORPUS, "key", tmp_path)[0]
+    return bm25(request.param, tmp_path)
+
+
+def bm25(engine, folder, **changes):
+    values = {"k1": 1.5, "b": 0.75, "epsilon": 0.25, "engine": engine, **changes}
+    return open_first_stage("BM25", values, CORPUS, "key", folder)[0]
+
+
+def search(text, query_id="q1"):
+    return Search(query_id, text, tokens(text))
+
+
+@pytest.mark.parametrize("text", ["quick fox", "the the dog", "nothing known", "", "5 kg"])
+def test_candidates_are_ascending_positions_with_a_score_each(stage, text):
+    found = stage.search(search(text))
+    assert (np.diff(found.docs) > 0).all()
+    assert found.docs.shape == found.scores.shape
+    assert found.scores.dtype == np.float64
+    assert ((found.docs >= 0) & (found.docs < CORPUS.height)).all()
+    again = stage.search(search(text))
+    assert again.scores.tolist() == found.scores.tolist()
+
+
+@pytest.mark.parametrize("engine", ["numpy", "rank-bm25"])
+def test_a_lexical_stage_retrieves_the_documents_that_hold_a_token(engine, tmp_path):
+    stage = bm25(engine, tmp_path)
+    assert stage.lexical
+    positions = {doc: i for i, doc in enumerate(CORPUS["doc_id"])}
+    asked = search("quick 5 unheard")
+    held = {doc for doc, text in TEXTS.items() if set(asked.tokens) & set(tokens(text))}
+    assert stage.search(asked).docs.tolist() == sorted(positions[doc] for doc in held)
+    assert stage.holding_all(asked).size == 0
+    both = {doc for doc, text in TEXTS.items() if {"the", "fox"} <= set(tokens(text))}
+    assert stage.holding_all(search("fox the")).tolist() == sorted(positions[doc] for doc in both)
+    assert stage.holding_all(search("")).size == 0
+
+
+def test_both_engines_give_the_same_scores(tmp_path):
+    for changes in ({}, {"k1": 0.5, "b": 0.2}, {"epsilon": 0.0}, {"b": 0.0}):
+        ours, theirs = bm25("numpy", tmp_path, **changes), bm25("rank-bm25", tmp_path, **changes)
+        for text in ("quick fox", "the the dog 5", "kg", "unheard", ""):
+            a, b = ours.search(search(text)), theirs.search(search(text))
+            assert a.docs.tolist() == b.docs.tolist()
+            np.testing.assert_allclose(a.scores, b.scores, rtol=1e-12)
+
+
+@pytest.mark.parametrize("engine", ["numpy", "rank-bm25"])
+def test_a_corpus_without_words_retrieves_nothing(engine, tmp_path):
+    corpus = pl.DataFrame({"doc_id": ["b", "a"], "passage": ["", "-"]})
+    values = {"k1": 1.5, "b": 0.75, "epsilon": 0.25, "engine": engine}
+    stage, _, _ = open_first_stage("BM25", values, corpus, "empty", tmp_path)
+    assert stage.search(search("the")).docs.size == 0
+
+
+def test_an_index_is_built_once_and_its_cost_is_kept(tmp_path):
+    values = {"k1": 1.5, "b": 0.75, "epsilon": 0.25, "engine": "numpy"}
+    _, seconds, size = open_first_stage("BM25", values, CORPUS, "key", tmp_path)
+    assert size > 0
+    assert open_first_stage("BM25", values, CORPUS, "key", tmp_path)[1:] == (seconds, size)
+    folders = [path.name for path in tmp_path.iterdir() if path.is_dir()]
+    open_first_stage("BM25", {**values, "k1": 0.9}, CORPUS, "key", tmp_path)
+    open_first_stage("BM25", values, CORPUS, "another corpus", tmp_path)
+    assert len([path for path in tmp_path.iterdir() if path.is_dir()]) == len(folders) + 2
+
+
+def test_an_index_has_the_same_bytes_when_it_is_built_again(tmp_path):
+    def files(folder):
+        bm25("numpy", folder)
+        made = (path for path in folder.rglob("*") if path.suffix in (".npy", ".parquet"))
+        return {path.relative_to(folder): path.read_bytes() for path in made}
+
+    assert files(tmp_path / "a") == files(tmp_path / "b")
+
+
+def test_a_given_run_keeps_its_scores_and_knows_only_its_queries(tmp_path):
+    path = tmp_path / "a.run"
+    path.write_text("".join(f"{q} Q0 {d} 1 {s} x\n" for q, d, s in RUN))
+    stage = open_first_stage("Run", {"path": str(path)}, CORPUS, "key", tmp_path)[0]
+    found = stage.search(search("whatever", "q1"))
+    ids = CORPUS["doc_id"].gather(found.docs).to_list()
+    assert dict(zip(ids, found.scores.tolist(), strict=True)) == {"d1": 3.0, "d5": 4.0, "d2": -1.0}
+    assert stage.search(search("whatever", "q3")).docs.size == 0
+
+
+def test_a_run_of_another_corpus_is_refused(tmp_path):
+    path = tmp_path / "a.run"
+    path.write_text("q1 Q0 d99 1 1.0 x\n")
+    with pytest.raises(InputError, match=r"1 documents that the benchmark does not have .*d99"):
+        open_first_stage("Run", {"path": str(path)}, CORPUS, "key", tmp_path)

@@ -1,0 +1,109 @@
+"""The quantity index against a plain loop over the mentions."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qbench.errors import UnknownNameError
+from qbench.quantities.conditions import MET, verdicts
+from qbench.quantities.types import Condition, quantity_schema
+from qbench.retrieval.quantity_index import build_quantity_index, open_quantity_index
+from qbench.scoring.phi import FAMILIES, phi
+
+DOCS = ["e", "d", "c", "b", "a"]
+UNITS = ["", "dollar", "kilogram"]
+
+numbers = st.one_of(st.integers(-4, 12).map(float), st.sampled_from([0.1, 0.3, 1e6, 1e6 + 1, 3e12]))
+comparators = st.sampled_from(["=", "!=", "<", "<=", ">", ">=", "between"])
+mentions = st.lists(
+    st.tuples(
+        st.sampled_from(DOCS),
+        st.sampled_from(UNITS),
+        numbers,
+        numbers,
+        st.sampled_from(["=", "=", "=", "~", "<", "<=", ">", ">=", "between"]),
+    ),
+    max_size=15,
+)
+
+
+@st.composite
+def conditions(draw):
+    comparator, unit = draw(comparators), draw(st.sampled_from([*UNITS, "meter"]))
+    low, high = sorted((draw(numbers), draw(numbers)))
+    high = high if comparator == "between" else low
+    return Condition(comparator, low, high, unit, unit, low, high)
+
+
+def table(rows):
+    made = []
+    for doc, unit, value, high, bound in rows:
+        low, high = (min(value, high), max(value, high)) if bound == "between" else (value, value)
+        made.append({"doc_id": doc, "bound": bound, "base_unit": unit, "base_value": low, "base_high": high})
+    frame = pl.DataFrame(made, schema={name: quantity_schema()[name] for name in BRIEF})
+    return frame
+
+
+BRIEF = ("doc_id", "bound", "base_unit", "base_value", "base_high")
+
+
+def by_hand(frame, condition, name, unit):
+    """qs by eq. 3, and whether the condition is met, document by document."""
+    scores, met = [], []
+    for doc in DOCS:
+        own = frame.filter(doc_id=doc)
+        like = own.filter(base_unit=condition.base_unit)
+        arrays = (
+            like["base_value"].to_numpy(),
+            like["base_high"].to_numpy(),
+            like["bound"].to_numpy().astype(object),
+        )
+        scores.append(phi(name, condition, *arrays[:2], arrays[2], unit).sum() / max(own.height, 1))
+        met.append(bool((verdicts(*arrays, condition) == MET).any()))
+    return np.array(scores), np.array(met)
+
+
+@given(mentions, st.lists(conditions(), min_size=1, max_size=3), st.sampled_from(sorted(FAMILIES)))
+@settings(max_examples=150, deadline=None)
+def test_scores_and_filter_are_those_of_a_plain_loop(rows, asked, name):
+    frame = table(rows)
+    index = build_quantity_index(frame, pl.Series(DOCS))
+    units = [1.0, 2.0, 0.5][: len(asked)]
+    expected = [by_hand(frame, condition, name, unit) for condition, unit in zip(asked, units, strict=True)]
+    np.testing.assert_allclose(
+        index.scores(asked, name, units), np.mean([scores for scores, _ in expected], axis=0), atol=1e-15
+    )
+    assert index.satisfied(asked).tolist() == np.all([met for _, met in expected], axis=0).tolist()
+
+
+def test_an_index_reads_back_as_it_was_written(tmp_path):
+    rows = [("a", "dollar", 5.0, 5.0, "="), ("a", "", 1.0, 1.0, "="), ("c", "dollar", 4.0, 9.0, "between")]
+    index = build_quantity_index(table(rows), pl.Series(DOCS))
+    index.save(tmp_path)
+    again = open_quantity_index(tmp_path)
+    assert (again.size, again.points, again.intervals) == (index.size, index.points, index.intervals)
+    condition = Condition(">", 3, 3, "dollar", "dollar", 3, 3)
+    assert again.scores([condition]).tolist() == [0, 0, 3 / 4, 0, 3 / 5 / 2]
+    assert again.satisfied([condition]).tolist() == [False, False, True, False, True]
+
+
+def test_documents_that_are_not_asked_for_are_left_out():
+    index = build_quantity_index(table([("elsewhere", "", 5.0, 5.0, "=")]), pl.Series(DOCS))
+    assert index.satisfied([Condition("=", 5, 5, "", "", 5, 5)]).sum() == 0
+
+
+def test_only_values_near_enough_are_touched_by_equality():
+    rows = [("a", "", float(value), float(value), "=") for value in range(0, 10_000, 10)]
+    index = build_quantity_index(table(rows), pl.Series(DOCS))
+    (part,) = index._scoring(Condition("=", 500, 500, "", "", 500, 500), "ratio", 1.0)
+    assert part.stop - part.start < 10
+
+
+def test_an_unknown_family_is_refused():
+    index = build_quantity_index(table([]), pl.Series(DOCS))
+    with pytest.raises(UnknownNameError):
+        index.scores([Condition("=", 5, 5, "", "", 5, 5)], "linear")

@@ -1,0 +1,41 @@
+"""The best k, and scores of one query made comparable."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from qbench.scoring.fusion import normalised, with_quantities
+from qbench.scoring.ranking import top_k
+
+few_values = arrays(np.float64, st.integers(0, 30), elements=st.integers(-3, 3).map(float))
+any_values = arrays(np.float64, st.integers(0, 30), elements=st.floats(-1e9, 1e9))
+
+
+@given(st.one_of(few_values, any_values), st.integers(-1, 40))
+def test_top_k_is_a_stable_sort_cut_off(scores, k):
+    expected = sorted(range(scores.size), key=lambda i: (-scores[i], i))[: max(k, 0)]
+    assert top_k(scores, k).tolist() == expected
+
+
+@given(any_values)
+def test_normalised_scores_keep_their_order_and_end_at_one(scores):
+    result = normalised(scores)
+    assert result.shape == scores.shape
+    if scores.size:
+        assert result.max() == 1
+        assert result.min() >= 0
+        assert (np.diff(result[np.argsort(scores)]) >= 0).all()
+
+
+def test_scores_that_are_not_negative_are_divided_by_their_maximum():
+    assert normalised(np.array([1.0, 4.0, 0.0])).tolist() == [0.25, 1.0, 0.0]
+
+
+def test_the_indicator_and_alpha_decide_what_is_added():
+    terms, quantity = np.array([1.0, 0.5, 0.2]), np.array([0.5, 1.0, 1.0])
+    assert with_quantities(terms, quantity, 0.0).tolist() == terms.tolist()
+    assert with_quantities(terms, quantity, 2.0, np.array([True, True, False])).tolist() == [2.0, 2.5, 0.2]
+    assert quantity.tolist() == [0.5, 1.0, 1.0]
