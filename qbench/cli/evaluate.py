@@ -1,0 +1,69 @@
+"""`qbench evaluate`: score run files that other tools made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from qbench.cli.leaderboard import Part
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command()
+def evaluate(
+    judgments: Annotated[
+        Path, typer.Argument(help="A benchmark that qbench made, a BEIR folder, or a qrels file (TREC or BEIR).")
+    ],
+    runs: Annotated[
+        list[Path], typer.Argument(help="TREC run files (plain or .gz), or Parquet with query_id, doc_id, score.")
+    ],
+    names: Annotated[
+        list[str] | None, typer.Option(help="A name for each run, in order; repeat it. [default: the files' names]")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Folder for the tables. [default: only print]")
+    ] = None,
+    split: Annotated[Part, typer.Option(help="The part of a benchmark that the runs answer.")] = Part.test,
+    measures: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A measure that ir-measures parses; repeat it for more. The first decides the ranks. "
+            "[default: nDCG@10, P@10, RR@10, R@100, AP]"
+        ),
+    ] = None,
+    qrels: Annotated[
+        str | None, typer.Option(help="Which judgments of a BEIR folder with several (dl19 for qrels/dl19.tsv).")
+    ] = None,
+    buckets: Annotated[bool, typer.Option(help="Show means by kind of query, where queries are known.")] = True,
+    resamples: Annotated[int, typer.Option(min=100, help="Resamples of the significance tests.")] = 10_000,
+    seed: Annotated[int, typer.Option(help="Seed of the tests.")] = 0,
+) -> None:
+    """Score run files of other tools: the same measures, tests and tables as `qbench leaderboard`.
+
+    Example: qbench evaluate qrels.txt bm25.run dense.run.gz --names BM25 --names "My dense model"
+    """
+    from qbench.cli.console import note, out, progress
+    from qbench.evaluation.measures import DEFAULT_MEASURES
+    from qbench.leaderboard.external import evaluate as score
+    from qbench.leaderboard.terminal import show
+
+    with progress("evaluate") as advance:
+        board = score(
+            judgments,
+            runs,
+            names=names or (),
+            split=split.value,
+            qrels=qrels,
+            measures=measures or DEFAULT_MEASURES,
+            buckets=buckets,
+            resamples=resamples,
+            seed=seed,
+            progress=advance,
+        )
+    show(out(), [*board.table(), *board.bucket_tables()])
+    if output is not None:
+        board.write(output)
+        note(f"Written to {output}: leaderboard.md, .tex, .json, .parquet; scores, significance and buckets as Parquet")

@@ -1,0 +1,141 @@
+"""`qbench leaderboard`: run systems on a benchmark, test the differences, show a table."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from qbench.retrieval.jobs import Setting
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+HOME = Path("qbench-leaderboard")
+
+
+class Conditions(StrEnum):
+    """Where systems take a query's conditions from."""
+
+    given = "given"
+    parsed = "parsed"
+    both = "both"
+
+
+class Part(StrEnum):
+    """The parts of a benchmark."""
+
+    train = "train"
+    dev = "dev"
+    test = "test"
+
+
+class Quantities(StrEnum):
+    """Whose quantities of the documents systems see."""
+
+    auto = "auto"
+    stored = "stored"
+    extracted = "extracted"
+
+
+@app.command()
+def leaderboard(
+    benchmark: Annotated[
+        Path | None,
+        typer.Argument(
+            help="A benchmark that qbench made, or a BEIR folder as it is. [default: a small one, made here]"
+        ),
+    ] = None,
+    systems: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A system, as `qbench systems` lists them; repeat it for more. [default: BM25, BM25_filter, QBM25]"
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Folder for runs and tables. [default: qbench-leaderboard/NAME]"),
+    ] = None,
+    split: Annotated[Part, typer.Option(help="The part whose queries are asked.")] = Part.test,
+    measures: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A measure that ir-measures parses; repeat it for more. The first decides the ranks. "
+            "[default: nDCG@10, P@10, RR@10, R@100, AP]"
+        ),
+    ] = None,
+    conditions: Annotated[
+        Conditions | None,
+        typer.Option(
+            help="Give systems the queries' conditions as data, parse them from the text, or both, a row each. "
+            "[default: both where the benchmark has conditions, else parsed]"
+        ),
+    ] = None,
+    document_quantities: Annotated[
+        Quantities,
+        typer.Option(
+            help="Show systems the benchmark's own quantities of its documents (stored), or those that qbench finds in "
+            "the texts (extracted). auto: its own where qbench found them, never gold ones."
+        ),
+    ] = Quantities.auto,
+    qrels: Annotated[
+        str | None, typer.Option(help="Which judgments of a BEIR folder with several (dl19 for qrels/dl19.tsv).")
+    ] = None,
+    buckets: Annotated[bool, typer.Option(help="Show means by comparator, kind, unit, magnitude, constraints.")] = True,
+    depth: Annotated[int, typer.Option(min=1, help="Documents per query that a run keeps.")] = 1000,
+    resamples: Annotated[int, typer.Option(min=100, help="Resamples of the significance tests.")] = 10_000,
+    seed: Annotated[int, typer.Option(help="Seed of the tests.")] = 0,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes that extract quantities. [default: as many as cores]")
+    ] = None,
+) -> None:
+    """Run systems on a benchmark, score them, test their differences, show and write a table.
+
+    Finished runs are kept and not made again; a run that was killed goes on where it was.
+
+    Example: qbench leaderboard my-benchmark --systems BM25 --systems "QBM25(alpha=0.5)"
+    """
+    from qbench.cli.console import note, out, progress
+    from qbench.evaluation.measures import DEFAULT_MEASURES
+    from qbench.leaderboard.run import DEFAULT_SYSTEMS, run_leaderboard
+    from qbench.leaderboard.terminal import show
+
+    with progress("leaderboard") as advance:
+        if benchmark is None:
+            from qbench.synth.embedded import embedded_benchmark
+
+            place = HOME / "embedded"
+            benchmark = embedded_benchmark(place, advance)
+        else:
+            place = HOME / (benchmark.resolve().name or "benchmark")
+        folder = output or place
+        board = run_leaderboard(
+            benchmark,
+            systems or DEFAULT_SYSTEMS,
+            output=folder,
+            split=split.value,
+            qrels=qrels,
+            measures=measures or DEFAULT_MEASURES,
+            settings=_settings(conditions),
+            document_quantities=document_quantities.value,
+            buckets=buckets,
+            depth=depth,
+            resamples=resamples,
+            seed=seed,
+            workers=workers,
+            progress=advance,
+        )
+    show(out(), [*board.table(), *board.bucket_tables()])
+    note(f"Written to {folder}: leaderboard.md, .tex, .json, .parquet; scores, significance and buckets as Parquet")
+    if board.problems:
+        note(f"{len(board.problems)} of {len(board.rows)} rows have no run; the reasons stand under the table")
+        raise typer.Exit(1)
+
+
+def _settings(conditions: Conditions | None) -> tuple[Setting, ...] | None:
+    if conditions is None:
+        return None
+    every: tuple[Setting, ...] = ("given", "parsed")
+    return every if conditions is Conditions.both else tuple(one for one in every if one == conditions.value)

@@ -1,0 +1,129 @@
+"""Means by kind of query: which questions a system answers well.
+
+The buckets of *Numbers Matter*, figure 1 (comparator, kind of query) and of *DeepQuant*, section 4.5 (magnitude,
+comparator), with unit family and number of constraints beside them. In each dimension every query lies in exactly one
+bucket, so that the sizes add up to the number of queries.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from qbench.quantities.types import COMPARATORS
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from qbench.benchmark.types import Query
+    from qbench.quantities.types import Condition
+
+UNKNOWN = "unknown"
+"""The bucket of queries whose conditions are not known."""
+
+MIXED = "mixed"
+"""The bucket of queries whose conditions differ in a dimension."""
+
+DIMENSIONS: tuple[str, ...] = ("comparator", "kind", "family", "magnitude", "constraints")
+
+MAGNITUDES: tuple[str, ...] = ("0", "under 1", "1-10", "10-100", "100-1k", "1k-1M", "1M up")
+
+
+def bucket_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
+    """Columns of `bucket_means`."""
+    import polars as pl
+
+    return {
+        "dimension": pl.String,
+        "bucket": pl.String,
+        "label": pl.String,
+        "measure": pl.String,
+        "mean": pl.Float64,
+        "queries": pl.Int64,
+    }
+
+
+def magnitude(value: float) -> str:
+    """The bucket of a number's size, its sign left out; a lower end belongs to its bucket.
+
+    >>> [magnitude(x) for x in (0, -0.5, 1, 99.9, 1e6)]
+    ['0', 'under 1', '1-10', '10-100', '1M up']
+    """
+    size = abs(value)
+    if size == 0:
+        return MAGNITUDES[0]
+    edges = (1.0, 10.0, 100.0, 1_000.0, 1_000_000.0, math.inf)
+    return MAGNITUDES[1 + next(i for i, edge in enumerate(edges) if size < edge)]
+
+
+def query_buckets(queries: Iterable[Query], family: Callable[[str], str]) -> pl.DataFrame:
+    """The buckets of each query.
+
+    Args:
+        queries: what was asked; magnitudes are of values in the unit of the query (the lower end of a range).
+        family: gives the family of a unit's canonical name, "" for none.
+
+    Returns:
+        columns query_id, dimension, bucket; one row per query and dimension.
+    """
+    import polars as pl
+
+    rows: list[tuple[str, str, str]] = []
+    for query in queries:
+        found = query.conditions
+        buckets = {
+            "comparator": _one(found, lambda c: c.comparator),
+            "kind": query.kind,
+            "family": _one(found, lambda c: family(c.unit) or "no unit"),
+            "magnitude": _one(found, lambda c: magnitude(c.value)),
+            "constraints": str(len(found)) if found else UNKNOWN,
+        }
+        rows.extend((query.query_id, dimension, buckets[dimension]) for dimension in DIMENSIONS)
+    return pl.DataFrame(rows, schema=["query_id", "dimension", "bucket"], orient="row")
+
+
+def bucket_means(scores: pl.DataFrame, buckets: pl.DataFrame) -> pl.DataFrame:
+    """The mean of each measure for each system in each bucket.
+
+    Args:
+        scores: columns label, query_id, measure, value.
+        buckets: as `query_buckets` gives them; queries without a score are left out.
+
+    Returns:
+        `bucket_schema`, ordered by dimension, bucket (in the natural order of each dimension), label, measure as they
+        first appear in `scores`.
+    """
+    import polars as pl
+
+    first = {name: scores[name].unique(maintain_order=True).to_list() for name in ("label", "measure")}
+    means = (
+        scores.join(buckets, on="query_id")
+        .group_by("dimension", "bucket", "label", "measure")
+        .agg(pl.col("value").sort().mean().alias("mean"), pl.len().cast(pl.Int64).alias("queries"))
+    )
+    rows = sorted(
+        means.select(list(bucket_schema())).rows(),
+        key=lambda row: (
+            DIMENSIONS.index(row[0]),
+            _place(row[1]),
+            first["label"].index(row[2]),
+            first["measure"].index(row[3]),
+        ),
+    )
+    return pl.DataFrame(rows, schema=bucket_schema(), orient="row")
+
+
+def _one(conditions: tuple[Condition, ...], of: Callable[[Condition], str]) -> str:
+    values = {of(condition) for condition in conditions}
+    return UNKNOWN if not values else values.pop() if len(values) == 1 else MIXED
+
+
+def _place(bucket: str) -> tuple[int, int, str]:
+    """Comparators and magnitudes in their own order, other names by the alphabet, what is mixed or unknown last."""
+    if bucket in (MIXED, UNKNOWN):
+        return (1, (MIXED, UNKNOWN).index(bucket), bucket)
+    for known in (COMPARATORS, MAGNITUDES):
+        if bucket in known:
+            return (0, known.index(bucket), bucket)
+    return (0, 0, bucket)

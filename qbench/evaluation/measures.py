@@ -1,0 +1,203 @@
+"""Measures by name, and the score of every query.
+
+A name is a value of ir-measures that parses back: `parse_measures([name]) == (name,)` for every name that it returns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from qbench.errors import InputError, OptionError, UnknownNameError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+DEFAULT_MEASURES: tuple[str, ...] = ("nDCG@10", "P@10", "RR@10", "R@100", "AP")
+"""Those of *Numbers Matter*, table 2, and average precision. The first is the primary one."""
+
+_EXAMPLES = "nDCG@10, P@10, RR@10, R@100, AP, Success@5, ERR@20, Rprec, nDCG, P(rel=2)@10"
+
+
+def score_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
+    """Columns of per-query scores."""
+    import polars as pl
+
+    return {"query_id": pl.String, "measure": pl.String, "value": pl.Float64}
+
+
+def parse_measures(names: Iterable[str], primary: str | None = None) -> tuple[str, ...]:
+    """The canonical names of some measures, in the order given, each once ("MRR@10" -> "RR@10").
+
+    Args:
+        names: what ir-measures parses.
+        primary: this one comes first, whether or not it is among the names.
+
+    Raises:
+        UnknownNameError: ir-measures does not know a name, or nothing installed can compute it.
+        OptionError: no name was given.
+    """
+    first = () if primary is None else (primary,)
+    parsed = tuple(dict.fromkeys(str(_parse(name)) for name in (*first, *names)))
+    if not parsed:
+        raise OptionError("no measure given", remedy=f"For example: {_EXAMPLES}")
+    return parsed
+
+
+def relevant_queries(qrels: pl.DataFrame) -> list[str]:
+    """The ids of the queries with a document of grade 1 or more, sorted: the ones that can be scored.
+
+    Args:
+        qrels: columns query_id, doc_id, grade.
+    """
+    import polars as pl
+
+    return qrels.filter(pl.col("grade") >= 1)["query_id"].unique().sort().to_list()
+
+
+def score_run(
+    run: pl.DataFrame, qrels: pl.DataFrame, measures: Sequence[str], query_ids: Sequence[str]
+) -> pl.DataFrame:
+    """The value of each measure for each query.
+
+    Binary measures count grades of 1 and more as relevant (say `P(rel=2)@10` for another threshold). Documents are
+    taken in the order of `rank`: scores are not looked at, because ir-measures breaks their ties in different ways in
+    different measures. A query of which the run has nothing scores 0; a query that is not in `query_ids` is ignored.
+
+    Args:
+        run: columns query_id, doc_id, rank.
+        qrels: columns query_id, doc_id, grade.
+        measures: names that `parse_measures` takes.
+        query_ids: the queries that count.
+
+    Returns:
+        `score_schema`, one row per query and measure, ordered by query id, then by measure in the order given.
+
+    Raises:
+        InputError: a document appears twice for a query, a query of `query_ids` has no relevant document, or a
+            measure has no finite value for a query.
+        UnknownNameError: as in `parse_measures`.
+    """
+    import polars as pl
+
+    names = parse_measures(measures)
+    wanted = pl.DataFrame({"query_id": sorted(set(query_ids))}, schema={"query_id": pl.String})
+    run, qrels = run.join(wanted, on="query_id", how="semi"), qrels.join(wanted, on="query_id", how="semi")
+    _check(run, qrels, wanted)
+    found = _calculate(run, qrels, [_parse(name) for name in names])
+    broken = found.filter(~pl.col("value").is_finite())
+    if broken.height:
+        query_id, measure, _ = broken.row(0)
+        raise InputError(
+            f"{measure} has no value for query {query_id}", remedy="Leave this measure out: its mean would mislead"
+        )
+    order = pl.DataFrame({"measure": list(names)}).with_row_index("_order")
+    return (
+        wanted.join(order, how="cross")
+        .join(found, on=["query_id", "measure"], how="left")
+        .sort("query_id", "_order")
+        .select("query_id", "measure", pl.col("value").fill_null(0.0))
+    )
+
+
+def _parse(name: str) -> Any:
+    import ir_measures
+
+    pipeline: Any = ir_measures.DefaultPipeline
+    try:
+        measure = ir_measures.parse_measure(name.strip())
+        known = pipeline.supports(measure)
+    except (NameError, ValueError, TypeError, AssertionError, RecursionError) as fault:
+        # ir-measures checks parameters by assertion; a measure without a cutoff that needs one fails here too.
+        raise UnknownNameError("unknown measure", value=name, remedy=_remedy(name)) from fault
+    if re.search(r"@0+$", str(measure)):
+        raise UnknownNameError("a cutoff is at least 1", value=name, remedy=f"Such as: {_EXAMPLES}")
+    if not known:
+        raise UnknownNameError("nothing installed computes this measure", value=name, remedy=_install(measure, name))
+    return measure
+
+
+def _install(measure: Any, name: str) -> str:
+    """Which package computes a measure that ir-measures knows and cannot compute as it is."""
+    import ir_measures
+
+    for provider in ir_measures.DefaultPipeline.providers:
+        how = provider.install_instructions()
+        if how and not provider.is_available() and provider.supports(measure):
+            return f"It needs {provider.NAME}: {how}"
+    return _remedy(name)
+
+
+def _remedy(name: str) -> str:
+    from ir_measures.measures import registry
+
+    word = re.split(r"[@(]", name.strip())[0]
+    same = next((known for known in registry if known.lower() == word.lower()), None)
+    if same is not None and same != word:
+        return f"Capitals count: did you mean {same}? Such as: {_EXAMPLES}"
+    if same is not None and "@" not in name and _works(f"{same}@10"):
+        return f"Give a cutoff, as in {same}@10. Such as: {_EXAMPLES}"
+    return f"Such as: {_EXAMPLES}; ir-measures lists them all"
+
+
+def _works(name: str) -> bool:
+    import ir_measures
+
+    pipeline: Any = ir_measures.DefaultPipeline
+    try:
+        return bool(pipeline.supports(ir_measures.parse_measure(name)))
+    except AssertionError:
+        return False
+
+
+def _check(run: pl.DataFrame, qrels: pl.DataFrame, wanted: pl.DataFrame) -> None:
+    import polars as pl
+
+    missing = wanted.join(qrels.filter(pl.col("grade") >= 1), on="query_id", how="anti")
+    if missing.height:
+        raise InputError(
+            f"{missing.height} queries have no relevant document and cannot be scored",
+            value=missing["query_id"][0],
+            remedy="Leave them out, or check the qrels",
+        )
+    twice = run.filter(pl.struct("query_id", "doc_id").is_duplicated())
+    if twice.height:
+        query_id, doc_id = twice.select("query_id", "doc_id").row(0)
+        raise InputError(f"document {doc_id} appears twice for query {query_id} in a run")
+
+
+def _calculate(run: pl.DataFrame, qrels: pl.DataFrame, measures: list[Any]) -> pl.DataFrame:
+    """What ir-measures gives, under plain numbers for ids: some providers write files in which a text id breaks."""
+    import ir_measures
+    import polars as pl
+
+    query_ids = qrels["query_id"].unique().sort().to_list()
+    queries = pl.DataFrame({"query_id": query_ids}).with_row_index("q", offset=1)
+    docs = pl.concat([run["doc_id"], qrels["doc_id"]]).unique().sort().to_frame().with_row_index("d")
+
+    def numbered(frame: pl.DataFrame) -> pl.DataFrame:
+        return (
+            frame.join(queries, on="query_id", maintain_order="left")
+            .join(docs, on="doc_id", maintain_order="left")
+            .with_columns(pl.col("q", "d").cast(pl.String))
+        )
+
+    values = ir_measures.iter_calc(measures, _grades(numbered(qrels)), _decreasing(numbered(run.sort("rank"))))
+    rows = [(query_ids[int(value.query_id) - 1], str(value.measure), float(value.value)) for value in values]
+    return pl.DataFrame(rows, schema=score_schema(), orient="row")
+
+
+def _grades(qrels: pl.DataFrame) -> dict[str, dict[str, int]]:
+    return {
+        str(key[0]): dict(zip(part["d"].to_list(), part["grade"].to_list(), strict=True))
+        for key, part in qrels.partition_by("q", as_dict=True).items()
+    }
+
+
+def _decreasing(run: pl.DataFrame) -> dict[str, dict[str, float]]:
+    """Query -> document -> a score that falls strictly from row to row."""
+    return {
+        str(key[0]): dict(zip(part["d"].to_list(), map(float, range(part.height, 0, -1)), strict=True))
+        for key, part in run.partition_by("q", as_dict=True).items()
+    }

@@ -1,0 +1,5 @@
+"""One table, many faces: terminal, Markdown, LaTeX, JSON, Parquet.
+
+In: a benchmark and the names of systems, or run files of other tools. Out: ranked rows with intervals, tests, costs and
+buckets, on the terminal and in a folder. Follows *Numbers Matter*, table 2 and figure 1.
+"""

@@ -1,0 +1,200 @@
+"""The leaderboard as a document: Markdown, and a table for LaTeX. Text from outside is escaped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from qbench.evaluation.buckets import DIMENSIONS
+from qbench.leaderboard.table import Cell, Leaderboard, Row, marks
+
+if TYPE_CHECKING:
+    from qbench.retrieval.types import Cost
+
+MISSING = "-"
+
+DIMENSION_TITLES = {
+    "comparator": "By comparator",
+    "kind": "By kind of query",
+    "family": "By unit family",
+    "magnitude": "By magnitude of the value, in the query's unit",
+    "constraints": "By number of constraints",
+}
+
+COST_HEADERS = ("index s", "quantities s", "index MB", "ms/query", "ms p95", "peak MB")
+
+
+def cost_cells(cost: Cost | None) -> list[str]:
+    """The text of a row's costs, under `COST_HEADERS`."""
+    if cost is None:
+        return [MISSING] * len(COST_HEADERS)
+    return [
+        f"{cost.index_seconds:.2f}",
+        f"{cost.extraction_seconds:.2f}",
+        f"{cost.index_bytes / 1e6:.1f}",
+        f"{cost.ms_median:.2f}",
+        f"{cost.ms_p95:.2f}",
+        f"{cost.peak_bytes / 1e6:.0f}",
+    ]
+
+
+def has_costs(board: Leaderboard) -> bool:
+    """Whether anybody measured a cost."""
+    return any(row.entry.cost is not None for row in board.rows)
+
+
+def caption(board: Leaderboard) -> list[str]:
+    """How to read the table, one sentence an item; plain text."""
+    tests = board.about["tests"]
+    lines = [
+        f"Rank: 1 + the number of systems significantly better on {board.primary}; rows that share rank 1 "
+        "cannot be told from the best.",
+        "Letters after a mean: the rows that it is significantly above (paired randomisation, two-sided, "
+        f"{tests['resamples']} resamples, Holm over all pairs of a measure, level {tests['level']}).",
+        "Intervals: 95 %, percentile bootstrap over queries.",
+    ]
+    if has_costs(board):
+        lines.append(
+            "Costs: index s is all that was built for the system, quantities s the part of it that finds quantities; "
+            "ms per query: median and 95th percentile, first stage included."
+        )
+    sources = {row.entry.conditions for row in board.rows if row.cells}
+    if sources & {"given", "parsed"}:
+        lines.append(
+            "[given]: the system saw the query's conditions as data; [parsed]: qbench read them from the query's text; "
+            "neither: the system uses no conditions."
+        )
+        where = board.about.get("settings", {}).get("document_quantities")
+        lines += [f"Quantities of the documents: {where}."] if where else []
+    if "unknown" in sources:
+        lines.append("These runs were made elsewhere: whether conditions were given or parsed is not known.")
+    return lines
+
+
+def problems(board: Leaderboard) -> list[str]:
+    """Why some rows are empty, one sentence an item."""
+    return [f"{row.letter}: {row.entry.label} has no run: {row.entry.problem}" for row in board.problems]
+
+
+def bucket_grid(board: Leaderboard, dimension: str) -> list[list[str]]:
+    """The primary measure by bucket: per bucket its name, its number of queries, and the mean of each row with a run.
+
+    Empty if the dimension has fewer than two buckets: its table would repeat the means.
+    """
+    import polars as pl
+
+    part = board.buckets.filter((pl.col("dimension") == dimension) & (pl.col("measure") == board.primary))
+    sizes = part.select("bucket", "queries").unique(maintain_order=True).rows()
+    if len(sizes) < 2:
+        return []
+    means = {(bucket, label): mean for bucket, label, mean in part.select("bucket", "label", "mean").iter_rows()}
+    labels = [row.entry.label for row in board.rows if row.cells]
+    return [[bucket, str(size), *(f"{means[bucket, label]:.3f}" for label in labels)] for bucket, size in sizes]
+
+
+def markdown(board: Leaderboard) -> str:
+    """The whole leaderboard as a Markdown page; `-` for what is missing."""
+    header = ["#", "", "System", f"{board.primary} (95 % interval)", *board.measures[1:]]
+    lines = [f"# Leaderboard: {escape(board.name)}", "", *_facts(board)]
+    lines += _grid(header, [_figures(row, board) for row in board.rows], text_columns=3)
+    lines += [f"- {escape(line)}" for line in (*caption(board), *board.notes, *problems(board))] + [""]
+    if has_costs(board):
+        costs = [[escape(row.entry.label), *cost_cells(row.entry.cost)] for row in board.rows]
+        lines += ["## Cost", "", *_grid(["System", *COST_HEADERS], costs, text_columns=1)]
+    lines += _pairs(board)
+    for dimension in DIMENSIONS:
+        grid = bucket_grid(board, dimension)
+        if grid:
+            header = [dimension, "queries", *(row.entry.label for row in board.rows if row.cells)]
+            rows = [[escape(bucket), *cells] for bucket, *cells in grid]
+            title = f"## {DIMENSION_TITLES[dimension]}: {escape(board.primary)}"
+            lines += [title, "", *_grid(header, rows, text_columns=1)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def latex(board: Leaderboard) -> str:
+    """A table for a paper: needs the package booktabs; marks are superscripts."""
+    header = ["", "System", *board.measures]
+    body = []
+    for row in board.rows:
+        cells = [
+            f"{cell.mean:.3f}" + (rf"\textsuperscript{{{marks(cell.beats)}}}" if cell.beats else "")
+            if cell
+            else MISSING
+            for cell in (row.cells.get(measure) for measure in board.measures)
+        ]
+        body.append(" & ".join([row.letter, tex(row.entry.label), *cells]) + r" \\")
+    return "\n".join(
+        [
+            rf"\begin{{tabular}}{{ll{'r' * len(board.measures)}}}",
+            r"\toprule",
+            " & ".join(map(tex, header)) + r" \\",
+            r"\midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}",
+            *(f"% {plain(line)}" for line in (*caption(board), *problems(board))),
+            "",
+        ]
+    )
+
+
+def plain(text: str) -> str:
+    """One line without control characters."""
+    return re.sub(r"\s+", " ", re.sub(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]", "", text)).strip()
+
+
+def escape(text: str) -> str:
+    """Plain text as Markdown: nothing in it is markup."""
+    return re.sub(r"([\\`*_\[\]<>|#~&])", r"\\\1", plain(text))
+
+
+def tex(text: str) -> str:
+    """Plain text as LaTeX."""
+    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    special |= {sign: f"\\{sign}" for sign in "&%$#_{}"}
+    return "".join(special.get(sign, sign) for sign in plain(text))
+
+
+def _facts(board: Leaderboard) -> list[str]:
+    facts = [f"{key}: {value}" for key, value in board.about.get("benchmark", {}).items() if value not in (None, "")]
+    lines = [escape("; ".join(facts)), ""] if facts else []
+    if "command" in board.about:
+        # Inside a code span only the back quote has a meaning.
+        lines += [f"`{plain(board.about['command']).replace('`', ' ')}`", ""]
+    return lines
+
+
+def _figures(row: Row, board: Leaderboard) -> list[str]:
+    rank = MISSING if row.rank is None else str(row.rank)
+    cells = [row.cells.get(measure) for measure in board.measures]
+    first = cells[0]
+    interval = f" ({first.low:.3f}-{first.high:.3f})" if first else ""
+    return [rank, row.letter, escape(row.entry.label), _figure(first) + interval, *map(_figure, cells[1:])]
+
+
+def _figure(cell: Cell | None) -> str:
+    if cell is None:
+        return MISSING
+    return f"{cell.mean:.3f}" + (f"<sup>{marks(cell.beats)}</sup>" if cell.beats else "")
+
+
+def _pairs(board: Leaderboard) -> list[str]:
+    import polars as pl
+
+    rows = []
+    for row in board.pairs.filter(pl.col("measure") == board.primary).sort("p", "a", "b").iter_rows(named=True):
+        effect = MISSING if row["effect"] is None else f"{row['effect']:.2f}"
+        gap = f"{row['difference']:+.3f} ({row['ci_low']:+.3f} to {row['ci_high']:+.3f})"
+        rows.append([escape(row["a"]), escape(row["b"]), gap, effect, f"{row['p']:.4f}", f"{row['p_holm']:.4f}"])
+    if not rows:
+        return []
+    header = ["A", "B", "A - B (95 % interval)", "effect d_z", "p", "p after Holm"]
+    return [f"## Pairs: {escape(board.primary)}", "", *_grid(header, rows, text_columns=2)]
+
+
+def _grid(header: Sequence[str], rows: Iterable[Sequence[str]], *, text_columns: int) -> list[str]:
+    rule = ["---" if i < text_columns else "---:" for i in range(len(header))]
+    names = [escape(name) for name in header]
+    return [f"| {' | '.join(line)} |" for line in (names, rule, *rows)] + [""]

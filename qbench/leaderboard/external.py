@@ -1,0 +1,170 @@
+"""Score run files that other tools made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from qbench.errors import InputError, OptionError
+from qbench.evaluation.measures import DEFAULT_MEASURES, parse_measures, relevant_queries, score_run
+from qbench.evaluation.significance import RESAMPLES, check_resamples
+from qbench.leaderboard.run import select_queries, sort_into_buckets, versions
+from qbench.leaderboard.table import Entry, Leaderboard, make_leaderboard
+from qbench.progress import Progress, silent
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from qbench.benchmark.types import Split
+
+TOP = 10
+"""Depth of the check for unjudged documents."""
+
+
+def evaluate(
+    judgments: str | Path,
+    runs: Sequence[str | Path],
+    *,
+    names: Sequence[str] = (),
+    split: Split = "test",
+    qrels: str | None = None,
+    measures: Sequence[str] = DEFAULT_MEASURES,
+    primary: str | None = None,
+    buckets: bool = True,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Leaderboard:
+    """Score run files, test their differences, and rank them.
+
+    A judged query that a run leaves out scores 0; a query that the judgments do not know is ignored. How many there
+    are, and which share of a run's first ten documents nobody judged, stands in the notes.
+
+    Args:
+        judgments: a benchmark folder (ours or BEIR), or a qrels file (TREC or BEIR).
+        runs: TREC run files (plain or .gz) or Parquet files with query_id, doc_id, score.
+        names: one for each run; by default the names of the files.
+        split: of a benchmark folder.
+        qrels: which judgments of a BEIR folder with several.
+        measures: names that ir-measures parses.
+        primary: the measure that decides the ranks; the first one by default.
+        buckets: also give means by kind of query, where the queries are known.
+        resamples, seed: of the tests.
+        progress: told after each run and each pair.
+
+    Raises:
+        InputError: a file cannot be read, or a run shares no query with the judgments.
+        OptionError: no run, another number of names than runs, two runs of one name, or an option makes no sense.
+        UnknownNameError: a measure is not known.
+    """
+    from qbench.benchmark.trec import read_run
+
+    parsed = parse_measures(measures, primary)
+    check_resamples(resamples)
+    files = [Path(run) for run in runs]
+    labels = _labels(files, names)
+    judged = _judgments(Path(judgments), split, qrels, buckets)
+    entries, notes = [], list(judged.notes)
+    for number, (label, file) in enumerate(zip(labels, files, strict=True), start=1):
+        run = read_run(file)
+        notes += _coverage(label, file, run, judged)
+        scores = score_run(run, judged.qrels, parsed, judged.query_ids)
+        entries.append(Entry(label, label, "unknown", scores))
+        progress(number, len(files), "runs scored")
+    return make_leaderboard(
+        judged.name,
+        entries,
+        parsed,
+        buckets=judged.buckets,
+        about={
+            "benchmark": {"name": judged.name, "split": judged.split, "queries": len(judged.query_ids)},
+            "versions": versions(),
+        },
+        notes=notes,
+        resamples=resamples,
+        seed=seed,
+        progress=progress,
+    )
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """What runs are scored against."""
+
+    name: str
+    qrels: pl.DataFrame
+    query_ids: list[str]
+    split: Split | None
+    buckets: pl.DataFrame | None
+    notes: list[str]
+
+
+def _labels(files: list[Path], names: Sequence[str]) -> list[str]:
+    if not files:
+        raise OptionError("no run file given")
+    if names and len(names) != len(files):
+        raise OptionError("give one name for each run, or none", value=f"{len(names)} names, {len(files)} runs")
+    labels = list(names) or [file.name.removesuffix(".gz").rsplit(".", 1)[0] or file.name for file in files]
+    twice = next((label for label in labels if labels.count(label) > 1), None)
+    if twice is not None:
+        raise OptionError("two runs of one name", value=twice, remedy="Name them: --names A --names B")
+    return labels
+
+
+def _judgments(path: Path, split: Split, qrels: str | None, buckets: bool) -> _Judged:
+    """A benchmark's part, or all of a qrels file, which knows no queries and has no buckets."""
+    import polars as pl
+
+    if path.is_dir():
+        from qbench.benchmark.disk import open_benchmark
+        from qbench.retrieval.document_quantities import extractor_options
+
+        benchmark = open_benchmark(path, qrels=qrels)
+        queries, notes = select_queries(benchmark, split)
+        found, bucket_notes = sort_into_buckets(queries, extractor_options(benchmark)) if buckets else (None, [])
+        query_ids = [query.query_id for query in queries]
+        return _Judged(benchmark.name, benchmark.qrels, query_ids, split, found, [*notes, *bucket_notes])
+    from qbench.benchmark.trec import read_qrels
+
+    if qrels is not None:
+        raise OptionError("only a BEIR folder has judgments to choose from", file=path, value=qrels)
+    table = read_qrels(path)
+    answered = relevant_queries(table)
+    if not answered:
+        raise InputError("no query has a relevant document", file=path)
+    lost = table.filter(~pl.col("query_id").is_in(answered))["query_id"].n_unique()
+    notes = [f"{lost} queries without a relevant document are left out."] if lost else []
+    return _Judged(path.name, table, answered, None, None, notes)
+
+
+def _coverage(label: str, file: Path, run: pl.DataFrame, judged: _Judged) -> list[str]:
+    """What a reader should know of a run: queries that do not match, documents that nobody judged."""
+    import polars as pl
+
+    wanted = judged.query_ids
+    there = set(run["query_id"])
+    common = there.intersection(wanted)
+    if not common:
+        raise InputError(
+            "no query of this run is among the judged ones",
+            file=file,
+            value=next(iter(sorted(there)), "an empty run"),
+            remedy=f"The judged ones look like {wanted[0]!r}",
+        )
+    notes = []
+    if len(there) > len(common):
+        notes.append(
+            f"{label}: {len(there) - len(common)} queries of the run are not scored (not judged, or not here)."
+        )
+    if len(wanted) > len(common):
+        notes.append(f"{label}: {len(wanted) - len(common)} judged queries are not in the run and score 0.")
+    top = run.filter(pl.col("query_id").is_in(list(common)) & (pl.col("rank") <= TOP))
+    unjudged = top.join(judged.qrels, on=["query_id", "doc_id"], how="anti").height
+    if unjudged:
+        share = 100 * unjudged / top.height
+        notes.append(
+            f"{label}: {share:.1f} % of the documents in the top {TOP} are not judged; they count as not relevant."
+        )
+    return notes

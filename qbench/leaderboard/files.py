@@ -1,0 +1,103 @@
+"""The leaderboard as files: JSON and Parquet for programs, Markdown and LaTeX for people."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from qbench.leaderboard.table import Leaderboard, Row
+from qbench.store import atomic_file, write_json, write_text
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def table_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
+    """Columns of `as_frame`; figures are null for a row without a run, costs where nobody measured them."""
+    import polars as pl
+
+    text = dict.fromkeys(("label", "system", "conditions", "measure"), pl.String)
+    figures = dict.fromkeys(("mean", "ci_low", "ci_high"), pl.Float64)
+    costs = {"index_seconds": pl.Float64, "index_bytes": pl.Int64, "ms_median": pl.Float64, "ms_p95": pl.Float64}
+    costs |= {"peak_bytes": pl.Int64, "extraction_seconds": pl.Float64}
+    return {"rank": pl.Int64, **text, **figures, "beats": pl.List(pl.String), **costs, "problem": pl.String}
+
+
+def as_frame(board: Leaderboard) -> pl.DataFrame:
+    """One row per system and measure, in the order of the table (`table_schema`)."""
+    import polars as pl
+
+    rows = []
+    for row in board.rows:
+        costs = {} if row.entry.cost is None else asdict(row.entry.cost)
+        for measure in board.measures:
+            rows.append(
+                {
+                    "rank": row.rank,
+                    "label": row.entry.label,
+                    "system": row.entry.system,
+                    "conditions": row.entry.conditions,
+                    "measure": measure,
+                    **_figures(board, row, measure),
+                    **costs,
+                    "problem": row.entry.problem,
+                }
+            )
+    return pl.DataFrame(rows, schema=table_schema())
+
+
+def as_dict(board: Leaderboard) -> dict[str, Any]:
+    """Everything but the per-query scores; only what JSON can say (what is undefined is null)."""
+    return {
+        "name": board.name,
+        "primary": board.primary,
+        "measures": list(board.measures),
+        **board.about,
+        "notes": list(board.notes),
+        "rows": [
+            {
+                "rank": row.rank,
+                "letter": row.letter,
+                "label": row.entry.label,
+                "system": row.entry.system,
+                "conditions": row.entry.conditions,
+                "measures": {measure: _figures(board, row, measure) for measure in board.measures},
+                "cost": None if row.entry.cost is None else asdict(row.entry.cost),
+                "run": row.entry.digest,
+                "meta": dict(row.entry.meta),
+                "problem": row.entry.problem,
+            }
+            for row in board.rows
+        ],
+        "pairs": board.pairs.to_dicts(),
+        "buckets": board.buckets.to_dicts(),
+    }
+
+
+def write(board: Leaderboard, folder: Path) -> list[Path]:
+    """Write leaderboard.md, .tex, .json and .parquet, scores, significance and buckets; each file atomically.
+
+    leaderboard.json comes last: where it is new, the others are.
+    """
+    frames = {
+        "leaderboard.parquet": as_frame(board),
+        "scores.parquet": board.scores,
+        "significance.parquet": board.pairs,
+        "buckets.parquet": board.buckets,
+    }
+    for name, frame in frames.items():
+        with atomic_file(folder / name) as temporary:
+            frame.write_parquet(temporary)
+    write_text(folder / "leaderboard.md", board.to_markdown())
+    write_text(folder / "leaderboard.tex", board.to_latex())
+    write_json(folder / "leaderboard.json", as_dict(board))
+    return [folder / name for name in ("leaderboard.md", "leaderboard.tex", "leaderboard.json", *frames)]
+
+
+def _figures(board: Leaderboard, row: Row, measure: str) -> dict[str, Any]:
+    cell = row.cells.get(measure)
+    if cell is None:
+        return {"mean": None, "ci_low": None, "ci_high": None, "beats": []}
+    beaten = [board.rows[i].entry.label for i in cell.beats]
+    return {"mean": cell.mean, "ci_low": cell.low, "ci_high": cell.high, "beats": beaten}

@@ -1,0 +1,120 @@
+"""The leaderboard on a terminal: readable from 80 columns on, and whole when it goes into a file or a pipe."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from qbench.evaluation.buckets import DIMENSIONS
+from qbench.leaderboard.documents import (
+    COST_HEADERS,
+    DIMENSION_TITLES,
+    MISSING,
+    bucket_grid,
+    caption,
+    cost_cells,
+    has_costs,
+    plain,
+    problems,
+)
+from qbench.leaderboard.table import Leaderboard, Row, marks
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.table import Table
+
+
+def tables(board: Leaderboard) -> list[RenderableType]:
+    """Title, figures, caption, costs. The primary measure has its interval and marks; files have them for all."""
+    from rich.text import Text
+
+    header = ["#", "", "System", board.primary, "", "95 %", *board.measures[1:]]
+    rows = [_figures(row, board) for row in board.rows]
+    parts: list[RenderableType] = [
+        Text(f"{plain(board.name)}: {_size(board)}", style="bold"),
+        _grid(header, rows, left=(1, 2, 4)),
+    ]
+    if has_costs(board):
+        costs = [[row.letter, plain(row.entry.label), *cost_cells(row.entry.cost)] for row in board.rows]
+        parts.append(_grid(["", "System", *COST_HEADERS], costs, left=(0, 1)))
+    parts += [Text(plain(line), style="dim") for line in caption(board)]
+    parts += [Text(plain(line)) for line in (*board.notes, *problems(board))]
+    return parts
+
+
+def bucket_tables(board: Leaderboard) -> list[RenderableType]:
+    """The primary measure by kind of query, one table for each dimension with two buckets or more.
+
+    Columns are headed by the letters of the rows: names would not fit.
+    """
+    from rich.text import Text
+
+    letters = [row.letter for row in board.rows if row.cells]
+    parts: list[RenderableType] = []
+    for dimension in DIMENSIONS:
+        grid = bucket_grid(board, dimension)
+        if grid:
+            parts.append(Text(f"{DIMENSION_TITLES[dimension]} ({board.primary})", style="bold"))
+            parts.append(
+                _grid([dimension, "queries", *letters], [[plain(c) for c in line] for line in grid], left=(0,))
+            )
+    return parts
+
+
+def show(console: Console, parts: Sequence[RenderableType]) -> None:
+    """Print renderables; away from a terminal a table is as wide as it needs to be."""
+    from rich.measure import Measurement
+    from rich.table import Table
+
+    usual = console.width
+    for part in parts:
+        if isinstance(part, Table) and not console.is_terminal:
+            wide = console.options.update(max_width=10_000)
+            console.width = max(usual, Measurement.get(console, wide, part).maximum)
+        console.print(part, soft_wrap=not console.is_terminal and not isinstance(part, Table))
+        console.width = usual
+        if isinstance(part, Table):
+            console.print()
+
+
+def _size(board: Leaderboard) -> str:
+    facts = board.about.get("benchmark", {})
+    queries = board.scores["query_id"].n_unique() if board.scores.height else facts.get("queries", 0)
+    parts = [f"{queries} queries"]
+    if facts.get("split"):
+        parts[0] += f" ({facts['split']})"
+    if facts.get("documents"):
+        parts.append(f"{facts['documents']} documents")
+    return ", ".join([*parts, f"ranked by {board.primary}"])
+
+
+def _figures(row: Row, board: Leaderboard) -> list[str]:
+    rank = MISSING if row.rank is None else str(row.rank)
+    cells = [row.cells.get(measure) for measure in board.measures]
+    means = [f"{cell.mean:.3f}" if cell else MISSING for cell in cells]
+    first = cells[0]
+    interval = f"{first.low:.3f}-{first.high:.3f}" if first else MISSING
+    return [
+        rank,
+        row.letter,
+        plain(row.entry.label),
+        means[0],
+        marks(first.beats) if first else "",
+        interval,
+        *means[1:],
+    ]
+
+
+def _grid(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: tuple[int, ...]) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+    for i, name in enumerate(header):
+        justify = "left" if i in left else "right"
+        # Only a system's name may break: a broken figure misleads.
+        table.add_column(Text(name), justify=justify, no_wrap=name not in ("System", ""), overflow="fold")  # type: ignore[arg-type]
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return table

@@ -1,0 +1,26 @@
+"""`qbench evaluate` on the command line."""
+
+from __future__ import annotations
+
+from typer.testing import CliRunner
+
+from qbench.cli.evaluate import app
+
+
+def test_prints_the_table_and_writes_on_request(tmp_path):
+    qrels, good, bad = tmp_path / "qrels.txt", tmp_path / "good.run", tmp_path / "bad.run"
+    qrels.write_text("".join(f"q{i} 0 d 1\n" for i in range(9)))
+    good.write_text("".join(f"q{i} Q0 d 1 1 x\n" for i in range(9)))
+    bad.write_text("".join(f"q{i} Q0 e 1 1 x\n" for i in range(9)))
+    words = [str(qrels), str(good), str(bad), "--names", "Good", "--names", "Bad one", "--measures", "RR@10"]
+    result = CliRunner().invoke(app, [*words, "--resamples", "999"])
+    assert result.exit_code == 0, result.output
+    lines = [line.split() for line in result.stdout.splitlines()]
+    assert ["1", "a", "Good", "1.000", "b", "1.000-1.000"] in lines
+    assert ["2", "b", "Bad", "one", "0.000", "0.000-0.000"] in lines
+    assert "Bad one: 100.0 % of the documents in the top 10 are not judged" in result.stdout
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.run", "good.run", "qrels.txt"]
+    result = CliRunner().invoke(app, [*words, "-o", str(tmp_path / "out"), "--resamples", "999"])
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "out" / "significance.parquet").is_file()
+    assert "Written to" in result.stderr

@@ -1,0 +1,289 @@
+"""The test against plain loops and exact enumeration; Holm, effect and bootstrap against their definitions."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qbench.errors import InputError, OptionError
+from qbench.evaluation.significance import (
+    Scores,
+    bootstrap_means,
+    check_resamples,
+    holm,
+    mean_schema,
+    pair_schema,
+    paired_effect,
+    sign_flip_test,
+    summarise,
+)
+
+CHUNK = 512
+"""Queries whose random bits are drawn together."""
+
+
+def plain_loop(differences: np.ndarray, resamples: int, rng: np.random.Generator) -> list[float]:
+    """The test in its plain form: flip, sum and compare each resample by itself, on the same random bits."""
+    measures, queries = differences.shape
+    bits = []
+    for first in range(0, queries, CHUNK):
+        groups = -(-min(CHUNK, queries - first) // 8)
+        codes = np.frombuffer(rng.bytes(groups * resamples), dtype=np.uint8).reshape(groups, resamples)
+        bits.append(np.unpackbits(codes, axis=0).reshape(groups * 8, resamples))
+    # A byte's highest bit belongs to its first query: groups of eight rows, one for each bit.
+    table = np.concatenate(bits)[:queries]
+    p = []
+    for m in range(measures):
+        values = differences[m].tolist()
+        seen = abs(math.fsum(values))
+        extreme = 0
+        for r in range(resamples):
+            flipped = math.fsum(v if bit else -v for v, bit in zip(values, table[:, r].tolist(), strict=True))
+            extreme += abs(flipped) >= seen or math.isclose(abs(flipped), seen, rel_tol=1e-9, abs_tol=1e-12)
+        p.append((extreme + 1) / (resamples + 1))
+    return p
+
+
+def exact(differences: list[int]) -> float:
+    """The share of all 2^n sign vectors whose sum is at least as far from zero; whole numbers, so no rounding."""
+    seen = abs(sum(differences))
+    signs = list(itertools.product((1, -1), repeat=len(differences)))
+    return sum(abs(sum(s * d for s, d in zip(vector, differences, strict=True))) >= seen for vector in signs) / len(
+        signs
+    )
+
+
+def frame(values: dict[str, dict[str, float]], measure: str = "AP") -> pl.DataFrame:
+    rows = [(label, q, measure, v) for label, queries in values.items() for q, v in queries.items()]
+    return pl.DataFrame(rows, schema=["label", "query_id", "measure", "value"], orient="row")
+
+
+def pair(scores: pl.DataFrame, a: str, b: str, **options) -> dict:
+    """The row of one pair, whichever way round."""
+    _, pairs = summarise(Scores.from_frame(scores), **{"resamples": 500, **options})
+    (row,) = pairs.filter(pl.col("a").is_in([a, b]) & pl.col("b").is_in([a, b])).to_dicts()
+    return row
+
+
+def random_scores(labels: str, queries: int, seed: int = 0) -> dict[str, dict[str, float]]:
+    rng = np.random.default_rng(seed)
+    base = rng.random(queries)
+    return {
+        label: {f"q{i}": float(v) for i, v in enumerate(np.clip(base + rng.normal(0.02 * n, 0.2, queries), 0, 1))}
+        for n, label in enumerate(labels)
+    }
+
+
+@pytest.mark.parametrize("queries", [1, 7, 8, 9, 100, 512, 513, 530])
+def test_look_ups_equal_the_plain_loop(queries):
+    rng = np.random.default_rng(queries)
+    # Means of about one standard error: p lies well inside (0, 1).
+    smooth = rng.normal(0, 0.2, queries)
+    smooth += 0.2 / math.sqrt(queries) - smooth.mean()
+    coarse = rng.integers(-3, 4, queries) / 10
+    differences = np.stack([smooth, coarse, np.zeros(queries)])
+    fast = sign_flip_test(differences, 150, np.random.default_rng(9))
+    assert fast.tolist() == plain_loop(differences, 150, np.random.default_rng(9))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(-4, 4), min_size=1, max_size=9))
+def test_close_to_exact_enumeration(differences):
+    """Tenths are not exact in binary: sums that are equal must still count as equal."""
+    resamples = 4000
+    truth = exact(differences)
+    (p,) = sign_flip_test(np.array([differences]) / 10, resamples, np.random.default_rng(1))
+    deviation = math.sqrt(truth * (1 - truth) / resamples)
+    assert abs(p - truth) <= 5 * deviation + 1 / resamples
+    if truth == 1:
+        assert p == 1
+
+
+def test_p_is_never_zero():
+    (p,) = sign_flip_test(np.ones((1, 200)), 999, np.random.default_rng(0))
+    assert p == 1 / 1000
+
+
+def test_equal_systems_have_p_one_and_no_effect():
+    values = random_scores("a", 20)
+    row = pair(frame({"a": values["a"], "b": values["a"]}), "a", "b")
+    assert (row["p"], row["p_holm"], row["effect"], row["difference"]) == (1, 1, 0, 0)
+    assert (row["ci_low"], row["ci_high"], row["significant"]) == (0, 0, False)
+
+
+def test_one_query_decides_nothing():
+    row = pair(frame({"a": {"q": 0.0}, "b": {"q": 1.0}}), "a", "b")
+    assert row["p"] == 1
+    assert row["effect"] is None
+    assert row["queries"] == 1
+
+
+def test_p_does_not_depend_on_who_is_called_first():
+    values = random_scores("ab", 60)
+    there = pair(frame({"x": values["a"], "y": values["b"]}), "x", "y")
+    back = pair(frame({"x": values["b"], "y": values["a"]}), "x", "y")
+    assert there["p"] == back["p"]
+    assert there["difference"] == pytest.approx(-back["difference"])
+    assert there["effect"] == pytest.approx(-back["effect"])
+    assert there["ci_low"] == pytest.approx(-back["ci_high"])
+
+
+def test_order_of_rows_and_systems_does_not_matter():
+    scores = frame(random_scores("abc", 50))
+    expected = summarise(Scores.from_frame(scores), resamples=200)[1].sort("a", "b")
+    for seed in range(3):
+        shuffled = scores.sample(fraction=1.0, shuffle=True, seed=seed)
+        assert summarise(Scores.from_frame(shuffled), resamples=200)[1].sort("a", "b").equals(expected)
+
+
+def test_a_pair_does_not_depend_on_the_other_systems():
+    values = random_scores("abcd", 50)
+    alone = pair(frame({key: values[key] for key in "bd"}), "b", "d")
+    among = pair(frame(values), "b", "d")
+    for key in ("p", "difference", "effect"):
+        assert alone[key] == among[key]
+    for key in ("ci_low", "ci_high"):
+        assert alone[key] == pytest.approx(among[key])
+    assert among["p_holm"] >= alone["p_holm"]
+
+
+def test_the_seed_changes_p_and_nothing_else():
+    scores = frame(random_scores("ab", 50))
+    rows = [pair(scores, "a", "b", seed=seed) for seed in (0, 0, 1)]
+    assert rows[0] == rows[1]
+    assert rows[0]["p"] != rows[2]["p"]
+    assert rows[0]["difference"] == rows[2]["difference"]
+
+
+def test_the_test_keeps_its_level():
+    """Without a difference p <= 0.05 in about 5 % of experiments: of 400 expect 20, and 42 is 5 sigma away."""
+    rng = np.random.default_rng(3)
+    p = [float(sign_flip_test(rng.normal(0, 1, (1, 15)), 199, rng)[0]) for _ in range(400)]
+    assert sum(value <= 0.05 for value in p) <= 42
+    assert 0.4 < float(np.mean(p)) < 0.6
+
+
+def test_holm_corrects_within_one_measure():
+    values = random_scores("abc", 80)
+    both = pl.concat([frame(values, "AP"), frame(random_scores("abc", 80, seed=5), "P@10")])
+    _, pairs = summarise(Scores.from_frame(both), resamples=300)
+    assert pairs.height == 6
+    for measure in ("AP", "P@10"):
+        part = pairs.filter(measure=measure)
+        assert part["p_holm"].to_list() == holm(part["p"].to_numpy()).tolist()
+        assert part["significant"].to_list() == [p < 0.05 for p in part["p_holm"]]
+
+
+def test_significance_is_decided_after_holm():
+    """Differences of one system to three equal others: p just below the level alone, above it after correction."""
+    rng = np.random.default_rng(4)
+    base = rng.normal(0, 1, 40)
+    gap = rng.normal(0, 1, 40)
+    gap += 0.38 - gap.mean()
+    values = {name: dict(zip(map(str, range(40)), base, strict=True)) for name in "abc"}
+    values["d"] = dict(zip(map(str, range(40)), base + gap, strict=True))
+    _, pairs = summarise(Scores.from_frame(frame(values)), resamples=2000)
+    part = pairs.filter(b="d")
+    assert (part["p"] < 0.05).all()
+    assert (part["p_holm"] > 0.05).all()
+    assert not pairs["significant"].any()
+
+
+def test_holm_by_hand():
+    assert holm([0.01, 0.04, 0.03, 0.005]).tolist() == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.6, 0.5]).tolist() == [1, 1]
+    assert holm([]).tolist() == []
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(0.0001, 1), min_size=1, max_size=12), st.randoms())
+def test_holm_keeps_order_and_lies_between_p_and_bonferroni(p, random):
+    adjusted = holm(p)
+    assert (adjusted >= np.array(p)).all()
+    assert (adjusted <= np.minimum(1, np.array(p) * len(p)) + 1e-12).all()
+    assert all(adjusted[i] <= adjusted[j] for i in range(len(p)) for j in range(len(p)) if p[i] < p[j])
+    places = list(range(len(p)))
+    random.shuffle(places)
+    assert holm([p[i] for i in places]).tolist() == [adjusted[i] for i in places]
+
+
+def test_effect_by_hand():
+    assert paired_effect(np.array([1.0, 2.0, 3.0])) == pytest.approx(2.0)
+    assert paired_effect(np.zeros(5)) == 0.0
+    assert paired_effect(np.array([0.5])) is None
+    assert paired_effect(np.full(5, 0.1)) is None
+
+
+def test_bootstrap_draws_whole_queries_for_all_rows_alike():
+    values = np.array([[0.0, 1.0, 2.0], [10.0, 11.0, 12.0]])
+    means = bootstrap_means(values, 400, np.random.default_rng(0))
+    assert means.shape == (2, 400)
+    assert np.allclose(means[1] - means[0], 10)
+    assert np.allclose(means[0] * 3, np.round(means[0] * 3))
+    # Mean and variance of the bootstrap distribution are known: the mean, and the population variance over n.
+    assert means[0].mean() == pytest.approx(1.0, abs=5 * math.sqrt(2 / 9 / 400))
+    assert means[0].var() == pytest.approx(2 / 9, rel=0.3)
+
+
+def test_bootstrap_blocks_do_not_change_the_draws(monkeypatch):
+    values = np.random.default_rng(0).random((3, 40))
+    whole = bootstrap_means(values, 100, np.random.default_rng(2))
+    monkeypatch.setattr("qbench.evaluation.significance._BLOCK_CELLS", 130)
+    assert np.allclose(bootstrap_means(values, 100, np.random.default_rng(2)), whole, atol=1e-15)
+
+
+def test_intervals_hold_the_mean_and_shrink_with_more_queries():
+    widths = []
+    for queries in (30, 480):
+        means, pairs = summarise(Scores.from_frame(frame(random_scores("ab", queries))), resamples=500)
+        assert dict(means.schema) == mean_schema()
+        assert dict(pairs.schema) == pair_schema()
+        for table, middle in ((means, "mean"), (pairs, "difference")):
+            assert (table["ci_low"] <= table[middle]).all()
+            assert (table[middle] <= table["ci_high"]).all()
+        widths.append(float((means["ci_high"] - means["ci_low"])[0]))
+    assert widths[1] < widths[0] / 2
+
+
+def test_one_system_has_means_and_no_pairs():
+    means, pairs = summarise(Scores.from_frame(frame(random_scores("a", 10))), resamples=100)
+    assert means.height == 1
+    assert pairs.height == 0
+    assert dict(pairs.schema) == pair_schema()
+
+
+def test_progress_counts_pairs():
+    told = []
+    scores = Scores.from_frame(frame(random_scores("abc", 10)))
+    summarise(scores, resamples=100, progress=lambda done, total=None, what="": told.append((done, total)))
+    assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), None])
+def test_a_score_that_is_no_number_is_an_error(value):
+    with pytest.raises(InputError, match="score of b for query q1 is not a finite number"):
+        Scores.from_frame(frame({"a": {"q1": 0.5}, "b": {"q1": value}}))
+
+
+def test_scores_on_different_queries_are_an_error():
+    with pytest.raises(InputError, match="need one score each"):
+        Scores.from_frame(frame({"a": {"q1": 0.5, "q2": 0.1}, "b": {"q1": 0.5}}))
+    twice = frame({"a": {"q1": 0.5, "q2": 0.1}, "b": {"q1": 0.5}})
+    with pytest.raises(InputError, match="need one score each"):
+        Scores.from_frame(pl.concat([twice, twice.tail(1)]))
+
+
+def test_no_scores_is_an_error():
+    with pytest.raises(InputError, match="no scores"):
+        Scores.from_frame(frame({"a": {"q": 1.0}}).clear())
+
+
+def test_too_few_resamples_is_an_error():
+    with pytest.raises(OptionError, match="at least 100"):
+        check_resamples(99)

@@ -1,0 +1,218 @@
+"""From a benchmark to a leaderboard: which runs are asked for, what a failure costs, what is said of a run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from qbench.errors import BusyError, InputError, OptionError, UnknownNameError
+from qbench.leaderboard.run import run_leaderboard
+from qbench.retrieval.types import Cost, RunResult, run_schema
+from qbench.store import locked
+from tests.factories import tiny_benchmark
+
+QUICK = {"resamples": 100, "measures": ("nDCG@10", "AP"), "workers": 1}
+
+
+def ranking(queries: list[str], docs: list[str]) -> pl.DataFrame:
+    rows = [(q, d, rank, -float(rank)) for q in queries for rank, d in enumerate(docs, start=1)]
+    return pl.DataFrame(rows, schema=run_schema(), orient="row")
+
+
+class FakeExecute:
+    """Stands for qbench.retrieval.execute: remembers what it was asked, fails where it is told to."""
+
+    def __init__(self, failing: dict[str, Exception] | None = None) -> None:
+        self.failing = failing or {}
+        self.calls: list[tuple[list[str], tuple[str, ...]]] = []
+
+    def __call__(self, benchmark, systems, folder, *, split, settings, **options) -> list[RunResult]:
+        self.calls.append(([str(system) for system in systems], tuple(settings)))
+        results = []
+        for system in systems:
+            for source in settings if system.uses_conditions else ("none",):
+                label = str(system) if source == "none" else f"{system} [{source}]"
+                if label in self.failing:
+                    raise self.failing[label]
+                docs = ["d03", "d09", "d08", "d02"] if system.uses_conditions else ["d12", "d03"]
+                run = ranking([query.query_id for query in benchmark.part(split)], docs)
+                results.append(RunResult(str(system), source, run, Cost(ms_median=1.0), digest=label))
+        return results
+
+
+@pytest.fixture
+def fake(monkeypatch):
+    def use(failing: dict[str, Exception] | None = None) -> FakeExecute:
+        stand_in = FakeExecute(failing)
+        monkeypatch.setattr("qbench.retrieval.execute.execute", stand_in)
+        return stand_in
+
+    return use
+
+
+def labels(board) -> list[str]:
+    return sorted(row.entry.label for row in board.rows)
+
+
+def test_defaults_run_three_systems_in_both_settings(tmp_path, fake):
+    ran = fake()
+    board = run_leaderboard(tiny_benchmark(), output=tmp_path / "out", resamples=100)
+    assert ran.calls == [(["BM25", "BM25_filter", "QBM25"], ("given", "parsed"))]
+    assert labels(board) == ["BM25", "BM25_filter [given]", "BM25_filter [parsed]", "QBM25 [given]", "QBM25 [parsed]"]
+    assert board.measures == ("nDCG@10", "P@10", "RR@10", "R@100", "AP")
+    assert (tmp_path / "out" / "leaderboard.json").is_file()
+    assert board.about["benchmark"]["queries"] == 4
+
+
+def test_without_conditions_only_the_parsed_setting_runs(tmp_path, fake):
+    bench = tiny_benchmark()
+    bare = replace(bench, queries=[replace(query, conditions=()) for query in bench.queries])
+    ran = fake()
+    board = run_leaderboard(bare, ["BM25", "QBM25"], output=tmp_path / "out", **QUICK)
+    assert ran.calls == [(["BM25", "QBM25"], ("parsed",))]
+    assert "Buckets: the conditions of 4 of 4 queries are not given; they were read from the text." in board.notes
+    # The buckets are those of the conditions in the text.
+    assert set(board.buckets.filter(dimension="constraints")["bucket"]) == {"1", "2"}
+    with pytest.raises(OptionError, match="without conditions"):
+        run_leaderboard(bare, output=tmp_path / "out", settings=["given"], **QUICK)
+
+
+def test_a_failing_system_does_not_lose_the_others(tmp_path, fake):
+    fake({"QBM25 [parsed]": ValueError("bad luck"), "BM25_filter [given]": InputError("cannot read", file="x.json")})
+    board = run_leaderboard(tiny_benchmark(), output=tmp_path / "out", **QUICK)
+    assert len(board.rows) == 5
+    reasons = {row.entry.label: row.entry.problem for row in board.problems}
+    assert reasons == {"QBM25 [parsed]": "ValueError: bad luck", "BM25_filter [given]": "x.json: cannot read"}
+    assert all(row.rank is None for row in board.problems)
+    assert board.scores["label"].n_unique() == 3
+
+
+@pytest.mark.parametrize("systems", [["BM25"], ["BM25", "BM25(k1=2)"]])
+def test_if_all_fail_the_first_error_is_raised(tmp_path, fake, systems):
+    fake({"BM25": InputError("first"), "BM25(k1=2)": InputError("second")})
+    with pytest.raises(InputError, match="first"):
+        run_leaderboard(tiny_benchmark(), systems, output=tmp_path / "out", **QUICK)
+    assert not (tmp_path / "out" / "leaderboard.json").exists()
+
+
+def test_an_earlier_leaderboard_survives_a_failure(tmp_path, fake):
+    fake()
+    run_leaderboard(tiny_benchmark(), ["BM25"], output=tmp_path / "out", **QUICK)
+    before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir() if path.is_file()}
+    fake({"BM25": InputError("broken")})
+    with pytest.raises(InputError):
+        run_leaderboard(tiny_benchmark(), ["BM25"], output=tmp_path / "out", **QUICK)
+    assert before == {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir() if path.is_file()}
+
+
+def test_interruption_is_not_a_failure_of_a_system(tmp_path, fake):
+    fake({"BM25": KeyboardInterrupt()})  # type: ignore[dict-item]
+    with pytest.raises(KeyboardInterrupt):
+        run_leaderboard(tiny_benchmark(), output=tmp_path / "out", **QUICK)
+
+
+def test_two_at_once_are_told(tmp_path, fake):
+    fake()
+    with locked(tmp_path / "out"), pytest.raises(BusyError):
+        run_leaderboard(tiny_benchmark(), output=tmp_path / "out", **QUICK)
+
+
+def test_what_a_reader_should_know_of_a_run_is_said(tmp_path, monkeypatch):
+    bench = tiny_benchmark()
+    meta = {"queries": 4, "queries_without_condition": 1, "queries_without_results": 2}
+    run = ranking(["q4", "q5"], ["d03"])
+    monkeypatch.setattr(
+        "qbench.retrieval.execute.execute", lambda *_, **__: [RunResult("QBM25", "parsed", run, meta=meta)]
+    )
+    board = run_leaderboard(bench, ["QBM25"], output=tmp_path / "out", settings=["parsed"], **QUICK)
+    assert "QBM25 [parsed]: no condition was found in the text for 1 of 4 queries." in board.notes
+    assert "QBM25 [parsed]: no results for 2 of 4 queries; they score 0." in board.notes
+    assert board.scores.filter(query_id="q6")["value"].to_list() == [0, 0]
+
+
+def test_queries_without_a_relevant_document_are_left_out_and_counted(tmp_path, fake):
+    fake()
+    bench = tiny_benchmark()
+    poorer = replace(bench, qrels=bench.qrels.filter(pl.col("query_id") != "q4"))
+    board = run_leaderboard(poorer, ["BM25"], output=tmp_path / "out", **QUICK)
+    assert board.scores["query_id"].n_unique() == 3
+    assert "1 queries without a relevant document are left out." in board.notes
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"systems": ["BM52"]}, UnknownNameError, "BM25"),
+        ({"systems": []}, OptionError, "no system"),
+        ({"measures": ["nDGC@10"]}, UnknownNameError, "unknown measure"),
+        ({"primary": "nothing"}, UnknownNameError, "unknown measure"),
+        ({"resamples": 5}, OptionError, "resamples"),
+        ({"depth": 0}, OptionError, "at least one document"),
+        ({"settings": ["guessed"]}, OptionError, "given, parsed"),
+        ({"settings": []}, OptionError, "given, parsed"),
+        ({"qrels": "dl19"}, OptionError, "folder"),
+    ],
+)
+def test_bad_options_are_told_before_anything_runs(tmp_path, fake, options, error, message):
+    ran = fake()
+    with pytest.raises(error, match=message):
+        run_leaderboard(tiny_benchmark(), output=tmp_path / "out", **options)
+    assert ran.calls == []
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_empty_part_names_the_others(tmp_path, fake):
+    fake()
+    bench = tiny_benchmark()
+    tests = replace(bench, queries=[query for query in bench.queries if query.split != "dev"])
+    with pytest.raises(OptionError, match="Use train or test"):
+        run_leaderboard(tests, output=tmp_path / "out", split="dev", **QUICK)
+
+
+def test_the_output_must_not_be_a_file_or_an_artefact(tmp_path, fake):
+    fake()
+    (tmp_path / "file").touch()
+    with pytest.raises(OptionError, match="is a file"):
+        run_leaderboard(tiny_benchmark(), output=tmp_path / "file", **QUICK)
+    (tmp_path / "bench").mkdir()
+    (tmp_path / "bench" / "manifest.json").write_text("{}")
+    with pytest.raises(OptionError, match="itself a qbench artefact"):
+        run_leaderboard(tiny_benchmark(), output=tmp_path / "bench", **QUICK)
+
+
+def test_the_primary_measure_can_be_another(tmp_path, fake):
+    fake()
+    board = run_leaderboard(tiny_benchmark(), output=tmp_path / "out", primary="RR@10", **QUICK)
+    assert board.measures == ("RR@10", "nDCG@10", "AP")
+
+
+def test_buckets_can_be_left_out(tmp_path, fake):
+    fake()
+    board = run_leaderboard(tiny_benchmark(), output=tmp_path / "out", buckets=False, **QUICK)
+    assert board.buckets.is_empty()
+    assert board.bucket_tables() == []
+
+
+def test_end_to_end_with_real_systems(tmp_path):
+    """Twice: the second time the runs are there, and every file but the costs' is the same anyway."""
+    boards = [run_leaderboard(tiny_benchmark(), output=tmp_path / "out", **QUICK) for _ in range(2)]
+    assert not boards[0].problems
+    assert labels(boards[0]) == labels(boards[1])
+    assert boards[0].to_dict() == boards[1].to_dict()
+    best = boards[0].rows[0]
+    assert best.entry.system in ("BM25_filter", "QBM25")
+    by_label = {row.entry.label: row.cells["nDCG@10"].mean for row in boards[0].rows}
+    assert by_label["QBM25 [given]"] >= by_label["BM25"]
+    assert all(row.entry.cost is not None and row.entry.cost.ms_median > 0 for row in boards[0].rows)
+    assert set(boards[0].buckets["bucket"]) >= {">", "<", "between", "seen", "unseen", "expansion", "1", "2", "mass"}
+    assert str(tmp_path) not in (tmp_path / "out" / "leaderboard.json").read_text()
+
+
+def test_the_public_names_are_functions_not_rooms():
+    """A name that is also a package would be the package as soon as something imports it."""
+    import qbench
+
+    assert qbench.run_leaderboard is run_leaderboard
+    assert callable(qbench.evaluate)

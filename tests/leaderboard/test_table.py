@@ -1,0 +1,330 @@
+"""Ranks, marks and missing rows of the table; and that each face shows all of it."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+
+from qbench.benchmark.types import Query
+from qbench.errors import InputError, OptionError
+from qbench.evaluation.buckets import bucket_schema, query_buckets
+from qbench.evaluation.significance import pair_schema
+from qbench.leaderboard.documents import escape, plain, tex
+from qbench.leaderboard.files import table_schema
+from qbench.leaderboard.table import Entry, Leaderboard, letter, make_leaderboard, marks
+from qbench.leaderboard.terminal import show
+from qbench.quantities.types import Condition
+from qbench.retrieval.types import Cost
+
+MEASURES = ("nDCG@10", "P@10")
+
+
+def scored(level: float, *, queries: int = 60, noise: float = 0.05, seed: int = 0) -> pl.DataFrame:
+    """Scores around a level, on both measures."""
+    rng = np.random.default_rng(seed)
+    rows = [
+        (f"q{i}", measure, float(np.clip(level + rng.normal(0, noise), 0, 1)))
+        for i in range(queries)
+        for measure in MEASURES
+    ]
+    return pl.DataFrame(rows, schema=["query_id", "measure", "value"], orient="row")
+
+
+def entry(label: str, level: float | None, *, seed: int = 0, **more) -> Entry:
+    if level is None:
+        return Entry(label, label, "none", problem="out of memory", **more)
+    return Entry(label, label, "none", scored(level, seed=seed), **more)
+
+
+def board(*entries: Entry, **options) -> Leaderboard:
+    return make_leaderboard("bench", entries, MEASURES, **{"resamples": 200, **options})
+
+
+COST = Cost(
+    index_seconds=1.5, index_bytes=2_500_000, ms_median=3.25, ms_p95=9.5, peak_bytes=123_000_000, extraction_seconds=1.0
+)
+
+
+def full_board() -> Leaderboard:
+    """Two rows that tie, one below, one without a run, costs, buckets of all dimensions, nasty names."""
+
+    def asked(i: int) -> Condition:
+        value = 10.0 ** (i % 3)
+        return Condition("=<>"[i % 3], value, value, "gram", "kilogram", value, value)  # type: ignore[arg-type]
+
+    queries = [Query(f"q{i}", "t", conditions=(asked(i),) * (1 + i % 2)) for i in range(60)]
+    entries = [
+        Entry("BM25", "BM25", "none", scored(0.2, seed=1), COST, digest="d1"),
+        Entry(
+            "QBM25 [given]", "QBM25", "given", scored(0.6, seed=2), COST, digest="d2", meta={"without conditions": 0}
+        ),
+        Entry("QBM25 [parsed]", "QBM25", "parsed", scored(0.6, seed=3), COST, digest="d3"),
+        Entry("a_very|long*name, with <tags> & more: " + "x" * 60, "other", "none", problem="disk | full\n`now`"),
+    ]
+    return make_leaderboard(
+        "my_bench",
+        entries,
+        MEASURES,
+        buckets=query_buckets(queries, lambda unit: "mass"),
+        about={
+            "command": "qbench leaderboard my_bench",
+            "benchmark": {"name": "my_bench", "split": "test", "documents": 12},
+        },
+        notes=["7 queries are left out."],
+        resamples=500,
+    )
+
+
+def printed(view: Leaderboard, width: int, *, terminal: bool) -> str:
+    stream = io.StringIO()
+    show(
+        Console(file=stream, width=width, force_terminal=terminal, color_system=None),
+        [*view.table(), *view.bucket_tables()],
+    )
+    return stream.getvalue()
+
+
+def test_rows_that_cannot_be_told_apart_share_a_rank():
+    view = board(entry("low", 0.2, seed=1), entry("high", 0.8, seed=2), entry("high too", 0.8, seed=3))
+    assert {row.entry.label: row.rank for row in view.rows} == {"high": 1, "high too": 1, "low": 3}
+    assert view.rows[2].entry.label == "low"
+    assert [row.cells["nDCG@10"].beats for row in view.rows] == [(2,), (2,), ()]
+    assert [row.letter for row in view.rows] == ["a", "b", "c"]
+
+
+def test_the_first_measure_decides():
+    def split(first: float, second: float, seed: int) -> pl.DataFrame:
+        return pl.concat(
+            [
+                scored(level, seed=seed).filter(measure=measure)
+                for level, measure in zip((first, second), MEASURES, strict=True)
+            ]
+        )
+
+    a, b = (Entry("a", "a", "none", split(0.8, 0.1, 1)), Entry("b", "b", "none", split(0.2, 0.9, 2)))
+    by_ndcg = make_leaderboard("bench", [a, b], MEASURES, resamples=200)
+    by_p = make_leaderboard("bench", [a, b], MEASURES[::-1], resamples=200)
+    assert [(row.entry.label, row.rank) for row in by_ndcg.rows] == [("a", 1), ("b", 2)]
+    assert [(row.entry.label, row.rank) for row in by_p.rows] == [("b", 1), ("a", 2)]
+    assert by_ndcg.rows[1].cells["P@10"].beats == (0,)
+
+
+def test_a_row_without_a_run_stays_visible_and_is_not_ranked():
+    view = board(entry("good", 0.8), entry("lost", None), entry("bad", 0.1, seed=4))
+    assert [row.entry.label for row in view.rows] == ["good", "bad", "lost"]
+    assert [row.rank for row in view.rows] == [1, 2, None]
+    assert [row.entry.label for row in view.problems] == ["lost"]
+    assert view.rows[2].cells == {}
+    assert "lost has no run: out of memory" in view.to_markdown()
+
+
+def test_only_rows_without_runs_make_a_table_too():
+    view = board(entry("lost", None))
+    assert view.scores.is_empty()
+    assert "lost" in printed(view, 80, terminal=True)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.sampled_from([0.1, 0.4, 0.7, None]), min_size=1, max_size=5))
+def test_ranks_count_the_rows_that_are_significantly_better(levels):
+    view = board(*(entry(f"s{i}", level, seed=i) for i, level in enumerate(levels)), resamples=100)
+    ranked = [row for row in view.rows if row.rank is not None]
+    assert len(ranked) == sum(level is not None for level in levels)
+    means = [row.cells["nDCG@10"].mean for row in ranked]
+    assert means == sorted(means, reverse=True)
+    for place, row in enumerate(view.rows):
+        if row.rank is not None:
+            assert row.rank == 1 + sum(place in other.cells["nDCG@10"].beats for other in ranked)
+    beaten = sum(len(row.cells["nDCG@10"].beats) for row in ranked)
+    assert beaten == view.pairs.filter(measure="nDCG@10")["significant"].sum()
+
+
+def test_entries_that_make_no_table():
+    with pytest.raises(OptionError, match="no system"):
+        board()
+    with pytest.raises(OptionError, match="two rows of one name"):
+        board(entry("same", 0.1), entry("same", 0.2))
+    short = Entry("short", "short", "none", scored(0.5, queries=5))
+    with pytest.raises(InputError, match="one score each"):
+        board(entry("whole", 0.5), short)
+
+
+def test_too_few_resamples_for_so_many_pairs_is_said():
+    entries = [entry(f"s{i}", 0.1 * i, seed=i) for i in range(5)]
+    assert "no difference can be significant" in board(*entries, resamples=100).notes[0]
+    assert "more than 200 resamples" in board(*entries, resamples=100).notes[0]
+    assert not any(row.cells["nDCG@10"].beats for row in board(*entries, resamples=199).rows)
+    assert board(*entries, resamples=201).notes == ()
+    assert board(*entries, resamples=201).rows[0].cells["nDCG@10"].beats
+
+
+@settings(deadline=None)
+@given(st.integers(0, 20_000), st.integers(0, 20_000))
+def test_letters_are_one_to_one(a, b):
+    assert (letter(a) == letter(b)) == (a == b)
+    assert re.fullmatch("[a-z]+", letter(a))
+
+
+@settings(deadline=None)
+@given(st.sets(st.integers(0, 25)))
+def test_marks_name_each_row_once(rows):
+    text = marks(sorted(rows))
+    named = re.sub("(.)-(.)", lambda m: "".join(map(chr, range(ord(m[1]), ord(m[2]) + 1))), text)
+    assert named == "".join(letter(row) for row in sorted(rows))
+
+
+@pytest.mark.parametrize("width", [80, 100, 120])
+def test_a_terminal_shows_every_figure_whole(width):
+    text = printed(full_board(), width, terminal=True)
+    assert max(map(len, text.splitlines())) <= width
+    for row in full_board().rows:
+        for cell in row.cells.values():
+            assert f"{cell.mean:.3f}" in text
+        if row.cells:
+            first = row.cells["nDCG@10"]
+            assert f"{first.low:.3f}-{first.high:.3f}" in text
+    assert "9.50" in text
+    assert "123" in text
+    assert "…" not in text
+
+
+def test_a_pipe_gets_every_name_in_one_line():
+    view = full_board()
+    lines = printed(view, 80, terminal=False).splitlines()
+    for row in view.rows:
+        start = f"{row.rank or '-'}  {row.letter}  {plain(row.entry.label)} "
+        assert any(line.startswith(start) for line in lines)
+    assert any("[given]: the system saw" in line and "[parsed]" in line for line in lines)
+    assert "disk | full `now`" in "\n".join(lines)
+
+
+def test_dimensions_with_one_bucket_are_left_out():
+    view = full_board()
+    assert set(view.buckets["dimension"]) == {"comparator", "kind", "family", "magnitude", "constraints"}
+    text = printed(view, 120, terminal=True)
+    assert "By comparator" in text
+    assert "By magnitude" in text
+    assert "By kind" not in text
+    assert "By unit family" not in text
+    assert ["comparator", "queries", "a", "b", "c"] in [line.split() for line in text.splitlines()]
+    (line,) = [line.split() for line in text.splitlines() if line.startswith("= ")]
+    means = dict(
+        view.buckets.filter(dimension="comparator", bucket="=", measure="nDCG@10").select("label", "mean").iter_rows()
+    )
+    assert line == ["=", "20", *(f"{means[row.entry.label]:.3f}" for row in view.rows if row.cells)]
+
+
+def cells_of(line: str) -> list[str]:
+    return [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+
+
+def test_markdown_has_one_row_per_system_and_nothing_breaks_out():
+    page = full_board().to_markdown()
+    table = page[page.index("| \\# ") :].split("\n\n")[0].splitlines()
+    assert {len(cells_of(line)) for line in table} == {5}
+    assert len(table) == 2 + 4
+    assert "a\\_very\\|long\\*name, with \\<tags\\> \\& more" in table[-1]
+    assert cells_of(table[-1])[0] == "-"
+    assert cells_of(table[-1])[3:] == ["-", "-"]
+    assert re.fullmatch(r"0\.\d{3}<sup>c</sup> \(0\.\d{3}-0\.\d{3}\)", cells_of(table[2])[3])
+    assert "<tags>" not in page.replace("\\<tags\\>", "")
+    assert "| comparator | queries | " in page
+    for title in ("## Cost", "## Pairs: nDCG@10", "## By comparator: nDCG@10"):
+        assert title in page
+    assert "`qbench leaderboard my_bench`" in page
+
+
+def test_pairs_on_the_page_are_those_of_the_primary_measure():
+    page = full_board().to_markdown()
+    part = page[page.index("## Pairs") :].split("\n\n")[1].splitlines()
+    assert len(part) == 2 + 3
+    row = full_board().pairs.filter(measure="nDCG@10").sort("p", "a", "b").to_dicts()[0]
+    assert cells_of(part[2])[:2] == [escape(row["a"]), escape(row["b"])]
+    assert cells_of(part[2])[4:] == [f"{row['p']:.4f}", f"{row['p_holm']:.4f}"]
+
+
+def test_latex_is_escaped_and_complete():
+    text = full_board().to_latex()
+    assert "a\\_very|long*name, with <tags> \\& more" in text
+    assert text.count(r" \\") == 1 + 4
+    assert r"\textsuperscript{c}" in text
+    assert text.count("{") == text.count("}")
+    assert tex("100% $x_1^{2}$ \\~") == r"100\% \$x\_1\textasciicircum{}\{2\}\$ \textbackslash{}\textasciitilde{}"
+
+
+def test_json_holds_everything_and_is_strict():
+    view = full_board()
+    data = json.loads(json.dumps(view.to_dict(), allow_nan=False))
+    assert data["primary"] == "nDCG@10"
+    assert data["benchmark"]["split"] == "test"
+    assert data["tests"]["resamples"] == 500
+    assert len(data["pairs"]) == 2 * 3
+    first, last = data["rows"][0], data["rows"][-1]
+    assert first["measures"]["nDCG@10"]["beats"] == ["BM25"]
+    assert first["cost"]["index_bytes"] == 2_500_000
+    assert first["conditions"] in ("given", "parsed")
+    assert last["measures"]["nDCG@10"]["mean"] is None
+    assert last["cost"] is None
+    assert last["problem"] == "disk | full\n`now`"
+
+
+def test_an_effect_that_is_undefined_is_null_and_a_dash():
+    rows = [Entry(label, label, "none", scored(level, queries=1, noise=0)) for label, level in (("a", 0.0), ("b", 1.0))]
+    view = make_leaderboard("one query", rows, MEASURES, resamples=100)
+    assert json.dumps(view.to_dict(), allow_nan=False)
+    assert view.to_dict()["pairs"][0]["effect"] is None
+    assert "| - | 1.0000 |" in view.to_markdown()
+    assert not math.isnan(view.rows[0].cells["nDCG@10"].mean)
+
+
+def test_frames_keep_their_schemas():
+    view = full_board()
+    frame = view.to_frame()
+    assert dict(frame.schema) == table_schema()
+    assert frame.height == 4 * 2
+    lost = frame.filter(pl.col("rank").is_null())
+    assert lost["mean"].null_count() == lost["peak_bytes"].null_count() == 2
+    assert frame["label"].unique(maintain_order=True).to_list() == [row.entry.label for row in view.rows]
+    assert dict(view.pairs.schema) == pair_schema()
+    assert dict(view.buckets.schema) == bucket_schema()
+
+
+def test_files_are_whole_and_the_same_each_time(tmp_path):
+    first, second = tmp_path / "one", tmp_path / "two"
+    paths = full_board().write(first)
+    full_board().write(second)
+    names = {path.name for path in paths}
+    assert names == {path.name for path in first.iterdir()}
+    assert names == {"leaderboard.md", "leaderboard.tex", "leaderboard.json", "leaderboard.parquet"} | {
+        "scores.parquet",
+        "significance.parquet",
+        "buckets.parquet",
+    }
+    for name in names:
+        assert (first / name).read_bytes() == (second / name).read_bytes()
+    assert pl.read_parquet(first / "scores.parquet").equals(full_board().scores)
+    assert str(tmp_path) not in (first / "leaderboard.json").read_text()
+
+
+def test_costs_that_nobody_measured_make_no_table():
+    view = board(entry("a", 0.5), entry("b", 0.6))
+    assert "## Cost" not in view.to_markdown()
+    assert "index MB" not in printed(view, 80, terminal=True)
+
+
+@settings(deadline=None)
+@given(st.text(st.sampled_from("ab \\|*_`[]<>#~&$%\n\r\t\x00\x1b\x85\u2028é"), max_size=40))
+def test_escaped_text_stays_in_one_cell(text):
+    escaped = escape(text)
+    assert "\n" not in escaped
+    assert cells_of(f"| {escaped} | end |")[-1] == "end"
+    assert re.sub(r"\\([\\`*_\[\]<>|#~&])", r"\1", escaped) == plain(text)
