@@ -1,0 +1,93 @@
+"""`qbench synth`: from a table of facts to a corpus whose quantities are known exactly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from qbench.store import Manifest
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command()
+def synth(
+    table: Annotated[
+        Path, typer.Argument(help="A table: .csv, .tsv, .jsonl (each also .gz or .zst) or .parquet; a thing a row.")
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the corpus.")],
+    mapping: Annotated[
+        Path | None,
+        typer.Option(help="A TOML file that says what the columns are. Default: guessed, and written into the corpus."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of every choice.")] = 13,
+    sentences_per_row: Annotated[int, typer.Option(min=1, help="Sentences that each row gives, at most.")] = 2,
+    on_error: Annotated[
+        str, typer.Option(help="skip: leave lines out that cannot be read, and count them; fail: stop at the first.")
+    ] = "skip",
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace another corpus in the output folder.")
+    ] = False,
+) -> None:
+    """Turn a table of facts into a corpus of varied sentences, with gold quantities.
+
+    Each row gives sentences that state some of its cells, in several units and forms, beside values of other rows and
+    numbers that are no quantities. Go on with `qbench build-index CORPUS -o INDEX --extractor given`, and with
+    `qbench gen-queries INDEX -o BENCH --expansions CORPUS/expansions.tsv`.
+
+    Example: qbench synth laptops.csv -o laptops-corpus --mapping laptops.toml
+    """
+    from qbench.cli import console
+    from qbench.store import read_manifest
+    from qbench.synth.make import KIND, synthesize
+
+    with console.progress("synth") as progress:
+        folder = synthesize(
+            table,
+            output,
+            mapping=mapping,
+            seed=seed,
+            sentences_per_row=sentences_per_row,
+            on_error=on_error,  # type: ignore[arg-type]  # checked where it is used
+            overwrite=overwrite,
+            progress=progress,
+        )
+    _report(folder, read_manifest(folder, KIND))
+
+
+def _report(folder: Path, manifest: Manifest) -> None:
+    from qbench.cli.console import note, out
+
+    counts: dict[str, Any] = manifest.counts
+    if manifest.params["guessed"]:
+        note(f"Guessed this mapping; edit {folder / 'mapping.toml'} and give it with --mapping to change it:")
+        note(manifest.params["mapping"].rstrip())
+    for example in counts["examples"]:
+        note(f"left out: {example}")
+    for column, cells in counts["columns"].items():
+        if not cells["used"]:
+            note(f"nothing usable in column {column}: {cells['empty']:,} empty, {cells['unreadable']:,} unreadable")
+    for pair in counts["overlapping"]:
+        note(f"a query for the first of these concepts is answered by the second, too: {pair}")
+    for line in _lines(counts):
+        out().print(line, markup=False)
+
+
+def _lines(counts: dict[str, Any]) -> list[str]:
+    lines = [
+        f"rows        {counts['rows']:>10,}",
+        f"sentences   {counts['sentences']:>10,}",
+        f"quantities  {counts['quantities']:>10,}",
+        f"concepts    {counts['concepts']:>10,}",
+    ]
+    if counts["skipped"]:
+        lines += ["skipped", *(f"{number:>10,}  {reason}" for reason, number in counts["skipped"].items())]
+    lines.append(f"{'used':>10}  {'empty':>10}  {'unreadable':>10}  column")
+    for column, cells in counts["columns"].items():
+        shown = ", ".join(map(repr, cells["examples"]))
+        tail = f"  (such as {shown})" if shown else ""
+        lines.append(f"{cells['used']:>10,}  {cells['empty']:>10,}  {cells['unreadable']:>10,}  {column}{tail}")
+    return lines

@@ -1,0 +1,364 @@
+"""The mapping: which columns of a table name a thing, say what kind of thing it is, and hold its quantities.
+
+A short TOML file, see docs/how-to/synth.md:
+
+    name = "Product"
+    category = "TypeName"
+    noun = "laptop"
+
+    [attributes]
+    Weight = { name = "weight", synonyms = ["mass"], unit = "kilogram" }
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from qbench.errors import InputError, UnknownNameError
+from qbench.quantities.units import load_units, plural
+
+if TYPE_CHECKING:
+    from qbench.quantities.units import Units
+
+_WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A column with quantities, and how sentences speak of it.
+
+    Attributes:
+        column: where the cells are; nested JSON has dotted names.
+        name: what the quantity is about; its words end the concept.
+        synonyms: other names, used in some sentences and offered as expansions of the concept.
+        unit: canonical unit, "" for none; a cell that names its own unit ("128GB") keeps that.
+        per: what each quantity refers to ("100 g"), said after it.
+        decimals: to round the cells to; None keeps them as they are.
+        pattern: a regular expression that finds the quantity within a cell; its first group, or all of it.
+        uncountable: "8 GB of memory" instead of "a memory of 8 GB".
+        verbs, phrases: further ways to say it, {} for the quantity: "weighs {}", "{} of memory".
+    """
+
+    column: str
+    name: str
+    synonyms: tuple[str, ...] = ()
+    unit: str = ""
+    per: str = ""
+    decimals: int | None = None
+    pattern: str = ""
+    uncountable: bool = False
+    verbs: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The concept's last words."""
+        return concept_words(self.name)
+
+
+@dataclass(frozen=True)
+class TableMapping:
+    """How to read a table of facts.
+
+    Attributes:
+        name: columns that together name a thing, joined by spaces; () calls it "item" and the row's number.
+        category: the column that says what kind of thing it is; "" for none.
+        words: kinds to look for inside the category's cells; the last one found counts. () takes the whole cell.
+        qualifier: a column that narrows the kind down (a maker, a country), said in some sentences only; "" for none.
+        noun: what all things of the table are: their kind where there is no category, else the broader concept.
+        broader: a column with a broader kind for each row ("laptop" for "ultrabook"), instead of one noun for all.
+        categories: cell -> what the kind is called, and synonyms of that.
+        attributes: the columns with quantities.
+    """
+
+    name: tuple[str, ...] = ()
+    category: str = ""
+    words: tuple[str, ...] = ()
+    qualifier: str = ""
+    noun: str = ""
+    broader: str = ""
+    categories: Mapping[str, tuple[str, ...]] = None  # type: ignore[assignment]
+    attributes: tuple[Attribute, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "categories", dict(self.categories or {}))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Every column that is read, each once."""
+        named = (*self.name, self.category, self.qualifier, self.broader, *(a.column for a in self.attributes))
+        return tuple(dict.fromkeys(column for column in named if column))
+
+
+def concept_words(text: str) -> tuple[str, ...]:
+    """Lower-case words of a name, as concepts have them.
+
+    >>> concept_words("Battery Capacity (typical)")
+    ('battery', 'capacity', 'typical')
+    """
+    return tuple(_WORD.findall(text.lower()))
+
+
+def load_mapping(path: Path, columns: Iterable[str], units: Units) -> TableMapping:
+    """Read and check a mapping file.
+
+    Args:
+        path: the TOML file.
+        columns: those that the table has.
+        units: to check the units' names.
+
+    Raises:
+        InputError: the file is missing or no TOML; a key, a type, a column or a pattern is wrong.
+        UnknownNameError: a unit that qbench does not know, and that no plural makes a counted noun.
+    """
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise InputError("no such mapping file", file=path) from None
+    except UnicodeDecodeError as fault:
+        raise InputError(f"the mapping is not UTF-8 at byte {fault.start}", file=path) from None
+    except tomllib.TOMLDecodeError as fault:
+        raise InputError(f"the mapping is not TOML: {fault}", file=path) from None
+    return read_mapping(data, columns, units, path)
+
+
+def read_mapping(data: Mapping[str, Any], columns: Iterable[str], units: Units, path: Path) -> TableMapping:
+    """The mapping that parsed TOML describes; errors as in `load_mapping`."""
+    reader = _Reader(path, set(columns))
+    reader.keys(data, {f.name for f in fields(TableMapping)}, "the mapping")
+    for column in reader.texts(data, "name", "the mapping"):
+        reader.column(column)
+    for key in ("category", "qualifier", "broader"):
+        if column := reader.text(data, key, "the mapping"):
+            reader.column(column)
+    tables = {key: reader.table(data, key) for key in ("categories", "attributes")}
+    if not tables["attributes"]:
+        raise InputError(
+            "the mapping names no quantities", file=path, remedy='Write [attributes] and Weight = { unit = "kilogram" }'
+        )
+    if data.get("words") and not data.get("category"):
+        raise InputError("`words` are looked for in the category column, and none is named", file=path)
+    attributes = tuple(reader.attribute(key, entry, units) for key, entry in tables["attributes"].items())
+    _refuse_overlap(attributes, path)
+    return TableMapping(
+        name=reader.texts(data, "name", "the mapping"),
+        category=reader.text(data, "category", "the mapping"),
+        words=reader.texts(data, "words", "the mapping"),
+        qualifier=reader.text(data, "qualifier", "the mapping"),
+        noun=reader.text(data, "noun", "the mapping"),
+        broader=reader.text(data, "broader", "the mapping"),
+        categories={key: reader.texts(tables["categories"], key, "[categories]") for key in tables["categories"]},
+        attributes=attributes,
+    )
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads typed values out of TOML, with errors that name the file and the key."""
+
+    path: Path
+    columns: set[str]
+
+    def keys(self, data: Mapping[str, Any], known: set[str], where: str) -> None:
+        for key in data:
+            if key not in known:
+                raise InputError(
+                    f"{where} has an unknown key",
+                    file=self.path,
+                    value=key,
+                    remedy=f"Known: {', '.join(sorted(known))}",
+                )
+
+    def text(self, data: Mapping[str, Any], key: str, where: str) -> str:
+        value = data.get(key, "")
+        if not isinstance(value, str):
+            raise InputError(f"`{key}` of {where} should be a text", file=self.path, value=value)
+        return value
+
+    def texts(self, data: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
+        value = data.get(key, [])
+        values = [value] if isinstance(value, str) else value
+        if not isinstance(values, list) or not all(isinstance(v, str) and v.strip() for v in values):
+            raise InputError(f"`{key}` of {where} should be a text or a list of texts", file=self.path, value=value)
+        return tuple(values)
+
+    def table(self, data: Mapping[str, Any], key: str) -> dict[str, Any]:
+        value = data.get(key, {})
+        if not isinstance(value, dict):
+            raise InputError(f"[{key}] should be a table", file=self.path, value=value)
+        return value
+
+    def column(self, column: str) -> None:
+        if column not in self.columns:
+            near = get_close_matches(column, sorted(self.columns), n=1)
+            hint = f"Did you mean {near[0]}? " if near else ""
+            listed = ", ".join(sorted(self.columns)[:40])
+            raise InputError(
+                "the table has no such column", file=self.path, value=column, remedy=f"{hint}It has: {listed}"
+            )
+
+    def attribute(self, key: str, entry: Any, units: Units) -> Attribute:
+        where = f"[attributes.{key}]"
+        if not isinstance(entry, dict):
+            raise InputError(
+                f"{where} should be a table",
+                file=self.path,
+                value=entry,
+                remedy=f'Write {key} = {{ unit = "kilogram" }}',
+            )
+        self.keys(entry, {f.name for f in fields(Attribute)}, where)
+        column = self.text(entry, "column", where) or key
+        self.column(column)
+        name = self.text(entry, "name", where) or spoken(column)
+        if not concept_words(name):
+            raise InputError(f"{where} has a name without a word", file=self.path, value=name)
+        uncountable, decimals = entry.get("uncountable", False), entry.get("decimals")
+        if not isinstance(uncountable, bool):
+            raise InputError(f"`uncountable` of {where} should be true or false", file=self.path, value=uncountable)
+        if decimals is not None and (isinstance(decimals, bool) or decimals not in range(10)):
+            raise InputError(f"`decimals` of {where} should be a number from 0 to 9", file=self.path, value=decimals)
+        return Attribute(
+            column=column,
+            name=name,
+            synonyms=self.texts(entry, "synonyms", where),
+            unit=self.unit(self.text(entry, "unit", where), units, where),
+            per=self.text(entry, "per", where),
+            decimals=decimals,
+            pattern=self.pattern(self.text(entry, "pattern", where), where),
+            uncountable=uncountable,
+            verbs=self.sayings(entry, "verbs", where),
+            phrases=self.sayings(entry, "phrases", where),
+        )
+
+    def unit(self, name: str, units: Units, where: str) -> str:
+        unit = canonical_unit(name, units)
+        if unit is None:
+            known = sorted({*(u.name for u in units), *(n for u in units for n in u.names)})
+            near = get_close_matches(name.lower(), known, n=3)
+            hint = f"Did you mean {' or '.join(near)}? " if near else ""
+            raise UnknownNameError(
+                f"{where} has an unknown unit",
+                file=self.path,
+                value=name,
+                remedy=f'{hint}For things that are counted write the noun in two forms, such as "employee/employees"',
+            )
+        return unit
+
+    def pattern(self, pattern: str, where: str) -> str:
+        try:
+            re.compile(pattern)
+        except re.error as fault:
+            raise InputError(
+                f"`pattern` of {where} is no regular expression: {fault}", file=self.path, value=pattern
+            ) from None
+        return pattern
+
+    def sayings(self, entry: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
+        sayings = self.texts(entry, key, where)
+        for saying in sayings:
+            if saying.count("{}") != 1 or not concept_words(saying):
+                raise InputError(
+                    f"`{key}` of {where} need words and one {{}} for the quantity", file=self.path, value=saying
+                )
+        return sayings
+
+
+def canonical_unit(name: str, units: Units) -> str | None:
+    """The canonical name for what a mapping calls a unit; None if nothing known is meant.
+
+    "employee/employees" makes a counted noun of its own; "X per Y" a rate of two units.
+    """
+    if not name or name in units:
+        return name
+    if (known := units.lookup(name)) is not None:
+        return known.name
+    single, slash, many = (part.strip() for part in name.partition("/"))
+    if slash and many and many in (plural(single), counted_plural(single)):
+        return single
+    over, per, under = name.rpartition(" per ")
+    if not (over and per and under):
+        return None
+    top, bottom = canonical_unit(over, units), canonical_unit(under, units)
+    return f"{top} per {bottom}" if top and bottom else None
+
+
+_IRREGULAR_PLURALS = {"person": "people", "man": "men", "woman": "women", "child": "children"}
+
+
+def counted_plural(noun: str) -> str:
+    """The plural of a counted noun.
+
+    >>> counted_plural("person"), counted_plural("employee")
+    ('people', 'employees')
+    """
+    return _IRREGULAR_PLURALS.get(noun) or plural(noun)
+
+
+def _refuse_overlap(attributes: Sequence[Attribute], path: Path) -> None:
+    """Names that contain one another would make one attribute an answer to queries for the other."""
+    for a in attributes:
+        for b in attributes:
+            if a is not b and set(a.words) <= set(b.words):
+                same = set(a.words) == set(b.words)
+                raise InputError(
+                    "two attributes have the same name" if same else "an attribute's name holds all words of another's",
+                    file=path,
+                    value=f"{a.name} / {b.name}",
+                    remedy="Give them names of which none contains the other: a query for the one would find the other",
+                )
+
+
+def spoken(column: str) -> str:
+    """A column's name as words.
+
+    >>> spoken("per_100g.saturated_fats"), spoken("batteryCapacity")
+    ('saturated fats', 'battery capacity')
+    """
+    last = column.rpartition(".")[2] or column
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", last)
+    return " ".join(re.sub(r"[\W_]+", " ", spaced).split()).lower() or "value"
+
+
+def mapping_toml(mapping: TableMapping) -> str:
+    """The mapping as a file that `load_mapping` reads back to the same value."""
+    lines = []
+    for key in ("name", "category", "words", "qualifier", "noun", "broader"):
+        if value := getattr(mapping, key):
+            lines.append(f"{key} = {_toml(value)}")
+    if mapping.categories:
+        lines += ["", "[categories]", *(f"{_toml(key)} = {_toml(value)}" for key, value in mapping.categories.items())]
+    lines += ["", "[attributes]"]
+    for number, attribute in enumerate(mapping.attributes):
+        entries = []
+        repeated = any(a.column == attribute.column for a in mapping.attributes[:number])
+        for part in fields(Attribute):
+            value = getattr(attribute, part.name)
+            written = repeated if part.name == "column" else value not in ("", ()) and value is not None
+            if written and value is not False:
+                entries.append(f"{part.name} = {_toml(_unit_text(value) if part.name == 'unit' else value)}")
+        key = f"{attribute.column} {number}" if repeated else attribute.column
+        lines.append(f"{_toml(key)} = {{ {', '.join(entries)} }}")
+    return "\n".join(lines) + "\n"
+
+
+def _unit_text(unit: str) -> str:
+    """Counted nouns are written with their plural, as `load_mapping` wants them."""
+    units = load_units()
+    return unit if not unit or " per " in unit or unit in units else f"{unit}/{counted_plural(unit)}"
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, tuple):
+        return "[" + ", ".join(_toml(part) for part in value) + "]"
+    escaped = "".join(c if c.isprintable() and c not in '"\\' else f"\\U{ord(c):08X}" for c in str(value))
+    return f'"{escaped}"'

@@ -1,0 +1,258 @@
+"""How a quantity is written: numbers, units, bounds. The value that is recorded is computed from what is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from qbench.quantities.numbers import significant_digits
+from qbench.quantities.types import Bound
+from qbench.synth.mapping import counted_plural
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from qbench.quantities.units import Unit, Units
+    from qbench.synth.dice import Dice
+
+SMALL = "zero one two three four five six seven eight nine ten eleven twelve".split()
+SCALES = ((10**9, " billion", "B"), (10**6, " million", "M"), (10**3, " thousand", "k"))
+
+BOUNDED, CONVERTED, SCALED, SPELT, GROUPED = 0.16, 0.4, 0.35, 0.25, 0.75
+"""Shares of the quantities, where there is a choice, that are bounded, converted, "1.2 million", "eight", "1,200"."""
+
+ORDINARY = (0.5, 5_000.0)
+"""Between these a converted value reads like something people say."""
+
+_INVARIANT = frozenset(
+    ("hertz", "horsepower", "per cent", "percent", "dozen", "lux", "yen", "yuan", "baht", "rand", "won")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A quantity as it stands in a text.
+
+    Attributes:
+        value, high: what the text says, in `unit`; equal unless it says a range.
+        bound: how it bounds the value.
+        unit: canonical name.
+        digits: significant digits of the number.
+        pieces: (text, role) in order; roles are "value", "unit", "bound", and "" for what is between them.
+    """
+
+    value: float
+    high: float
+    bound: Bound
+    unit: str
+    digits: int
+    pieces: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One way to write a unit: its text for one and for many, and how it joins the number."""
+
+    one: str
+    many: str
+    joins: str  # "space", "glue" or "before"
+
+
+class Surfaces:
+    """Writes quantities in many forms.
+
+    Args:
+        units: the known units.
+        bounds: bound -> phrases.
+        alternatives: family -> units that people use for one another.
+        unwanted: surface forms to leave out.
+    """
+
+    def __init__(
+        self,
+        units: Units,
+        bounds: Mapping[str, Sequence[str]],
+        alternatives: Mapping[str, Sequence[str]],
+        unwanted: Sequence[str],
+    ) -> None:
+        self._units = units
+        self._bounds = bounds
+        self._alternatives = alternatives
+        self._unwanted = frozenset(unwanted)
+        self._forms: dict[str, tuple[Form, ...]] = {}
+        self._near: dict[str, list[str]] = {}
+
+    def forms(self, name: str) -> tuple[Form, ...]:
+        """The forms of a unit that name it and nothing else; () for the bare number."""
+        if name not in self._forms:
+            self._forms[name] = tuple(self._make_forms(self._units.get(name))) if name else ()
+        return self._forms[name]
+
+    def write(self, value: float, unit: str, dice: Dice) -> Written:
+        """A quantity in a form of the dice's choice; true of the fact that it is made from, up to the rounding.
+
+        Args:
+            value: of the fact.
+            unit: canonical name.
+            dice: chooses unit, bound ("more than 5" instead of 5.3) and form.
+        """
+        written_in, amount = self._choose_unit(value, unit, dice)
+        if amount > 0 and dice.chance(BOUNDED):
+            return self._bounded(amount, written_in, dice)
+        return self._plain("=", "", amount, written_in, dice)
+
+    def adjective(self, value: float, unit: str) -> Written | None:
+        """ "13.3-inch"; None for units that are not written so."""
+        form = next((f for f in self.forms(unit) if f.joins == "space" and f.one != f.many and f.one.isalpha()), None)
+        if form is None or value <= 0 or self._units.get(unit).family == "count":
+            return None
+        text = number_text(value)
+        pieces = ((text, "value"), ("-", ""), (form.one, "unit"))
+        return Written(value, value, "=", unit, significant_digits(text), pieces)
+
+    def _choose_unit(self, value: float, unit: str, dice: Dice) -> tuple[str, float]:
+        others = self._others(unit)
+        if value == 0 or not others or not dice.chance(CONVERTED):
+            return unit, value
+        other = dice.choice(others)
+        converted = self._units.convert(value, unit, other)
+        low, high = ORDINARY
+        if not low <= abs(converted) < high:
+            return unit, value
+        digits = min(4, max(3, significant_digits(number_text(abs(value)))))
+        return other, float(f"{converted:.{digits}g}")
+
+    def _others(self, unit: str) -> list[str]:
+        if unit not in self._near:
+            known = self._units.get(unit)
+            same = [self._units.get(name) for name in self._alternatives.get(known.family, ()) if name != unit]
+            self._near[unit] = [other.name for other in same if other.base_unit == known.base_unit]
+        return self._near[unit]
+
+    def _bounded(self, value: float, unit: str, dice: Dice) -> Written:
+        bound: Bound = dice.choice(("~", "~", ">", ">", "<", "<", ">=", "<=", "between"))
+        text = number_text(value)
+        digits = significant_digits(text)
+        if digits == 1 or bound in (">=", "<="):
+            # Too round to be rounded: "at least 8 GB" of exactly 8 is true, "more than 8" is not.
+            bound = bound if bound in (">=", "<=") else "~"
+            return self._plain(bound, dice.choice(self._bounds[bound]), value, unit, dice)
+        step = Decimal(10) ** (Decimal(text).adjusted() - (1 if digits > 2 else 0))
+        low = Decimal(text) // step * step
+        high = low + step
+        if bound == "between":
+            return self._range(float(low), float(high), unit, dice)
+        if bound == "~":
+            rounded = low if Decimal(text) - low <= high - Decimal(text) else high
+            return self._plain(bound, dice.choice(self._bounds[bound]), float(rounded), unit, dice)
+        edge = low if bound == ">" else high
+        if edge <= 0 or float(edge) == value:
+            return self._plain("=", "", value, unit, dice)
+        return self._plain(bound, dice.choice(self._bounds[bound]), float(edge), unit, dice)
+
+    def _plain(self, bound: Bound, phrase: str, value: float, unit: str, dice: Dice) -> Written:
+        form = self._form(value, unit, dice)
+        text, mantissa = self._number(value, unit, form, dice)
+        pieces = [(phrase, "bound"), (" ", "")] if phrase else []
+        pieces += _joined(text, value, form)
+        return Written(value, value, bound, unit, significant_digits(mantissa), tuple(pieces))
+
+    def _range(self, low: float, high: float, unit: str, dice: Dice) -> Written:
+        template = dice.choice(self._bounds["between"])
+        form = self._form(low, unit, dice)
+        before, between, _ = template.replace("{high}", "{low}").split("{low}")
+        texts = [number_text(low), number_text(high)]
+        pieces = [(before, "")] if before else []
+        if form is not None and form.joins == "before":
+            pieces += [(form.one, "unit"), (f"{texts[0]}{between}{form.one}{texts[1]}", "value")]
+        else:
+            pieces += _joined(f"{texts[0]}{between}{texts[1]}", high, form)
+        return Written(low, high, "between", unit, max(map(significant_digits, texts)), tuple(pieces))
+
+    def _form(self, value: float, unit: str, dice: Dice) -> Form | None:
+        forms = self.forms(unit)
+        if value < 0:
+            # "$-5" is nobody's way to write it
+            forms = tuple(f for f in forms if f.joins != "before") or forms
+        return dice.choice(forms) if forms else None
+
+    def _number(self, value: float, unit: str, form: Form | None, dice: Dice) -> tuple[str, str]:
+        """The number, and the part of it whose digits count."""
+        plain = number_text(value)
+        family = self._units.get(unit).family
+        tight = form is not None and form.joins == "glue"
+        counted = family in ("count", "currency", "")
+        if counted and not tight and abs(value) >= 1_000 and dice.chance(SCALED):
+            for size, word, letter in SCALES:
+                scaled = Decimal(plain) / size
+                if abs(scaled) >= 1 and scaled == round(scaled, 2):
+                    mantissa = number_text(float(scaled))
+                    return mantissa + (letter if dice.chance(0.4) else word), mantissa
+        spelt = form is None or (form.joins == "space" and len(form.many) > 3)
+        if spelt and value == int(value) and 2 <= value <= 12 and dice.chance(SPELT):
+            return SMALL[int(value)], plain
+        if abs(value) >= 1_000 and dice.chance(GROUPED):
+            whole, dot, part = plain.partition(".")
+            return f"{int(whole):,}{dot}{part}", plain
+        return plain, plain
+
+    def _make_forms(self, unit: Unit) -> list[Form]:
+        forms: list[Form] = []
+        known = unit.name in self._units
+        for one, many in self._name_pairs(unit, known)[:2]:
+            forms += [Form(one, many, "space")] * 2
+        for symbol in [s for s in unit.symbols if self._wanted(s, unit, known)][:2]:
+            if symbol in ("%", "°C", "°F", "″") or not symbol[0].isalpha():
+                forms.append(Form(symbol, symbol, "glue"))
+            else:
+                forms += [Form(symbol, symbol, "space"), Form(symbol, symbol, "glue")]
+        for symbol in [s for s in unit.before if self._wanted(s, unit, known)][:2]:
+            forms.append(Form(symbol + " " if symbol.isalpha() else symbol, "", "before"))
+        return forms or [Form(unit.name, unit.name if known else counted_plural(unit.name), "space")]
+
+    def _name_pairs(self, unit: Unit, known: bool) -> list[tuple[str, str]]:
+        if not known and unit.family == "count":
+            return [(unit.name, counted_plural(unit.name))]
+        names = [name for name in unit.names if self._wanted(name, unit, known)]
+        pairs, i = [], 0
+        while i < len(names):
+            paired = i + 1 < len(names) and _is_plural_of(names[i + 1], names[i])
+            if paired or names[i] in _INVARIANT or unit.family == "currency":
+                pairs.append((names[i], names[i + 1] if paired else names[i]))
+            i += 1 + paired
+        return pairs
+
+    def _wanted(self, surface: str, unit: Unit, known: bool) -> bool:
+        if surface in self._unwanted:
+            return False
+        return not known or self._units.lookup(surface) is unit
+
+
+@lru_cache(maxsize=65_536)
+def number_text(value: float) -> str:
+    """The shortest decimal that reads back as `value`, without an exponent.
+
+    >>> number_text(1339.0), number_text(0.00002), number_text(1e6)
+    ('1339', '0.00002', '1000000')
+    """
+    text = f"{Decimal(repr(float(value))):f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _joined(number: str, value: float, form: Form | None) -> list[tuple[str, str]]:
+    if form is None:
+        return [(number, "value")]
+    if form.joins == "before":
+        symbol = form.one.rstrip()
+        return [(symbol, "unit"), *([(" ", "")] if form.one != symbol else []), (number, "value")]
+    unit = (form.one if abs(value) == 1 else form.many, "unit")
+    return [(number, "value"), unit] if form.joins == "glue" else [(number, "value"), (" ", ""), unit]
+
+
+def _is_plural_of(many: str, one: str) -> bool:
+    if many in (counted_plural(one), one.replace("foot", "feet")):
+        return True
+    first, _, rest = one.partition(" ")
+    return bool(rest) and many == f"{counted_plural(first)} {rest}"
