@@ -1,0 +1,115 @@
+"""Concept expansions: synonyms and supersets of concepts, from a dictionary file (*Numbers Matter* 3.3.2, B.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from qbench.errors import InputError
+from qbench.quantities.concept_match import ALTERNATIVE
+
+
+class Expansions:
+    """What concepts can also be called. An expansion shared by several concepts stands for all of them.
+
+    Files are TSV (concept, tab, expansion; a concept may have several lines; `#` starts a comment line) or JSON
+    ({concept: [expansion, ...]}). Case and runs of white space do not matter.
+    """
+
+    def __init__(self, table: Mapping[str, Iterable[str]] | None = None) -> None:
+        self._of: dict[str, tuple[str, ...]] = {}
+        self._concepts: dict[str, list[str]] = {}
+        for concept, expansions in (table or {}).items():
+            self._add(_plain(concept), expansions)
+
+    def _add(self, concept: str, expansions: Iterable[str]) -> None:
+        known = dict.fromkeys(self._of.get(concept, ()))
+        for expansion in map(_plain, expansions):
+            if expansion and expansion != concept and expansion not in known:
+                known[expansion] = None
+                self._concepts.setdefault(expansion, []).append(concept)
+        self._of[concept] = tuple(known)
+
+    @classmethod
+    def load(cls, path: Path | None) -> Expansions:
+        """Read a dictionary file; None gives an empty dictionary.
+
+        Raises:
+            InputError: the file is missing, not UTF-8, or a line or an entry in it cannot be read.
+        """
+        if path is None:
+            return cls()
+        if path.suffix == ".json":
+            return cls(_read_json(path))
+        return cls(_read_tsv(path))
+
+    def __len__(self) -> int:
+        return len(self._of)
+
+    def lookup(self, concept: str) -> tuple[str, ...]:
+        """The expansions of a concept, in the order of the file; () for an unknown one."""
+        return self._of.get(_plain(concept), ())
+
+    def concepts(self, expansion: str) -> tuple[str, ...]:
+        """The concepts that an expansion stands for, in the order of the file."""
+        return tuple(self._concepts.get(_plain(expansion), ()))
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """All (concept, expansion)."""
+        return [(concept, expansion) for concept, found in self._of.items() for expansion in found]
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().split())
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise InputError("no such expansions file", file=path) from None
+    except IsADirectoryError:
+        raise InputError("a folder, and an expansions file is needed", file=path) from None
+    except UnicodeDecodeError as fault:
+        raise InputError(f"the expansions file is not UTF-8 at byte {fault.start}", file=path) from None
+
+
+def _read_tsv(path: Path) -> dict[str, list[str]]:
+    table: dict[str, list[str]] = {}
+    for number, line in enumerate(_text_of(path).splitlines(), start=1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        cells = [_plain(cell) for cell in line.split("\t")]
+        if len(cells) != 2 or not all(cells):
+            raise InputError(
+                "not a concept, a tab and an expansion",
+                file=path,
+                line=number,
+                value=line,
+                remedy="Write one expansion a line; repeat the concept for another one",
+            )
+        _refuse_bar(cells, path, number)
+        table.setdefault(cells[0], []).append(cells[1])
+    return table
+
+
+def _read_json(path: Path) -> dict[str, list[str]]:
+    from qbench.store import read_json
+
+    _text_of(path)  # for its errors: a missing file is named as what it should be
+    data = read_json(path)
+    if not isinstance(data, dict):
+        raise InputError("not a JSON object of concepts", file=path, remedy='Write {"concept": ["expansion", ...]}')
+    for concept, expansions in data.items():
+        if not isinstance(expansions, list) or not all(isinstance(text, str) and text.strip() for text in expansions):
+            raise InputError(f"the expansions of {concept!r} are not a list of texts", file=path, value=expansions)
+        _refuse_bar([concept, *expansions], path, None)
+    return data
+
+
+def _refuse_bar(texts: list[str], path: Path, line: int | None) -> None:
+    for text in texts:
+        if ALTERNATIVE in text:
+            raise InputError(
+                f"`{ALTERNATIVE}` separates concepts and cannot stand in one", file=path, line=line, value=text
+            )

@@ -1,0 +1,271 @@
+"""From an index to a benchmark: the order of the steps, and the counts of what was left out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from qbench.benchmark.types import SPLITS, Query, Split
+from qbench.generation.expansions import Expansions
+from qbench.generation.labels import Labels, confirmed, label
+from qbench.generation.mentions import load_mentions
+from qbench.generation.options import GenerationOptions
+from qbench.generation.pairs import usable_pairs
+from qbench.generation.queries import Plan
+from qbench.generation.recheck import Rechecker
+from qbench.generation.samples import Row, Sampler, triples
+from qbench.generation.splits import split_concepts
+from qbench.generation.templates import load_templates
+from qbench.progress import Progress, silent
+from qbench.randomness import generator
+from qbench.store import digest, file_digest, finished
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from qbench.generation.templates import Templates
+    from qbench.index.disk import Index
+    from qbench.quantities.extractors import Extractor
+
+
+def generate(
+    index: str | Path | Index,
+    output: str | Path,
+    options: GenerationOptions = GenerationOptions(),
+    *,
+    overwrite: bool = False,
+    progress: Progress = silent,
+) -> Path:
+    """Generate a benchmark from a concept/unit index (*Numbers Matter*, algorithms 1 and 2).
+
+    Args:
+        index: a finished index, or its folder.
+        output: the benchmark's folder; one that was made from the same index with the same options is left as it is.
+        options: switches, sizes, files.
+        overwrite: replace a benchmark that was made otherwise.
+        progress: called with the number of queries made.
+
+    Returns:
+        the benchmark's folder.
+
+    Raises:
+        InputError: the index, the templates or the expansions cannot be used, or no pair of the index can be asked
+            about.
+        OptionError: the folder holds something else, or the options leave no query.
+        BusyError: another process is writing there.
+    """
+    from qbench.benchmark.disk import KIND, Benchmark, write_benchmark
+    from qbench.errors import OptionError
+    from qbench.index.disk import Index
+    from qbench.store import refuse_foreign
+
+    index = index if isinstance(index, Index) else Index.open(Path(index))
+    output = Path(output)
+    templates, expansions = load_templates(options.templates), Expansions.load(options.expansions)
+    key = _key(index, options)
+    if finished(output, KIND, key):
+        return output
+    refuse_foreign(output, KIND, overwrite)
+    plan, corpus, counts = _plan(index, options, templates, expansions)
+    made = _Made(plan, Rechecker(_extractor(index)))
+    for split, most in zip(SPLITS, (options.max_train, options.max_dev, options.max_test), strict=True):
+        made.part(split, most, progress)
+    if not made.queries:
+        raise OptionError("these options leave no query", remedy="Lower --min-sentences, or switch fewer kinds off")
+    write_benchmark(
+        Benchmark(
+            name=output.name,
+            corpus=corpus,
+            queries=sorted(made.queries, key=lambda query: (SPLITS.index(query.split), query.query_id)),
+            qrels=made.qrels(),
+            quantities=plan.mentions.table,
+            samples=made.samples(),
+            triples=made.triples(),
+            params=_params(index, options, counts | {"rejected": dict(sorted(made.rejected.items()))}),
+            digest=key,
+        ),
+        output,
+        overwrite=overwrite,
+    )
+    return output
+
+
+def _key(index: Index, options: GenerationOptions) -> str:
+    from qbench import __version__
+    from qbench.resources import resource
+
+    templates = options.templates or resource("templates/queries.toml")
+    return digest(
+        {
+            "index": index.manifest.digest,
+            "options": options.key(),
+            "templates": file_digest(templates),
+            "version": __version__,
+        }
+    )
+
+
+def _params(index: Index, options: GenerationOptions, counts: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "generator": "gen-queries",
+        "index": index.manifest.digest,
+        "quantities": "gold" if index.given else "extracted",
+        "extractor": index.manifest.params["extractor"],
+        "seed": options.seed,
+        "options": options.key(),
+        "counts": counts,
+    }
+
+
+def _extractor(index: Index) -> Extractor | None:
+    """The index's extractor; None for quantities that were given."""
+    from qbench.quantities.extractors import get_extractor
+
+    return None if index.given else get_extractor(index.extractor_options())
+
+
+def _plan(
+    index: Index, options: GenerationOptions, templates: Templates, expansions: Expansions
+) -> tuple[Plan, pl.DataFrame, dict[str, Any]]:
+    """What algorithm 1 needs, the benchmark's corpus, and what was left out so far."""
+    from qbench.benchmark.types import corpus_schema
+    from qbench.quantities.units import load_units
+
+    quantities, table = index.quantities().collect(), index.pairs().collect()
+    sentences = index.sentences().collect()
+    if options.corpus == "quantities":
+        sentences = sentences.join(quantities.select("doc_id").unique(), on="doc_id", how="semi", maintain_order="left")
+    pairs = usable_pairs(table, options)
+    mentions = load_mentions(sentences, quantities)
+    splits = split_concepts(pairs, mentions, expansions, options)
+    units = load_units(index.extractor_options().units_file)
+    counts = {
+        "pairs": {"in the index": table.height, "asked about": len(pairs)},
+        "groups of concepts": dict(splits.groups),
+        "sentences held out": {f"of {part}": int(splits.blocked[part].sum()) for part in ("train", "dev")},
+    }
+    plan = Plan(pairs, mentions, splits, expansions, templates, units, options)
+    return plan, sentences.select(list(corpus_schema())), counts
+
+
+@dataclass
+class _Made:
+    """What has been made so far."""
+
+    plan: Plan
+    rechecker: Rechecker
+    queries: list[Query] = field(default_factory=list)
+    rejected: Counter[str] = field(default_factory=Counter)
+    _judged: list[tuple[str, NDArray[np.int64], NDArray[np.int8]]] = field(default_factory=list)
+    _samples: list[Row] = field(default_factory=list)
+    _triples: list[Row] = field(default_factory=list)
+    _texts: set[str] = field(default_factory=set)
+    _asked: dict[str, Split] = field(default_factory=dict)
+
+    def part(self, split: Split, most: int, progress: Progress) -> None:
+        """Make the queries of one part, until it has `most` of them or nothing is left to try."""
+        sampler = Sampler(self.plan.mentions, self.plan.units, self.rechecker, self.plan.options)
+        drafts = self.plan.drafts(split) if most else []
+        total, made = min(most, len(drafts)), 0
+        for draft in drafts:
+            if made == most:
+                break
+            query = self.plan.realize(draft)
+            if query is None:
+                self.rejected["query: no value to ask for"] += 1
+            elif self._repeats(query):
+                self.rejected["query: repeats an earlier one"] += 1
+            elif self._keep(query, sampler):
+                made += 1
+                progress(made, total, split)
+        self.rejected.update(sampler.rejected)
+
+    def _keep(self, query: Query, sampler: Sampler) -> bool:
+        found = label(query.conditions, self.plan.mentions)
+        if not found.relevant.size:
+            self.rejected["query: no sentence satisfies it"] += 1
+            return False
+        if query.split != "test":
+            rows = sampler.samples(query, found, self.plan.splits.blocked[query.split])
+            if not rows:
+                return False
+            self._samples += rows
+            self._triples += triples(rows)
+        self._judge(query, found)
+        self.queries.append(query)
+        self._texts.add(query.text.lower())
+        self._asked.setdefault(_meaning(query), query.split)
+        self._asked[f"{query.terms}\n{_meaning(query)}"] = query.split
+        return True
+
+    def _repeats(self, query: Query) -> bool:
+        """Whether the same was asked before: in another part in whatever words, in this part in the same ones."""
+        meaning = _meaning(query)
+        return (
+            query.text.lower() in self._texts
+            or self._asked.get(meaning, query.split) != query.split
+            or f"{query.terms}\n{meaning}" in self._asked
+        )
+
+    def _judge(self, query: Query, found: Labels) -> None:
+        """Take over the relevant sentences and some hard negatives, each looked at once more."""
+        rng = generator(self.plan.options.seed, "judged", query.query_id)
+        few = rng.choice(found.negatives, min(found.negatives.size, self.plan.options.judged), replace=False)
+        docs = np.concatenate([found.relevant, few])
+        grades = np.concatenate([found.grades, np.zeros(few.size, dtype=np.int8)])
+        order = np.argsort(docs)
+        docs, grades = docs[order], grades[order]
+        sure = confirmed(query.conditions, docs, grades, self.plan.mentions)
+        if not sure.all():
+            self.rejected["judgment does not hold"] += int((~sure).sum())
+        self._judged.append((query.query_id, docs[sure], grades[sure]))
+
+    def qrels(self) -> pl.DataFrame:
+        """All judgments, by query, then in the order of the corpus."""
+        import polars as pl
+
+        from qbench.benchmark.types import qrels_schema
+
+        judged = sorted(self._judged, key=lambda item: item[0])
+        docs = np.concatenate([docs for _, docs, _ in judged])
+        return pl.DataFrame(
+            {
+                "query_id": pl.Series([name for name, _, _ in judged])
+                .repeat_by(pl.Series([docs.size for _, docs, _ in judged]))
+                .explode(),
+                "doc_id": self.plan.mentions.doc_ids.gather(docs),
+                "grade": np.concatenate([grades for _, _, grades in judged]),
+            },
+            schema=qrels_schema(),
+        )
+
+    def samples(self) -> pl.DataFrame:
+        """All samples, by query."""
+        import polars as pl
+
+        from qbench.benchmark.types import sample_schema
+
+        return pl.DataFrame(self._samples, schema=sample_schema()).sort("query_id", maintain_order=True)
+
+    def triples(self) -> pl.DataFrame:
+        """All triples, by query."""
+        import polars as pl
+
+        from qbench.benchmark.types import triple_schema
+
+        return pl.DataFrame(self._triples, schema=triple_schema()).sort("query_id", maintain_order=True)
+
+
+def _meaning(query: Query) -> str:
+    """What a query asks, whatever its words and units."""
+    return "\n".join(
+        sorted(
+            f"{' '.join(c.concept)} {c.comparator} {c.base_value:.9g} {c.base_high:.9g} {c.base_unit}"
+            for c in query.conditions
+        )
+    )

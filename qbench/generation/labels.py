@@ -1,0 +1,165 @@
+"""Which sentences satisfy a query, and which are its hard negatives (*Numbers Matter* 3.3.3, look-up and lists)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from math import inf
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from qbench.generation.mentions import Mentions, folded
+from qbench.quantities.concept_match import concept_alternatives, concept_grade
+from qbench.quantities.conditions import BROKEN, MET, RELATIVE_TOLERANCE, verdicts
+from qbench.quantities.types import Condition, Quantity
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Holds = Literal["yes", "no", "unclear"]
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """The sentences of one query, as rows of `Mentions.texts`, ascending.
+
+    Attributes:
+        relevant: those that satisfy it; grades: 2 for the very concept, 1 for a more specific one.
+        positives: s+, those of grade 2.
+        negatives: s-, those that speak of the very concept and certainly do not satisfy it.
+    """
+
+    relevant: NDArray[np.int64]
+    grades: NDArray[np.int8]
+    positives: NDArray[np.int64]
+    negatives: NDArray[np.int64]
+
+
+def label(conditions: Sequence[Condition], mentions: Mentions) -> Labels:
+    """Label all sentences for a query whose conditions must all be met, each by some mention of the sentence.
+
+    A sentence is relevant if for every condition it has a mention of the concept (or a more specific one) that is met;
+    its grade is the least over the conditions. It is a negative if it has a mention of every condition's very concept,
+    in a comparable unit, and some condition is met or left open by no mention at all whose concept shares a word
+    with the query's or is unknown. All others are neither.
+    """
+    found = [_look_up(condition, mentions) for condition in conditions]
+    relevant = reduce(np.intersect1d, [docs for docs, _, _ in found])
+    grades = reduce(np.minimum, [grades[np.searchsorted(docs, relevant)] for docs, grades, _ in found])
+    spoken = np.setdiff1d(reduce(np.intersect1d, [docs for _, _, docs in found]), relevant, assume_unique=True)
+    broken = np.zeros(spoken.size, dtype=bool)
+    for condition in conditions:
+        broken |= _surely_broken(condition, spoken, mentions)
+    return Labels(relevant, grades, relevant[grades == 2], spoken[broken])
+
+
+def _look_up(condition: Condition, mentions: Mentions) -> tuple[NDArray[np.int64], NDArray[np.int8], NDArray[np.int64]]:
+    """The sentences that meet one condition, their grades, and the sentences that speak of its very concept."""
+    codes, grades = mentions.graded(condition.concept)
+    rows = mentions.rows_of_concepts(codes)
+    rows = rows[mentions.base[rows] == mentions.base_code.get(condition.base_unit, -1)]
+    grade = grades[np.searchsorted(codes, mentions.concept[rows])]
+    met = _codes(condition, rows, mentions) == MET
+    docs, place = np.unique(mentions.doc[rows[met]], return_inverse=True)
+    best = np.zeros(docs.size, dtype=np.int8)
+    np.maximum.at(best, place, grade[met])
+    return docs, best, mentions.docs_of(rows[grade == 2])
+
+
+def _surely_broken(condition: Condition, docs: NDArray[np.int64], mentions: Mentions) -> NDArray[np.bool_]:
+    """Shape (docs,): whether no mention that could be meant meets the condition or leaves it open."""
+    rows = mentions.rows_of_docs(docs)
+    rows = rows[mentions.base[rows] == mentions.base_code.get(condition.base_unit, -1)]
+    rows = rows[mentions.related(condition.concept)[mentions.concept[rows]]]
+    possible = mentions.doc[rows[_codes(condition, rows, mentions) != BROKEN]]
+    return ~np.isin(docs, possible)
+
+
+def _codes(condition: Condition, rows: NDArray[np.int64], mentions: Mentions) -> NDArray[np.int8]:
+    return verdicts(mentions.low[rows], mentions.high[rows], mentions.bound[rows], condition)
+
+
+def meets(quantity: Quantity, condition: Condition) -> bool | None:
+    """Whether one mention meets one condition by unit and value; None where its text leaves that open.
+
+    The answers of `qbench.quantities.conditions.verdict`, worked out in another way: the values that the mention allows
+    and those that the condition allows are two intervals, and one lies inside the other, apart from it, or neither.
+    """
+    if quantity.base_unit != condition.base_unit:
+        return False
+    bound, asked = quantity.bound, condition.comparator
+    low, low_open = (-inf, False) if bound in ("<", "<=") else (quantity.base_value, bound == ">")
+    high, high_open = (inf, False) if bound in (">", ">=") else (quantity.base_high, bound == "<")
+    start, start_open = (-inf, False) if asked in ("<", "<=") else (condition.base_value, asked == ">")
+    end, end_open = (inf, False) if asked in (">", ">=") else (condition.base_high, asked == "<")
+    after, before = _side(low, start), _side(high, end)
+    inside = (after > 0 or (after == 0 and (low_open or not start_open))) and (
+        before < 0 or (before == 0 and (high_open or not end_open))
+    )
+    above, below = _side(low, end), _side(high, start)
+    apart = (above > 0 or (above == 0 and (low_open or end_open))) or (
+        below < 0 or (below == 0 and (high_open or start_open))
+    )
+    met, broken = (apart, inside) if asked == "!=" else (inside, apart)
+    return True if met else False if broken else None
+
+
+def _side(value: float, mark: float) -> int:
+    """-1 below the mark, 0 at it (as exactly as units convert), 1 above it."""
+    if value == mark or abs(value - mark) <= RELATIVE_TOLERANCE * abs(mark) < inf:
+        return 0
+    return 1 if value > mark else -1
+
+
+def holds(conditions: Iterable[Condition], quantities: Sequence[Quantity]) -> Holds:
+    """Whether a sentence with these quantities satisfies a query: the check before a label is written.
+
+    It walks over the mentions one by one and shares nothing with `label` but the rule for concepts.
+
+    Returns:
+        "yes" for a positive, "no" for a negative, "unclear" for neither.
+    """
+    certain, possible = True, True
+    for condition in conditions:
+        words = folded(word for option in concept_alternatives(condition.concept) for word in option)
+        met = maybe = False
+        for quantity in quantities:
+            answer = meets(quantity, condition)
+            if answer is False:
+                continue
+            met |= answer is True and concept_grade(condition.concept, quantity.concept) > 0
+            maybe |= not quantity.concept or bool(words & folded(quantity.concept))
+        certain &= met
+        possible &= maybe
+    return "yes" if certain else "unclear" if possible else "no"
+
+
+def confirmed(
+    conditions: Iterable[Condition], docs: NDArray[np.int64], grades: NDArray[np.int8], mentions: Mentions
+) -> NDArray[np.bool_]:
+    """Look again at judgments before they are written, from the sentences instead of from the concepts.
+
+    Args:
+        conditions: of the query.
+        docs: shape (n,), judged sentences, ascending.
+        grades: shape (n,), their judgments.
+        mentions: what the sentences say.
+
+    Returns:
+        shape (n,), whether the mentions of each sentence give exactly that grade.
+    """
+    rows = mentions.rows_of_docs(docs)
+    place = np.searchsorted(docs, mentions.doc[rows])
+    said, code = np.unique(mentions.concept[rows], return_inverse=True)
+    least = np.full(docs.size, 2, dtype=np.int8)
+    for condition in conditions:
+        grade = np.array([concept_grade(condition.concept, mentions.concepts[c]) for c in said], dtype=np.int8)[code]
+        comparable = mentions.base[rows] == mentions.base_code.get(condition.base_unit, -1)
+        met = comparable & (_codes(condition, rows, mentions) == MET)
+        best = np.zeros(docs.size, dtype=np.int8)
+        np.maximum.at(best, place[met], grade[met])
+        least = np.minimum(least, best)
+    same: NDArray[np.bool_] = least == grades
+    return same

@@ -1,0 +1,226 @@
+"""The index in memory: mentions as arrays, grouped by sentence and by concept, so that a lookup costs what it finds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qbench.errors import InputError
+from qbench.quantities.concept_match import Concept, concept_alternatives, concept_grade
+from qbench.quantities.types import Quantity, from_row
+from qbench.quantities.units import singular
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+
+CACHE = 20_000
+"""Sentences whose mentions are kept as objects."""
+
+
+def folded(concept: Iterable[str]) -> frozenset[str]:
+    """The words of a concept without case, number and order: what makes two concepts the same for splitting."""
+    return frozenset(singular(word.lower()) for word in concept)
+
+
+@dataclass(frozen=True)
+class Mentions:
+    """n mentions of m sentences, ordered by sentence, then by place in it.
+
+    Attributes:
+        table: the quantity table, n rows in that order.
+        texts: m texts; a sentence is known by its row here.
+        doc_ids: m ids.
+        doc: shape (n,), each mention's sentence.
+        concept, unit, base: shape (n,), codes into `concepts`, `units`, `bases`.
+        value, low, high: shape (n,), the value as written, and both ends in the base unit.
+        bound: shape (n,), objects.
+        concepts: the distinct concepts, as words; units, bases: distinct unit names.
+    """
+
+    table: pl.DataFrame
+    texts: pl.Series
+    doc_ids: pl.Series
+    doc: NDArray[np.int64]
+    concept: NDArray[np.int64]
+    unit: NDArray[np.int64]
+    base: NDArray[np.int64]
+    value: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    bound: NDArray[np.object_]
+    concepts: list[Concept]
+    units: list[str]
+    bases: list[str]
+    _graded: dict[Concept, tuple[NDArray[np.int64], NDArray[np.int8]]] = field(default_factory=dict)
+    _related: dict[Concept, NDArray[np.bool_]] = field(default_factory=dict)
+    _quantities: dict[int, list[Quantity]] = field(default_factory=dict)
+
+    @cached_property
+    def concept_code(self) -> dict[Concept, int]:
+        """Concept -> code."""
+        return {concept: code for code, concept in enumerate(self.concepts)}
+
+    @cached_property
+    def unit_code(self) -> dict[str, int]:
+        """Unit name -> code."""
+        return {unit: code for code, unit in enumerate(self.units)}
+
+    @cached_property
+    def base_code(self) -> dict[str, int]:
+        """Base unit name -> code."""
+        return {base: code for code, base in enumerate(self.bases)}
+
+    @cached_property
+    def folded(self) -> list[frozenset[str]]:
+        """The folded words of each concept."""
+        return [folded(concept) for concept in self.concepts]
+
+    @cached_property
+    def _word_concepts(self) -> dict[str, list[int]]:
+        return _postings(self.concepts)
+
+    @cached_property
+    def _folded_concepts(self) -> dict[str, list[int]]:
+        return _postings(self.folded)
+
+    @cached_property
+    def _by_concept(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        order = np.argsort(self.concept, kind="stable")
+        return order, np.searchsorted(self.concept[order], np.arange(len(self.concepts) + 1))
+
+    @cached_property
+    def _by_doc(self) -> NDArray[np.int64]:
+        return np.searchsorted(self.doc, np.arange(len(self.doc_ids) + 1))
+
+    def rows_of_concepts(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The mentions of some concepts, grouped by concept in the order given."""
+        order, offsets = self._by_concept
+        rows: NDArray[np.int64] = order[_ranges(offsets[codes], offsets[codes + 1])]
+        return rows
+
+    def rows_of_docs(self, docs: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The mentions of some sentences, grouped by sentence in the order given."""
+        return _ranges(self._by_doc[docs], self._by_doc[docs + 1])
+
+    def docs_of(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The sentences of some mentions, each once, ascending."""
+        return np.unique(self.doc[rows])
+
+    def graded(self, concept: Concept) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+        """Codes of the concepts that answer a query's concept, ascending, and their grades (1 or 2)."""
+        if concept not in self._graded:
+            codes: set[int] = set()
+            for alternative in concept_alternatives(concept):
+                lists = sorted((self._word_concepts.get(word, []) for word in alternative), key=len)
+                codes.update(set(lists[0]).intersection(*lists[1:]) if lists else ())
+            found = np.array(sorted(codes), dtype=np.int64)
+            grades = np.array([concept_grade(concept, self.concepts[code]) for code in found], dtype=np.int8)
+            self._graded[concept] = found[grades > 0], grades[grades > 0]
+        return self._graded[concept]
+
+    def related(self, concept: Concept) -> NDArray[np.bool_]:
+        """Which concepts could be meant by a query's concept: those that share a word with it, and the unknown one.
+
+        Returns:
+            shape (number of concepts,). A negative must not meet the condition by any of these.
+        """
+        if concept not in self._related:
+            flags = np.zeros(len(self.concepts), dtype=bool)
+            for word in folded(word for alternative in concept_alternatives(concept) for word in alternative):
+                flags[self._folded_concepts.get(word, [])] = True
+            if () in self.concept_code:
+                flags[self.concept_code[()]] = True
+            self._related[concept] = flags
+        return self._related[concept]
+
+    def holders(self, sets: Iterable[frozenset[str]]) -> NDArray[np.int64]:
+        """Codes of the concepts that hold all (folded) words of one of `sets`, ascending."""
+        codes: set[int] = set()
+        for words in sets:
+            lists = sorted((self._folded_concepts.get(word, []) for word in words), key=len)
+            codes.update(set(lists[0]).intersection(*lists[1:]) if lists else ())
+        return np.array(sorted(codes), dtype=np.int64)
+
+    def quantities(self, doc: int) -> list[Quantity]:
+        """The mentions of one sentence, in order."""
+        found = self._quantities.get(doc)
+        if found is None:
+            first, last = int(self._by_doc[doc]), int(self._by_doc[doc + 1])
+            found = [from_row(row) for row in self.table[first:last].iter_rows(named=True)]
+            if len(self._quantities) >= CACHE:
+                self._quantities.clear()
+            self._quantities[doc] = found
+        return found
+
+
+def _postings(concepts: Iterable[Iterable[str]]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for code, words in enumerate(concepts):
+        for word in dict.fromkeys(words):
+            found.setdefault(word, []).append(code)
+    return found
+
+
+def _ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """All numbers of some half-open ranges, one range after the other."""
+    lengths = ends - starts
+    total = int(lengths.sum())
+    if total == 0:
+        return np.empty(0, dtype=np.int64)
+    before = np.repeat(np.cumsum(lengths) - lengths, lengths)
+    numbers: NDArray[np.int64] = np.repeat(starts, lengths) + np.arange(total) - before
+    return numbers
+
+
+def load_mentions(sentences: pl.DataFrame, quantities: pl.DataFrame) -> Mentions:
+    """Bring the tables of an index into one order.
+
+    Args:
+        sentences: doc_id, text.
+        quantities: `quantity_schema`; every doc_id must be a sentence.
+
+    Raises:
+        InputError: a quantity's sentence does not exist.
+    """
+    import polars as pl
+
+    rows = sentences.select("doc_id", doc=pl.int_range(pl.len(), dtype=pl.Int64))
+    joined = quantities.join(rows, on="doc_id", how="left", maintain_order="left")
+    lost = joined.filter(pl.col("doc").is_null())
+    if lost.height:
+        raise InputError(
+            "a quantity's sentence does not exist", value=lost["doc_id"][0], remedy="Build the index again"
+        )
+    joined = joined.sort("doc", "value_start", maintain_order=True)
+    concepts, concept = _codes(joined["concept"])
+    units, unit = _codes(joined["unit"])
+    bases, base = _codes(joined["base_unit"])
+    return Mentions(
+        table=joined.drop("doc"),
+        texts=sentences["text"],
+        doc_ids=sentences["doc_id"],
+        doc=joined["doc"].to_numpy(),
+        concept=concept,
+        unit=unit,
+        base=base,
+        value=joined["value"].to_numpy(),
+        low=joined["base_value"].to_numpy(),
+        high=joined["base_high"].to_numpy(),
+        bound=np.array(joined["bound"].to_list(), dtype=object),
+        concepts=[tuple(text.split()) for text in concepts],
+        units=units,
+        bases=bases,
+    )
+
+
+def _codes(column: pl.Series) -> tuple[list[str], NDArray[np.int64]]:
+    """The distinct values in sorted order, and each row's place among them."""
+    names = sorted(column.unique().to_list())
+    place = {name: code for code, name in enumerate(names)}
+    return names, np.array([place[name] for name in column.to_list()], dtype=np.int64)

@@ -1,0 +1,157 @@
+"""Sentences with one unit or one value replaced, and nothing else (*Numbers Matter* 3.3.3, B.7, B.8)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from qbench.generation.surfaces import UnitForm, read_value, write_like
+from qbench.quantities.types import Quantity, Span
+
+if TYPE_CHECKING:
+    from qbench.quantities.units import Units
+
+Edit = tuple[int, int, str]
+
+_JOINED = re.compile(r"\s*[-‑]\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Permuted:
+    """A sentence with one mention changed.
+
+    Attributes:
+        text: the new sentence.
+        value_span: where the changed mention's value stands in it.
+        quantity: the changed mention, as it should be read (spans of the old text dropped).
+        mentions: the sentence's mentions with that one in place of the old one.
+    """
+
+    text: str
+    value_span: Span
+    quantity: Quantity
+    mentions: tuple[Quantity, ...]
+
+
+def with_unit(
+    text: str, mentions: Sequence[Quantity], place: int, unit: str, form: UnitForm, units: Units
+) -> Permuted | None:
+    """The sentence with one mention's unit written as `form`; None where the text does not allow it.
+
+    Args:
+        text: the sentence.
+        mentions: all of its mentions.
+        place: which of them changes.
+        unit: canonical name of the new unit (the old one for a change of surface alone).
+        form: how it is written.
+        units: for arithmetic.
+    """
+    mention = mentions[place]
+    edits = _unit_edits(text, mention, form)
+    if edits is None or not _alone(mentions, place, edits) or _apply(text, edits) == text:
+        return None
+    changed = unit_of(mention, unit, units)
+    return _permuted(text, mentions, place, changed, edits)
+
+
+def joined(text: str, mention: Quantity) -> bool:
+    """Whether a hyphen ties the unit to its number, as in "a 5-year term": the unit is a written-out singular then."""
+    (_, end), (first, _) = mention.value_span, mention.unit_span or (0, 0)
+    return end < first and _JOINED.fullmatch(text[end:first]) is not None
+
+
+def with_value(text: str, mentions: Sequence[Quantity], place: int, value: float, units: Units) -> Permuted | None:
+    """The sentence with one mention's value replaced, written like the old one; None where the text does not allow it.
+
+    Only mentions of a single value in digits change; "1 year" does not become "5 year".
+    """
+    mention = mentions[place]
+    start, end = mention.value_span
+    old = text[start:end]
+    if mention.bound not in ("=", "~") or not 0 <= start < end <= len(text):
+        return None
+    read = read_value(old)
+    if read is None or abs(read.value - mention.value) > 1e-9 * abs(mention.value):
+        return None
+    if (abs(value) == 1) != (abs(mention.value) == 1):
+        return None
+    new = write_like(value, old)
+    again = read_value(new)
+    edits = [(start, end, new)]
+    if (
+        again is None
+        or abs(again.value - value) > 1e-9 * abs(value)
+        or new == old
+        or not _alone(mentions, place, edits)
+    ):
+        return None
+    base = units.to_base(value, mention.unit)
+    changed = replace(mention, value=value, high=value, base_value=base, base_high=base)
+    return _permuted(text, mentions, place, changed, edits)
+
+
+def unit_of(mention: Quantity, unit: str, units: Units) -> Quantity:
+    """A mention with its number kept and its unit exchanged."""
+    known = units.get(unit)
+    return replace(
+        mention,
+        unit=known.name,
+        family=known.family,
+        base_unit=known.base_unit,
+        base_value=units.to_base(mention.value, unit),
+        base_high=units.to_base(mention.high, unit),
+    )
+
+
+def _unit_edits(text: str, mention: Quantity, form: UnitForm) -> list[Edit] | None:
+    """What to cut and what to write; the unit may change sides."""
+    if mention.unit_span is None:
+        return None
+    (start, end), (first, last) = mention.value_span, mention.unit_span
+    if not form.named and not any(letter.isdigit() for letter in text[start:end]):
+        return None  # "six percent" does not become "six%"
+    if last <= start:
+        # A range repeats its symbol ("$5 to $8"): cutting the first one alone would leave half a unit.
+        if text[last:start].strip() or mention.bound == "between":
+            return None
+        return [(first, start, form.before)] if form.before else [(first, start, ""), (end, end, form.after)]
+    if first < end:
+        return None
+    if joined(text, mention):
+        return [(first, last, form.bare)] if form.named else None
+    if text[end:first].strip():
+        return None
+    return [(start, start, form.before), (end, last, "")] if form.before else [(end, last, form.after)]
+
+
+def _alone(mentions: Sequence[Quantity], place: int, edits: Sequence[Edit]) -> bool:
+    """Whether the edits touch nothing of the other mentions ("5 and 8 kg" share a unit)."""
+    low, high = min(edit[0] for edit in edits), max(edit[1] for edit in edits)
+    others = (m for number, m in enumerate(mentions) if number != place)
+    spans = (span for m in others for span in (m.value_span, m.unit_span, m.bound_span) if span is not None)
+    return all(span[1] <= low or span[0] >= high for span in spans)
+
+
+def _apply(text: str, edits: Sequence[Edit]) -> str:
+    for start, end, new in sorted(edits, reverse=True):
+        text = text[:start] + new + text[end:]
+    return text
+
+
+def _permuted(
+    text: str, mentions: Sequence[Quantity], place: int, changed: Quantity, edits: Sequence[Edit]
+) -> Permuted:
+    start, end = mentions[place].value_span
+    width = end - start
+    shift = 0
+    for first, last, new in edits:
+        if (first, last) == (start, end):
+            width = len(new)
+        elif first <= start and last <= start:
+            shift += len(new) - (last - first)
+    span = (start + shift, start + shift + width)
+    bare = replace(changed, value_span=span, unit_span=None, bound_span=None, concept_spans=())
+    rest = tuple(bare if number == place else mention for number, mention in enumerate(mentions))
+    return Permuted(_apply(text, edits), span, bare, rest)

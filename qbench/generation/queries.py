@@ -1,0 +1,297 @@
+"""Algorithm 1 of *Numbers Matter*: what will be asked (drafts), and each draft's values, unit, phrase and text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from qbench.benchmark.types import Kind, Query, Split
+from qbench.generation.expansions import Expansions
+from qbench.generation.joint import joint_pairs
+from qbench.generation.mentions import Mentions
+from qbench.generation.options import GenerationOptions
+from qbench.generation.pairs import Distribution, distribution, observed
+from qbench.generation.splits import Splits, alternatives, shares_no_word
+from qbench.generation.surfaces import pick_form, unit_forms
+from qbench.generation.templates import Templates, Wording
+from qbench.generation.values import Ask, around, choose_value, rounded
+from qbench.quantities.concept_match import Concept, join_alternatives
+from qbench.quantities.types import Comparator, Condition
+from qbench.randomness import generator
+from qbench.store import digest
+
+if TYPE_CHECKING:
+    from qbench.quantities.units import Units
+
+ValueSet = Literal["peak", "random", "other", "joint"]
+"""Where a query's value comes from: a peak or the mean; any observed value; another than the training queries';
+or so that several constraints hold in one sentence."""
+
+JOINT_COMPARATORS: tuple[Comparator, ...] = ("<", ">", "<", ">", "=")
+"""Of queries with several constraints: bounds twice as often as points, which few sentences meet together."""
+
+SENSIBLE = (0.1, 10_000.0)
+"""In another unit nobody asks for smaller or larger numbers: 2 lb is 907 g, and no 907,000 mg."""
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """Something to ask about.
+
+    Attributes:
+        text: what a query calls it.
+        concepts: the index's concepts that it stands for; one, unless `text` is an expansion.
+        unit: canonical unit of the values.
+    """
+
+    text: str
+    concepts: tuple[Concept, ...]
+    unit: str
+
+    @property
+    def key(self) -> str:
+        """Names the topic in seeds."""
+        return f"{self.text}\x1e{self.unit}"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A query before its values are chosen. `comparators` is empty where the values decide (several constraints)."""
+
+    split: Split
+    kind: Kind
+    values: ValueSet
+    topics: tuple[Topic, ...]
+    comparators: tuple[Comparator, ...] = ()
+
+    @property
+    def stratum(self) -> str:
+        """Drafts of one stratum differ in topic only; the caps take from all strata in turn."""
+        return f"{self.kind}|{len(self.topics)}|{' '.join(self.comparators)}|{self.values}"
+
+    @property
+    def key(self) -> str:
+        """Names the draft in seeds and ids."""
+        return f"{self.split}|{self.stratum}|" + "\x1d".join(topic.key for topic in self.topics)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that algorithm 1 needs, read only."""
+
+    pairs: Sequence[tuple[Concept, str]]
+    mentions: Mentions
+    splits: Splits
+    expansions: Expansions
+    templates: Templates
+    units: Units
+    options: GenerationOptions
+    _seen: dict[str, Distribution] = field(default_factory=dict)
+    _values: dict[tuple[str, Comparator, ValueSet], Ask | None] = field(default_factory=dict)
+
+    def drafts(self, split: Split) -> list[Draft]:
+        """The drafts of one part, in the order in which they are tried until the part is full."""
+        found = list(self._lexical(split))
+        found += self._expanded(split)
+        if self.options.multi:
+            found += self._joint(split)
+        return _in_turn(found, self.options.seed)
+
+    def _sets(self, split: Split, kind: Kind, topic: Topic, values: Iterable[ValueSet]) -> Iterable[Draft]:
+        for each in values:
+            for comparator in self.options.comparators:
+                yield Draft(split, kind, each, (topic,), (comparator,))
+
+    @property
+    def _usual(self) -> tuple[ValueSet, ...]:
+        return ("peak", "random") if self.options.random_set else ("peak",)
+
+    def _lexical(self, split: Split) -> Iterable[Draft]:
+        for concept, unit in self.pairs:
+            part, topic = self.splits.part[concept], Topic(" ".join(concept), (concept,), unit)
+            if split == "test" and part == "train" and "seen" in self.options.kinds:
+                yield from self._sets("test", "seen", topic, ("other",))
+            if part != split or concept in self.splits.wordless:
+                continue
+            if split == "train":
+                yield from self._sets(split, "seen", topic, self._usual)
+            elif split == "dev" or "unseen" in self.options.kinds:
+                yield from self._sets(split, "unseen", topic, self._usual)
+
+    def _expanded(self, split: Split) -> Iterable[Draft]:
+        if split != "test" and not self.options.expansion:
+            return
+        for topic in self._expanded_topics:
+            usable = [concept for concept in topic.concepts if concept in self.splits.part]
+            if self.splits.part[usable[0]] != split:
+                continue
+            kind: Kind = "expansion"
+            if split == "test" and usable[0] in self.splits.wordless:
+                if not shares_no_word(topic.text, self.mentions, self.expansions):
+                    continue
+                kind = "wo_surface"
+            if split != "test" or kind in self.options.kinds:
+                yield from self._sets(split, kind, topic, self._usual)
+
+    @cached_property
+    def _expanded_topics(self) -> list[Topic]:
+        found: dict[Topic, None] = {}
+        for concept, unit in self.pairs:
+            for expansion in self.expansions.lookup(" ".join(concept)):
+                found[Topic(expansion, alternatives(expansion, self.mentions, self.expansions), unit)] = None
+        return sorted(found, key=lambda topic: topic.key)
+
+    def _joint(self, split: Split) -> Iterable[Draft]:
+        """Several constraints on concepts of one part; training concepts also make `seen` test queries."""
+        for pairs in self._joint_pairs:
+            parts = {self.splits.part[concept] for concept, _ in pairs}
+            if len(parts) > 1 or any(concept in self.splits.wordless for concept, _ in pairs):
+                continue
+            part = parts.pop()
+            kind: Kind = "seen" if part == "train" else "unseen"
+            asked = part == split or (part, split) == ("train", "test")
+            if asked and (split != "test" or kind in self.options.kinds):
+                topics = tuple(Topic(" ".join(concept), (concept,), unit) for concept, unit in pairs)
+                yield Draft(split, kind, "joint", topics)
+
+    @cached_property
+    def _joint_pairs(self) -> list[tuple[tuple[Concept, str], ...]]:
+        return joint_pairs(self.pairs, self.mentions)
+
+    def seen(self, topic: Topic) -> Distribution:
+        """The distribution of a topic's observed values."""
+        if topic.key not in self._seen:
+            rows = observed(self.mentions, topic.concepts, topic.unit)
+            self._seen[topic.key] = distribution(self.mentions.value[rows])
+        return self._seen[topic.key]
+
+    def value(self, topic: Topic, comparator: Comparator, values: ValueSet) -> Ask | None:
+        """The value that a set asks for, another one than the sets before it."""
+        key = topic.key, comparator, values
+        if key in self._values:
+            return self._values[key]
+        before: dict[ValueSet, tuple[ValueSet, ...]] = {"random": ("peak",), "other": ("peak", "random")}
+        avoid = frozenset(
+            ask for other in before.get(values, ()) if (ask := self.value(topic, comparator, other)) is not None
+        )
+        rng = generator(self.options.seed, f"value {values} {comparator}", topic.key)
+        enough = max(2, self.options.samples)
+        at_random = values == "random"
+        ask = choose_value(comparator, self.seen(topic), rng, at_random=at_random, avoid=avoid, enough=enough)
+        self._values[key] = ask
+        return ask
+
+    def realize(self, draft: Draft) -> Query | None:
+        """The query of a draft; None where its distribution leaves nothing sensible to ask."""
+        rng = generator(self.options.seed, "query", draft.key)
+        asked = self._joint_asks(draft, rng) if draft.values == "joint" else self._single_ask(draft, rng)
+        if asked is None:
+            return None
+        texts, conditions, names = [], [], []
+        for topic, (comparator, (low, high), unit) in zip(draft.topics, asked, strict=True):
+            text, condition, name = self._word(topic, comparator, low, high, unit, rng)
+            texts.append(text)
+            conditions.append(condition)
+            names.append(name)
+        return Query(
+            query_id=f"{draft.split}-{draft.kind}-{digest(draft.key)[:12]}",
+            text=self.templates.join(texts, rng),
+            terms=" ".join(topic.text for topic in draft.topics),
+            conditions=tuple(conditions),
+            split=draft.split,
+            kind=draft.kind,
+            template=" + ".join(names),
+            seed=self.options.seed,
+        )
+
+    def _single_ask(self, draft: Draft, rng: np.random.Generator) -> list[tuple[Comparator, Ask, str]] | None:
+        (topic,), (comparator,) = draft.topics, draft.comparators
+        ask = self.value(topic, comparator, draft.values)
+        if ask is None:
+            return None
+        return [(comparator, *self._other_unit(comparator, ask, topic.unit, rng))]
+
+    def _other_unit(self, comparator: Comparator, ask: Ask, unit: str, rng: np.random.Generator) -> tuple[Ask, str]:
+        """The same in another unit that the corpus uses, where the number stays sensible; mostly as it is."""
+        wanted, place = rng.random() < self.options.other_unit, rng.random()
+        if not wanted:
+            return ask, unit
+        found: list[tuple[Ask, str]] = []
+        for name in self._units_of_base.get(self.units.get(unit).base_unit, ()):
+            if name != unit:
+                low, high = (rounded(self.units.convert(end, unit, name), 3) for end in ask)
+                back = self.units.convert(low, name, unit)
+                exact = abs(back - ask[0]) <= 1e-9 * abs(ask[0])
+                if all(SENSIBLE[0] <= abs(end) <= SENSIBLE[1] for end in (low, high)) and (
+                    exact or comparator not in ("=", "!=")
+                ):
+                    found.append(((low, high), name))
+        return found[int(place * len(found))] if found else (ask, unit)
+
+    @cached_property
+    def _units_of_base(self) -> dict[str, list[str]]:
+        """Base unit -> the units that the corpus uses often enough to be asked in."""
+        codes, counts = np.unique(self.mentions.unit, return_counts=True)
+        found: dict[str, list[str]] = {}
+        for code in codes[counts >= self.options.min_sentences].tolist():
+            name = self.mentions.units[code]
+            found.setdefault(self.units.get(name).base_unit, []).append(name)
+        return found
+
+    def _joint_asks(self, draft: Draft, rng: np.random.Generator) -> list[tuple[Comparator, Ask, str]]:
+        """Constraints that one randomly chosen sentence satisfies together."""
+        rows = [observed(self.mentions, topic.concepts, topic.unit) for topic in draft.topics]
+        docs = self.mentions.docs_of(rows[0])
+        for others in rows[1:]:
+            docs = np.intersect1d(docs, self.mentions.docs_of(others))
+        doc = docs[rng.integers(docs.size)]
+        asked: list[tuple[Comparator, Ask, str]] = []
+        for topic, all_rows in zip(draft.topics, rows, strict=True):
+            joint = all_rows[np.isin(self.mentions.doc[all_rows], docs)]
+            value = float(self.mentions.value[joint[self.mentions.doc[joint] == doc][0]])
+            comparator = JOINT_COMPARATORS[int(rng.integers(len(JOINT_COMPARATORS)))]
+            asked.append(
+                (comparator, around(comparator, value, distribution(self.mentions.value[joint]), rng), topic.unit)
+            )
+        return asked
+
+    def _word(
+        self, topic: Topic, comparator: Comparator, low: float, high: float, unit: str, rng: np.random.Generator
+    ) -> tuple[str, Condition, str]:
+        """One constraint: its text, the condition that it states, and the template it took."""
+        forms = unit_forms(self.units.get(unit), self.units, high)
+        form = forms[int(rng.integers(len(forms)))]
+        ranged = comparator == "between"
+        low_text, high_text = pick_form(low, form, rng, high if ranged else None)
+        wording = Wording(low_text, high_text, form.before, form.after)
+        text, name = self.templates.render(topic.text, comparator, wording, rng)
+        condition = Condition(
+            comparator=comparator,
+            value=low,
+            high=high,
+            unit=unit,
+            base_unit=self.units.get(unit).base_unit,
+            base_value=self.units.to_base(low, unit),
+            base_high=self.units.to_base(high, unit),
+            concept=join_alternatives(topic.concepts),
+            value_text=f"{low_text} to {high_text}" if ranged else low_text,
+            unit_text=form.bare,
+        )
+        return text, condition, name
+
+
+def _in_turn(drafts: Iterable[Draft], seed: int) -> list[Draft]:
+    """Each stratum in a seeded order, one of each stratum in turn, so that a cap leaves all of them represented."""
+    strata: dict[str, list[Draft]] = {}
+    for draft in drafts:
+        strata.setdefault(draft.stratum, []).append(draft)
+    ranked: list[tuple[int, str, Draft]] = []
+    for name in sorted(strata):
+        members = strata[name]
+        order = generator(seed, "order", name).permutation(len(members))
+        ranked += [(rank, name, members[i]) for rank, i in enumerate(order)]
+    return [draft for _, _, draft in sorted(ranked, key=lambda item: item[:2])]

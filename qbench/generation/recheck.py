@@ -1,0 +1,81 @@
+"""The second look at every label: what a permuted sentence says when it is read again, and what a label claims."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from qbench.generation.labels import holds
+from qbench.quantities.conditions import RELATIVE_TOLERANCE
+from qbench.quantities.types import Condition, Quantity
+
+if TYPE_CHECKING:
+    from qbench.generation.permute import Permuted
+    from qbench.quantities.extractors import Extractor
+
+READS_DIFFERENTLY = "permuted text reads differently"
+STILL_SATISFIES = "negative still satisfies or may satisfy"
+NO_LONGER = "positive does not satisfy"
+
+CACHE = 50_000
+"""Texts whose extraction is kept: queries on one pair permute the same few sentences alike."""
+
+
+class Rechecker:
+    """Judges samples. Without an extractor (gold quantities) a permuted sentence is judged by arithmetic alone.
+
+    Args:
+        extractor: the one that the index was built with; None if its quantities were given.
+    """
+
+    def __init__(self, extractor: Extractor | None) -> None:
+        self.extractor = extractor
+        self._read: OrderedDict[str, list[Quantity]] = OrderedDict()
+
+    def permuted(self, made: Permuted, conditions: Sequence[Condition], positive: bool) -> str | None:
+        """Why a permuted sample must not be written; None if it may.
+
+        The re-extracted quantities must be the expected ones (the changed mention where it was changed, all others as
+        they were), and they must say what the label says.
+        """
+        # By arithmetic first: it costs little, and many sentences have another mention that decides.
+        reason = self.sentence(made.mentions, conditions, positive)
+        if reason is not None or self.extractor is None:
+            return reason
+        mentions = self._extract(self.extractor, made.text)
+        return self.sentence(mentions, conditions, positive) if reads_as(mentions, made) else READS_DIFFERENTLY
+
+    def sentence(self, mentions: Sequence[Quantity], conditions: Sequence[Condition], positive: bool) -> str | None:
+        """Why a sentence with these mentions must not carry a label; None if it may."""
+        answer = holds(conditions, mentions)
+        if positive:
+            return None if answer == "yes" else NO_LONGER
+        return None if answer == "no" else STILL_SATISFIES
+
+    def _extract(self, extractor: Extractor, text: str) -> list[Quantity]:
+        found = self._read.get(text)
+        if found is None:
+            found = self._read[text] = extractor.extract(text)
+            if len(self._read) > CACHE:
+                self._read.popitem(last=False)
+        return found
+
+
+def reads_as(mentions: Sequence[Quantity], made: Permuted) -> bool:
+    """Whether re-extracted mentions are the expected ones: by value and unit, the changed one also by place."""
+    changed = [m for m in mentions if _overlap(m.value_span, made.value_span) and _same(m, made.quantity)]
+    return bool(changed) and Counter(map(_said, mentions)) == Counter(map(_said, made.mentions))
+
+
+def _said(quantity: Quantity) -> tuple[str, str, str, str]:
+    return quantity.bound, quantity.unit, f"{quantity.value:.9g}", f"{quantity.high:.9g}"
+
+
+def _same(a: Quantity, b: Quantity) -> bool:
+    close = abs(a.value - b.value) <= RELATIVE_TOLERANCE * max(abs(a.value), abs(b.value))
+    return a.unit == b.unit and close
+
+
+def _overlap(a: tuple[int, int], b: tuple[int, int]) -> bool:
+    return a[0] < b[1] and b[0] < a[1]

@@ -1,0 +1,248 @@
+"""Algorithm 2 of *Numbers Matter*: original, unit-permuted and value-permuted samples, each label checked again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from qbench.benchmark.types import Query
+from qbench.generation.labels import Labels, meets
+from qbench.generation.mentions import Mentions
+from qbench.generation.options import GenerationOptions
+from qbench.generation.pairs import observed
+from qbench.generation.permute import Permuted, joined, unit_of, with_unit, with_value
+from qbench.generation.recheck import Rechecker
+from qbench.generation.surfaces import read_value, unit_forms
+from qbench.quantities.concept_match import concept_grade
+from qbench.quantities.conditions import BROKEN, MET, verdicts
+from qbench.quantities.types import Condition, Quantity
+from qbench.randomness import generator
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from qbench.quantities.units import Units
+
+Row = dict[str, Any]
+
+TRIES = 3
+"""Sentences tried for each sample that is wanted; a permutation that the text does not allow costs a try."""
+
+UNMIXED = frozenset({"", "count", "date"})
+"""Families whose units are no alternatives to each other: nouns, calendar years, the bare number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A mention to change: its sentence, all mentions of it, which one, and the condition that it is about."""
+
+    text: str
+    mentions: list[Quantity]
+    place: int
+    condition: Condition
+
+    @property
+    def mention(self) -> Quantity:
+        """The mention to change."""
+        return self.mentions[self.place]
+
+
+Change = Callable[[Spot, "np.random.Generator"], "Permuted | None"]
+
+
+@dataclass
+class Sampler:
+    """Makes the samples of queries, and counts what it rejects and why."""
+
+    mentions: Mentions
+    units: Units
+    rechecker: Rechecker
+    options: GenerationOptions
+    rejected: Counter[str] = field(default_factory=Counter)
+
+    def samples(self, query: Query, labels: Labels, blocked: NDArray[np.bool_]) -> list[Row]:
+        """The samples of one query, rows of `sample_schema`; [] if it has no positive or no negative left (counted).
+
+        Args:
+            query: what is asked.
+            labels: its s+ and s-.
+            blocked: shape (sentences,), those that the query's part may not use.
+        """
+        positives = labels.positives[~blocked[labels.positives]]
+        negatives = labels.negatives[~blocked[labels.negatives]]
+        # Appendix B.9: the smaller list decides for both.
+        n = min(self.options.samples, positives.size, negatives.size)
+        if n == 0:
+            side, all_of_it = ("positive", labels.positives) if not positives.size else ("negative", labels.negatives)
+            self.rejected[f"query: no {side} left" + (" after holding out concepts" if all_of_it.size else "")] += 1
+            return []
+        rows: list[Row] = []
+        if self.options.original:
+            rows += self._original(query, positives, n, positive=True)
+            rows += self._original(query, negatives, n, positive=False)
+        if self.options.unit_permutation:
+            rows += self._permuted(query, "unit", positives, self._other_surface, n, positive=True)
+            rows += self._permuted(query, "unit", positives, self._other_unit, n, positive=False)
+        if self.options.value_permutation:
+            rows += self._permuted(query, "value", negatives, self._meeting_value, n, positive=True)
+            rows += self._permuted(query, "value", positives, self._breaking_value, n, positive=False)
+        if len({row["label"] for row in rows}) < 2:
+            self.rejected["query: no pair of samples left"] += 1
+            return []
+        return rows
+
+    def _original(self, query: Query, docs: NDArray[np.int64], n: int, *, positive: bool) -> list[Row]:
+        """Pick n sentences as they are."""
+        rng = generator(self.options.seed, f"original {positive}", query.query_id)
+        rows: list[Row] = []
+        for doc in rng.choice(docs, n, replace=False).tolist():
+            mentions = self.mentions.quantities(doc)
+            if not self._refused(self.rechecker.sentence(mentions, query.conditions, positive)):
+                place = _places(mentions, query.conditions, positive)[0][0]
+                rows.append(self._row(query, "original", positive, len(rows), doc, None, mentions[place]))
+        return rows
+
+    def _permuted(
+        self, query: Query, method: str, docs: NDArray[np.int64], change: Change, n: int, *, positive: bool
+    ) -> list[Row]:
+        """Make at most n samples by one change of one mention each."""
+        if method == "unit" and all(self.units.get(c.unit).family in UNMIXED for c in query.conditions):
+            self.rejected["unit permutation: a noun or a bare number has no other unit"] += 1
+            return []
+        rng = generator(self.options.seed, f"{method} {positive}", query.query_id)
+        rows: list[Row] = []
+        for doc in rng.permutation(docs)[: n * TRIES].tolist():
+            mentions = self.mentions.quantities(doc)
+            # Only a positive by value starts from a sentence that breaks the condition.
+            places = _places(mentions, query.conditions, method == "unit" or not positive)
+            place, condition = places[int(rng.integers(len(places)))]
+            made = change(Spot(self.mentions.texts[doc], mentions, place, condition), rng)
+            if made is None:
+                self.rejected[f"{method} permutation: the sentence does not allow it"] += 1
+            elif not self._refused(
+                self.rechecker.permuted(made, query.conditions, positive), f"{method} permutation: "
+            ):
+                rows.append(self._row(query, method, positive, len(rows), doc, made, made.quantity))
+            if len(rows) == n:
+                break
+        return rows
+
+    def _refused(self, reason: str | None, prefix: str = "") -> bool:
+        if reason is not None:
+            self.rejected[prefix + reason] += 1
+        return reason is not None
+
+    def _other_surface(self, spot: Spot, rng: np.random.Generator) -> Permuted | None:
+        """A positive: another way to write the same unit."""
+        mention = spot.mention
+        if mention.unit_span is None:
+            return None
+        old = spot.text[slice(*mention.unit_span)].lower()
+        return self._write_unit(spot, mention.unit, rng, lambda surface: surface.lower() != old)
+
+    def _other_unit(self, spot: Spot, rng: np.random.Generator) -> Permuted | None:
+        """A negative: a surface of another unit of the family, in which the same number breaks the condition."""
+        mention = spot.mention
+        if mention.unit_span is None or mention.family in UNMIXED:
+            return None
+        names = self._same_family(mention.unit, mention.family)
+        for i in rng.permutation(len(names)):
+            if meets(unit_of(mention, names[i], self.units), spot.condition) is False:
+                return self._write_unit(spot, names[i], rng, lambda _: True)
+        return None
+
+    def _write_unit(
+        self, spot: Spot, name: str, rng: np.random.Generator, wanted: Callable[[str], bool]
+    ) -> Permuted | None:
+        value = 1.0 if joined(spot.text, spot.mention) else spot.mention.high
+        forms = unit_forms(self.units.get(name), self.units, value)
+        made = (
+            with_unit(spot.text, spot.mentions, spot.place, name, forms[i], self.units)
+            for i in rng.permutation(len(forms))
+            if wanted(forms[i].bare)
+        )
+        return next((one for one in made if one is not None), None)
+
+    def _meeting_value(self, spot: Spot, rng: np.random.Generator) -> Permuted | None:
+        return self._other_value(spot, rng, MET)
+
+    def _breaking_value(self, spot: Spot, rng: np.random.Generator) -> Permuted | None:
+        return self._other_value(spot, rng, BROKEN)
+
+    def _other_value(self, spot: Spot, rng: np.random.Generator, wanted: int) -> Permuted | None:
+        """An observed value of the mention's own pair, as likely as it is frequent (appendix B.8)."""
+        mention, unit = spot.mention, self.units.get(spot.mention.unit)
+        written = read_value(spot.text[slice(*mention.value_span)])
+        if written is None:
+            return None
+        values = self.mentions.value[observed(self.mentions, (mention.concept,), mention.unit)]
+        base = values * unit.factor + unit.offset
+        codes = verdicts(base, base, np.full(base.size, "=", dtype=object), spot.condition)
+        fit = np.sort(values[(codes == wanted) & (values != mention.value)])
+        if not written.scale:
+            # "12 patients" become no 0.24 of them, whatever the pair's odd values are.
+            fit = fit[np.round(fit, max(1, written.decimals)) == fit]
+        if not fit.size:
+            return None
+        value = float(fit[rng.integers(fit.size)])
+        return with_value(spot.text, spot.mentions, spot.place, value, self.units)
+
+    def _same_family(self, unit: str, family: str) -> list[str]:
+        """Other units of a family: those that the corpus uses, or any where it uses no other."""
+        used = [name for name in self._used.get(family, ()) if name != unit]
+        return used or [other.name for other in self.units.same_family(unit)]
+
+    @cached_property
+    def _used(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for name, family in self.mentions.table.select("unit", "family").unique().sort("unit", "family").iter_rows():
+            if family not in UNMIXED:
+                found.setdefault(family, []).append(name)
+        return found
+
+    def _row(
+        self, query: Query, method: str, positive: bool, number: int, doc: int, made: Permuted | None, told: Quantity
+    ) -> Row:
+        span = made.value_span if made else told.value_span
+        return {
+            "sample_id": f"{query.query_id}/{method}{'+' if positive else '-'}{number}",
+            "query_id": query.query_id,
+            "doc_id": self.mentions.doc_ids[doc],
+            "text": made.text if made else self.mentions.texts[doc],
+            "label": int(positive),
+            "method": method,
+            "value": told.value,
+            "unit": told.unit,
+            "value_start": span[0],
+            "value_end": span[1],
+        }
+
+
+def triples(rows: list[Row]) -> list[Row]:
+    """Every positive of a query with every negative of it: rows of `triple_schema`."""
+    return [
+        {"query_id": one["query_id"], "positive_id": one["sample_id"], "negative_id": other["sample_id"]}
+        for one in rows
+        if one["label"]
+        for other in rows
+        if not other["label"]
+    ]
+
+
+def _places(mentions: list[Quantity], conditions: Iterable[Condition], wanted: bool) -> list[tuple[int, Condition]]:
+    """The mentions of the very concept of a condition for which `meets` says `wanted`, with that condition.
+
+    Never empty: a negative of several constraints can be one for what it does not say; then all mentions count.
+    """
+    about = [
+        (place, condition)
+        for condition in conditions
+        for place, quantity in enumerate(mentions)
+        if quantity.base_unit == condition.base_unit and concept_grade(condition.concept, quantity.concept) == 2
+    ]
+    return [(place, c) for place, c in about if meets(mentions[place], c) is wanted] or about

@@ -1,0 +1,166 @@
+"""Which concepts go into train, dev and test, and which sentences are held out for that (*Numbers Matter* C.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qbench.benchmark.types import Split
+from qbench.generation.mentions import Mentions, folded
+from qbench.quantities.concept_match import Concept
+from qbench.randomness import generator
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from qbench.generation.expansions import Expansions
+    from qbench.generation.options import GenerationOptions
+
+Words = frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Concepts that go into one part together.
+
+    Attributes:
+        name: of its smallest concept; unique.
+        concepts: those that have a usable pair.
+        held: folded words of all that the group can be called, expansions included.
+        pairs: number of usable pairs.
+    """
+
+    name: str
+    concepts: tuple[Concept, ...]
+    held: tuple[Words, ...]
+    pairs: int
+
+
+@dataclass(frozen=True)
+class Splits:
+    """The part of each concept.
+
+    Attributes:
+        part: concept -> train, dev or test.
+        groups: number of groups in each part.
+        wordless: test concepts that are asked only through an expansion which shares no word with them.
+        blocked: part -> shape (sentences,), those that no sample of the part may use.
+    """
+
+    part: dict[Concept, Split]
+    groups: dict[Split, int]
+    wordless: frozenset[Concept]
+    blocked: dict[Split, NDArray[np.bool_]]
+
+
+def split_concepts(
+    pairs: Sequence[tuple[Concept, str]], mentions: Mentions, expansions: Expansions, options: GenerationOptions
+) -> Splits:
+    """Split the concepts of the usable (concept, unit) pairs.
+
+    Concepts that are equal but for case, number and word order, and those that share an expansion, form a group. A
+    group goes into one part as a whole, in an order that the seed decides; a part is full when it has its share of
+    the pairs. A group that would hold more sentences out of training than the part's share of them goes to train:
+    generic concepts ("rate") would leave nothing to train on.
+    """
+    groups = group_concepts(pairs, expansions)
+    docs = {g.name: mentions.docs_of(mentions.rows_of_concepts(mentions.holders(g.held))) for g in groups}
+    order = [groups[i] for i in generator(options.seed, "split").permutation(len(groups))]
+    test = _choose(order, options.test_share, docs, groups)
+    rest = [group for group in order if group not in test]
+    dev = _choose(rest, options.dev_share, docs, groups)
+    train = [group for group in rest if group not in dev]
+    parts: dict[Split, list[Group]] = {"train": train, "dev": dev, "test": test}
+    test_docs, dev_docs = (_flags(len(mentions.doc_ids), (docs[g.name] for g in part)) for part in (test, dev))
+    return Splits(
+        part={concept: part for part, members in parts.items() for group in members for concept in group.concepts},
+        groups={part: len(members) for part, members in parts.items()},
+        wordless=_wordless(test, expansions, mentions, options.seed),
+        blocked={"train": test_docs | dev_docs, "dev": test_docs, "test": np.zeros_like(test_docs)},
+    )
+
+
+def group_concepts(pairs: Sequence[tuple[Concept, str]], expansions: Expansions) -> list[Group]:
+    """The groups of the pairs' concepts, ordered by name."""
+    parent: dict[Words, Words] = {}
+
+    def root(words: Words) -> Words:
+        parent.setdefault(words, words)
+        while parent[words] != words:
+            parent[words] = words = parent[parent[words]]
+        return words
+
+    for concept, expansion in expansions.pairs():
+        parent[root(folded(concept.split()))] = root(folded(expansion.split()))
+    concepts: dict[Words, dict[Concept, int]] = {}
+    for concept_words, _ in pairs:
+        members = concepts.setdefault(root(folded(concept_words)), {})
+        members[concept_words] = members.get(concept_words, 0) + 1
+    held: dict[Words, list[Words]] = {}
+    for words in list(parent):
+        held.setdefault(root(words), []).append(words)
+    groups = [
+        Group(
+            name=" ".join(min(members)),
+            concepts=tuple(sorted(members)),
+            held=tuple(sorted(held[top], key=sorted)),
+            pairs=sum(members.values()),
+        )
+        for top, members in concepts.items()
+    ]
+    return sorted(groups, key=lambda group: group.name)
+
+
+def _choose(
+    order: Sequence[Group], share: float, docs: dict[str, NDArray[np.int64]], everything: Sequence[Group]
+) -> list[Group]:
+    """Take groups until their pairs are `share` of all, skipping those that hold out too many sentences."""
+    most = share * sum(group.pairs for group in everything)
+    all_docs = np.unique(np.concatenate([docs[group.name] for group in everything])) if everything else np.empty(0)
+    taken: set[int] = set()
+    chosen: list[Group] = []
+    for group in order:
+        if sum(g.pairs for g in chosen) >= most:
+            break
+        more = taken.union(docs[group.name].tolist())
+        if len(more) <= share * all_docs.size:
+            taken = more
+            chosen.append(group)
+    if not chosen and share > 0 and len(order) > 1:
+        # A handful of groups: better one large test group than no test part.
+        chosen.append(min(order, key=lambda group: docs[group.name].size))
+    return chosen
+
+
+def _flags(size: int, docs: Iterable[NDArray[np.int64]]) -> NDArray[np.bool_]:
+    flags = np.zeros(size, dtype=bool)
+    for some in docs:
+        flags[some] = True
+    return flags
+
+
+def _wordless(test: Sequence[Group], expansions: Expansions, mentions: Mentions, seed: int) -> frozenset[Concept]:
+    """Half of the test groups that have an expansion which shares no word with them."""
+    suited = [
+        group
+        for group in sorted(test, key=lambda group: group.name)
+        if any(shares_no_word(e, mentions, expansions) for c in group.concepts for e in expansions.lookup(" ".join(c)))
+    ]
+    order = generator(seed, "wordless").permutation(len(suited))
+    return frozenset(c for i in order[: (len(suited) + 1) // 2] for c in suited[i].concepts)
+
+
+def alternatives(expansion: str, mentions: Mentions, expansions: Expansions) -> tuple[Concept, ...]:
+    """The index's concepts that an expansion stands for: its concepts, and itself where the corpus says it."""
+    named = [tuple(name.split()) for name in (expansion, *sorted(expansions.concepts(expansion)))]
+    return tuple(concept for concept in dict.fromkeys(named) if mentions.graded(concept)[0].size)
+
+
+def shares_no_word(expansion: str, mentions: Mentions, expansions: Expansions) -> bool:
+    """Whether an expansion has no word in common with any concept that it stands for (and none is itself)."""
+    words = folded(expansion.split())
+    return not any(words & folded(concept) for concept in alternatives(expansion, mentions, expansions))

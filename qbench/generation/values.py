@@ -1,0 +1,141 @@
+"""Which values queries ask for: peaks, near the mean, quantiles, or any observed one (*Numbers Matter* 3.3.2, B.3)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qbench.generation.pairs import Distribution
+from qbench.generation.surfaces import clean
+from qbench.quantities.types import Comparator
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Ask = tuple[float, float]
+"""Both ends of what is asked; equal for a single value."""
+
+NEAREST = 3
+"""A bound is one of so many candidates nearest to the mean, so that not every pair's bound is its mean."""
+
+
+def choose_value(
+    comparator: Comparator,
+    seen: Distribution,
+    rng: np.random.Generator,
+    *,
+    at_random: bool = False,
+    avoid: frozenset[Ask] = frozenset(),
+    enough: int = 2,
+) -> Ask | None:
+    """What a query with this comparator asks for, given the observed values; None if nothing sensible is left.
+
+    Args:
+        comparator: of the query.
+        seen: the observed values, in the query's unit.
+        rng: decides between equally good values.
+        at_random: any observed value with something on both sides, instead of peaks and means.
+        avoid: what other queries ask already.
+        enough: how many observations a bound near the mean should have on either side.
+
+    Returns:
+        (value, value), or (low, high) for "between".
+    """
+    if seen.values.size < 2:
+        return None
+    if comparator == "between":
+        return _range(seen, rng, at_random, avoid)
+    if comparator in ("=", "!="):
+        return _point(seen, rng, at_random, avoid)
+    return _bound(comparator, seen, rng, at_random, avoid, enough)
+
+
+def rounded(value: float, digits: int) -> float:
+    """A value with so many significant digits, as people ask for it.
+
+    >>> rounded(4813.7, 2), rounded(0.04813, 1)
+    (4800.0, 0.05)
+    """
+    return float(f"{value:.{digits - 1}e}")
+
+
+def _point(seen: Distribution, rng: np.random.Generator, at_random: bool, avoid: frozenset[Ask]) -> Ask | None:
+    """A peak of the distribution, or any observed value; another value must have been observed too."""
+    free = np.array([(value, value) not in avoid for value in seen.values.tolist()])
+    if not free.any():
+        return None
+    values, counts = seen.values[free], seen.counts[free]
+    peaks = values if at_random else values[counts == counts.max()]
+    value = float(peaks[rng.integers(peaks.size)])
+    return value, value
+
+
+def _bound(
+    comparator: Comparator,
+    seen: Distribution,
+    rng: np.random.Generator,
+    at_random: bool,
+    avoid: frozenset[Ask],
+    enough: int,
+) -> Ask | None:
+    mean = seen.mean
+    candidates = set(seen.values.tolist())
+    if not at_random and mean:
+        candidates |= {rounded(mean, digits) for digits in (1, 2, 3)}
+    values = np.array(sorted(value for value in candidates if (value, value) not in avoid))
+    met = _met(comparator, values, seen)
+    smaller = np.minimum(met, seen.total - met)
+    # Sentences on both sides come first, nearness to the mean second: a few huge values pull the mean to the tail.
+    if not values.size or smaller.max() == 0:
+        return None
+    kept = values[smaller >= (1 if at_random else min(enough, int(smaller.max())))]
+    if not at_random:
+        kept = kept[np.argsort(np.abs(kept - mean), kind="stable")][:NEAREST]
+    value = float(kept[rng.integers(kept.size)])
+    return value, value
+
+
+def _met(comparator: Comparator, bounds: NDArray[np.float64], seen: Distribution) -> NDArray[np.int64]:
+    """How many observations meet each of some bounds."""
+    until = np.concatenate([[0], np.cumsum(seen.counts)])
+    below = until[np.searchsorted(seen.values, bounds, side="left")]
+    at_most = until[np.searchsorted(seen.values, bounds, side="right")]
+    return {"<": below, "<=": at_most, ">": seen.total - at_most, ">=": seen.total - below}[comparator]
+
+
+def _range(seen: Distribution, rng: np.random.Generator, at_random: bool, avoid: frozenset[Ask]) -> Ask | None:
+    """From a lower to an upper quantile, rounded where that keeps observations inside and outside."""
+    if seen.values.size < 3:
+        return None
+    if at_random:
+        first, second = sorted(rng.choice(seen.values.size, size=2, replace=False).tolist())
+        ends = [(float(seen.values[first]), float(seen.values[second]))]
+    else:
+        repeated = np.repeat(seen.values, seen.counts)
+        low, high = (
+            clean(float(np.quantile(repeated, q, method="nearest")))
+            for q in (rng.uniform(0.15, 0.4), rng.uniform(0.6, 0.85))
+        )
+        ends = [(rounded(low, 2), rounded(high, 2)), (rounded(low, 3), rounded(high, 3)), (low, high)]
+    for low, high in ends:
+        inside = int(seen.counts[(seen.values >= low) & (seen.values <= high)].sum())
+        if low < high and 0 < inside < seen.total and (low, high) not in avoid:
+            return low, high
+    return None
+
+
+def around(comparator: Comparator, value: float, seen: Distribution, rng: np.random.Generator) -> Ask:
+    """What to ask so that `value` meets it: for queries whose constraints must all hold for one sentence.
+
+    A bound is the next observed value beyond `value`, or a rounded one a little further off.
+    """
+    if comparator in ("=", "<=", ">="):
+        return value, value
+    up = comparator == "<"
+    beyond = seen.values[seen.values > value] if up else seen.values[seen.values < value][::-1]
+    if beyond.size:
+        bound = float(beyond[rng.integers(min(beyond.size, NEAREST))])
+    else:
+        bound = rounded(value + (0.1 if up else -0.1) * (abs(value) or 1.0), 2)
+    return bound, bound
