@@ -15,10 +15,11 @@ _PUBLIC: dict[str, str] = {
     "Quantity": "qbench.quantities.types",
     "Query": "qbench.benchmark.types",
     "build_index": "qbench.index.build",
+    "evaluate": "qbench.leaderboard.external",
     "generate": "qbench.generation.generate",
     "open_benchmark": "qbench.benchmark.disk",
-    "leaderboard": "qbench.leaderboard.run",
     "parse_system": "qbench.retrieval.grammar",
+    "run_leaderboard": "qbench.leaderboard.run",
     "synthesize": "qbench.synth.make",
 }
 

@@ -12,6 +12,7 @@ from qbench.quantities.lexicon import (
     CHANGE_NOUNS,
     FUNCTION_WORDS,
     LEADING_NOISE,
+    LY_NOUNS,
     MONTHS,
     TRAILING_NOISE,
     VERBS,
@@ -102,6 +103,8 @@ def _is_content(tokens: Sequence[Token], k: int, taken: Sequence[bool]) -> bool:
     if taken[k] or token.kind != "word" or (len(token.text) == 1 and not token.text.isupper()):
         return False
     if token.text in MONTHS or (token.low in FUNCTION_WORDS and not (token.text.isupper() and len(token.text) > 1)):
+        return False
+    if token.low.endswith("ly") and len(token.low) > 4 and token.low not in LY_NOUNS:
         return False
     return token.low not in VERBS or _attributive(tokens, k)
 

@@ -151,6 +151,7 @@ CHANGE_NOUNS = frozenset(
 
 WEAK_WORDS = frozenset(
     (
+        "ci sd se sem iqr hr rr or aor irr anova vs shr avg "
         "approximately aggregate amount amounts amounting total number value level levels year years quarter "
         "quarters month months day days week weeks period periods time times end date ago fiscal today "
         "yesterday one two three four five six seven eight nine ten first second third fourth last next "
@@ -160,6 +161,12 @@ WEAK_WORDS = frozenset(
     ).split()
 )
 """Words that, alone, say nothing of what a number is about."""
+
+LY_NOUNS = frozenset(
+    "family supply assembly anomaly reply italy july rally ally bully belly quarterly monthly daily weekly yearly "
+    "hourly elderly early only".split()
+)
+"""Words in -ly that are no adverbs of manner: they may name what a number is about."""
 
 LEADING_NOISE = frozenset(
     (

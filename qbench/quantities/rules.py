@@ -379,6 +379,8 @@ def _join_ranges(tokens: Sequence[Token], amounts: list[Amount]) -> list[Amount]
     for amount in amounts:
         if joined and (both := _range(tokens, joined[-1], amount)) is not None:
             joined[-1] = both
+        elif joined and _is_score(tokens, joined[-1], amount):
+            joined.pop()
         elif joined and (shared := _shared(tokens, joined[-1], amount)) is not None:
             joined[-1:] = [shared, amount]
         elif joined and _is_tolerance(tokens, joined[-1], amount):
@@ -421,6 +423,13 @@ def _range(tokens: Sequence[Token], a: Amount, b: Amount) -> Amount | None:
     span = b.unit_span or a.unit_span
     number = replace(a.number, last=b.number.last, digits=max(a.number.digits, b.number.digits))
     return Amount(number, unit, first, b.last, span, low, high, is_range=True)
+
+
+def _is_score(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
+    """ "3-2": two small whole numbers, the larger first, with nothing but a hyphen between and no unit."""
+    if b.first - a.last != 1 or tokens[a.last].text not in ("-", "–") or not (a.bare and b.bare):
+        return False
+    return b.low <= a.low < 200 and a.low.is_integer() and b.low.is_integer() and glued(tokens[a.last], tokens[b.first])
 
 
 def _shared(tokens: Sequence[Token], a: Amount, b: Amount) -> Amount | None:
