@@ -105,12 +105,25 @@ def check_files(folder: Path) -> list[Finding]:
 
 
 def found(
-    rule: str, severity: Severity, where: str, message: str, cases: Sequence[object] | pl.Series
+    rule: str,
+    severity: Severity,
+    where: str,
+    message: str,
+    cases: Sequence[object] | pl.Series,
+    count: int | None = None,
 ) -> Iterator[Finding]:
-    """One finding about `cases`, or none if there are no cases; `{n}` in the message stands for their number."""
-    if len(cases):
+    """One finding about `cases`, or none if there are none.
+
+    Args:
+        rule, severity, where: as in `Finding`.
+        message: `{n}` in it stands for the number of cases.
+        cases: all of them, or the first.
+        count: how many there are; the number of `cases` by default.
+    """
+    count = len(cases) if count is None else count
+    if count:
         shown = tuple(_shown(case) for case in list(cases[:EXAMPLES]))
-        yield Finding(rule, severity, where, message.format(n=len(cases)), len(cases), shown)
+        yield Finding(rule, severity, where, message.format(n=count), count, shown)
 
 
 def _shown(case: object) -> str:
@@ -272,8 +285,8 @@ def _pairs_of_parts() -> list[tuple[str, str]]:
 def _held_out(benchmark: Benchmark) -> tuple[dict[Concept, str], list[tuple[str, str, str]]]:
     """What training must not show.
 
-    A query of a held-out kind asks for at least one thing that no training query asks for; with several constraints, the
-    others may be known.
+    A query of a held-out kind asks for at least one thing that no training query asks for; with several constraints,
+    the others may be known.
 
     Returns:
         held-out concepts -> one test query that asks for each, and (test query, training query, concept) for each test

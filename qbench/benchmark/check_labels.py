@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from qbench.benchmark.check import Finding, Severity, found
+from qbench.benchmark.check import EXAMPLES, Finding, Severity, found
 from qbench.benchmark.check_samples import sample_rules
 from qbench.benchmark.matching import UNDECIDED_GRADE, Matcher
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    import polars as pl
 
     from qbench.benchmark.disk import Benchmark
 
@@ -25,43 +26,81 @@ def label_rules(benchmark: Benchmark) -> Iterator[Finding]:
     if not matcher.knows_concepts:
         message = "concepts were not compared: the quantities have none"
         yield Finding("label-concepts", "skipped", "qrels", message)
-    grades = {query.query_id: matcher.grades(query.conditions) for query in benchmark.queries if query.conditions}
-    yield from _judgments(benchmark, matcher, grades)
+    judgments = _Judgments(benchmark, compare_grades=matcher.knows_concepts)
+    sampled = _by_query(benchmark.samples.select("query_id", "doc_id"))
+    grades: dict[str, dict[str, int]] = {}
+    for query in benchmark.queries:
+        if query.conditions:
+            samples = sampled.get(query.query_id, {})
+            # A judged set that others made is not complete, so only its own documents matter: far fewer than all.
+            wanted = {*judgments.of(query.query_id), *samples} if judgments.imported else None
+            right = matcher.grades(query.conditions, wanted)
+            judgments.compare(query.query_id, right)
+            # Only what the samples need is kept: a common concept has thousands of answers, for thousands of queries.
+            grades[query.query_id] = {doc_id: right[doc_id] for doc_id in samples if doc_id in right}
+    yield from judgments.findings()
     yield from sample_rules(benchmark, matcher, grades)
 
 
-def _judgments(benchmark: Benchmark, matcher: Matcher, grades: Mapping[str, dict[str, int]]) -> Iterator[Finding]:
-    imported = "importer" in benchmark.params
-    judged: dict[str, dict[str, int]] = {}
-    for query_id, doc_id, grade in benchmark.qrels.iter_rows():
-        judged.setdefault(query_id, {})[doc_id] = grade
-    cases: dict[str, list[tuple[str, str]]] = {"positive": [], "grade": [], "negative": [], "open": [], "missing": []}
-    for query_id, right in grades.items():
-        given = judged.get(query_id, {})
+def _by_query(rows: pl.DataFrame) -> dict[str, dict[str, int]]:
+    """Query id -> document id -> third column (0 if there is none)."""
+    found_: dict[str, dict[str, int]] = {}
+    for query_id, doc_id, *rest in rows.iter_rows():
+        found_.setdefault(query_id, {})[doc_id] = rest[0] if rest else 0
+    return found_
+
+
+class _Judgments:
+    """The judgments of a benchmark, and how often they are not what the quantities say."""
+
+    def __init__(self, benchmark: Benchmark, *, compare_grades: bool) -> None:
+        self.imported = "importer" in benchmark.params
+        self._judged = _by_query(benchmark.qrels)
+        self._compare_grades = compare_grades and not self.imported
+        self._counts: Counter[str] = Counter()
+        self._examples: dict[str, list[tuple[str, str]]] = {}
+
+    def of(self, query_id: str) -> Mapping[str, int]:
+        """Document -> grade."""
+        return self._judged.get(query_id, {})
+
+    def compare(self, query_id: str, right: Mapping[str, int]) -> None:
+        """Look at one query; `right` is what `Matcher.grades` gives for it."""
+        given = self.of(query_id)
         for doc_id, grade in given.items():
-            fault = _judgment_fault(grade, right.get(doc_id), compare_grades=matcher.knows_concepts and not imported)
+            fault = _fault(grade, right.get(doc_id), compare_grades=self._compare_grades)
             if fault:
-                cases[fault].append((query_id, doc_id))
-        if given and not imported:
-            cases["missing"] += [
-                (query_id, doc_id) for doc_id, grade in right.items() if grade > 0 and doc_id not in given
-            ]
-    level: Severity = "warning" if imported else "error"
-    rules: list[tuple[str, str, Severity, str]] = [
-        ("positive", "label-positive", level, "{n} documents judged relevant do not meet the query's conditions"),
-        ("grade", "label-grade", level, "{n} judgments have another grade than the concepts give"),
-        ("negative", "label-negative", level, "{n} documents judged not relevant meet the query's conditions"),
-        ("open", "label-undecided", level, "{n} documents judged not relevant may meet the query's conditions"),
-        ("missing", "label-missing", "warning", "{n} documents meet a query's conditions and are not judged"),
-    ]
-    for name, rule, severity, message in rules:
-        yield from found(rule, severity, "qrels", message, cases[name])
+                self._add(fault, (query_id, doc_id))
+        if given and not self.imported:
+            for doc_id, grade in right.items():
+                if grade > 0 and doc_id not in given:
+                    self._add("missing", (query_id, doc_id))
+
+    def findings(self) -> Iterator[Finding]:
+        """What was found in all queries."""
+        level: Severity = "warning" if self.imported else "error"
+        rules: list[tuple[str, Severity, str]] = [
+            ("positive", level, "{n} documents judged relevant do not meet the query's conditions"),
+            ("grade", level, "{n} judgments have another grade than the concepts give"),
+            ("negative", level, "{n} documents judged not relevant meet the query's conditions"),
+            ("undecided", level, "{n} documents judged not relevant may meet the query's conditions"),
+            ("missing", "warning", "{n} documents meet a query's conditions and are not judged"),
+        ]
+        for name, severity, message in rules:
+            examples = self._examples.get(name, [])
+            yield from found(f"label-{name}", severity, "qrels", message, examples, self._counts[name])
+
+    def _add(self, fault: str, case: tuple[str, str]) -> None:
+        self._counts[fault] += 1
+        examples = self._examples.setdefault(fault, [])
+        if len(examples) < EXAMPLES:
+            examples.append(case)
 
 
-def _judgment_fault(grade: int, right: int | None, *, compare_grades: bool) -> str:
+def _fault(grade: int, right: int | None, *, compare_grades: bool) -> str:
     """What is wrong with one judgment, "" if nothing; `right` is the grade by the quantities, None for no match."""
     if grade <= 0:
-        return "" if right is None else "open" if right == UNDECIDED_GRADE else "negative"
+        return "" if right is None else "undecided" if right == UNDECIDED_GRADE else "negative"
     if right is None or right == UNDECIDED_GRADE:
         return "positive"
     return "grade" if compare_grades and grade != right else ""

@@ -154,7 +154,7 @@ class _Checker:
                 right = not self._matcher.knows_concepts or _about(query, self._concepts.get(doc_id, []))
             else:
                 if met is None:
-                    met = self._matcher.met(single) if single else {}
+                    met = self._matcher.met(single, {self._samples[r][1] for r in holds}) if single else {}
                 starts = met.get(doc_id, [])
                 # Permutation broke one mention; any further one that meets the condition still answers the query.
                 others = [start for start in starts if start != value_start] if self._in_place[row] else starts[1:]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,7 +33,11 @@ class Matcher:
         self._low = ordered["base_value"].to_numpy()
         self._high = ordered["base_high"].to_numpy()
         self._bound = ordered["bound"].to_numpy().astype(object)
-        self._documents = ordered["doc_id"].to_list()
+        names = ordered["doc_id"].unique(maintain_order=True).to_list()
+        self._names = names
+        self._codes = {name: code for code, name in enumerate(names)}
+        self._document = np.array([self._codes[name] for name in ordered["doc_id"]], dtype=np.int64)
+        self._wanted = np.zeros(len(names), dtype=bool)
         self._starts = ordered["value_start"].to_list()
         self._spans: dict[str, dict[Concept, tuple[int, int]]] = {}
         self._words: dict[str, dict[str, set[Concept]]] = {}
@@ -41,32 +46,39 @@ class Matcher:
             for word in set(concept):
                 self._words.setdefault(unit, {}).setdefault(word, set()).add(concept)
 
-    def grades(self, conditions: tuple[Condition, ...]) -> dict[str, int]:
+    def grades(self, conditions: tuple[Condition, ...], documents: Collection[str] | None = None) -> dict[str, int]:
         """Each document that meets all conditions -> 2 or 1, that may meet them -> `UNDECIDED_GRADE`.
+
+        Args:
+            conditions: one or more.
+            documents: those that matter; None for all.
+
+        Returns:
+            document -> grade, without the documents that do not meet them.
 
         A document's grade is the lowest over the conditions of the best over its mentions: 2 if the mention has the
         very concept, 1 if it has a more specific one.
         """
         found: dict[str, int] | None = None
         for condition in conditions:
-            part = self._of_condition(condition)
+            part = self._of_condition(condition, documents)
             found = part if found is None else {doc: min(found[doc], part[doc]) for doc in found.keys() & part.keys()}
         return found or {}
 
-    def met(self, condition: Condition) -> dict[str, list[int]]:
+    def met(self, condition: Condition, documents: Collection[str] | None = None) -> dict[str, list[int]]:
         """Document -> where the values of its mentions that meet the condition start in its text."""
-        rows, _ = self._candidates(condition)
+        rows, _ = self._candidates(condition, documents)
         starts: dict[str, list[int]] = {}
         for row in rows[self._verdicts(rows, condition) == MET]:
-            starts.setdefault(self._documents[row], []).append(self._starts[row])
+            starts.setdefault(self._names[self._document[row]], []).append(self._starts[row])
         return starts
 
-    def _of_condition(self, condition: Condition) -> dict[str, int]:
-        rows, grades = self._candidates(condition)
+    def _of_condition(self, condition: Condition, documents: Collection[str] | None) -> dict[str, int]:
+        rows, grades = self._candidates(condition, documents)
         codes = self._verdicts(rows, condition)
         best: dict[str, int] = {}
         for index in np.flatnonzero(codes != BROKEN):
-            doc = self._documents[rows[index]]
+            doc = self._names[self._document[rows[index]]]
             reached = int(grades[index]) if codes[index] == MET else UNDECIDED_GRADE
             best[doc] = max(reached, best.get(doc, UNDECIDED_GRADE))
         return best
@@ -74,7 +86,10 @@ class Matcher:
     def _verdicts(self, rows: NDArray[np.int64], condition: Condition) -> NDArray[np.int8]:
         return verdicts(self._low[rows], self._high[rows], self._bound[rows], condition)
 
-    def _candidates(self, condition: Condition) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+    def _candidates(
+        self, condition: Condition, documents: Collection[str] | None
+    ) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+        """Rows of the mentions, and their grades, that have the condition's unit and concept."""
         spans = self._spans.get(condition.base_unit, {})
         if not self.knows_concepts:
             graded = dict.fromkeys(spans, 2)
@@ -84,7 +99,14 @@ class Matcher:
         grades = [np.full(len(part), grade, dtype=np.int8) for part, grade in zip(rows, graded.values(), strict=True)]
         if not rows:
             return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int8)
-        return np.concatenate(rows), np.concatenate(grades)
+        every, reached = np.concatenate(rows), np.concatenate(grades)
+        if documents is None:
+            return every, reached
+        wanted = [self._codes[name] for name in documents if name in self._codes]
+        self._wanted[wanted] = True
+        kept = self._wanted[self._document[every]]
+        self._wanted[wanted] = False
+        return every[kept], reached[kept]
 
     def _similar(self, condition: Condition) -> list[Concept]:
         """The unit's concepts that hold all words of one of the condition's alternatives."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -86,7 +86,7 @@ def gen_queries(
         max_test=max_test,
         dev_share=dev_share,
         test_share=test_share,
-        kinds=tuple(kind.strip() for kind in kinds.split(",") if kind.strip()),  # type: ignore[arg-type]
+        kinds=tuple(kind.strip() for kind in kinds.split(",") if kind.strip()),  # type: ignore[misc]
         random_set=random_set,
         inclusive=inclusive,
         ranges=ranges,
@@ -120,49 +120,50 @@ def _report(benchmark: Benchmark) -> None:
     )
     for reason, number in counts["rejected"].items():
         console.note(f"rejected: {number:,} {reason}")
-    out = console.out()
-    out.print(_query_table(benchmark))
-    if benchmark.samples.height:
-        out.print(_sample_table(benchmark))
-    out.print(
+    lines = [*_query_table(benchmark), "", *(_sample_table(benchmark) if benchmark.samples.height else ())]
+    lines += [
+        "",
         f"{benchmark.corpus.height:,} sentences, {len(benchmark.queries):,} queries, {benchmark.qrels.height:,} "
         f"judgments, {benchmark.samples.height:,} samples, {benchmark.triples.height:,} triples",
-        markup=False,
-    )
+    ]
+    for line in lines:
+        console.out().print(line, markup=False, soft_wrap=True)
 
 
-def _query_table(benchmark: Benchmark) -> Any:
+def _query_table(benchmark: Benchmark) -> list[str]:
     from qbench.benchmark.types import KINDS, SPLITS
     from qbench.quantities.types import COMPARATORS
 
-    columns = [*COMPARATORS, "several"]
-    counts = Counter(
-        (q.split, q.kind, q.conditions[0].comparator if len(q.conditions) == 1 else "several")
-        for q in benchmark.queries
-    )
-    rows = [
-        [split, kind, *(counts[split, kind, column] for column in columns)]
-        for split in SPLITS
-        for kind in KINDS
-        if any(counts[split, kind, column] for column in columns)
-    ]
-    return _table("queries", ["part", "kind", *columns, "all"], [[*row, sum(row[2:])] for row in rows])
+    columns = [*map(str, COMPARATORS), "several"]
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for query in benchmark.queries:
+        asked = query.conditions[0].comparator if len(query.conditions) == 1 else "several"
+        counts[query.split, query.kind, asked] += 1
+    rows: list[list[str | int]] = []
+    for split in SPLITS:
+        for kind in KINDS:
+            numbers = [counts[split, kind, column] for column in columns]
+            if any(numbers):
+                rows.append([split, kind, *numbers, sum(numbers)])
+    return _aligned(["part", "kind", *columns, "all"], rows)
 
 
-def _sample_table(benchmark: Benchmark) -> Any:
+def _sample_table(benchmark: Benchmark) -> list[str]:
     counts = Counter(benchmark.samples.select("method", "label").iter_rows())
     methods = sorted({method for method, _ in counts})
-    rows = [[method, counts[method, 1], counts[method, 0]] for method in methods]
-    return _table("samples", ["method", "positive", "negative"], rows)
+    rows: list[list[str | int]] = [[method, counts[method, 1], counts[method, 0]] for method in methods]
+    return _aligned(["samples", "positive", "negative"], rows)
 
 
-def _table(title: str, columns: list[str], rows: list[list[Any]]) -> Any:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
-    for column in columns:
-        table.add_column(column, justify="left" if column in ("part", "kind", "method") else "right", no_wrap=True)
-    for row in rows:
-        table.add_row(*(f"{cell:,}" if isinstance(cell, int) else cell for cell in row))
-    return table
+def _aligned(header: list[str], rows: list[list[str | int]]) -> list[str]:
+    """Columns as wide as their widest cell; words to the left, numbers to the right."""
+    cells = [header, *([f"{cell:,}" if isinstance(cell, int) else cell for cell in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    left = [isinstance(cell, str) for cell in rows[0]]
+    return [
+        "  ".join(
+            cell.ljust(width) if word else cell.rjust(width)
+            for cell, width, word in zip(row, widths, left, strict=True)
+        ).rstrip()
+        for row in cells
+    ]

@@ -118,6 +118,8 @@ def _range(seen: Distribution, rng: np.random.Generator, at_random: bool, avoid:
             for q in (rng.uniform(0.15, 0.4), rng.uniform(0.6, 0.85))
         )
         ends = [(rounded(low, 2), rounded(high, 2)), (rounded(low, 3), rounded(high, 3)), (low, high)]
+    # With few values the quantiles may take in all of them.
+    ends += [(float(seen.values[0]), float(seen.values[-2])), (float(seen.values[1]), float(seen.values[-1]))]
     for low, high in ends:
         inside = int(seen.counts[(seen.values >= low) & (seen.values <= high)].sum())
         if low < high and 0 < inside < seen.total and (low, high) not in avoid:

@@ -19,9 +19,10 @@ from qbench.index.chunks import Chunk, chunks, is_done
 from qbench.index.disk import GIVEN, PAIRS, QUANTITIES, SENTENCES, UNITS, Index
 from qbench.index.merge import concatenate, write_pairs
 from qbench.index.pool import WorkerPool, default_workers
-from qbench.index.schemas import quantity_arrow_schema, sentence_arrow_schema
+from qbench.index.schemas import arrow_schema, sentence_schema
 from qbench.progress import Progress, silent
 from qbench.quantities.extractors import EXTRACTORS, ExtractorOptions
+from qbench.quantities.types import quantity_schema
 from qbench.store import Draft, digest, drafting, finished, read_manifest
 
 KIND = "index"
@@ -139,8 +140,8 @@ def _make(source: Source, draft: Draft, plan: _Plan) -> None:
     quantities = (parts / f"{name}{QUANTITY_PART}" for name in tally.names)
     draft.counts = {
         "documents": tally.documents,
-        "sentences": concatenate(sentences, folder / SENTENCES, sentence_arrow_schema()),
-        "quantities": concatenate(quantities, folder / QUANTITIES, quantity_arrow_schema()),
+        "sentences": concatenate(sentences, folder / SENTENCES, arrow_schema(sentence_schema())),
+        "quantities": concatenate(quantities, folder / QUANTITIES, arrow_schema(quantity_schema())),
         **write_pairs(folder / QUANTITIES, folder / PAIRS),
         "bad": dict(sorted(problems.counts.items())),
         "bad_examples": problems.examples,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qbench.errors import InputError
-from qbench.index.schemas import arrow_schema, pair_schema
+from qbench.index.schemas import arrow, arrow_schema, pair_schema
 
 if TYPE_CHECKING:
     import polars as pl
@@ -88,7 +88,7 @@ def write_pairs(quantities: Path, target: Path, limit: int = PAIR_ROWS) -> dict[
             pairs += frame.height
             concepts += frame["concept"].n_unique()
             units.update(frame["unit"].unique())
-            writer.write_table(_arrow(frame).cast(schema), row_group_size=GROUP_ROWS)
+            writer.write_table(arrow(frame).cast(schema), row_group_size=GROUP_ROWS)
     return {"pairs": pairs, "concepts": concepts, "units": len(units)}
 
 
@@ -153,9 +153,3 @@ def _mentions(quantities: Path, low: str, high: str | None) -> pl.DataFrame:
         within &= concept < high
     frame = pl.scan_parquet(quantities, glob=False).filter(within)
     return frame.select("concept", "unit", "family", "base_unit", "value", "doc_id").collect()
-
-
-def _arrow(frame: pl.DataFrame) -> pa.Table:
-    import polars as pl
-
-    return frame.to_arrow(compat_level=pl.CompatLevel.oldest())

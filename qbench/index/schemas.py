@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
-
-from qbench.quantities.types import quantity_schema
 
 if TYPE_CHECKING:
     import polars as pl
@@ -51,20 +48,15 @@ def pair_schema() -> Schema:
     }
 
 
-def arrow_schema(schema: Schema) -> pa.Schema:
-    """The same schema for Arrow, with types that every Parquet reader knows."""
+def arrow(frame: pl.DataFrame) -> pa.Table:
+    """The frame for Arrow, with types that every Parquet reader knows."""
     import polars as pl
 
-    return pl.DataFrame(schema=schema).to_arrow(compat_level=pl.CompatLevel.oldest()).schema
+    return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
 
 
-@lru_cache(maxsize=1)
-def sentence_arrow_schema() -> pa.Schema:
-    """`sentence_schema` for Arrow."""
-    return arrow_schema(sentence_schema())
+def arrow_schema(schema: Schema) -> pa.Schema:
+    """A written schema for Arrow."""
+    import polars as pl
 
-
-@lru_cache(maxsize=1)
-def quantity_arrow_schema() -> pa.Schema:
-    """`quantity_schema` for Arrow."""
-    return arrow_schema(quantity_schema())
+    return arrow(pl.DataFrame(schema=schema)).schema

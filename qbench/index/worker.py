@@ -57,7 +57,8 @@ def _tools(setup: dict[str, Any]) -> tuple[Any, Any]:
 
     units = setup.pop("units_file")
     options = ExtractorOptions(**setup, units_file=None if units is None else Path(units))
-    return SentenceSplitter(), get_extractor(options)
+    extractor = get_extractor(options)
+    return SentenceSplitter(), extractor
 
 
 def _answer(line: bytes, tools: tuple[Any, Any]) -> dict[str, Any]:

@@ -21,6 +21,8 @@ YEAR_CUES = frozenset(
 
 def excluded_until(tokens: Sequence[Token], number: Number) -> int | None:
     """Where to go on if the number is part of something that is no quantity; None if it may be one."""
+    if number.first and tokens[number.first - 1].low == "per":
+        return number.last  # "fat per 100 g": the denominator of something else
     for rule in (_date, _clock, _version, _joined_to_word, _label, _product_name):
         if (end := rule(tokens, number)) is not None:
             return end

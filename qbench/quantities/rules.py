@@ -49,7 +49,7 @@ RISKY_SYMBOLS = frozenset(
     ("t A C F K J N T p d b in bar cal ct pc ha mi mo mp min ms PS kn kt ly bp MP cf Cal l kb Kb Mb Gb L dl gr").split()
 )
 """Symbols that also are words or letters: taken only glued to the number, or where nothing speaks against them."""
-NEVER_SPACED = frozenset({"p", "d", "b", "T", "F", "C", "t", "bp", "mi", "pc", "ly", "in", "J", "mo"})
+NEVER_SPACED = frozenset({"p", "d", "b", "T", "F", "C", "t", "bp", "pc", "ly", "in", "J", "mo"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class RulesExtractor:
             return None, number.last + 1
         if unit is None and _asks_age(tokens, number.first):
             unit = self.units.get("year of age")
-        year = unit is None and is_year(tokens, number)
+        year = unit is None and is_year(tokens, number) and not self._starts_range(tokens, text, number)
         if unit is None and not (year and _previous_word(tokens, number.first) in ("the", "fiscal", "its", "our")):
             unit, last, span = self._noun_unit(tokens, number)
         if unit is None and year:
@@ -155,6 +155,16 @@ class RulesExtractor:
         if value < 0 < number.value:
             first -= 1
         return Amount(number, unit or self.units.get(""), first, last, span, value, value), last
+
+    def _starts_range(self, tokens: Sequence[Token], text: str, number: Number) -> bool:
+        """Whether the number opens a range that has a unit: the 2000 of "2000 to 3000 employees" is no year."""
+        k = number.last
+        if k + 1 >= len(tokens) or tokens[k].low not in ("to", "and", "-", "–") or tokens[k + 1].kind != "number":
+            return False
+        other = read_number(tokens, k + 1)
+        if other is None:
+            return False
+        return self._unit_after(tokens, text, other)[0] is not None or self._noun_unit(tokens, other)[0] is not None
 
     def _year(self, tokens: Sequence[Token], number: Number) -> Amount | None:
         if not self.years:
@@ -336,6 +346,11 @@ def _runs_on(tokens: Sequence[Token], number: Number) -> bool:
     return not number.written and k < len(tokens) and tokens[k].kind == "word" and glued(tokens[k - 1], tokens[k])
 
 
+def _bounds_next(tokens: Sequence[Token], last: int, k: int) -> bool:
+    """Whether a phrase bounds the number after it instead: "1.4 kg and above 250 GB"."""
+    return last + k < len(tokens) and (tokens[last + k].kind == "number" or tokens[last + k].text in "$€£¥")
+
+
 def _no_quotation(text: str, at: int) -> bool:
     """Whether a double quote at `at` closes no quotation (looked for nearby, so that cost stays linear)."""
     return text.count('"', max(0, at - 300), at) % 2 == 0
@@ -466,6 +481,6 @@ def _bound(tokens: Sequence[Token], amount: Amount) -> tuple[Bound, int, int]:
     for k in (2, 1):
         phrase = tuple(t.low for t in tokens[amount.last : amount.last + k])
         kind = BOUNDS_AFTER.get(phrase)
-        if kind is not None and len(phrase) == k:
+        if kind is not None and len(phrase) == k and not _bounds_next(tokens, amount.last, k):
             return kind, first, amount.last + k  # type: ignore[return-value]
     return "=", first, amount.last

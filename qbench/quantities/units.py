@@ -150,13 +150,17 @@ class Units:
         return tuple(u for u in self._by_name.values() if u.family == unit.family and u.name != unit.name)
 
 
-@lru_cache(maxsize=8)
 def load_units(extra: Path | None = None) -> Units:
     """The built-in units, and those of a user's own file (same format; its entries win).
 
     Raises:
         InputError: a line of the file cannot be read, or pint does not know its definition.
     """
+    return _load(extra)
+
+
+@lru_cache(maxsize=8)
+def _load(extra: Path | None) -> Units:
     entries = _read(UNITS_FILE) + ([] if extra is None else _read(extra))
     return Units(_define(entries))
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from qbench.errors import InputError
+from qbench.errors import InputError, OptionError
 from qbench.retrieval.analysis import VERSION as ANALYSIS
 from qbench.retrieval.analysis import token_ids, token_lists
 from qbench.retrieval.stored import Stored, mapped, save_arrays, stored
@@ -87,13 +87,19 @@ class BM25:
 
 
 class ReferenceBM25:
-    """The BM25Okapi of the rank-bm25 package: slow, there to be compared with."""
+    """The BM25Okapi of the rank-bm25 package: slow, there to be compared with.
+
+    Raises:
+        OptionError: k1 is 0.
+    """
 
     lexical = True
 
     def __init__(self, texts: pl.Series, k1: float, b: float, epsilon: float) -> None:
         from rank_bm25 import BM25Okapi
 
+        if k1 == 0:
+            raise OptionError("rank-bm25 divides zero by zero at k1=0", remedy="Use engine=numpy, or a small k1")
         documents = token_lists(texts.to_list())
         # BM25Okapi divides by the number of distinct words.
         self._model: Any = BM25Okapi(documents, k1=k1, b=b, epsilon=epsilon) if any(documents) else None
@@ -102,7 +108,8 @@ class ReferenceBM25:
     def search(self, search: Search) -> Candidates:
         """The documents that hold at least one of the tokens, with the scores of `get_scores`."""
         docs = self._holding(search, any)
-        scores = self._model.get_scores(search.tokens) if self._model else np.zeros(self._size)
+        with np.errstate(invalid="ignore"):  # b = 1 and an empty document, which is no candidate
+            scores = self._model.get_scores(search.tokens) if self._model else np.zeros(self._size)
         return Candidates(docs, np.asarray(scores, dtype=np.float64)[docs])
 
     def holding_all(self, search: Search) -> NDArray[np.integer[Any]]:

@@ -93,7 +93,7 @@ def ratio(x: float, v: NDArray[np.float64], unit: float) -> NDArray[np.float64]:
     if 0 < x <= low:
         scores = x / v
         return scores
-    if 0 < low and high <= x:
+    if low > 0 and high <= x:
         scores = v / x
         return scores
     size = np.abs(v)
@@ -167,6 +167,9 @@ def phi_of_satisfying(
     return scores if scores.min(initial=1.0) > 0 else np.maximum(scores, LEAST)
 
 
+@np.errstate(over="ignore")
 def _near(chosen: Family, x: float, v: NDArray[np.float64], unit: float) -> NDArray[np.float64]:
-    same = np.isclose(v, x, rtol=RELATIVE_TOLERANCE, atol=0.0)
-    return np.where(same, 1.0, chosen.equal(x, v, unit))
+    scores = chosen.equal(x, v, unit)
+    # What `np.isclose` says, in a tenth of its time.
+    scores[np.abs(v - x) <= RELATIVE_TOLERANCE * abs(x)] = 1.0
+    return scores

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from typer.testing import CliRunner
 
@@ -47,14 +45,16 @@ def test_a_second_build_says_already_built_and_succeeds(corpus, index):
 
 
 def test_bad_records_are_shown_with_their_place_and_markup_is_text(tmp_path):
-    source = tmp_path / "a.jsonl"
-    good = {"k": "1", "body": "The [red]laptop[/red] weighs 5 kg [/] now."}
-    source.write_text(json.dumps(good) + '\n{"k": "2", "body": 7}\n')
-    result = build(source, "-o", tmp_path / "index", "--workers", "1", "--id-field", "k", "--text-field", "body")
+    corpus = make_corpus(tmp_path / "gold", 1, ending=" [red]now[/red] [/].")
+    with (corpus / "corpus.jsonl").open("a") as lines:
+        lines.write('{"doc_id": "2", "text": 7}\n')
+    options = ("--extractor", "given", "--workers", "1", "--id-field", "doc_id", "--text-field", "text")
+    result = build(corpus, "-o", tmp_path / "index", *options)
     assert result.exit_code == 0
-    assert "left out: a.jsonl:2: the text is not a string (found 7)" in result.stderr
+    assert "left out: corpus.jsonl:2: the text is not a string (found 7)" in result.stderr
     assert "left out: 1 (text is not a string)" in result.stdout
-    assert good["body"] in show(tmp_path / "index", "--unit", "kg").stdout
+    shown = show(tmp_path / "index", "--unit", "kg").stdout
+    assert "Laptop 000 weighs 1.5 kg and costs $0 [red]now[/red] [/]." in shown
 
 
 def test_show_overview(index):

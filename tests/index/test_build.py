@@ -16,7 +16,7 @@ import pytest
 from qbench.corpora import ReadOptions
 from qbench.errors import BusyError, InputError, OptionError, QbenchError, UnknownNameError
 from qbench.index import Index, build_index
-from qbench.index.chunks import Chunk
+from qbench.index.chunks import Chunk, process
 from qbench.index.pool import WorkerPool
 from qbench.index.schemas import pair_schema, sentence_schema
 from qbench.quantities.extractors import ExtractorOptions, get_extractor
@@ -28,12 +28,12 @@ GIVEN = ExtractorOptions("given")
 TABLES = ("sentences.parquet", "quantities.parquet", "pairs.parquet", "manifest.json")
 
 
-def make_corpus(folder, number=60):
+def make_corpus(folder, number=60, ending="."):
     """A corpus as `qbench synth` makes them: one sentence a document, two quantities each, one without a concept."""
     with drafting(folder, "corpus", "key", {}) as draft:
         rows, lines = [], []
         for n in range(number):
-            text = f"Laptop {n:03d} weighs {n % 7 + 1}.5 kg and costs ${n * 10}."
+            text = f"Laptop {n:03d} weighs {n % 7 + 1}.5 kg and costs ${n * 10}{ending}"
             mentions = [
                 quantity(text, f"{n % 7 + 1}.5", n % 7 + 1.5, "kilogram", "laptop weight"),
                 quantity(text, f"${n * 10}", n * 10.0, "dollar", "" if n % 10 == 0 else f"price {n % 3}"),
@@ -213,13 +213,12 @@ def test_a_full_disk_leaves_the_earlier_index_whole(tmp_path, corpus, monkeypatc
 
 
 def test_a_full_disk_in_a_worker_is_reported(tmp_path, corpus):
-    resource = pytest.importorskip("resource")
+    pytest.importorskip("resource")
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))\n"
     script = limit + (
         "import sys, qbench\nfrom qbench.quantities.extractors import ExtractorOptions\n"
         "qbench.build_index(sys.argv[1], sys.argv[2], extractor=ExtractorOptions('given'), workers=1)\n"
     )
-    assert resource
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent.parent)}
     command = [sys.executable, "-c", script, str(corpus), str(tmp_path / "index")]
     failed = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
@@ -305,15 +304,16 @@ def test_a_worker_that_dies_is_reported_and_none_stays(tmp_path):
 
 
 def test_an_extractor_that_fails_names_the_sentence(tmp_path):
-    from qbench.corpora.sentences import SentenceSplitter
-    from qbench.index.chunks import process
+    class Whole:
+        def spans(self, text):
+            return [(0, len(text))]
 
     class Broken:
         def extract(self, text):
             raise ZeroDivisionError(text)
 
     with pytest.raises(ZeroDivisionError) as caught:
-        process(json.dumps([["d7", "", "It is 5 kg.", None]]), tmp_path, "x", SentenceSplitter(), Broken())
+        process(json.dumps([["d7", "", "It is 5 kg.", None]]), tmp_path, "x", Whole(), Broken())
     assert caught.value.__notes__ == ["in sentence 'd7::0': 'It is 5 kg.'"]
     assert not list(tmp_path.iterdir())
 

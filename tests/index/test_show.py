@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -65,6 +65,7 @@ def test_text_of_a_corpus_cannot_drive_the_terminal():
     assert views.printable("a\x1b[31mb\u202ec\td") == "a [31mb c d"
 
 
+@settings(deadline=None)
 @given(arrays(np.float64, st.integers(1, 200), elements=st.floats(-1e12, 1e12)))
 def test_a_histogram_counts_every_value_once(values):
     lines = views.histogram(values)

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from qbench.errors import InputError
+from qbench.errors import InputError, OptionError
 from qbench.retrieval.analysis import tokens
 from qbench.retrieval.first_stages import Search, open_first_stage
 
@@ -67,12 +67,19 @@ def test_a_lexical_stage_retrieves_the_documents_that_hold_a_token(engine, tmp_p
 
 
 def test_both_engines_give_the_same_scores(tmp_path):
-    for changes in ({}, {"k1": 0.5, "b": 0.2}, {"epsilon": 0.0}, {"b": 0.0}):
+    for changes in ({}, {"k1": 0.5, "b": 0.2}, {"epsilon": 0.0}, {"b": 0.0}, {"b": 1.0}):
         ours, theirs = bm25("numpy", tmp_path, **changes), bm25("rank-bm25", tmp_path, **changes)
         for text in ("quick fox", "the the dog 5", "kg", "unheard", ""):
             a, b = ours.search(search(text)), theirs.search(search(text))
             assert a.docs.tolist() == b.docs.tolist()
             np.testing.assert_allclose(a.scores, b.scores, rtol=1e-12)
+
+
+def test_the_reference_cannot_do_without_k1_and_ours_can(tmp_path):
+    with pytest.raises(OptionError, match="k1=0"):
+        bm25("rank-bm25", tmp_path, k1=0.0)
+    found = bm25("numpy", tmp_path, k1=0.0).search(search("dog dog"))
+    assert found.scores[0] == found.scores[1] > 0  # how often a document says it does not matter
 
 
 @pytest.mark.parametrize("engine", ["numpy", "rank-bm25"])

@@ -27,7 +27,8 @@ def reference(docs, query, **parameters):
     return BM25Okapi(docs, **parameters).get_scores(query)
 
 
-@given(documents, queries, st.floats(0.01, 3), st.floats(0, 1), st.floats(0, 1))
+# With b = 1 rank-bm25 divides zero by zero in empty documents.
+@given(documents, queries, st.floats(0.01, 3), st.floats(0, 0.99), st.floats(0, 1))
 @settings(max_examples=200, deadline=None)
 def test_scores_are_those_of_rank_bm25(docs, query, k1, b, epsilon):
     parameters = {"k1": k1, "b": b, "epsilon": epsilon}

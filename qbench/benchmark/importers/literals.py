@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import csv
+import json
 import math
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +22,9 @@ LONGEST_CELL = 1 << 28
 
 LONGEST_LIST = 1_000_000
 """Characters of a cell that holds a list."""
+
+SHORT = 200
+"""Characters of a cell whose list is remembered."""
 
 DEEPEST_LIST = 20
 """Brackets in brackets; the real ones go three deep, and thousands would exhaust the parser's stack."""
@@ -70,19 +76,53 @@ def parse_list(cell: str, name: str, path: Path, line: int) -> list[Any]:
     Raises:
         InputError: it holds no list, or one too long or too deep.
     """
-    depth = deepest = 0
-    for character in cell if len(cell) <= LONGEST_LIST else "":
-        depth += (character in "[({") - (character in "])}")
-        deepest = max(deepest, depth)
-    if len(cell) > LONGEST_LIST or deepest > DEEPEST_LIST:
-        raise InputError(f"the list in {name} is too long or too deep", file=path, line=line, value=cell)
-    try:
-        value = ast.literal_eval(cell.strip())
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        raise InputError(f"no Python list in {name}", file=path, line=line, value=cell) from None
+    value = _numbers(cell)
+    if value is None:
+        try:
+            value = _short_literal(cell) if len(cell) <= SHORT else _literal(cell)
+        except (MemoryError, RecursionError):
+            message = f"the list in {name} is too long or too deep"
+            raise InputError(message, file=path, line=line, value=cell) from None
+        except (ValueError, SyntaxError, TypeError):
+            raise InputError(f"no Python list in {name}", file=path, line=line, value=cell) from None
     if not isinstance(value, (list, tuple)):
         raise InputError(f"no Python list in {name}", file=path, line=line, value=cell)
     return list(value)
+
+
+def _numbers(cell: str) -> Any:
+    """A list of numbers, or of pairs of them, by the JSON reader, ten times as fast as Python's; None for all else."""
+    if not _PLAIN.fullmatch(cell):
+        return None
+    try:
+        return json.loads(cell.replace("(", "[").replace(")", "]"))
+    except (ValueError, RecursionError):
+        return None
+
+
+_NUMBER = r"\s*-?\d{1,18}(?:\.\d{1,20})?\s*"
+_PAIR = rf"\s*\({_NUMBER},{_NUMBER}\)\s*"
+_PLAIN = re.compile(rf"\s*\[(?:{_NUMBER}|{_PAIR}|\[{_PAIR}\]|\[\])?\]\s*")
+"""What nearly all cells look like: one number, one pair, or one list of one pair."""
+
+
+def _literal(cell: str) -> Any:
+    if len(cell) > LONGEST_LIST or _depth(cell) > DEEPEST_LIST:
+        raise RecursionError
+    return ast.literal_eval(cell.strip())
+
+
+_short_literal = lru_cache(maxsize=4096)(_literal)
+"""Lists of units repeat: a few hundred different cells in hundreds of thousands. Never change what comes back."""
+
+
+def _depth(cell: str) -> int:
+    """How deep brackets stand in brackets; those in strings count too, which errs on the safe side."""
+    depth = deepest = 0
+    for character in cell:
+        depth += (character in "[({") - (character in "])}")
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def number_of(value: object) -> float | None:

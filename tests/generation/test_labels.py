@@ -1,0 +1,86 @@
+"""Labels of whole columns, the slow check one by one, and the judge of single mentions agree."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qbench.generation.labels import confirmed, holds, label, meets
+from qbench.generation.mentions import load_mentions
+from qbench.quantities.concept_match import concept_grade
+from qbench.quantities.conditions import verdict
+from qbench.quantities.types import COMPARATORS, Condition, Quantity, quantity_schema, to_row
+
+NUMBERS = [-2.0, 0.0, 1.0, 1.0 + 1e-12, 2.0, 3.0, 8.0]
+CONCEPTS = ["", "income", "net income", "incomes", "income net", "profit", "gross profit", "staff"]
+ASKED = ["income", "net income", "profit", "income | profit"]
+
+
+@st.composite
+def quantities(draw):
+    low = draw(st.sampled_from(NUMBERS))
+    bound = draw(st.sampled_from(["=", "~", "<", "<=", ">", ">=", "between"]))
+    high = draw(st.sampled_from([x for x in NUMBERS if x >= low])) if bound == "between" else low
+    base = draw(st.sampled_from(["dollar", "kilogram"]))
+    concept = draw(st.sampled_from(CONCEPTS))
+    return Quantity(low, high, bound, base, "", base, low, high, tuple(concept.split()))
+
+
+@st.composite
+def conditions(draw):
+    comparator = draw(st.sampled_from(COMPARATORS))
+    low = draw(st.sampled_from(NUMBERS))
+    high = draw(st.sampled_from([x for x in NUMBERS if x >= low])) if comparator == "between" else low
+    base = draw(st.sampled_from(["dollar", "kilogram"]))
+    concept = draw(st.sampled_from(ASKED))
+    return Condition(comparator, low, high, base, base, low, high, tuple(concept.split()))
+
+
+@given(quantities(), conditions())
+@settings(max_examples=400)
+def test_both_judges_of_one_mention_agree(quantity, condition):
+    assert meets(quantity, condition) is {"met": True, "broken": False, "undecided": None}[verdict(quantity, condition)]
+
+
+@given(
+    st.lists(st.lists(quantities(), max_size=4), min_size=1, max_size=12),
+    st.lists(conditions(), min_size=1, max_size=3),
+)
+@settings(max_examples=150, deadline=None)
+def test_labels_are_what_a_walk_over_all_sentences_finds(docs, asked):
+    ids = [f"d{number}" for number in range(len(docs))]
+    rows = [to_row(name, quantity) for name, found in zip(ids, docs, strict=True) for quantity in found]
+    mentions = load_mentions(pl.DataFrame({"doc_id": ids, "text": ids}), pl.DataFrame(rows, schema=quantity_schema()))
+    labels = label(asked, mentions)
+    for number, found in enumerate(docs):
+        grade = min(max((concept_grade(c.concept, q.concept) for q in found if meets(q, c)), default=0) for c in asked)
+        answer = holds(asked, found)
+        assert (number in labels.relevant) == (grade > 0) == (answer == "yes")
+        if grade:
+            assert labels.grades[labels.relevant.tolist().index(number)] == grade
+        assert (number in labels.positives) == (grade == 2)
+        spoken = all(
+            any(q.base_unit == c.base_unit and concept_grade(c.concept, q.concept) == 2 for q in found) for c in asked
+        )
+        assert (number in labels.negatives) == (spoken and answer == "no")
+    docs_judged = np.concatenate([labels.relevant, labels.negatives])
+    order = np.argsort(docs_judged)
+    grades = np.concatenate([labels.grades, np.zeros(labels.negatives.size, dtype=np.int8)])[order]
+    assert confirmed(asked, docs_judged[order], grades, mentions).all()
+    if grades.size:
+        assert not confirmed(asked, docs_judged[order], (grades + 1) % 3, mentions).any()
+
+
+def test_words_in_common_and_unknown_concepts_keep_a_sentence_from_being_a_negative():
+    def dollars(value, concept):
+        return Quantity(value, value, "=", "dollar", "", "dollar", value, value, tuple(concept.split()))
+
+    asked = [Condition(">", 5, 5, "dollar", "dollar", 5, 5, ("net", "income"))]
+    broken = dollars(3, "net income")
+    assert holds(asked, [broken]) == "no"
+    assert holds(asked, [broken, dollars(9, "house price")]) == "no"
+    assert holds(asked, [broken, dollars(9, "incomes")]) == "unclear"
+    assert holds(asked, [broken, dollars(9, "")]) == "unclear"
+    assert holds(asked, [broken, dollars(9, "adjusted net income")]) == "yes"

@@ -1,0 +1,99 @@
+"""Which values are asked for: peaks, near the mean, quantiles; always something on both sides."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qbench.generation.pairs import distribution, sane
+from qbench.generation.values import around, choose_value, rounded
+
+observed = st.lists(st.sampled_from([0.5, 1, 2, 3, 5, 8, 10, 12.5, 40, 100, 1e6]), min_size=2, max_size=30)
+COMPARATORS = ["=", "!=", "<", "<=", ">", ">=", "between"]
+
+
+def meets(comparator, values, low, high):
+    return {
+        "=": values == low,
+        "!=": values != low,
+        "<": values < low,
+        "<=": values <= low,
+        ">": values > low,
+        ">=": values >= low,
+        "between": (values >= low) & (values <= high),
+    }[comparator]
+
+
+@given(observed, st.sampled_from(COMPARATORS), st.booleans(), st.integers(0, 2**32))
+def test_a_chosen_value_has_observations_on_both_sides(values, comparator, at_random, seed):
+    values = np.array(values)
+    ask = choose_value(comparator, distribution(values), np.random.default_rng(seed), at_random=at_random)
+    if ask is None:
+        # Of two distinct values every comparator but a range can tell one from the other.
+        assert len(set(values.tolist())) < (3 if comparator == "between" else 2)
+        return
+    low, high = ask
+    assert low <= high
+    met = meets(comparator, values, low, high)
+    assert met.any()
+    assert not met.all()
+
+
+@given(observed, st.sampled_from(COMPARATORS), st.integers(0, 2**32))
+def test_what_is_avoided_is_not_asked(values, comparator, seed):
+    seen = distribution(np.array(values))
+    taken = set()
+    for _ in range(5):
+        ask = choose_value(comparator, seen, np.random.default_rng(seed), avoid=frozenset(taken))
+        assert ask not in taken
+        if ask is None:
+            break
+        taken.add(ask)
+
+
+def test_equal_queries_ask_for_the_peak_and_bounds_near_the_mean():
+    seen = distribution(np.array([1, 2, 2, 2, 3, 4, 5, 6, 7, 8, 9, 10.0]))
+    rng = np.random.default_rng(0)
+    assert choose_value("=", seen, rng) == (2, 2)
+    bounds = {choose_value(">", seen, np.random.default_rng(i))[0] for i in range(30)}
+    assert len(bounds) > 1
+    assert all(abs(bound - seen.mean) < 1.1 for bound in bounds)
+
+
+def test_random_values_cover_the_distribution():
+    seen = distribution(np.array([1, 2, 2, 2, 3, 9.0]))
+    asked = {choose_value("=", seen, np.random.default_rng(i), at_random=True)[0] for i in range(60)}
+    assert asked == {1, 2, 3, 9}
+
+
+def test_a_huge_outlier_does_not_pull_the_bound_into_the_empty_tail():
+    seen = distribution(np.array([1, 2, 3, 4, 5, 6, 1e12]))
+    low, _ = choose_value(">", seen, np.random.default_rng(0), enough=2)
+    assert low < 1e12
+    assert (seen.values > low).sum() >= 2
+
+
+def test_ranges_are_rounded_quantiles():
+    seen = distribution(np.linspace(1003, 1997, 200))
+    low, high = choose_value("between", seen, np.random.default_rng(1))
+    assert rounded(low, 2) == low
+    assert 1000 < low < 1500 < high < 2000
+
+
+@given(observed, st.sampled_from(["<", ">", "=", "<=", ">="]), st.integers(0, 2**32), st.data())
+def test_a_constraint_around_a_value_holds_for_it(values, comparator, seed, data):
+    values = np.array(values, dtype=float)
+    value = data.draw(st.sampled_from(values.tolist()))
+    low, high = around(comparator, value, distribution(values), np.random.default_rng(seed))
+    assert low == high
+    assert meets(comparator, np.array([value]), low, high).all()
+
+
+@pytest.mark.parametrize(
+    ("concept", "good"),
+    [("net income", True), ("", False), ("the", False), ("2019", False), ("a | b", False), ("word " * 9, False)],
+)
+def test_concepts_that_can_be_searched_for(concept, good):
+    assert sane(concept) is good
