@@ -13,6 +13,8 @@ _PUBLIC: dict[str, str] = {
     "Benchmark": "qbench.benchmark.disk",
     "Condition": "qbench.quantities.types",
     "Quantity": "qbench.quantities.types",
+    "ExtractorOptions": "qbench.quantities.extractors",
+    "GenerationOptions": "qbench.generation.options",
     "Query": "qbench.benchmark.types",
     "build_index": "qbench.index.build",
     "evaluate": "qbench.leaderboard.external",

@@ -138,7 +138,8 @@ def locked(folder: Path) -> Iterator[None]:
     from filelock import FileLock, Timeout
 
     folder.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder.parent / f".{folder.name}.lock", timeout=0)
+    path = folder.parent / f".{folder.name}.lock"
+    lock = FileLock(path, timeout=0)
     try:
         lock.acquire()
     except Timeout:
@@ -148,7 +149,8 @@ def locked(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        # The lock file itself stays: removing it would let two later writers hold two different files.
+        # Removed while held: filelock (4 and later) gives up a lock on a file that is gone.
+        path.unlink(missing_ok=True)
         lock.release()
 
 

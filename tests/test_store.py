@@ -82,6 +82,7 @@ def test_a_swap_cut_in_two_is_undone(tmp_path):
 def test_a_second_writer_is_told(tmp_path):
     with locked(tmp_path / "a"), pytest.raises(BusyError, match="another qbench process"), locked(tmp_path / "a"):
         pass
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_atomic_file_keeps_the_old_one_on_failure(tmp_path):

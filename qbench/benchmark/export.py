@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from qbench.benchmark.disk import Benchmark
 from qbench.benchmark.importers.beir import OURS
 from qbench.benchmark.reading import as_id
-from qbench.benchmark.trec import BEIR_HEADER, write_qrels
+from qbench.benchmark.trec import BEIR_HEADER, read_run, write_qrels, write_run
 from qbench.benchmark.types import SPLITS
 from qbench.errors import InputError, OptionError
-from qbench.store import atomic_file, locked, write_text
+from qbench.store import MANIFEST, atomic_file, locked, read_manifest, write_text
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def export_beir(benchmark: Benchmark, folder: str | Path) -> list[Path]:
@@ -47,11 +51,17 @@ def export_beir(benchmark: Benchmark, folder: str | Path) -> list[Path]:
     return _files(Path(folder))
 
 
-def export_trec(benchmark: Benchmark, folder: str | Path) -> list[Path]:
-    """Write topics.PART.tsv (`query id`, tab, text) and qrels.PART.txt (`query 0 document grade`) for each part.
+def export_trec(benchmark: Benchmark, folder: str | Path, runs: Mapping[str, pl.DataFrame] | None = None) -> list[Path]:
+    """Write topics.PART.tsv (query id, tab, text) and qrels.PART.txt (`query 0 document grade`) for each part.
 
-    Args, returns and errors are as for `export_beir`; besides, an id may hold no white space, which separates the
-    columns of TREC files.
+    Returns and errors are as for `export_beir`; besides, an id may hold no white space, which separates the columns of
+    TREC files.
+
+    Args:
+        benchmark: what to write.
+        folder: where to: a new or empty folder. It appears when it is whole.
+        runs: system -> `run_schema`; each becomes a file NAME.run, its other characters than letters, digits and .+-
+            written as "_".
     """
     import polars as pl
 
@@ -62,7 +72,37 @@ def export_trec(benchmark: Benchmark, folder: str | Path) -> list[Path]:
             write_qrels(qrels, draft / f"qrels.{split}.txt")
             topics = "".join(f"{query.query_id}\t{' '.join(query.text.split())}\n" for query in benchmark.part(split))
             write_text(draft / f"topics.{split}.tsv", topics)
+        for name, run in (runs or {}).items():
+            path = draft / f"{re.sub('[^A-Za-z0-9.+-]+', '_', name).strip('_')}.run"
+            if path.exists():
+                raise OptionError("two runs would be written to one file", file=path.name, value=name)
+            write_run(run, path, name)
     return _files(Path(folder))
+
+
+def stored_runs(folder: str | Path, benchmark: Benchmark) -> dict[str, pl.DataFrame]:
+    """The finished runs on a benchmark that a leaderboard keeps in its folder `runs`.
+
+    Returns:
+        system, source of its conditions (where it uses any) and part -> `run_schema`.
+
+    Raises:
+        InputError: there is none, or one cannot be read.
+    """
+    runs = {}
+    for path in sorted(Path(folder).glob(f"*/{MANIFEST}")):
+        params = read_manifest(path.parent, "run").params
+        if params.get("benchmark") == benchmark.digest:
+            source = params.get("conditions", "none")
+            parts = [
+                params.get("system", path.parent.name),
+                "" if source == "none" else source,
+                params.get("split", ""),
+            ]
+            runs[" ".join(filter(None, parts))] = read_run(path.parent / "run.parquet")
+    if not runs:
+        raise InputError("no finished run on this benchmark", file=folder, remedy="Name the leaderboard's runs folder")
+    return runs
 
 
 def _documents(benchmark: Benchmark) -> Iterator[dict[str, Any]]:

@@ -125,11 +125,13 @@ def import_(
             given = source is Quantities.given
             benchmark = read_quant(folder, given=given, on_error=on_error.value, progress=advance)
         words = [f"--quantities {source.value}", f"--on-error {on_error.value}", f"--qrels {qrels}" if qrels else ""]
-        if source is Quantities.ours:
-            benchmark = with_our_quantities(benchmark, ExtractorOptions(extractor), progress=advance)
-            words.append(f"--extractor {extractor}")
+        words.append(f"--extractor {extractor}" if source is Quantities.ours else "")
         command = " ".join(["qbench benchmark import", layout.value, "FOLDER -o BENCH", *filter(None, words)])
-        written = write_benchmark(with_source(benchmark, licence, command), output, overwrite=overwrite)
+        benchmark = with_source(benchmark, licence, command)
+        if source is Quantities.ours:
+            # Last: they are extracted when they are first asked for, so not at all if the benchmark is there already.
+            benchmark = with_our_quantities(benchmark, ExtractorOptions(extractor), progress=advance)
+        written = write_benchmark(benchmark, output, overwrite=overwrite)
     for message in written.params["notes"]:
         note(message)
     _print_counts(written.params["counts"])
@@ -142,16 +144,29 @@ def export(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="A new or empty folder.")],
     target: Annotated[Target, typer.Option("--format", help="beir or trec.")] = Target.beir,
     qrels: Qrels = None,
+    runs: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="For trec: write the runs that a leaderboard keeps here (its folder runs/)."
+        ),
+    ] = None,
 ) -> None:
-    """Write a benchmark as a BEIR folder, or its judgments and topics as TREC files.
+    """Write a benchmark as a BEIR folder, or its judgments, topics and runs as TREC files.
 
     Example: qbench benchmark export bench/ --format trec -o out/
     """
     from qbench.benchmark.disk import open_benchmark
-    from qbench.benchmark.export import export_beir, export_trec
+    from qbench.benchmark.export import export_beir, export_trec, stored_runs
+    from qbench.errors import OptionError
 
+    if target is Target.beir and runs is not None:
+        raise OptionError("a BEIR folder holds no runs", value=str(runs), remedy="Use --format trec")
     benchmark = open_benchmark(bench, qrels=qrels)
-    for path in (export_beir if target is Target.beir else export_trec)(benchmark, output):
+    if target is Target.beir:
+        files = export_beir(benchmark, output)
+    else:
+        files = export_trec(benchmark, output, None if runs is None else stored_runs(runs, benchmark))
+    for path in files:
         out().print(str(path), markup=False)
 
 

@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -141,7 +142,7 @@ def _table(
     except InputError as error:
         problems.bad("no text field", error)
         return
-    reader = rows(feed if body else _chain(first, feed))
+    reader = rows(feed if body else chain([first], feed))
     row, line = 0, (1 if body else 0)
     while True:
         row, start = row + 1, line + 1
@@ -174,11 +175,6 @@ def _columns(header: list[str], options: ReadOptions) -> tuple[list[str], bool]:
     if given and all(name.isdigit() and name not in header for name in given):
         return [str(number) for number in range(1, len(header) + 1)], False
     return [name.strip() for name in header], True
-
-
-def _chain(first: str, rest: Iterator[str]) -> Iterator[str]:
-    yield first
-    yield from rest
 
 
 @contextmanager

@@ -72,7 +72,7 @@ def _surely_broken(condition: Condition, docs: NDArray[np.int64], mentions: Ment
     """Shape (docs,): whether no mention that could be meant meets the condition or leaves it open."""
     rows = mentions.rows_of_docs(docs)
     rows = rows[mentions.base[rows] == mentions.base_code.get(condition.base_unit, -1)]
-    rows = rows[mentions.related(condition.concept)[mentions.concept[rows]]]
+    rows = rows[np.isin(mentions.concept[rows], mentions.related(condition.concept))]
     possible = mentions.doc[rows[_codes(condition, rows, mentions) != BROKEN]]
     return ~np.isin(docs, possible)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+K = TypeVar("K")
+V = TypeVar("V")
+
 CACHE = 20_000
-"""Sentences whose mentions are kept as objects."""
+"""Sentences whose mentions are kept as objects, and concepts whose matches are kept: beyond that they are forgotten."""
 
 
 def folded(concept: Iterable[str]) -> frozenset[str]:
@@ -58,7 +61,7 @@ class Mentions:
     units: list[str]
     bases: list[str]
     _graded: dict[Concept, tuple[NDArray[np.int64], NDArray[np.int8]]] = field(default_factory=dict)
-    _related: dict[Concept, NDArray[np.bool_]] = field(default_factory=dict)
+    _related: dict[Concept, NDArray[np.int64]] = field(default_factory=dict)
     _quantities: dict[int, list[Quantity]] = field(default_factory=dict)
 
     @cached_property
@@ -114,37 +117,37 @@ class Mentions:
 
     def graded(self, concept: Concept) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
         """Codes of the concepts that answer a query's concept, ascending, and their grades (1 or 2)."""
-        if concept not in self._graded:
+        found = self._graded.get(concept)
+        if found is None:
             codes: set[int] = set()
             for alternative in concept_alternatives(concept):
-                lists = sorted((self._word_concepts.get(word, []) for word in alternative), key=len)
-                codes.update(set(lists[0]).intersection(*lists[1:]) if lists else ())
-            found = np.array(sorted(codes), dtype=np.int64)
-            grades = np.array([concept_grade(concept, self.concepts[code]) for code in found], dtype=np.int8)
-            self._graded[concept] = found[grades > 0], grades[grades > 0]
-        return self._graded[concept]
+                codes |= _holding_all(alternative, self._word_concepts)
+            some = np.array(sorted(codes), dtype=np.int64)
+            grades = np.array([concept_grade(concept, self.concepts[code]) for code in some], dtype=np.int8)
+            found = some[grades > 0], grades[grades > 0]
+            _keep(self._graded, concept, found)
+        return found
 
-    def related(self, concept: Concept) -> NDArray[np.bool_]:
-        """Which concepts could be meant by a query's concept: those that share a word with it, and the unknown one.
+    def related(self, concept: Concept) -> NDArray[np.int64]:
+        """Codes of the concepts that could be meant by a query's concept: those that share a word with it, and none.
 
-        Returns:
-            shape (number of concepts,). A negative must not meet the condition by any of these.
+        A negative must not meet the condition by a mention of any of these.
         """
-        if concept not in self._related:
-            flags = np.zeros(len(self.concepts), dtype=bool)
-            for word in folded(word for alternative in concept_alternatives(concept) for word in alternative):
-                flags[self._folded_concepts.get(word, [])] = True
+        found = self._related.get(concept)
+        if found is None:
+            words = folded(word for alternative in concept_alternatives(concept) for word in alternative)
+            codes = {code for word in words for code in self._folded_concepts.get(word, ())}
             if () in self.concept_code:
-                flags[self.concept_code[()]] = True
-            self._related[concept] = flags
-        return self._related[concept]
+                codes.add(self.concept_code[()])
+            found = np.array(sorted(codes), dtype=np.int64)
+            _keep(self._related, concept, found)
+        return found
 
     def holders(self, sets: Iterable[frozenset[str]]) -> NDArray[np.int64]:
         """Codes of the concepts that hold all (folded) words of one of `sets`, ascending."""
         codes: set[int] = set()
         for words in sets:
-            lists = sorted((self._folded_concepts.get(word, []) for word in words), key=len)
-            codes.update(set(lists[0]).intersection(*lists[1:]) if lists else ())
+            codes |= _holding_all(words, self._folded_concepts)
         return np.array(sorted(codes), dtype=np.int64)
 
     def quantities(self, doc: int) -> list[Quantity]:
@@ -153,10 +156,20 @@ class Mentions:
         if found is None:
             first, last = int(self._by_doc[doc]), int(self._by_doc[doc + 1])
             found = [from_row(row) for row in self.table[first:last].iter_rows(named=True)]
-            if len(self._quantities) >= CACHE:
-                self._quantities.clear()
-            self._quantities[doc] = found
+            _keep(self._quantities, doc, found)
         return found
+
+
+def _keep(cache: dict[K, V], key: K, value: V) -> None:
+    if len(cache) >= CACHE:
+        cache.clear()
+    cache[key] = value
+
+
+def _holding_all(words: Iterable[str], postings: Mapping[str, Sequence[int]]) -> set[int]:
+    """The concepts that hold all of some words; none for no words."""
+    lists = sorted((postings.get(word, ()) for word in words), key=len)
+    return set(lists[0]).intersection(*lists[1:]) if lists else set()
 
 
 def _postings(concepts: Iterable[Iterable[str]]) -> dict[str, list[int]]:
@@ -221,6 +234,7 @@ def load_mentions(sentences: pl.DataFrame, quantities: pl.DataFrame) -> Mentions
 
 def _codes(column: pl.Series) -> tuple[list[str], NDArray[np.int64]]:
     """The distinct values in sorted order, and each row's place among them."""
+    import polars as pl
+
     names = sorted(column.unique().to_list())
-    place = {name: code for code, name in enumerate(names)}
-    return names, np.array([place[name] for name in column.to_list()], dtype=np.int64)
+    return names, column.cast(pl.Enum(names)).to_physical().cast(pl.Int64).to_numpy()

@@ -116,14 +116,26 @@ def _unit_edits(text: str, mention: Quantity, form: UnitForm) -> list[Edit] | No
         # A range repeats its symbol ("$5 to $8"): cutting the first one alone would leave half a unit.
         if text[last:start].strip() or mention.bound == "between":
             return None
-        return [(first, start, form.before)] if form.before else [(first, start, ""), (end, end, form.after)]
+        after = _before_stop(form.after, text, end)
+        return [(first, start, form.before)] if form.before else [(first, start, ""), (end, end, after)]
     if first < end:
         return None
+    if text[last - 1] == "." and not text[last:].strip():
+        last -= 1  # the point of "2 lb." ends the sentence too
     if joined(text, mention):
         return [(first, last, form.bare)] if form.named else None
     if text[end:first].strip():
         return None
-    return [(start, start, form.before), (end, last, "")] if form.before else [(end, last, form.after)]
+    return (
+        [(start, start, form.before), (end, last, "")]
+        if form.before
+        else [(end, last, _before_stop(form.after, text, last))]
+    )
+
+
+def _before_stop(after: str, text: str, end: int) -> str:
+    """A form without its own point where a full stop follows."""
+    return after.removesuffix(".") if text[end : end + 1] == "." else after
 
 
 def _alone(mentions: Sequence[Quantity], place: int, edits: Sequence[Edit]) -> bool:

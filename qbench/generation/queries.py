@@ -55,7 +55,7 @@ class Topic:
     @property
     def key(self) -> str:
         """Names the topic in seeds."""
-        return f"{self.text}\x1e{self.unit}"
+        return "\x1e".join((self.text, " ".join(join_alternatives(self.concepts)), self.unit))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +126,12 @@ class Plan:
         if split != "test" and not self.options.expansion:
             return
         for topic in self._expanded_topics:
-            usable = [concept for concept in topic.concepts if concept in self.splits.part]
-            if self.splits.part[usable[0]] != split:
+            # All usable concepts of an expansion are of one group, so any of them tells the part.
+            concept = next((concept for concept in topic.concepts if concept in self.splits.part), None)
+            if concept is None or self.splits.part[concept] != split:
                 continue
             kind: Kind = "expansion"
-            if split == "test" and usable[0] in self.splits.wordless:
+            if split == "test" and concept in self.splits.wordless:
                 if not shares_no_word(topic.text, self.mentions, self.expansions):
                     continue
                 kind = "wo_surface"

@@ -13,7 +13,7 @@ from qbench.quantities.concept_match import Concept
 from qbench.randomness import generator
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -116,19 +116,22 @@ def group_concepts(pairs: Sequence[tuple[Concept, str]], expansions: Expansions)
 
 
 def _choose(
-    order: Sequence[Group], share: float, docs: dict[str, NDArray[np.int64]], everything: Sequence[Group]
+    order: Sequence[Group], share: float, docs: Mapping[str, NDArray[np.int64]], everything: Sequence[Group]
 ) -> list[Group]:
     """Take groups until their pairs are `share` of all, skipping those that hold out too many sentences."""
     most = share * sum(group.pairs for group in everything)
-    all_docs = np.unique(np.concatenate([docs[group.name] for group in everything])) if everything else np.empty(0)
-    taken: set[int] = set()
+    size = 1 + max((int(docs[group.name].max(initial=0)) for group in everything), default=0)
+    limit = share * int(_flags(size, (docs[group.name] for group in everything)).sum())
+    taken = np.zeros(size, dtype=bool)
     chosen: list[Group] = []
+    pairs = held = 0
     for group in order:
-        if sum(g.pairs for g in chosen) >= most:
+        if pairs >= most:
             break
-        more = taken.union(docs[group.name].tolist())
-        if len(more) <= share * all_docs.size:
-            taken = more
+        more = int((~taken[docs[group.name]]).sum())
+        if held + more <= limit:
+            taken[docs[group.name]] = True
+            held, pairs = held + more, pairs + group.pairs
             chosen.append(group)
     if not chosen and share > 0 and len(order) > 1:
         # A handful of groups: better one large test group than no test part.

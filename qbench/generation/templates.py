@@ -38,6 +38,11 @@ class Template:
     text: str
     comparators: tuple[Comparator, ...]
 
+    @property
+    def number_first(self) -> bool:
+        """Whether the number stands before the concept."""
+        return self.text.index("{condition}") < self.text.index("{concept}")
+
 
 @dataclass(frozen=True)
 class Templates:
@@ -58,6 +63,9 @@ class Templates:
     ) -> tuple[str, str]:
         """The text of one constraint, and the name of the template it took."""
         suited = [t for t in self.templates if comparator in t.comparators]
+        if not (wording.before or wording.after):
+            # "above 300 employees" asks for a count of employees, "employees above 300" for a number about them.
+            suited = [t for t in suited if not t.number_first] or suited
         template = suited[int(rng.integers(len(suited)))]
         phrases = self.phrases[comparator]
         phrase = phrases[int(rng.integers(len(phrases)))]

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 Ask = tuple[float, float]
 """Both ends of what is asked; equal for a single value."""
 
+DIGITS = 5
+"""Nobody asks for 0.0589970501475, though some text says it."""
+
 NEAREST = 3
 """A bound is one of so many candidates nearest to the mean, so that not every pair's bound is its mean."""
 
@@ -51,6 +54,12 @@ def choose_value(
     return _bound(comparator, seen, rng, at_random, avoid, enough)
 
 
+def _short(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which values have few enough digits to be asked for; all of them where none has."""
+    flags = np.array([rounded(value, DIGITS) == value for value in values.tolist()], dtype=bool)
+    return flags if flags.any() else np.ones_like(flags)
+
+
 def rounded(value: float, digits: int) -> float:
     """A value with so many significant digits, as people ask for it.
 
@@ -62,7 +71,7 @@ def rounded(value: float, digits: int) -> float:
 
 def _point(seen: Distribution, rng: np.random.Generator, at_random: bool, avoid: frozenset[Ask]) -> Ask | None:
     """A peak of the distribution, or any observed value; another value must have been observed too."""
-    free = np.array([(value, value) not in avoid for value in seen.values.tolist()])
+    free = np.array([(value, value) not in avoid for value in seen.values.tolist()]) & _short(seen.values)
     if not free.any():
         return None
     values, counts = seen.values[free], seen.counts[free]
@@ -80,9 +89,12 @@ def _bound(
     enough: int,
 ) -> Ask | None:
     mean = seen.mean
-    candidates = set(seen.values.tolist())
+    candidates = set(seen.values[_short(seen.values)].tolist())
     if not at_random and mean:
-        candidates |= {rounded(mean, digits) for digits in (1, 2, 3)}
+        round_ones = {rounded(mean, digits) for digits in (1, 2, 3)}
+        # Nobody asks for more than 8.8 gears where only whole ones were seen.
+        whole = bool((seen.values % 1 == 0).all())
+        candidates |= {float(round(value)) for value in round_ones} if whole else round_ones
     values = np.array(sorted(value for value in candidates if (value, value) not in avoid))
     met = _met(comparator, values, seen)
     smaller = np.minimum(met, seen.total - met)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from itertools import pairwise
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from qbench.errors import InputError
 from qbench.index.schemas import arrow, arrow_schema, pair_schema
+from qbench.quantities.types import quantity_schema
+from qbench.randomness import generator
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,11 +21,12 @@ GROUP_ROWS = 1 << 16
 GROUP_BYTES = 1 << 24
 """A row group of a merged table is full when it has so many rows, or bytes in memory."""
 
-PAIR_ROWS = 200_000
+PAIR_ROWS = 50_000
 """About how many mentions are grouped at a time."""
 
 _SAMPLE = 100_000
-"""How many concepts are looked at to cut the concepts into ranges of about `PAIR_ROWS` mentions."""
+_MOST_RANGES = 256
+"""How many concepts are looked at to cut them into ranges, and how many ranges there may be (each is an open file)."""
 
 
 @contextmanager
@@ -49,7 +52,8 @@ def concatenate(parts: Iterable[Path], target: Path, schema: pa.Schema) -> int:
     with table_writer(target, schema) as writer:
         for part in parts:
             try:
-                table = pq.read_table(part, schema=schema)
+                with pq.ParquetFile(part) as file:  # pq.read_table would import pandas
+                    table = file.read().cast(schema)
             except (pa.ArrowException, OSError) as fault:
                 message = f"a part file is damaged: {(str(fault).splitlines() or ['unreadable'])[0]}"
                 raise InputError(message, file=part, remedy="Delete it, and run the same command again") from fault
@@ -66,25 +70,30 @@ def concatenate(parts: Iterable[Path], target: Path, schema: pa.Schema) -> int:
 def write_pairs(quantities: Path, target: Path, limit: int = PAIR_ROWS) -> dict[str, int]:
     """Group the mentions of a quantity table that have a concept into (concept, unit) pairs (schema `pair_schema`).
 
-    Ranges of concepts are grouped one after the other, so that memory depends on `limit` and on the largest concept,
-    not on the corpus. The bytes do not depend on `limit`, but for where row groups end.
+    The mentions are first dealt to scratch files by ranges of concepts, and then grouped file by file, so that memory
+    depends on `limit` and on the largest concept, not on the corpus. The rows do not depend on `limit`.
 
     Args:
         quantities: the table.
         target: the file to write.
-        limit: about how many mentions to group at a time.
+        limit: about how many mentions to group at a time; more, where that would make over 256 files.
 
     Returns:
         Numbers of "pairs", "concepts" and "units".
     """
+    import polars as pl
+    import pyarrow as pa
+
     pairs = concepts = 0
     units: set[str] = set()
     schema = arrow_schema(pair_schema())
-    with table_writer(target, schema) as writer:
-        for low, high in concept_ranges(quantities, limit):
-            frame = group_pairs(_mentions(quantities, low, high))
-            if frame.is_empty():
-                continue
+    with (
+        TemporaryDirectory(prefix=".pairs-", dir=target.parent) as scratch,
+        table_writer(target, schema) as writer,
+    ):
+        for dealt in _deal(quantities, concept_cuts(quantities, limit), Path(scratch)):
+            with pa.OSFile(str(dealt)) as file:
+                frame = group_pairs(pl.DataFrame(pl.from_arrow(pa.ipc.open_stream(file).read_all())))
             pairs += frame.height
             concepts += frame["concept"].n_unique()
             units.update(frame["unit"].unique())
@@ -92,28 +101,48 @@ def write_pairs(quantities: Path, target: Path, limit: int = PAIR_ROWS) -> dict[
     return {"pairs": pairs, "concepts": concepts, "units": len(units)}
 
 
-def concept_ranges(quantities: Path, limit: int) -> list[tuple[str, str | None]]:
-    """Half-open ranges [low, high) that hold all concepts, in order; the last one has no upper end (None).
-
-    Each holds about `limit` mentions, by an evenly spaced sample of the rows; more, if one concept has more.
-    """
+def concept_cuts(quantities: Path, limit: int) -> list[str]:
+    """Concepts that cut all concepts, sorted, into ranges of about `limit` mentions each, by a random sample."""
+    import polars as pl
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(quantities) as table:
         rows = table.metadata.num_rows
+        limit = max(limit, rows // _MOST_RANGES)
         if rows <= limit:
-            return [("", None)]
-        stride = max(1, rows // _SAMPLE)
+            return []
+        # A sample of every n-th row would fall in step with corpora that repeat a pattern.
+        random = generator(0, "concept ranges")
         sample: list[str] = []
-        seen = 0
         for batch in table.iter_batches(GROUP_ROWS, columns=["concept"]):
-            sample += batch.column(0)[-seen % stride :: stride].to_pylist()
-            seen += batch.num_rows
+            chosen = random.random(batch.num_rows) < _SAMPLE / rows
+            sample += pl.DataFrame(pl.from_arrow(batch))["concept"].filter(pl.Series(chosen)).to_list()
     sample.sort()
-    cuts = dict.fromkeys(sample[:: max(1, limit // stride)][1:])
-    cuts.pop("", None)
-    bounds: Sequence[str | None] = ["", *cuts, None]
-    return [(low or "", high) for low, high in pairwise(bounds)]
+    return sorted(set(sample[:: max(1, round(len(sample) * limit / rows))]) - {"", *sample[:1]})
+
+
+def _deal(quantities: Path, cuts: list[str], scratch: Path) -> list[Path]:
+    """Write the mentions that have a concept into one Arrow file per range of concepts, in the order of the table."""
+    import polars as pl
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = ["concept", "unit", "family", "base_unit", "value", "doc_id"]
+    schema = arrow_schema({name: quantity_schema()[name] for name in columns})
+    files = [scratch / f"{number:04d}.arrow" for number in range(len(cuts) + 1)]
+    with ExitStack() as stack, pq.ParquetFile(quantities) as table:
+        writers = [
+            stack.enter_context(pa.ipc.new_stream(stack.enter_context(pa.OSFile(str(file), "wb")), schema))
+            for file in files
+        ]
+        for batch in table.iter_batches(GROUP_ROWS, columns=columns):
+            frame = pl.DataFrame(pl.from_arrow(batch)).filter(pl.col("concept") != "")
+            place = pl.Series(cuts, dtype=pl.String).search_sorted(frame["concept"], side="right")
+            for (number,), part in (
+                frame.with_columns(place.alias("place")).partition_by("place", as_dict=True, include_key=False).items()
+            ):
+                writers[number].write_table(arrow(part.select(columns)))
+    return files
 
 
 def group_pairs(mentions: pl.DataFrame) -> pl.DataFrame:
@@ -142,14 +171,3 @@ def group_pairs(mentions: pl.DataFrame) -> pl.DataFrame:
         .select(list(pair_schema()))
         .sort("concept", "unit")
     )
-
-
-def _mentions(quantities: Path, low: str, high: str | None) -> pl.DataFrame:
-    import polars as pl
-
-    concept = pl.col("concept")
-    within = (concept >= low) & (concept != "")
-    if high is not None:
-        within &= concept < high
-    frame = pl.scan_parquet(quantities, glob=False).filter(within)
-    return frame.select("concept", "unit", "family", "base_unit", "value", "doc_id").collect()

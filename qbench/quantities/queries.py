@@ -11,7 +11,16 @@ from qbench.quantities.tokens import Token, tokenize
 from qbench.quantities.types import Comparator, Condition, Quantity, Span
 from qbench.quantities.units import Units
 
-NEGATIONS = (("not",), ("other", "than"), ("except",), ("excluding",), ("not", "equal", "to"), ("not", "exactly"))
+NEGATIONS = (
+    ("not",),
+    ("other", "than"),
+    ("except",),
+    ("excluding",),
+    ("different", "from"),
+    ("anything", "but"),
+    ("not", "equal", "to"),
+    ("not", "exactly"),
+)
 """Phrases before a plain number that ask for any other value."""
 LONGEST_NEGATION = 3
 

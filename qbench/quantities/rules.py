@@ -46,10 +46,10 @@ A_DENOMINATORS = frozenset(
     ).split()
 )
 RISKY_SYMBOLS = frozenset(
-    ("t A C F K J N T p d b in bar cal ct pc ha mi mo mp min ms PS kn kt ly bp MP cf Cal l kb Kb Mb Gb L dl gr").split()
+    ("t A C F K J N T p d b in bar cal ct pc ha mi mp min ms PS kn kt ly bp MP cf Cal l kb Kb Mb Gb L dl gr").split()
 )
 """Symbols that also are words or letters: taken only glued to the number, or where nothing speaks against them."""
-NEVER_SPACED = frozenset({"p", "d", "b", "T", "F", "C", "t", "bp", "pc", "ly", "in", "J", "mo"})
+NEVER_SPACED = frozenset({"p", "d", "b", "T", "F", "C", "t", "bp", "pc", "ly", "in", "J"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,7 @@ class RulesExtractor:
 
     def _currency(self, tokens: Sequence[Token], text: str, i: int) -> tuple[Unit, int] | None:
         """A currency sign or code before token i, and the token at which it starts."""
-        for k in (4, 3, 2, 1):
+        for k in (5, 4, 3, 2, 1):  # "U.S.$" is five tokens
             if i - k < 0 or tokens[i].start - tokens[i - 1].end > 1:
                 continue
             unit = self.units.preceding(text[tokens[i - k].start : tokens[i - 1].end])
@@ -273,8 +273,6 @@ class RulesExtractor:
     def _noun_unit(self, tokens: Sequence[Token], number: Number) -> tuple[Unit | None, int, tuple[int, int] | None]:
         """A counted noun after a bare number: "1,200 employees", "two full-time jobs"."""
         j = number.last
-        if not number.value.is_integer() and not number.scaled:
-            return None, j, None
         if j < len(tokens) and tokens[j].text == "+" and glued(tokens[j - 1], tokens[j]):
             j += 1
         elif j < len(tokens) and glued(tokens[j - 1], tokens[j]) and tokens[j].kind == "word":
@@ -435,7 +433,9 @@ def _range(tokens: Sequence[Token], a: Amount, b: Amount) -> Amount | None:
     if low > high or low == high:
         return None
     first = start - 1 if lead in ("between", "from") else a.first
-    span = b.unit_span or a.unit_span
+    # The unit of "$5 to $8" stands before both numbers: the first sign lies outside the span of the range's value.
+    precedes = a.unit_span is not None and a.unit_span[0] < tokens[a.number.first].start
+    span = a.unit_span if precedes else b.unit_span or a.unit_span
     number = replace(a.number, last=b.number.last, digits=max(a.number.digits, b.number.digits))
     return Amount(number, unit, first, b.last, span, low, high, is_range=True)
 

@@ -65,7 +65,7 @@ def embedded_benchmark(folder: str | Path, progress: Progress = silent) -> Path:
     options = GenerationOptions(
         seed=SEED, max_train=500, max_dev=100, max_test=300, expansions=corpus / "expansions.tsv"
     )
-    return generate(index, folder / "benchmark", options, overwrite=True, progress=progress)
+    return generate(index, folder / "embedded", options, overwrite=True, progress=progress)
 
 
 def invented_facts(seed: int = SEED) -> list[dict[str, Any]]:

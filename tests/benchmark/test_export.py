@@ -7,11 +7,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from qbench.benchmark.disk import Benchmark, open_benchmark
-from qbench.benchmark.export import export_beir, export_trec
-from qbench.benchmark.trec import read_qrels
+from qbench.benchmark.export import export_beir, export_trec, stored_runs
+from qbench.benchmark.trec import rank_run, read_qrels, read_run
 from qbench.benchmark.types import Query
 from qbench.errors import BusyError, InputError, OptionError
-from qbench.store import locked
+from qbench.store import drafting, locked
 from tests.factories import frame, tiny_benchmark
 
 
@@ -63,6 +63,31 @@ def test_trec_files(tmp_path):
     judged = pl.concat([read_qrels(tmp_path / "trec" / f"qrels.{split}.txt") for split in ("train", "dev", "test")])
     assert judged.equals(made.qrels)
     assert (tmp_path / "trec" / "topics.dev.tsv").read_text() == "q3\tnet income over $10 million\n"
+
+
+def keep_run(folder, benchmark, system, conditions, run):
+    with drafting(
+        folder, "run", system, {"benchmark": benchmark.digest, "system": system, "conditions": conditions}
+    ) as d:
+        run.write_parquet(d.folder / "run.parquet")
+
+
+def test_runs_of_a_leaderboard_become_run_files(tmp_path):
+    made = dataclasses.replace(tiny_benchmark(), digest="abc")
+    run = rank_run(pl.DataFrame({"query_id": ["q4", "q4"], "doc_id": ["d01", "d03"], "score": [0.1, 2.5]}))
+    keep_run(tmp_path / "runs" / "1", made, "QBM25(alpha=0.5)", "parsed", run)
+    keep_run(tmp_path / "runs" / "2", made, "BM25", "none", run.head(1))
+    keep_run(tmp_path / "runs" / "3", dataclasses.replace(made, digest="other"), "BM25", "none", run)
+    runs = stored_runs(tmp_path / "runs", made)
+    assert runs.keys() == {"QBM25(alpha=0.5) parsed", "BM25"}
+    export_trec(made, tmp_path / "trec", runs)
+    assert read_run(tmp_path / "trec" / "QBM25_alpha_0.5_parsed.run").equals(run)
+    assert (tmp_path / "trec" / "BM25.run").read_text() == "q4 Q0 d03 1 2.5 BM25\n"
+    with pytest.raises(InputError, match="no finished run"):
+        stored_runs(tmp_path / "nowhere", made)
+    with pytest.raises(OptionError, match="two runs would be written to one file"):
+        export_trec(made, tmp_path / "again", {"a b": run, "a_b": run})
+    assert not (tmp_path / "again").exists()
 
 
 def test_ids_with_white_space(tmp_path):

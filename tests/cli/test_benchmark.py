@@ -81,6 +81,9 @@ def test_import_with_our_quantities(beir, tmp_path, monkeypatch):
     monkeypatch.setattr(finish, "get_extractor", lambda options: FakeExtractor())
     run("import", "beir", beir, "-o", tmp_path / "bench", "--quantities", "ours")
     assert open_benchmark(tmp_path / "bench").quantities["value"].to_list() == [5.0]
+    # the same import again finds it finished, and extracts nothing
+    monkeypatch.setattr(FakeExtractor, "extract", lambda self, text: pytest.fail("extracted again"))
+    assert run("import", "beir", beir, "-o", tmp_path / "bench", "--quantities", "ours").exit_code == 0
 
 
 def test_import_reports_what_it_skips(beir, tmp_path):
@@ -97,7 +100,11 @@ def test_import_reports_what_it_skips(beir, tmp_path):
 
 @pytest.mark.parametrize(
     "words",
-    [("import", "beir", "x", "-o", "y", "--quantities", "given"), ("import", "quant", "x", "-o", "y", "--qrels", "z")],
+    [
+        ("import", "beir", "x", "-o", "y", "--quantities", "given"),
+        ("import", "quant", "x", "-o", "y", "--qrels", "z"),
+        ("export", "x", "-o", "y", "--runs", "z"),
+    ],
 )
 def test_options_that_do_not_go_together(words):
     with pytest.raises(OptionError):

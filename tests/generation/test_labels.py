@@ -39,7 +39,7 @@ def conditions(draw):
 
 
 @given(quantities(), conditions())
-@settings(max_examples=400)
+@settings(max_examples=300, deadline=None)
 def test_both_judges_of_one_mention_agree(quantity, condition):
     assert meets(quantity, condition) is {"met": True, "broken": False, "undecided": None}[verdict(quantity, condition)]
 
@@ -48,7 +48,7 @@ def test_both_judges_of_one_mention_agree(quantity, condition):
     st.lists(st.lists(quantities(), max_size=4), min_size=1, max_size=12),
     st.lists(conditions(), min_size=1, max_size=3),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_labels_are_what_a_walk_over_all_sentences_finds(docs, asked):
     ids = [f"d{number}" for number in range(len(docs))]
     rows = [to_row(name, quantity) for name, found in zip(ids, docs, strict=True) for quantity in found]

@@ -35,6 +35,8 @@ def form(unit, surface):
         ("It cost $5 million last year.", "euro", "€", "It cost €5 million last year."),
         ("It cost $5 million last year.", "euro", "euro", "It cost 5 million euro last year."),
         ("It cost 5 million dollars last year.", "euro", "€", "It cost €5 million last year."),
+        ("The laptop weighs 2 kg.", "pound-mass", "lb.", "The laptop weighs 2 lb."),
+        ("It weighs 2 lb. at most, he said.", "kilogram", "kg", "It weighs 2 kg at most, he said."),
         ("Rates rose 5 % in May.", "percentage", "percent", "Rates rose 5 percent in May."),
         ("A 5-year bond was sold.", "month", "month", "A 5-month bond was sold."),
         ("A 5-year bond was sold.", "month", "mo", None),

@@ -29,6 +29,14 @@ def test_every_comparator_can_be_worded():
         assert len(seen) > 3
 
 
+def test_a_bare_number_never_stands_before_its_concept():
+    templates = load_templates()
+    for comparator in COMPARATORS:
+        for seed in range(40):
+            text, _ = templates.render("employees", comparator, Wording("5", "8"), np.random.default_rng(seed))
+            assert text.startswith("employees")
+
+
 def test_strict_phrases_only():
     phrases = load_templates().phrases
     assert "no more than" in phrases["<="]

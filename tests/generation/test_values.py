@@ -62,6 +62,23 @@ def test_equal_queries_ask_for_the_peak_and_bounds_near_the_mean():
     assert all(abs(bound - seen.mean) < 1.1 for bound in bounds)
 
 
+def test_whole_observations_give_whole_bounds():
+    seen = distribution(np.array([1, 2, 3, 4, 11, 40.0]))
+    for seed in range(30):
+        low, _ = choose_value(">=", seen, np.random.default_rng(seed))
+        assert low == int(low)
+
+
+def test_long_numbers_are_not_asked_for_where_there_are_others():
+    seen = distribution(np.array([0.0589970501475] * 9 + [0.1, 0.2, 0.3]))
+    for comparator in ("=", "<=", ">"):
+        for seed in range(10):
+            low, _ = choose_value(comparator, seen, np.random.default_rng(seed), at_random=seed % 2 == 0)
+            assert len(str(low)) < 8
+    only = distribution(np.array([0.0589970501475, 0.1589970501475]))
+    assert choose_value("=", only, np.random.default_rng(0)) is not None
+
+
 def test_random_values_cover_the_distribution():
     seen = distribution(np.array([1, 2, 2, 2, 3, 9.0]))
     asked = {choose_value("=", seen, np.random.default_rng(i), at_random=True)[0] for i in range(60)}

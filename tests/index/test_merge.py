@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qbench.errors import InputError
-from qbench.index.merge import concatenate, concept_ranges, group_pairs, write_pairs
+from qbench.index.merge import concatenate, concept_cuts, group_pairs, write_pairs
 from qbench.index.schemas import pair_schema
 from qbench.quantities.types import quantity_schema
 
@@ -58,16 +58,21 @@ def test_pairs_are_a_plain_grouping(tmp_path_factory, rows, limit):
     }  # fmt: skip
 
 
-def test_ranges_cover_all_concepts_in_order_and_hold_about_the_limit(tmp_path):
-    rows = [(f"c{n * 7919 % 1000:04d}", "", 1.0, "d::0") for n in range(5000)]
+@pytest.mark.parametrize("step", [1, 8])
+def test_cuts_are_in_order_and_make_ranges_of_about_the_limit(tmp_path, step):
+    # Rows that repeat a pattern must not mislead the sample.
+    rows = [(f"c{n % step}{n * 7919 % 1000:04d}", "", 1.0, "d::0") for n in range(5000)]
     table_of(rows).write_parquet(tmp_path / "q.parquet", row_group_size=700)
-    ranges = concept_ranges(tmp_path / "q.parquet", 500)
-    assert ranges[0][0] == ""
-    assert ranges[-1][1] is None
-    assert all(high == low for (_, high), (low, _) in pairwise(ranges))
-    sizes = [sum(low <= c and (high is None or c < high) for c, *_ in rows) for low, high in ranges]
+    cuts = concept_cuts(tmp_path / "q.parquet", 500)
+    assert cuts == sorted(set(cuts))
+    sizes = [sum(low <= c < high for c, *_ in rows) for low, high in pairwise(["", *cuts, "~"])]
     assert sum(sizes) == 5000
     assert max(sizes) <= 750
+
+
+def test_the_number_of_ranges_is_bounded(tmp_path):
+    table_of([(f"c{n:04d}", "", 1.0, "d::0") for n in range(2000)]).write_parquet(tmp_path / "q.parquet")
+    assert len(concept_cuts(tmp_path / "q.parquet", 1)) < 300
 
 
 def test_one_concept_larger_than_the_limit_stays_one_pair(tmp_path):

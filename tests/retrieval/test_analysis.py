@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qbench.retrieval import analysis
@@ -26,6 +26,7 @@ def test_tokens(text, expected):
 
 
 @given(st.lists(st.text(alphabet="ab1.,% $é", max_size=12), max_size=9), st.integers(1, 4))
+@settings(max_examples=30, deadline=None)
 def test_ids_say_the_same_as_tokens_whatever_the_chunks(texts, chunk):
     whole = analysis.CHUNK
     analysis.CHUNK = chunk

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qbench.errors import OptionError, UnknownNameError
@@ -73,11 +73,13 @@ def systems(draw, registry):
 
 
 @given(systems(REGISTRY))
+@settings(max_examples=60, deadline=None)
 def test_every_system_parses_back(system):
     assert parse_system(str(system)) == system
 
 
 @given(systems(THESIS))
+@settings(max_examples=60, deadline=None)
 def test_systems_of_the_thesis_parse_back(system):
     assert parse_system(str(system), THESIS) == system
 

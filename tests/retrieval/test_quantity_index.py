@@ -68,7 +68,7 @@ def by_hand(frame, condition, name, unit):
 
 
 @given(mentions, st.lists(conditions(), min_size=1, max_size=3), st.sampled_from(sorted(FAMILIES)))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_scores_and_filter_are_those_of_a_plain_loop(rows, asked, name):
     frame = table(rows)
     index = build_quantity_index(frame, pl.Series(DOCS))

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qbench.errors import UnknownNameError
@@ -98,6 +98,7 @@ def test_values_that_differ_by_rounding_are_equal():
 
 
 @given(st.sampled_from(sorted(FAMILIES)), comparators, values, values, values, values, bounds)
+@settings(deadline=None)
 def test_zero_means_not_satisfied_and_satisfied_scores_in_0_1(name, comparator, x, x2, v, v2, bound):
     condition = asks(comparator, x, x2)
     low, high = (min(v, v2), max(v, v2)) if bound == "between" else (v, v)
@@ -112,6 +113,7 @@ def test_zero_means_not_satisfied_and_satisfied_scores_in_0_1(name, comparator, 
 
 
 @given(st.sampled_from(sorted(FAMILIES)), st.floats(0.1, 1e6), st.floats(0.1, 1e6), st.floats(0.1, 1e6))
+@settings(deadline=None)
 def test_a_nearer_value_never_scores_less(name, x, v, w):
     near, far = sorted((x + v, x + w))
     assert one(name, asks(">", x), near) >= one(name, asks(">", x), far)
@@ -119,6 +121,7 @@ def test_a_nearer_value_never_scores_less(name, x, v, w):
 
 
 @given(st.sampled_from(sorted(FAMILIES)), comparators, st.floats(-100, 100), st.floats(-100, 100))
+@settings(deadline=None)
 def test_the_quick_path_for_satisfying_values_agrees(name, comparator, x, v):
     condition = asks(comparator, x, x + 10)
     score = one(name, condition, v)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -15,12 +15,14 @@ any_values = arrays(np.float64, st.integers(0, 30), elements=st.floats(-1e9, 1e9
 
 
 @given(st.one_of(few_values, any_values), st.integers(-1, 40))
+@settings(deadline=None)
 def test_top_k_is_a_stable_sort_cut_off(scores, k):
     expected = sorted(range(scores.size), key=lambda i: (-scores[i], i))[: max(k, 0)]
     assert top_k(scores, k).tolist() == expected
 
 
 @given(any_values)
+@settings(deadline=None)
 def test_normalised_scores_keep_their_order_and_end_at_one(scores):
     result = normalised(scores)
     assert result.shape == scores.shape

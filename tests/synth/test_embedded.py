@@ -24,7 +24,7 @@ def home(tmp_path_factory):
 
 
 def test_every_kind_of_query_and_unit_is_there(home):
-    benchmark = open_benchmark(home / "benchmark")
+    benchmark = open_benchmark(home / "embedded")
     test = [query for query in benchmark.queries if query.split == "test"]
     assert 100 <= len(test) <= 400
     assert {"seen", "unseen", "expansion"} <= {query.kind for query in test}
@@ -38,8 +38,8 @@ def test_every_kind_of_query_and_unit_is_there(home):
 
 
 def test_steps_that_are_finished_are_not_made_again(home):
-    before = {name: (home / name / "manifest.json").stat().st_mtime_ns for name in ("corpus", "index", "benchmark")}
-    assert embedded_benchmark(home) == home / "benchmark"
+    before = {name: (home / name / "manifest.json").stat().st_mtime_ns for name in ("corpus", "index", "embedded")}
+    assert embedded_benchmark(home) == home / "embedded"
     after = {name: (home / name / "manifest.json").stat().st_mtime_ns for name in before}
     assert after == before
     assert read_manifest(home / "corpus").counts["skipped"] == {}

@@ -164,9 +164,12 @@ def _cells(reader: Iterator[list[str]], path: Path) -> Iterator[list[str]]:
 def _row_fault(row: list[str], header: list[str]) -> str:
     if len(row) != len(header):
         return f"the row has {len(row)} cells, and the header {len(header)}"
-    if any("\udc80" <= character <= "\udcff" for cell in row for character in cell):
+    if any(not cell.isascii() and _UNDECODABLE.search(cell) for cell in row):
         return "not valid UTF-8"
     return ""
+
+
+_UNDECODABLE = re.compile("[\udc80-\udcff]")
 
 
 def _readable(text: str) -> str:
