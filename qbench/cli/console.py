@@ -16,7 +16,12 @@ def out() -> Console:
     """Standard output: results."""
     from rich.console import Console
 
-    return Console(highlight=False, soft_wrap=not Console().is_terminal)
+    class Pipe(Console):
+        def on_broken_pipe(self) -> None:
+            # The reader (head, less) has what it wants; rich would call that a failure.
+            raise BrokenPipeError
+
+    return Pipe(highlight=False, soft_wrap=not Console().is_terminal)
 
 
 def err() -> Console:

@@ -83,6 +83,22 @@ def main() -> None:
         # The reader (head, less) has left; what it read is whole.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except Exception as error:
+        message = _trouble_of_the_machine(error)
+        if message is None:
+            raise
+        typer.echo(f"qbench: {message}", err=True)
+        sys.exit(1)
+
+
+def _trouble_of_the_machine(error: Exception) -> str | None:
+    """What to say of a full disk, a missing right and their kin, which are no bugs; None for anything else."""
+    if isinstance(error, OSError) and error.strerror:
+        place = f": {error.filename}" if error.filename else ""
+        return f"{error.strerror}{place}. What was finished is kept; the same command goes on from there"
+    if type(error).__module__.startswith("polars") and "os error" in str(error):
+        return f"{str(error).splitlines()[0]}. What was finished is kept; the same command goes on from there"
+    return None
 
 
 def _only_listing() -> bool:

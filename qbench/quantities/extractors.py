@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -47,16 +48,24 @@ class ExtractorOptions:
     units_file: Path | None = None
 
     def key(self) -> dict[str, object]:
-        """For digests: the options, the content of the units file, and the version of the rules."""
-        from qbench import __version__
+        """For digests: the options, the content of the units file, and the rules themselves."""
         from qbench.store import file_digest
 
         return {
             "extractor": self.name,
             "years": self.years,
             "units_file": None if self.units_file is None else file_digest(self.units_file),
-            "version": __version__,
+            "rules": _rules_digest(),
         }
+
+
+@cache
+def _rules_digest() -> str:
+    """Names the code and the word lists that extract: an edit of theirs makes every index stale."""
+    from qbench.store import digest, file_digest
+
+    folder = Path(__file__).parent
+    return digest([file_digest(path) for path in sorted([*folder.glob("*.py"), *folder.glob("data/*.txt")])])
 
 
 def get_extractor(options: ExtractorOptions = ExtractorOptions()) -> Extractor:

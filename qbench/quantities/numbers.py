@@ -217,7 +217,8 @@ def _with_scale(tokens: Sequence[Token], number: Number, money: bool) -> Number:
         scale = None if token.kind != "word" else _scale(token, is_glued, money)
         if scale is None:
             break
-        value *= scale
+        # 131.8 million is 131800000, not the 131800000.00000001 that binary fractions make of it.
+        value = float(f"{value * scale:.15g}")
         j += 1
     while j > number.last and tokens[j - 1].kind != "word":
         j -= 1

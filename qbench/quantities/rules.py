@@ -224,7 +224,7 @@ class RulesExtractor:
 
     def _symbol_fits(self, tokens: Sequence[Token], j: int, last: int, surface: str) -> bool:
         if glued(tokens[j - 1], tokens[j]):
-            return True
+            return surface != "A" or not _section_name(tokens, j)
         if surface in NEVER_SPACED:
             return False
         if surface not in RISKY_SYMBOLS:
@@ -323,6 +323,12 @@ class RulesExtractor:
 
 def _previous_word(tokens: Sequence[Token], first: int) -> str:
     return tokens[first - 1].low if first else ""
+
+
+def _section_name(tokens: Sequence[Token], j: int) -> bool:
+    """Whether "409A" names a section: a capitalised word stands beside it."""
+    beside = [tokens[k] for k in (j - 2, j + 1) if 0 <= k < len(tokens)]
+    return any(t.kind == "word" and t.text[:1].isupper() for t in beside)
 
 
 def _asks_age(tokens: Sequence[Token], first: int) -> bool:

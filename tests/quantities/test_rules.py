@@ -89,7 +89,7 @@ def test_reads(text, expected):
     [
         "", "no numbers here", "On March 31, 2024 it ended.", "31 March 2024", "at 10:30 a.m.", "version 1.2.3",
         "Form 10-K and Note 5", "the G20 and COVID-19", "the 1st and the 22nd", "in 2019", "12/31/2023", "2024-01-05",
-        "a new iPhone 11 is out", "they won 3-2", "the Boeing 747 was late", "the 1990s", "a 3D film",
+        "a new iPhone 11 is out", "they won 3-2", "the Boeing 747 was late", "the 1990s", "a 3D film", "a 409A Pension",
         "ID 12345678901234567890123",
     ],
 )  # fmt: skip

@@ -1,0 +1,79 @@
+"""How errors, full disks and broken pipes reach a person."""
+
+from __future__ import annotations
+
+import errno
+import subprocess
+import sys
+
+import pytest
+
+from qbench.cli import main as cli
+from qbench.errors import InputError
+
+
+def raising(error):
+    def app():
+        raise error
+
+    return app
+
+
+class ComputeError(Exception):
+    """Stands for polars' own."""
+
+
+ComputeError.__module__ = "polars.exceptions"
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (InputError("bad value", file="f.csv", line=3), 1, "qbench: f.csv:3: bad value"),
+        (OSError(errno.ENOSPC, "No space left on device", "out.parquet"), 1, "No space left on device: out.parquet"),
+        (ComputeError("No space left on device (os error 28)"), 1, "No space left on device"),
+        (KeyboardInterrupt(), 130, "run the same command again"),
+    ],
+)
+def test_troubles_are_one_line(monkeypatch, capsys, error, code, message):
+    monkeypatch.setattr(cli, "app", raising(error))
+    with pytest.raises(SystemExit) as left:
+        cli.main()
+    assert left.value.code == code
+    printed = capsys.readouterr().err
+    assert message in printed
+    assert printed.count("\n") == 1
+
+
+def test_a_bug_shows_itself(monkeypatch):
+    monkeypatch.setattr(cli, "app", raising(ZeroDivisionError("a bug")))
+    with pytest.raises(ZeroDivisionError):
+        cli.main()
+
+
+def test_a_reader_that_leaves_is_no_failure():
+    command = f"{sys.executable} -m qbench systems | head -1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0
+    assert "Traceback" not in done.stderr
+
+
+def test_unknown_verbs_and_options_are_wrong_usage():
+    for words in (["frobnicate"], ["extract", "--nonsense", "5 kg"]):
+        done = subprocess.run([sys.executable, "-m", "qbench", *words], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 2
+        assert "Traceback" not in done.stderr
+
+
+def test_extract_reads_texts_files_and_pipes(tmp_path):
+    (tmp_path / "texts.txt").write_text("It weighs 2 lb.\n\nprice of $5\n")
+    run = [sys.executable, "-m", "qbench", "extract", "--format", "jsonl"]
+    from_file = subprocess.run([*run, str(tmp_path / "texts.txt")], capture_output=True, text=True, timeout=60)
+    piped = subprocess.run(
+        [*run, "-"], input=(tmp_path / "texts.txt").read_text(), capture_output=True, text=True, timeout=60
+    )
+    assert from_file.stdout == piped.stdout
+    assert from_file.stdout.count("\n") == 3
+    assert '"unit": "pound-mass"' in from_file.stdout
+    asked = subprocess.run([*run, "--query", "laptop under 2 lb"], capture_output=True, text=True, timeout=60)
+    assert '"terms": "laptop"' in asked.stdout
