@@ -5,31 +5,22 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, Literal, cast
+from typing import IO, Any, cast
 
+from qbench.corpora import types as corpora
+from qbench.corpora.types import OnError
 from qbench.errors import InputError
 
-OnError = Literal["fail", "skip"]
-
-EXAMPLES = 20
-"""How many messages of left-out rows are kept."""
+__all__ = ["OnError", "Problems", "as_id", "json_lines", "lines"]
 
 
-class Problems:
-    """What is done with a row that cannot be used: `fail` stops at it, `skip` leaves it out and counts it.
-
-    Attributes:
-        examples: the first messages about what was left out or is remarkable, for a person.
-    """
+class Problems(corpora.Problems):
+    """What is done with a row that cannot be used; as for corpora, but fatal unless said otherwise."""
 
     def __init__(self, on_error: OnError = "fail") -> None:
-        self.on_error = on_error
-        self.examples: list[str] = []
-        self._left_out: Counter[str] = Counter()
-        self._remarks: Counter[str] = Counter()
+        super().__init__(on_error)
 
     def bad(self, reason: str, error: InputError) -> None:
         """One row cannot be used.
@@ -43,25 +34,10 @@ class Problems:
         place = error.file or ""
         self.left_out(reason, message=str(error).replace(place, Path(place).name) if place else str(error))
 
-    def left_out(self, reason: str, count: int = 1, message: str = "") -> None:
-        """Something is left out, and that is never fatal."""
-        self._left_out[reason] += count
-        self._keep(message)
-
-    def remark(self, reason: str, message: str = "") -> None:
-        """Something is used as it is, and a person should know."""
-        self._remarks[reason] += 1
-        self._keep(message)
-
     def summary(self) -> dict[str, dict[str, int]]:
         """The counts by reason, for a benchmark's parameters; {} where there is nothing to say."""
-        parts = {"left out": self._left_out, "remarks": self._remarks}
-        kept = {part: {reason: n for reason, n in counts.items() if n} for part, counts in parts.items()}
-        return {part: counts for part, counts in kept.items() if counts}
-
-    def _keep(self, message: str) -> None:
-        if message and len(self.examples) < EXAMPLES:
-            self.examples.append(message)
+        parts = {"left out": self.counts, "remarks": self.notes}
+        return {part: dict(counts) for part, counts in parts.items() if counts}
 
 
 def lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:

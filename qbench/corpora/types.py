@@ -120,20 +120,29 @@ class Problems:
         """
         if self.on_error == "fail":
             raise error
-        self.counts[reason] = self.counts.get(reason, 0) + 1
-        if len(self.examples) < EXAMPLES:
-            self.examples.append(str(error))
+        self.left_out(reason, message=str(error))
         if not self.used and self.total >= HOPELESS:
             raise InputError(f"none of the first {HOPELESS:,} records is usable", remedy="; ".join(self.examples[:3]))
 
-    def note(self, reason: str) -> None:
-        """A record was mended, and used; never fatal."""
+    def left_out(self, reason: str, count: int = 1, message: str = "") -> None:
+        """Something is left out, and that is never fatal."""
+        if count:
+            self.counts[reason] = self.counts.get(reason, 0) + count
+        self._keep(message)
+
+    def note(self, reason: str, message: str = "") -> None:
+        """A record was used, mended or remarkable as it is; never fatal."""
         self.notes[reason] = self.notes.get(reason, 0) + 1
+        self._keep(message)
 
     @property
     def total(self) -> int:
         """Number of records left out."""
         return sum(self.counts.values())
+
+    def _keep(self, message: str) -> None:
+        if message and len(self.examples) < EXAMPLES:
+            self.examples.append(message)
 
 
 class Fields(NamedTuple):

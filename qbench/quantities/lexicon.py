@@ -139,8 +139,6 @@ FUNCTION_WORDS = frozenset(
     ).split()
 )
 
-PRONOUNS = frozenset("it he she they we you i this that these those which who there".split())
-
 CHANGE_NOUNS = frozenset(
     (
         "increase increases decrease decreases rise fall drop decline growth reduction improvement change "

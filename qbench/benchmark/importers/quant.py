@@ -190,7 +190,7 @@ def _quantities(
         if not abs(base_low) + abs(base_high) < float("inf"):
             raise InputError("the value is too large for its unit", file=path, line=line, value=(value, name))
         if value_span is None:
-            problems.remark("quantities without a usable place in the text")
+            problems.note("quantities without a usable place in the text")
         written = text[slice(*value_span)] if value_span else ""
         yield Quantity(
             value=low,
@@ -214,7 +214,7 @@ def _unit(name: str, units: Units, problems: Problems) -> Unit:
         return units.get("")
     known = units.lookup(name)
     if known is None:
-        problems.remark("units taken for counted nouns")
+        problems.note("units taken for counted nouns")
     return known or units.get(name)
 
 

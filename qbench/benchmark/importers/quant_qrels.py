@@ -101,14 +101,14 @@ def read_kinds(
     for name, kind in KINDS.items():
         for query_id, pairs in _named(files, name, queries, problems):
             if query_id in kinds:
-                problems.remark(
+                problems.note(
                     "queries of two kinds", f"{files[name].name}: query {query_id} is {kinds[query_id]} already"
                 )
                 continue
             kinds[query_id] = kind
             if judged.get(query_id) != dict(pairs):
                 message = f"{files[name].name}: the judgments of query {query_id} differ from the complete ones"
-                problems.remark("queries whose judgments differ from the complete ones", message)
+                problems.note("queries whose judgments differ from the complete ones", message)
     return kinds
 
 
@@ -121,7 +121,7 @@ def compare_comparators(files: Mapping[str, Path], queries: Mapping[str, Query],
                 message = (
                     f"{files[name].name}: query {query_id} is listed under {comparator}, and its condition is {written}"
                 )
-                problems.remark("queries whose condition differs between files", message)
+                problems.note("queries whose condition differs between files", message)
 
 
 def _named(
@@ -129,7 +129,7 @@ def _named(
 ) -> Iterator[tuple[str, list[tuple[str, Any]]]]:
     """The entries of one of the files, if it is there, without those of missing queries."""
     if name not in files:
-        problems.remark(f"no file {name}")
+        problems.note(f"no file {name}")
         return
     for query_id, pairs in _objects(files[name], problems):
         if query_id in queries:
