@@ -228,17 +228,21 @@ def _refuse_dangling(benchmark: Benchmark) -> None:
                 raise InputError(f"the {column} of a judgment does not exist", file="qrels", line=row, value=name)
 
 
-def _refuse_unanswerable(benchmark: Benchmark) -> None:
-    """Every query needs a relevant document; a training query may have a positive sample instead."""
+def unanswered(benchmark: Benchmark) -> list[str]:
+    """Ids of the queries without a relevant document; a training query may have a positive sample instead."""
     import polars as pl
 
     answered = set(benchmark.qrels.filter(pl.col("grade") > 0)["query_id"])
     trained = set(benchmark.samples.filter(pl.col("label") == 1)["query_id"])
-    missing = [
+    return [
         query.query_id
         for query in benchmark.queries
         if query.query_id not in answered and not (query.split == "train" and query.query_id in trained)
     ]
+
+
+def _refuse_unanswerable(benchmark: Benchmark) -> None:
+    missing = unanswered(benchmark)
     if missing:
         raise InputError(
             f"{len(missing)} queries have no relevant document",

@@ -125,6 +125,6 @@ def _groups(ordered: pl.DataFrame) -> list[tuple[str, Concept, int, int]]:
 
     sizes = ordered.group_by("base_unit", "concept", maintain_order=True).agg(size=pl.len())
     ends = sizes["size"].cum_sum().to_list()
-    starts = [0, *ends[:-1]]
+    starts = [0, *ends][:-1]
     concepts = (tuple(text.split()) for text in sizes["concept"])
     return list(zip(sizes["base_unit"], concepts, starts, ends, strict=True))

@@ -18,7 +18,12 @@ if TYPE_CHECKING:
     from qbench.benchmark.examples import Example
     from qbench.benchmark.types import Query
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, help="Check, import, export and look into benchmarks.")
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Check, import, export and look into benchmarks.",
+)
 
 
 class Layout(StrEnum):

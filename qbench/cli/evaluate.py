@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from qbench.cli.leaderboard import Part
+from qbench.cli.options import Measures, Part, Qrels, Resamples, Seed
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -27,19 +27,11 @@ def evaluate(
         Path | None, typer.Option("--output", "-o", help="Folder for the tables. [default: only print]")
     ] = None,
     split: Annotated[Part, typer.Option(help="The part of a benchmark that the runs answer.")] = Part.test,
-    measures: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A measure that ir-measures parses; repeat it for more. The first decides the ranks. "
-            "[default: nDCG@10, P@10, RR@10, R@100, AP]"
-        ),
-    ] = None,
-    qrels: Annotated[
-        str | None, typer.Option(help="Which judgments of a BEIR folder with several (dl19 for qrels/dl19.tsv).")
-    ] = None,
+    measures: Measures = None,
+    qrels: Qrels = None,
     buckets: Annotated[bool, typer.Option(help="Show means by kind of query, where queries are known.")] = True,
-    resamples: Annotated[int, typer.Option(min=100, help="Resamples of the significance tests.")] = 10_000,
-    seed: Annotated[int, typer.Option(help="Seed of the tests.")] = 0,
+    resamples: Resamples = 10_000,
+    seed: Seed = 0,
 ) -> None:
     """Score run files of other tools: the same measures, tests and tables as `qbench leaderboard`.
 

@@ -13,7 +13,7 @@ import typer
 if TYPE_CHECKING:
     from qbench.quantities.extractors import Extractor
 
-app = typer.Typer(add_completion=False)
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @app.command()
@@ -50,16 +50,22 @@ def extract(
 def _texts(source: str) -> Iterator[str]:
     if source == "-":
         yield from (line.rstrip("\r\n") for line in sys.stdin)
-    elif len(source) < 1024 and "\n" not in source and Path(source).is_file():
+    elif len(source) < 1024 and "\n" not in source and (Path(source).is_file() or _looks_like_a_path(source)):
         yield from _lines(Path(source))
     else:
         yield source
+
+
+def _looks_like_a_path(source: str) -> bool:
+    return " " not in source and source.endswith((".txt", ".md", ".csv", ".tsv", ".jsonl"))
 
 
 def _lines(path: Path) -> Iterator[str]:
     from qbench.errors import InputError
 
     number = 0
+    if not path.is_file():
+        raise InputError("no such file", file=path, remedy="Give a text, a file with one text a line, or -")
     try:
         with path.open(encoding="utf-8") as stream:
             for number, line in enumerate(stream, start=1):  # noqa: B007 - the number is for the error

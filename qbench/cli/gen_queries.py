@@ -118,6 +118,8 @@ def _report(benchmark: Benchmark) -> None:
         f"{pairs['asked about']:,} of {pairs['in the index']:,} pairs are asked about; groups of concepts: "
         + ", ".join(f"{number:,} {part}" for part, number in groups.items())
     )
+    if (known := counts.get("concepts with expansions")) is not None:
+        console.note(f"{known['asked about']:,} of {known['in the file']:,} concepts with expansions are asked about")
     for reason, number in counts["rejected"].items():
         console.note(f"rejected: {number:,} {reason}")
     lines = [*_query_table(benchmark), "", *(_sample_table(benchmark) if benchmark.samples.height else ())]

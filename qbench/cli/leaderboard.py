@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from qbench.cli.options import Measures, Part, Qrels, Resamples, Seed
+
 if TYPE_CHECKING:
     from qbench.retrieval.jobs import Setting
 
@@ -22,14 +24,6 @@ class Conditions(StrEnum):
     given = "given"
     parsed = "parsed"
     both = "both"
-
-
-class Part(StrEnum):
-    """The parts of a benchmark."""
-
-    train = "train"
-    dev = "dev"
-    test = "test"
 
 
 class Quantities(StrEnum):
@@ -59,13 +53,7 @@ def leaderboard(
         typer.Option("--output", "-o", help="Folder for runs and tables. [default: qbench-leaderboard/NAME]"),
     ] = None,
     split: Annotated[Part, typer.Option(help="The part whose queries are asked.")] = Part.test,
-    measures: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A measure that ir-measures parses; repeat it for more. The first decides the ranks. "
-            "[default: nDCG@10, P@10, RR@10, R@100, AP]"
-        ),
-    ] = None,
+    measures: Measures = None,
     conditions: Annotated[
         Conditions | None,
         typer.Option(
@@ -80,13 +68,11 @@ def leaderboard(
             "the texts (extracted). auto: its own where qbench found them, never gold ones."
         ),
     ] = Quantities.auto,
-    qrels: Annotated[
-        str | None, typer.Option(help="Which judgments of a BEIR folder with several (dl19 for qrels/dl19.tsv).")
-    ] = None,
+    qrels: Qrels = None,
     buckets: Annotated[bool, typer.Option(help="Show means by comparator, kind, unit, magnitude, constraints.")] = True,
     depth: Annotated[int, typer.Option(min=1, help="Documents per query that a run keeps.")] = 1000,
-    resamples: Annotated[int, typer.Option(min=100, help="Resamples of the significance tests.")] = 10_000,
-    seed: Annotated[int, typer.Option(help="Seed of the tests.")] = 0,
+    resamples: Resamples = 10_000,
+    seed: Seed = 0,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes that extract quantities. [default: as many as cores]")
     ] = None,

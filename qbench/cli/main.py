@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from importlib import import_module
 from typing import Any
@@ -93,11 +94,13 @@ def main() -> None:
 
 def _trouble_of_the_machine(error: Exception) -> str | None:
     """What to say of a full disk, a missing right and their kin, which are no bugs; None for anything else."""
-    if isinstance(error, OSError) and error.strerror:
-        place = f": {error.filename}" if error.filename else ""
-        return f"{error.strerror}{place}. What was finished is kept; the same command goes on from there"
-    if type(error).__module__.startswith("polars") and "os error" in str(error):
-        return f"{str(error).splitlines()[0]}. What was finished is kept; the same command goes on from there"
+    kept = "What was finished is kept; the same command goes on from there"
+    if isinstance(error, OSError):
+        # numpy tells of a full disk in words of its own, without a number.
+        what = error.strerror or f"a file cannot be written whole ({error})"
+        return f"{what}: {error.filename}. {kept}" if error.filename else f"{what}. {kept}"
+    if type(error).__module__.startswith("polars") and (found := re.search(r"(.*)\(os error \d+\)", str(error))):
+        return f"{found[1].split(':')[-1].strip()}. {kept}"
     return None
 
 

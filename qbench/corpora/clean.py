@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_ESCAPE = re.compile(r"\x1b\[[0-9;?]{0,32}[A-Za-z]")
 _SPACE = re.compile(r"\s+")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
@@ -23,12 +24,15 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 def clean_text(text: str) -> str:
     r"""The text with control characters (all but tab and line feed) as spaces and lone surrogates as U+FFFD.
 
+    A terminal's escape sequence becomes spaces as a whole: "[31m" is no text either.
+
     The length stays, so that offsets into the one are offsets into the other.
 
-    >>> clean_text("5\x00kg\r\n")
-    '5 kg \n'
+    >>> clean_text("5\x00kg\r\n"), clean_text("\x1b[0m5")
+    ('5 kg \n', '    5')
     """
     if _CONTROL.search(text):
+        text = _ESCAPE.sub(lambda match: " " * len(match.group()), text)
         text = _CONTROL.sub(" ", text)
     return _SURROGATE.sub("\ufffd", text) if _SURROGATE.search(text) else text
 

@@ -105,6 +105,8 @@ def read_documents(
 
 
 def _open(source: str | Path) -> Source:
+    if isinstance(source, str) and not source.removeprefix("hf:").removeprefix("irds:").strip():
+        raise OptionError("the source has no name", value=source, remedy="Give a file, a folder, hf:NAME or irds:ID")
     if isinstance(source, str) and source.startswith("hf:"):
         from qbench.corpora.packages import open_hub
 

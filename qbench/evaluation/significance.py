@@ -8,7 +8,7 @@ p = (b + 1) / (B + 1), so that p is never 0 and the test keeps its level (Phipso
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -127,9 +127,14 @@ def pair_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
 
 
 def summarise(
-    scores: Scores, *, resamples: int = RESAMPLES, seed: int = 0, progress: Progress = silent
+    scores: Scores,
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    comparable: Callable[[str, str], bool] = lambda a, b: True,
+    progress: Progress = silent,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Means with intervals, and every pair of systems with its test.
+    """Means with intervals, and every pair of comparable systems with its test.
 
     The signs of a pair come from a generator made of the seed and the pair's two labels, and the sign of a query from
     its place among the sorted query ids: p depends neither on the other systems nor on the order of anything. The
@@ -139,12 +144,13 @@ def summarise(
         scores: what was measured.
         resamples: B, of the test and of the bootstrap.
         seed: of both.
+        comparable: whether two labels are a pair at all; all are by default.
         progress: told after each pair.
 
     Returns:
-        `mean_schema` (percentile bootstrap intervals of each mean), and `pair_schema`: for each measure and each pair
-        a < b, the mean of a - b with its percentile bootstrap interval, the effect size d_z (`paired_effect`), p, and
-        p after Holm. The family that Holm corrects for is all pairs within one measure.
+        `mean_schema` (percentile bootstrap intervals of each mean), and `pair_schema`: for each measure and each
+        comparable pair a < b, the mean of a - b with its percentile bootstrap interval, the effect size d_z
+        (`paired_effect`), p, and p after Holm. The family that Holm corrects for is these pairs within one measure.
 
     Raises:
         OptionError: as in `check_resamples`.
@@ -161,7 +167,9 @@ def summarise(
         for i, label in enumerate(scores.labels)
         for m, measure in enumerate(scores.measures)
     ]
-    rows = _pairs(scores, resampled, resamples, seed, progress)
+    ordered = sorted(range(systems), key=lambda i: scores.labels[i])
+    couples = [(i, j) for i, j in combinations(ordered, 2) if comparable(scores.labels[i], scores.labels[j])]
+    rows = _pairs(scores, couples, resampled, resamples, seed, progress)
     pairs = pl.DataFrame(rows, schema=pair_schema(), orient="row")
     return pl.DataFrame(means, schema=mean_schema(), orient="row"), pairs
 
@@ -177,10 +185,8 @@ def check_resamples(resamples: int) -> None:
 
 
 def _pairs(
-    scores: Scores, resampled: Floats, resamples: int, seed: int, progress: Progress
+    scores: Scores, couples: list[tuple[int, int]], resampled: Floats, resamples: int, seed: int, progress: Progress
 ) -> list[tuple[object, ...]]:
-    ordered = sorted(range(len(scores.labels)), key=lambda i: scores.labels[i])
-    couples = list(combinations(ordered, 2))
     p = np.empty((len(scores.measures), len(couples)))
     ends = np.empty((2, len(scores.measures), len(couples)))
     for c, (i, j) in enumerate(couples):

@@ -15,12 +15,13 @@ from qbench.generation.labels import Labels, confirmed, label
 from qbench.generation.mentions import load_mentions
 from qbench.generation.options import GenerationOptions
 from qbench.generation.pairs import usable_pairs
-from qbench.generation.queries import Plan
+from qbench.generation.queries import Draft, Plan
 from qbench.generation.recheck import Rechecker
 from qbench.generation.samples import Row, Sampler, triples
 from qbench.generation.splits import split_concepts
 from qbench.generation.templates import load_templates
 from qbench.progress import Progress, silent
+from qbench.quantities.concept_match import Concept
 from qbench.randomness import generator
 from qbench.store import digest, file_digest, finished
 
@@ -144,11 +145,15 @@ def _plan(
     mentions = load_mentions(sentences, quantities)
     splits = split_concepts(pairs, mentions, expansions, options)
     units = load_units(index.extractor_options().units_file)
-    counts = {
+    counts: dict[str, Any] = {
         "pairs": {"in the index": table.height, "asked about": len(pairs)},
         "groups of concepts": dict(splits.groups),
         "sentences held out": {f"of {part}": int(splits.blocked[part].sum()) for part in ("train", "dev")},
     }
+    if options.expansions is not None:
+        named = {concept for concept, _ in expansions.pairs()}
+        usable = {" ".join(concept) for concept, _ in pairs}
+        counts["concepts with expansions"] = {"in the file": len(named), "asked about": len(named & usable)}
     plan = Plan(pairs, mentions, splits, expansions, templates, units, options)
     return plan, sentences.select(list(corpus_schema())), counts
 
@@ -166,6 +171,7 @@ class _Made:
     _triples: list[Row] = field(default_factory=list)
     _texts: set[str] = field(default_factory=set)
     _asked: dict[str, Split] = field(default_factory=dict)
+    _trained: set[Concept] = field(default_factory=set)
 
     def part(self, split: Split, most: int, progress: Progress) -> None:
         """Make the queries of one part, until it has `most` of them or nothing is left to try."""
@@ -175,6 +181,9 @@ class _Made:
         for draft in drafts:
             if made == most:
                 break
+            if split == "test" and draft.kind == "seen" and not self._is_trained(draft):
+                self.rejected["query: no training query asks about its concept"] += 1
+                continue
             query = self.plan.realize(draft)
             if query is None:
                 self.rejected["query: no value to ask for"] += 1
@@ -196,12 +205,18 @@ class _Made:
                 return False
             self._samples += rows
             self._triples += triples(rows)
+        if query.split == "train" and query.kind == "seen":
+            self._trained.update(condition.concept for condition in query.conditions)
         self._judge(query, found)
         self.queries.append(query)
         self._texts.add(query.text.lower())
         self._asked.setdefault(_meaning(query), query.split)
         self._asked[f"{query.terms}\n{_meaning(query)}"] = query.split
         return True
+
+    def _is_trained(self, draft: Draft) -> bool:
+        """Whether training asks about every concept of a draft: being assigned to training is not enough."""
+        return all(concept in self._trained for topic in draft.topics for concept in topic.concepts)
 
     def _repeats(self, query: Query) -> bool:
         """Whether the same was asked before: in another part in whatever words, in this part in the same ones."""

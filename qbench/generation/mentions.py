@@ -11,8 +11,8 @@ import numpy as np
 
 from qbench.errors import InputError
 from qbench.quantities.concept_match import Concept, concept_alternatives, concept_grade
+from qbench.quantities.concept_match import folded as folded
 from qbench.quantities.types import Quantity, from_row
-from qbench.quantities.units import singular
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,11 +24,6 @@ V = TypeVar("V")
 
 CACHE = 20_000
 """Sentences whose mentions are kept as objects, and concepts whose matches are kept: beyond that they are forgotten."""
-
-
-def folded(concept: Iterable[str]) -> frozenset[str]:
-    """The words of a concept without case, number and order: what makes two concepts the same for splitting."""
-    return frozenset(singular(word.lower()) for word in concept)
 
 
 @dataclass(frozen=True)
@@ -100,6 +95,17 @@ class Mentions:
     @cached_property
     def _by_doc(self) -> NDArray[np.int64]:
         return np.searchsorted(self.doc, np.arange(len(self.doc_ids) + 1))
+
+    @cached_property
+    def _first_of_text(self) -> NDArray[np.int64]:
+        """Shape (sentences,): the first sentence with the same text, but for case and white space."""
+        first: dict[str, int] = {}
+        texts = (" ".join(text.lower().split()) for text in self.texts)
+        return np.array([first.setdefault(text, doc) for doc, text in enumerate(texts)], dtype=np.int64)
+
+    def distinct(self, docs: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Some sentences without those that repeat the text of another one of them, ascending."""
+        return docs[np.sort(np.unique(self._first_of_text[docs], return_index=True)[1])]
 
     def rows_of_concepts(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
         """The mentions of some concepts, grouped by concept in the order given."""

@@ -85,6 +85,11 @@ class GenerationOptions:
         for name in ("dev_share", "test_share", "other_unit"):
             if not 0 <= getattr(self, name) <= 1:
                 raise OptionError(f"{name.replace('_', ' ')} must lie between 0 and 1", value=getattr(self, name))
+        if not (self.original or self.unit_permutation or self.value_permutation) and (self.max_train or self.max_dev):
+            raise OptionError(
+                "without any sampling method there are no training queries",
+                remedy="Leave one on, or ask for none with --max-train 0 --max-dev 0",
+            )
         if self.dev_share + self.test_share >= 1:
             raise OptionError(
                 "dev and test leave nothing to train on",

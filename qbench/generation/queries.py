@@ -179,12 +179,25 @@ class Plan:
         avoid = frozenset(
             ask for other in before.get(values, ()) if (ask := self.value(topic, comparator, other)) is not None
         )
-        rng = generator(self.options.seed, f"value {values} {comparator}", topic.key)
         enough = max(2, self.options.samples)
         at_random = values == "random"
-        ask = choose_value(comparator, self.seen(topic), rng, at_random=at_random, avoid=avoid, enough=enough)
+        ask = None
+        # "For each expanded concept new values are sampled" (3.3.2): other ones than its concepts', if there are.
+        for taken in (avoid | self._lexical_values(topic, comparator), avoid):
+            rng = generator(self.options.seed, f"value {values} {comparator}", topic.key)
+            ask = choose_value(comparator, self.seen(topic), rng, at_random=at_random, avoid=taken, enough=enough)
+            if ask is not None:
+                break
         self._values[key] = ask
         return ask
+
+    def _lexical_values(self, topic: Topic, comparator: Comparator) -> frozenset[Ask]:
+        """What is asked where an expansion's concepts are named; nothing for a topic that is its own concept."""
+        own = [Topic(" ".join(concept), (concept,), topic.unit) for concept in topic.concepts]
+        if topic in own:
+            return frozenset()
+        asked = (self.value(one, comparator, values) for one in own for values in self._usual)
+        return frozenset(ask for ask in asked if ask is not None)
 
     def realize(self, draft: Draft) -> Query | None:
         """The query of a draft; None where its distribution leaves nothing sensible to ask."""

@@ -73,8 +73,8 @@ class Sampler:
             labels: its s+ and s-.
             blocked: shape (sentences,), those that the query's part may not use.
         """
-        positives = labels.positives[~blocked[labels.positives]]
-        negatives = labels.negatives[~blocked[labels.negatives]]
+        positives = self.mentions.distinct(labels.positives[~blocked[labels.positives]])
+        negatives = self.mentions.distinct(labels.negatives[~blocked[labels.negatives]])
         # Appendix B.9: the smaller list decides for both.
         n = min(self.options.samples, positives.size, negatives.size)
         if n == 0:

@@ -42,13 +42,21 @@ class Index:
         """Open an index.
 
         Raises:
-            InputError: the folder is missing, unfinished, no index, or a table is gone.
+            InputError: the folder is missing, unfinished, no index, or a table is gone or damaged.
         """
         folder = Path(path)
         manifest = read_manifest(folder, "index")
         for name in (SENTENCES, QUANTITIES, PAIRS):
             if not (folder / name).is_file():
                 raise InputError("a table of the index is missing", file=folder / name, remedy="Build the index again")
+            size, expected = (folder / name).stat().st_size, manifest.files.get(name, {}).get("bytes")
+            if size != expected:
+                raise InputError(
+                    "a table of the index has changed since the index was made",
+                    file=folder / name,
+                    value=f"{size} bytes instead of {expected}",
+                    remedy="Build the index again",
+                )
         return cls(folder, manifest)
 
     def sentences(self) -> pl.LazyFrame:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from qbench.evaluation.buckets import DIMENSIONS
-from qbench.leaderboard.table import Cell, Leaderboard, Row, marks
+from qbench.leaderboard.table import BOTH, Cell, Leaderboard, Row, marks
 
 if TYPE_CHECKING:
     from qbench.retrieval.types import Cost
@@ -48,23 +48,29 @@ def caption(board: Leaderboard) -> list[str]:
     """How to read the table, one sentence an item; plain text."""
     tests = board.about["tests"]
     lines = [
-        f"Rank: 1 + the number of systems significantly better on {board.primary}; rows that share rank 1 "
-        "cannot be told from the best.",
+        f"Rank: 1 + the number of comparable rows significantly better on {board.primary}; a row of rank 1 cannot be "
+        "told from the best of them.",
         "Letters after a mean: the rows that it is significantly above (paired randomisation, two-sided, "
-        f"{tests['resamples']} resamples, Holm over all pairs of a measure, level {tests['level']}).",
+        f"{tests['resamples']} resamples, Holm over {tests['family']}, level {tests['level']}).",
         "Intervals: 95 %, percentile bootstrap over queries.",
     ]
     if has_costs(board):
         lines.append(
             "Costs: index s is all that was built for the system, quantities s the part of it that finds quantities; "
-            "ms per query: median and 95th percentile, first stage included."
+            "ms per query: median and 95th percentile, first stage included; peak MB: highest resident memory of the "
+            "process up to the end of the run, whatever else it had done before."
         )
     sources = {row.entry.conditions for row in board.rows if row.cells}
-    if sources & {"given", "parsed"}:
+    if sources & BOTH:
         lines.append(
             "[given]: the system saw the query's conditions as data; [parsed]: qbench read them from the query's text; "
             "neither: the system uses no conditions."
         )
+        if sources >= BOTH:
+            lines.append(
+                "A [given] and a [parsed] row did different tasks and are not compared: no test, no letter, no effect "
+                "on each other's rank, whatever their order here."
+            )
         where = board.about.get("settings", {}).get("document_quantities")
         lines += [f"Quantities of the documents: {where}."] if where else []
     if "unknown" in sources:

@@ -119,11 +119,10 @@ def _judgments(path: Path, split: Split, qrels: str | None, buckets: bool) -> _J
 
     if path.is_dir():
         from qbench.benchmark.disk import open_benchmark
-        from qbench.retrieval.document_quantities import extractor_options
 
         benchmark = open_benchmark(path, qrels=qrels)
         queries, notes = select_queries(benchmark, split)
-        found, bucket_notes = sort_into_buckets(queries, extractor_options(benchmark)) if buckets else (None, [])
+        found, bucket_notes = sort_into_buckets(queries, benchmark) if buckets else (None, [])
         query_ids = [query.query_id for query in queries]
         return _Judged(benchmark.name, benchmark.qrels, query_ids, split, found, [*notes, *bucket_notes])
     from qbench.benchmark.trec import read_qrels

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import traceback
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,14 +15,13 @@ from qbench.evaluation.measures import DEFAULT_MEASURES, parse_measures, relevan
 from qbench.evaluation.significance import RESAMPLES, check_resamples
 from qbench.leaderboard.table import Entry, Leaderboard, make_leaderboard
 from qbench.progress import Progress, silent
-from qbench.store import MANIFEST, locked
+from qbench.store import MANIFEST, locked, write_text
 
 if TYPE_CHECKING:
     import polars as pl
 
     from qbench.benchmark.disk import Benchmark
     from qbench.benchmark.types import Query, Split
-    from qbench.quantities.extractors import ExtractorOptions
     from qbench.retrieval.document_quantities import DocumentQuantities
     from qbench.retrieval.grammar import System
     from qbench.retrieval.jobs import Setting
@@ -31,6 +31,9 @@ DEFAULT_SYSTEMS: tuple[str, ...] = ("BM25", "BM25_filter", "QBM25")
 
 DEPTH = 1000
 """Documents per query that a run keeps."""
+
+ERRORS = "errors.txt"
+"""The file of `output` with the tracebacks of errors that qbench did not expect."""
 
 
 def run_leaderboard(
@@ -55,7 +58,7 @@ def run_leaderboard(
 
     Runs are kept in `output`/runs, indexes in `output`/indexes: a finished one is not made again, a killed call goes on
     where it was. A system that fails does not lose the others: its row has no figures, and the reason stands in
-    `Leaderboard.problems`.
+    `Leaderboard.problems`. The traceback of an error that qbench did not expect stands in `output`/errors.txt.
 
     Args:
         benchmark: a folder (ours, or a BEIR folder as it is), or a benchmark in memory.
@@ -83,7 +86,6 @@ def run_leaderboard(
 
     If every system fails, the first one's error is raised.
     """
-    from qbench.retrieval.document_quantities import extractor_options
     from qbench.retrieval.grammar import parse_system
 
     names = parse_measures(measures, primary)
@@ -106,9 +108,9 @@ def run_leaderboard(
             "workers": workers,
             "progress": progress,
         }
-        results, failed = _execute(opened, list(parsed.values()), folder, options)
+        results, failed, tracebacks = _execute(opened, list(parsed.values()), folder, options)
         entries = [_entry(result, opened, names, queries) for result in results]
-        found, bucket_notes = sort_into_buckets(queries, extractor_options(opened)) if buckets else (None, [])
+        found, bucket_notes = sort_into_buckets(queries, opened) if buckets else (None, [])
         board = make_leaderboard(
             opened.name,
             [*entries, *failed],
@@ -120,6 +122,7 @@ def run_leaderboard(
             seed=seed,
             progress=progress,
         )
+        _keep_errors(folder, tracebacks)
         board.write(folder)
     return board
 
@@ -173,21 +176,26 @@ def _folder(output: str | Path) -> Path:
 
 def _execute(
     benchmark: Benchmark, systems: list[System], folder: Path, options: dict[str, Any]
-) -> tuple[list[RunResult], list[Entry]]:
-    """All runs at once; if that fails, one row after the other, so that only those at fault are lost."""
+) -> tuple[list[RunResult], list[Entry], list[str]]:
+    """All runs at once; if that fails, one row after the other, so that only those at fault are lost.
+
+    Returns:
+        the runs, the rows without one, and the tracebacks of errors that are not qbench's own.
+    """
     from qbench.retrieval.execute import execute
 
     settings: tuple[Setting, ...] = options["settings"]
     rows = [(system, setting) for system in systems for setting in settings if system.uses_conditions]
     rows += [(system, settings[0]) for system in systems if not system.uses_conditions]
     try:
-        return execute(benchmark, systems, folder, **options), []
+        return execute(benchmark, systems, folder, **options), [], []
     except BusyError:
         raise
     except Exception as error:
         if len(rows) == 1:
             raise
         first = error
+    tracebacks = _unexpected("all rows at once", first)
     results: list[RunResult] = []
     failed: list[Entry] = []
     for system, setting in rows:
@@ -196,11 +204,26 @@ def _execute(
         except Exception as error:
             label = f"{system} [{setting}]" if system.uses_conditions else str(system)
             source: ConditionSource = setting if system.uses_conditions else "none"
-            reason = str(error) if isinstance(error, QbenchError) else f"{type(error).__name__}: {error}"
+            found = _unexpected(label, error)
+            reason = f"{type(error).__name__}: {error} (traceback in {ERRORS})" if found else str(error)
             failed.append(Entry(label, str(system), source, problem=reason))
+            tracebacks += found
     if not results:
         raise first
-    return results, failed
+    return results, failed, tracebacks
+
+
+def _unexpected(label: str, error: Exception) -> list[str]:
+    if isinstance(error, QbenchError):
+        return []
+    return [f"{label}\n{''.join(traceback.format_exception(error))}"]
+
+
+def _keep_errors(folder: Path, tracebacks: list[str]) -> None:
+    if tracebacks:
+        write_text(folder / ERRORS, "\n".join(tracebacks))
+    else:
+        (folder / ERRORS).unlink(missing_ok=True)
 
 
 def _entry(result: RunResult, benchmark: Benchmark, measures: Sequence[str], queries: list[Query]) -> Entry:
@@ -228,24 +251,36 @@ def _said(result: RunResult) -> list[str]:
     return notes
 
 
-def sort_into_buckets(queries: list[Query], extractor: ExtractorOptions) -> tuple[pl.DataFrame, list[str]]:
-    """The buckets of some queries; conditions that are not given are read from the text, and a note says so."""
+def sort_into_buckets(queries: list[Query], benchmark: Benchmark) -> tuple[pl.DataFrame, list[str]]:
+    """The buckets of a benchmark's queries; conditions that are not given are read from the text, and a note says so.
+
+    A unit's family is what the benchmark's quantities say, which know the units of a user's own file; else that of the
+    built-in units, where an unknown name is a counted noun.
+    """
     from qbench.quantities.units import load_units
 
-    units = load_units()
+    units, families = load_units(), _families(benchmark)
     bare = sum(not query.conditions for query in queries)
     frame = query_buckets(
-        _with_conditions(queries, extractor) if bare else queries, lambda name: units.get(name).family
+        _with_conditions(queries, benchmark) if bare else queries,
+        lambda name: families[name] if name in families else units.get(name).family,
     )
     note = f"Buckets: the conditions of {bare} of {len(queries)} queries are not given; they were read from the text."
     return frame, [note] if bare else []
 
 
-def _with_conditions(queries: list[Query], options: ExtractorOptions) -> list[Query]:
+def _families(benchmark: Benchmark) -> dict[str, str]:
+    if benchmark.quantities is None:
+        return {}
+    return dict(benchmark.quantities.select("unit", "family").drop_nulls().unique().sort("unit", "family").iter_rows())
+
+
+def _with_conditions(queries: list[Query], benchmark: Benchmark) -> list[Query]:
     from qbench.quantities.extractors import get_extractor
     from qbench.quantities.queries import parse_query
+    from qbench.retrieval.document_quantities import extractor_options
 
-    extractor = get_extractor(options)
+    extractor = get_extractor(extractor_options(benchmark))
     return [
         query if query.conditions else replace(query, conditions=parse_query(query.text, extractor).conditions)
         for query in queries

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     from qbench.retrieval.types import Cost
 
+BOTH = {"given", "parsed"}
+"""Sources of conditions whose rows are not compared with each other."""
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -60,7 +63,8 @@ class Row:
 
     Attributes:
         letter: stands for the row in other rows' marks.
-        rank: 1 + the number of systems significantly better on the primary measure; None for a row without a run.
+        rank: 1 + the number of comparable rows significantly better on the primary measure; None for a row without a
+            run.
         cells: measure -> cell; empty for a row without a run.
         entry: what it was made from.
     """
@@ -162,8 +166,10 @@ def make_leaderboard(
 ) -> Leaderboard:
     """Test the differences between some systems and rank them.
 
-    A row's rank is 1 + the number of systems that are significantly better on the primary measure, so that rows that
-    cannot be told apart from the best share rank 1. A row without a run keeps its place at the end, without a rank.
+    A row's rank is 1 + the number of comparable rows that are significantly better on the primary measure, so that rows
+    that cannot be told apart from the best share rank 1. A row that was given conditions and a row that parsed them did
+    different tasks: they are not comparable, and no pair. A row without a run keeps its place at the end, without a
+    rank.
 
     Args:
         name: of the benchmark.
@@ -188,15 +194,23 @@ def make_leaderboard(
     if twice is not None:
         raise OptionError("two rows of one name", value=twice, remedy="Name each system once")
     frames = [entry.scores.with_columns(label=pl.lit(entry.label)) for entry in entries if entry.scores is not None]
+    source = {entry.label: entry.conditions for entry in entries if entry.scores is not None}
     if frames:
         scores = pl.concat([frame.select("label", "query_id", "measure", "value") for frame in frames])
-        means, pairs = summarise(Scores.from_frame(scores), resamples=resamples, seed=seed, progress=progress)
+        means, pairs = summarise(
+            Scores.from_frame(scores),
+            resamples=resamples,
+            seed=seed,
+            comparable=lambda a, b: {source[a], source[b]} != BOTH,
+            progress=progress,
+        )
     else:
         scores = pl.DataFrame(
             schema={"label": pl.String, "query_id": pl.String, "measure": pl.String, "value": pl.Float64}
         )
         means, pairs = pl.DataFrame(schema=mean_schema()), pl.DataFrame(schema=pair_schema())
-    tests = {"resamples": resamples, "seed": seed, "level": LEVEL, "correction": "holm", "family": "pairs of a measure"}
+    family = "all pairs of a measure" + (" but [given] with [parsed]" if set(source.values()) >= BOTH else "")
+    tests = {"resamples": resamples, "seed": seed, "level": LEVEL, "correction": "holm", "family": family}
     return Leaderboard(
         name=name,
         measures=tuple(measures),
@@ -205,13 +219,12 @@ def make_leaderboard(
         scores=scores,
         buckets=pl.DataFrame(schema=bucket_schema()) if buckets is None else bucket_means(scores, buckets),
         about={**(about or {}), "tests": tests},
-        notes=(*notes, *_power(len(frames), resamples)),
+        notes=(*notes, *_power(pairs.select("a", "b").n_unique(), resamples)),
     )
 
 
-def _power(systems: int, resamples: int) -> list[str]:
+def _power(couples: int, resamples: int) -> list[str]:
     """A warning where even the smallest p that the test can give is not significant after Holm."""
-    couples = systems * (systems - 1) // 2
     if couples / (resamples + 1) < LEVEL:
         return []
     enough = int(couples / LEVEL)

@@ -6,7 +6,10 @@ then holds the alternatives one after the other, separated by the word "|".
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
+
+from qbench.quantities.units import singular
 
 Concept = tuple[str, ...]
 
@@ -31,6 +34,15 @@ def concept_alternatives(concept: Concept) -> tuple[Concept, ...]:
             found[tuple(words)] = None
             words = []
     return tuple(found) or ((),)
+
+
+def folded(concept: Iterable[str]) -> frozenset[str]:
+    """The words of a concept without case, number and order: what makes two concepts the same for splitting.
+
+    >>> folded(("Net", "Incomes")) == folded(("income", "net"))
+    True
+    """
+    return frozenset(singular(word.lower()) for word in concept)
 
 
 def join_alternatives(concepts: tuple[Concept, ...]) -> Concept:

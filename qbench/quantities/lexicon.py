@@ -22,9 +22,9 @@ ABBREVIATED_SCALES = {
     "mn": 1e6, "mln": 1e6, "mio": 1e6, "bn": 1e9, "bln": 1e9, "tn": 1e12, "trn": 1e12, "tln": 1e12, "cr": 1e7,
 }  # fmt: skip
 """Abbreviated magnitudes that mean nothing else."""
-GLUED_SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "b": 1e9}
+GLUED_SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9}
 """Letters that are a magnitude when glued to a number without a currency: "5k", "10M"."""
-MONEY_SCALES = {**GLUED_SCALES, "m": 1e6, "mm": 1e6, "MM": 1e6, "t": 1e12, "T": 1e12}
+MONEY_SCALES = {**GLUED_SCALES, "b": 1e9, "m": 1e6, "mm": 1e6, "MM": 1e6, "t": 1e12, "T": 1e12}
 """Letters that are a magnitude after an amount of money: "$5m"."""
 FRACTIONS = {
     "half": 1 / 2, "third": 1 / 3, "thirds": 1 / 3, "fourth": 1 / 4, "fourths": 1 / 4, "quarters": 1 / 4,

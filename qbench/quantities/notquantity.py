@@ -23,7 +23,7 @@ def excluded_until(tokens: Sequence[Token], number: Number) -> int | None:
     """Where to go on if the number is part of something that is no quantity; None if it may be one."""
     if number.first and tokens[number.first - 1].low == "per":
         return number.last  # "fat per 100 g": the denominator of something else
-    for rule in (_date, _clock, _version, _joined_to_word, _label, _product_name):
+    for rule in (_date, _clock, _version, _p_value, _joined_to_word, _label, _product_name):
         if (end := rule(tokens, number)) is not None:
             return end
     return None
@@ -117,6 +117,15 @@ def _version(tokens: Sequence[Token], number: Number) -> int | None:
     return last + n if n else None
 
 
+def _p_value(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "p = 0.03", "P<.001": a property of a test, no quantity of the world."""
+    k = number.first - 1
+    while k >= 0 and tokens[k].text in "=<>≤≥≦≧":
+        k -= 1
+    is_p = 0 <= k < number.first - 1 and tokens[k].low == "p" and number.value <= 1
+    return number.last if is_p else None
+
+
 def _joined_to_word(tokens: Sequence[Token], number: Number) -> int | None:
     """ "G20", "COVID-19", "F-16", "1st", "1990s", "10-K"."""
     first, last = number.first, number.last
@@ -146,7 +155,7 @@ def _joined_to_word(tokens: Sequence[Token], number: Number) -> int | None:
 
 def _label(tokens: Sequence[Token], number: Number) -> int | None:
     first = number.first
-    if not first or number.scaled or number.written:
+    if not first or number.written or (number.scaled and len(tokens[number.last - 1].text) > 1):
         return None
     k = first - 1
     if tokens[k].text == "." and k and glued(tokens[k - 1], tokens[k]):

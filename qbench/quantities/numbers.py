@@ -19,7 +19,9 @@ from qbench.quantities.tokens import Token, glued
 
 NUMERALS = frozenset(ONES) | frozenset(TENS) | frozenset(SCALES)
 MAX_DIGITS = 18
-"""A longer run of digits is an identifier."""
+"""A number with more digits is an identifier."""
+MAX_PLAIN_DIGITS = 11
+"""So is a longer run of digits without separators: registry numbers, bar codes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,8 @@ def significant_digits(text: str) -> int:
 def _digits(tokens: Sequence[Token], i: int) -> Number | None:
     text = tokens[i].text
     if len(text) > MAX_DIGITS * 2 or sum(c.isdigit() for c in text) > MAX_DIGITS:
+        return None
+    if text.isdecimal() and len(text) > MAX_PLAIN_DIGITS:
         return None
     value, last, digits = float(text.replace(",", "")), i + 1, significant_digits(text)
     whole = "." not in text
@@ -230,4 +234,4 @@ def _scale(token: Token, is_glued: bool, money: bool) -> float | None:
         return SCALES.get(token.low) or ABBREVIATED_SCALES[token.low]
     if is_glued:
         return (MONEY_SCALES if money else GLUED_SCALES).get(token.text)
-    return MONEY_SCALES.get(token.text) if token.text in ("M", "B") or (money and token.text in ("m", "b")) else None
+    return MONEY_SCALES.get(token.text) if money and token.low in ("m", "b") else None

@@ -218,6 +218,8 @@ class RulesExtractor:
                 unit = None
             if unit is None and k <= 5:
                 unit = self.units.named(fold(surface))
+                if unit is not None and unit.family == "time" and surface[0].isupper() and not surface.isupper():
+                    unit = None  # "19.5 mln Year Shr": the heading of the next column
             if unit is not None:
                 return unit, last
         return None
@@ -458,6 +460,8 @@ def _shared(tokens: Sequence[Token], a: Amount, b: Amount) -> Amount | None:
     between = "".join(t.low for t in tokens[a.last : b.first])
     if between not in ("to", "or", "and") or not a.bare or b.bare or b.unit.family in ("date", "count"):
         return None
+    if between != "to" and not abs(b.low) / 10 <= abs(a.low) <= abs(b.low) * 10:
+        return None  # "2,227,000 or four cts a share": two quantities, not two guesses at one
     scale = b.number.value / b.number.mantissa if b.number.scaled and not a.number.scaled and b.number.mantissa else 1.0
     return replace(a, unit=b.unit, low=a.low * scale, high=a.high * scale, unit_span=b.unit_span)
 

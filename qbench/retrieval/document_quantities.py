@@ -56,7 +56,8 @@ def uses_stored(benchmark: Benchmark, source: DocumentQuantities) -> bool:
             remedy="Use auto or extracted: they are found in the texts",
         )
     if source == "auto":
-        return benchmark.params.get("quantities") == "extracted" and benchmark.quantities is not None
+        # "given" ones were extracted by the authors of an imported benchmark, and kept because the user wished it.
+        return benchmark.params.get("quantities") in ("extracted", "given") and benchmark.quantities is not None
     return source == "stored"
 
 

@@ -24,7 +24,7 @@ class Cost:
         index_seconds: building everything that it searches (a shared part counts in full for each system).
         index_bytes: size of that on disk.
         ms_median, ms_p95: milliseconds per query, first stage included.
-        peak_bytes: peak resident memory of the process while it ran.
+        peak_bytes: highest resident memory of the process up to the end of its run; what ran before it counts too.
         extraction_seconds: of `index_seconds`, finding the documents' quantities; 0 where they were stored.
     """
 

@@ -14,9 +14,10 @@ their family; a distance is counted in the query's own unit, as in the paper (2 
 
 What the papers leave open:
 
-- *Zero and negative values in a ratio.* Two negative values are compared by their sizes, as in a mirror. Values of
-  opposite sign, or a zero, have no ratio: they get exp(-|x - v| / max(|x|, |v|)), which lies between 0.13 and 0.37, so
-  that a satisfied condition never scores near 0. Two zeros get 1.
+- *Zero and negative values in a ratio.* Two negative values are compared by their sizes, as in a mirror. A zero or a
+  value of the other sign lies beyond every ratio: it gets at most 1e-9, still less the farther it is, so that nearer
+  values always score more. For x = 0 there is no ratio at all, and a distance d gets 1 / (1 + d). Where values cross
+  zero (temperatures, growth) `relative` is the better family.
 - *Mentions that are intervals.* A bound is satisfied if every value that the mention allows satisfies it, as
   `qbench.quantities.conditions` decides, and scored by the one nearest to x ("more than 5" against "> 3": 3 / 5).
   For equality the score is the mean over the interval's two ends, an open end counting 0 ("5 to 8" against
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
 
 Nearness = Callable[[float, "NDArray[np.float64]", float], "NDArray[np.float64]"]
 """(x, values, size of the query's unit in base units) -> how near each value is to x, in (0, 1]; shape (n,)."""
+
+FAINT = 1e-9
+"""The least that values of one sign score by their ratio, and the most that those across zero get."""
 
 LEAST = 1e-300
 """What a satisfied bound scores at least: zero says that it is not satisfied."""
@@ -85,22 +89,25 @@ def ratio(x: float, v: NDArray[np.float64], unit: float) -> NDArray[np.float64]:
     """The smaller of |x| and |v| over the larger; for zeros and opposite signs see the module's text.
 
     >>> ratio(4.0, np.array([8.0, 1.0]), 1.0), ratio(-4.0, np.array([-8.0, 4.0]), 1.0).round(3)
-    (array([0.5 , 0.25]), array([0.5  , 0.135]))
+    (array([0.5 , 0.25]), array([0.5, 0. ]))
     """
     scores: NDArray[np.float64]
+    if x == 0:
+        scores = 1.0 / (1.0 + np.abs(v) / unit)
+        return scores
     # Values that satisfy a bound lie on one side of x, and nearly all are positive: no other case needs to cost time.
     low, high = (v.min(), v.max()) if v.size else (x, x)
     if 0 < x <= low:
-        scores = x / v
+        scores = np.maximum(x / v, FAINT)
         return scores
     if low > 0 and high <= x:
-        scores = v / x
+        scores = np.maximum(v / x, FAINT)
         return scores
     size = np.abs(v)
-    large = np.maximum(size, abs(x))
-    large[large == 0] = 1.0
-    alike = v * np.sign(x) > 0
-    scores = np.where(alike, np.minimum(size, abs(x)) / large, np.exp(-np.abs(v - x) / large))
+    by_ratio = np.maximum(np.minimum(size, abs(x)) / np.maximum(size, abs(x)), FAINT)
+    with np.errstate(over="ignore"):
+        across = FAINT / (1.0 + np.abs(v - x) / abs(x))
+    scores = np.where(v * np.sign(x) > 0, by_ratio, across)
     return scores
 
 

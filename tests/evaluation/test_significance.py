@@ -153,6 +153,39 @@ def test_a_pair_does_not_depend_on_the_other_systems():
     assert among["p_holm"] >= alone["p_holm"]
 
 
+def test_each_pair_draws_its_own_signs():
+    """Two pairs with the very same differences, and names that read the same when joined."""
+    rng = np.random.default_rng(6)
+    # Multiples of 1/64 are exact: both differences are equal to the last bit.
+    gap = rng.integers(-20, 24, 40) / 64
+    values = {"a": gap, "bc": np.zeros(40), "ab": gap + 1, "c": np.ones(40)}
+    scores = frame({label: dict(zip(map(str, range(40)), row, strict=True)) for label, row in values.items()})
+    one, other = pair(scores, "a", "bc", resamples=200), pair(scores, "ab", "c", resamples=200)
+    assert one["difference"] == other["difference"]
+    assert 0.05 < one["p"] < 0.95
+    assert one["p"] != other["p"]
+    # Nor do the signs come from what else was drawn before: alone, a pair has the same p.
+    for a, b, among in (("a", "bc", one), ("ab", "c", other)):
+        alone = scores.filter(pl.col("label").is_in([a, b]))
+        assert pair(alone, a, b, resamples=200)["p"] == among["p"]
+
+
+def test_pairs_that_are_not_comparable_are_not_tested():
+    scores = Scores.from_frame(frame(random_scores("abcd", 50)))
+    _, whole = summarise(scores, resamples=200)
+    told = []
+    _, some = summarise(
+        scores,
+        resamples=200,
+        comparable=lambda a, b: {a, b} != {"a", "c"},
+        progress=lambda done, total=None, what="": told.append((done, total)),
+    )
+    assert some.height == whole.height - 1 == len(told)
+    same = ["a", "b", "difference", "ci_low", "ci_high", "p"]
+    assert some.select(same).equals(whole.filter((pl.col("a") != "a") | (pl.col("b") != "c")).select(same))
+    assert some["p_holm"].to_list() == holm(some["p"].to_numpy()).tolist()
+
+
 def test_the_seed_changes_p_and_nothing_else():
     scores = frame(random_scores("ab", 50))
     rows = [pair(scores, "a", "b", seed=seed) for seed in (0, 0, 1)]

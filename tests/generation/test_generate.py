@@ -190,6 +190,27 @@ def test_kinds_mean_what_they_say(made, expansions_file):
         assert query.terms in query.text or len(query.conditions) > 1
 
 
+def test_useless_expansions_are_told(index, options, tmp_path):
+    (tmp_path / "other.tsv").write_text("no such concept\tsomething else\n")
+    other = dataclasses.replace(options, expansions=tmp_path / "other.tsv")
+    counts = open_benchmark(generate(index, tmp_path / "b", other)).params["counts"]
+    assert counts["concepts with expansions"] == {"in the file": 1, "asked about": 0}
+
+
+def test_seen_means_that_training_asks_about_it(made, index, options, tmp_path):
+    few = dataclasses.replace(options, max_train=6, max_test=200)
+    for benchmark in (made, open_benchmark(generate(index, tmp_path / "few", few))):
+        asked = {c.concept for q in benchmark.queries if (q.split, q.kind) == ("train", "seen") for c in q.conditions}
+        seen = [q for q in benchmark.queries if (q.split, q.kind) == ("test", "seen")]
+        assert seen or benchmark is not made
+        assert all(c.concept in asked for q in seen for c in q.conditions)
+
+
+def test_no_query_has_two_samples_of_one_text_and_method(made):
+    originals = made.samples.filter(pl.col("method") == "original")
+    assert originals.height == originals.unique(["query_id", "label", "text"]).height
+
+
 def test_query_texts_say_the_condition(made):
     for query in made.queries:
         for condition in query.conditions:
@@ -403,6 +424,7 @@ def test_an_index_without_usable_pairs_says_why(tmp_path, index):
     [
         {"corpus": "some"},
         {"kinds": ("seen", "known")},
+        {"original": False, "unit_permutation": False},
         {"samples": 0},
         {"min_sentences": 1},
         {"dev_share": 0.5, "test_share": 0.6},

@@ -6,9 +6,13 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from qbench.benchmark.types import Query
 from qbench.errors import BusyError, InputError, OptionError, UnknownNameError
-from qbench.leaderboard.run import run_leaderboard
+from qbench.leaderboard.run import run_leaderboard, sort_into_buckets
+from qbench.quantities.types import Condition
 from qbench.retrieval.types import Cost, RunResult, run_schema
 from qbench.store import locked
 from tests.factories import tiny_benchmark
@@ -84,9 +88,73 @@ def test_a_failing_system_does_not_lose_the_others(tmp_path, fake):
     board = run_leaderboard(tiny_benchmark(), output=tmp_path / "out", **QUICK)
     assert len(board.rows) == 5
     reasons = {row.entry.label: row.entry.problem for row in board.problems}
-    assert reasons == {"QBM25 [parsed]": "ValueError: bad luck", "BM25_filter [given]": "x.json: cannot read"}
+    assert reasons == {
+        "QBM25 [parsed]": "ValueError: bad luck (traceback in errors.txt)",
+        "BM25_filter [given]": "x.json: cannot read",
+    }
     assert all(row.rank is None for row in board.problems)
     assert board.scores["label"].n_unique() == 3
+
+
+def test_the_traceback_of_an_unexpected_error_is_kept_until_the_next_call(tmp_path, fake):
+    fake({"QBM25 [parsed]": ValueError("bad luck"), "BM25_filter [given]": InputError("cannot read")})
+    run_leaderboard(tiny_benchmark(), output=tmp_path / "out", **QUICK)
+    kept = (tmp_path / "out" / "errors.txt").read_text()
+    assert "QBM25 [parsed]\nTraceback" in kept
+    assert "in __call__" in kept
+    assert "ValueError: bad luck" in kept
+    assert "cannot read" not in kept
+    fake()
+    run_leaderboard(tiny_benchmark(), output=tmp_path / "out", **QUICK)
+    assert not (tmp_path / "out" / "errors.txt").exists()
+
+
+def test_an_error_that_only_all_rows_together_raise_is_kept_too(tmp_path, fake, monkeypatch):
+    ran = fake()
+
+    def execute(benchmark, systems, *rest, **options):
+        if len(systems) > 1:
+            raise ZeroDivisionError("shared part")
+        return ran(benchmark, systems, *rest, **options)
+
+    monkeypatch.setattr("qbench.retrieval.execute.execute", execute)
+    board = run_leaderboard(tiny_benchmark(), output=tmp_path / "out", **QUICK)
+    assert not board.problems
+    assert (tmp_path / "out" / "errors.txt").read_text().startswith("all rows at once\nTraceback")
+
+
+def test_a_setting_is_ranked_and_tested_by_itself(tmp_path, fake):
+    fake()
+    board = run_leaderboard(tiny_benchmark(), output=tmp_path / "out", **QUICK)
+    crossing = {frozenset(pair) for pair in board.pairs.select("a", "b").rows()}
+    # Of ten pairs, four are a given and a parsed row.
+    assert len(crossing) == 6
+    assert not any("[given]" in a + b and "[parsed]" in a + b for a, b in crossing)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.text(st.sampled_from("ab per2µ/ "), max_size=12), min_size=1, max_size=4))
+def test_buckets_take_any_name_of_a_unit(names):
+    bench = tiny_benchmark()
+    asked = [
+        Query(f"q{i}", "t", conditions=(Condition("=", 1.0, 1.0, name, name, 1.0, 1.0),))
+        for i, name in enumerate(names)
+    ]
+    frame, notes = sort_into_buckets(asked, replace(bench, quantities=None))
+    assert notes == []
+    assert frame.filter(dimension="family")["bucket"].str.len_chars().min() > 0
+
+
+def test_the_family_of_a_users_own_unit_is_that_of_the_benchmarks_quantities():
+    bench = tiny_benchmark()
+    own = bench.quantities.head(1).with_columns(unit=pl.lit("smoot"), family=pl.lit("length"))
+    asked = [
+        Query(name, "t", conditions=(Condition("=", 1.0, 1.0, name, name, 1.0, 1.0),))
+        for name in ("smoot", "blorb", "gram")
+    ]
+    frame, _ = sort_into_buckets(asked, replace(bench, quantities=own))
+    found = dict(frame.filter(dimension="family").select("query_id", "bucket").iter_rows())
+    assert found == {"smoot": "length", "blorb": "count", "gram": "mass"}
 
 
 @pytest.mark.parametrize("systems", [["BM25"], ["BM25", "BM25(k1=2)"]])

@@ -17,7 +17,7 @@ from rich.console import Console
 from qbench.benchmark.types import Query
 from qbench.errors import InputError, OptionError
 from qbench.evaluation.buckets import bucket_schema, query_buckets
-from qbench.evaluation.significance import pair_schema
+from qbench.evaluation.significance import holm, pair_schema
 from qbench.leaderboard.documents import escape, plain, tex
 from qbench.leaderboard.files import table_schema
 from qbench.leaderboard.table import Entry, Leaderboard, letter, make_leaderboard, marks
@@ -99,6 +99,50 @@ def test_rows_that_cannot_be_told_apart_share_a_rank():
     assert view.rows[2].entry.label == "low"
     assert [row.cells["nDCG@10"].beats for row in view.rows] == [(2,), (2,), ()]
     assert [row.letter for row in view.rows] == ["a", "b", "c"]
+
+
+def test_given_and_parsed_rows_are_not_compared():
+    levels = {"A [given]": 0.9, "B [given]": 0.7, "A [parsed]": 0.5, "B [parsed]": 0.3, "plain": 0.1}
+    rows = [
+        Entry(label, label[0], label[3:-1] if "[" in label else "none", scored(level, seed=n))
+        for n, (label, level) in enumerate(levels.items())
+    ]
+    view = board(*rows, resamples=500)
+    assert [(row.entry.label, row.rank) for row in view.rows] == [
+        ("A [given]", 1),
+        ("B [given]", 2),
+        ("A [parsed]", 1),
+        ("B [parsed]", 2),
+        ("plain", 5),
+    ]
+    assert [row.cells["nDCG@10"].beats for row in view.rows] == [(1, 4), (4,), (3, 4), (4,), ()]
+    part = view.pairs.filter(measure="nDCG@10")
+    assert part.height == 6
+    assert part["p_holm"].to_list() == holm(part["p"].to_list()).tolist()
+    assert "Holm over all pairs of a measure but \\[given\\] with \\[parsed\\]" in view.to_markdown()
+    assert "are not compared" in view.to_markdown()
+    # The other setting changes nothing but the correction.
+    alone = board(*(row for row in rows if row.conditions != "parsed"), resamples=500)
+    assert alone.about["tests"]["family"] == "all pairs of a measure"
+    assert "are not compared" not in alone.to_markdown()
+    same = ["measure", "a", "b", "difference", "effect", "p"]
+    assert alone.pairs.select(same).join(view.pairs.select(same), on=same).height == alone.pairs.height == 2 * 3
+
+
+def test_runs_of_an_unknown_setting_are_all_compared():
+    view = board(*(Entry(label, label, "unknown", scored(0.5, seed=n)) for n, label in enumerate("abc")))
+    assert view.pairs.filter(measure="nDCG@10").height == 3
+    assert view.about["tests"]["family"] == "all pairs of a measure"
+
+
+def test_only_pairs_that_are_tested_count_for_the_warning():
+    given_row, parsed_row = (Entry(s, s, s, scored(0.5)) for s in ("given", "parsed"))
+    assert board(given_row, parsed_row, resamples=100).notes == ()
+    assert board(given_row, parsed_row).pairs.is_empty()
+
+
+def test_the_caption_says_what_peak_memory_is():
+    assert "peak MB: highest resident memory of the process up to the end of the run" in full_board().to_markdown()
 
 
 def test_the_first_measure_decides():
@@ -246,7 +290,7 @@ def test_markdown_has_one_row_per_system_and_nothing_breaks_out():
 def test_pairs_on_the_page_are_those_of_the_primary_measure():
     page = full_board().to_markdown()
     part = page[page.index("## Pairs") :].split("\n\n")[1].splitlines()
-    assert len(part) == 2 + 3
+    assert len(part) == 2 + 2
     row = full_board().pairs.filter(measure="nDCG@10").sort("p", "a", "b").to_dicts()[0]
     assert cells_of(part[2])[:2] == [escape(row["a"]), escape(row["b"])]
     assert cells_of(part[2])[4:] == [f"{row['p']:.4f}", f"{row['p_holm']:.4f}"]
@@ -267,7 +311,8 @@ def test_json_holds_everything_and_is_strict():
     assert data["primary"] == "nDCG@10"
     assert data["benchmark"]["split"] == "test"
     assert data["tests"]["resamples"] == 500
-    assert len(data["pairs"]) == 2 * 3
+    assert len(data["pairs"]) == 2 * 2
+    assert data["tests"]["family"] == "all pairs of a measure but [given] with [parsed]"
     first, last = data["rows"][0], data["rows"][-1]
     assert first["measures"]["nDCG@10"]["beats"] == ["BM25"]
     assert first["cost"]["index_bytes"] == 2_500_000

@@ -71,10 +71,13 @@ def read(text, extractor=RULES):
         ("between 1600 and 1700 grams", [("between", 1600, 1700, "gram")]),
         ("a weight of 1.4 kg and above 250 GB", [("=", 1.4, "kilogram"), (">", 250, "gigabyte")]),
         ("3 g of fat per 100 g", [("=", 3, "gram")]),
+        ("2,227,000 or four cts a share", [("=", 2227000, ""), ("=", 4, "cent per share")]),
+        ("revs 19.5 mln Year shr 2", [("=", 19.5e6, ""), ("=", 2, "")]),
+        ("nine mths, 5 mln shrs, 9 cts per shr", [("=", 9, "month"), ("=", 5e6, "share"), ("=", 9, "cent per share")]),
         ("6.2 gears on average", [("=", 6.2, "gear")]),
         ("193 mi away", [("=", 193, "mile")]),
         ("500+ users", [(">=", 500, "user")]),
-        ("p < 0.05", [("<", 0.05, "")]),
+        ("a score < 0.05", [("<", 0.05, "")]),
     ],
 )
 def test_reads(text, expected):
@@ -89,7 +92,8 @@ def test_reads(text, expected):
     [
         "", "no numbers here", "On March 31, 2024 it ended.", "31 March 2024", "at 10:30 a.m.", "version 1.2.3",
         "Form 10-K and Note 5", "the G20 and COVID-19", "the 1st and the 22nd", "in 2019", "12/31/2023", "2024-01-05",
-        "a new iPhone 11 is out", "they won 3-2", "the Boeing 747 was late", "the 1990s", "a 3D film", "a 409A Pension",
+        "a new iPhone 11 is out", "they won 3-2", "the Boeing 747 was late", "the 1990s", "a 3D film",
+        "a 409A Pension", "a phase 2b trial", "(p < 0.05)", "P=.001", "ANZCTR: 12610000197033",
         "ID 12345678901234567890123",
     ],
 )  # fmt: skip

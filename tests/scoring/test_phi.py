@@ -51,12 +51,12 @@ def one(name, condition, low, high=None, bound="=", unit=1.0):
         ("relative", "=", 100, 110, math.exp(-0.1)),
         ("relative", ">", 100, 150, math.exp(-0.5)),
         ("relative", "=", 0, 2, math.exp(-2)),
-        # no ratio: a mirror for two negative values, exp(-relative distance) across zero
+        # no ratio: a mirror for two negative values, next to nothing across zero
         ("ratio", ">", -8, -4, 4 / 8),
         ("ratio", "<", -4, -8, 4 / 8),
-        ("ratio", ">", -4, 4, math.exp(-2)),
-        ("ratio", ">", 0, 7, math.exp(-1)),
-        ("ratio", "<", 5, 0, math.exp(-1)),
+        ("ratio", ">", -4, 4, 1e-9 / 3),
+        ("ratio", ">", 0, 7, 1 / 8),
+        ("ratio", "<", 5, 0, 1e-9 / 2),
         ("ratio", ">=", 0, 0, 1),
     ],
 )
@@ -118,6 +118,21 @@ def test_a_nearer_value_never_scores_less(name, x, v, w):
     near, far = sorted((x + v, x + w))
     assert one(name, asks(">", x), near) >= one(name, asks(">", x), far)
     assert one(name, asks("=", x), near) >= one(name, asks("=", x), far)
+
+
+@given(
+    st.sampled_from(sorted(FAMILIES)),
+    st.sampled_from(["<", ">", "="]),
+    st.floats(-50, 50),
+    st.floats(0, 90),
+    st.floats(0, 90),
+)
+def test_nearness_counts_across_zero_too(name, comparator, x, d, e):
+    near, far = sorted((d, e))
+    side = -1 if comparator == "<" else 1
+    scores = [one(name, asks(comparator, x), x + side * distance) for distance in (near, far)]
+    # A value that does not satisfy the bound (distance 0) scores 0; of two that do, the nearer scores no less.
+    assert scores[0] >= scores[1] - 1e-15 or scores[0] == 0
 
 
 @given(st.sampled_from(sorted(FAMILIES)), comparators, st.floats(-100, 100), st.floats(-100, 100))
