@@ -1,6 +1,7 @@
 """The shape of the house: rooms import downwards, nothing heavy loads early, no prints, no pickle."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -80,3 +81,22 @@ def test_public_names_exist():
         assert getattr(qbench, name) is not None
     with pytest.raises(AttributeError):
         qbench.nonsense  # noqa: B018
+
+
+PAGES = sorted(
+    [*PACKAGE.parent.glob("*.md"), *PACKAGE.parent.glob("docs/**/*.md"), *PACKAGE.parent.glob("benchmarks/*.md")]
+)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(PACKAGE.parent)))
+def test_pages_are_finished_and_their_links_lead_somewhere(page):
+    text = page.read_text(encoding="utf-8")
+    assert "@@" not in text
+    for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", text):
+        assert "://" in target or (page.parent / target).exists(), target
+
+
+def test_the_two_commands_are_in_the_readme():
+    readme = (PACKAGE.parent / "README.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^python3 -m venv .*$", readme, re.MULTILINE)
+    assert [command.rpartition("&& ")[2].split()[0] for command in commands] == [".venv/bin/qbench", ".venv/bin/python"]
