@@ -39,6 +39,17 @@ def test_the_authors_layout(quant):
     assert bench.params["counts"] == {"remarks": {"units taken for counted nouns": 2}}  # "worker", twice
 
 
+def test_keywords_may_be_a_list_of_phrases(quant):
+    folder = quant.write()
+    file = folder / "queries.tsv"
+    plain = file.read_text(encoding="utf-8")
+    file.write_text(plain.replace("\tAcme shares\t", "\t['Acme', 'shares']\t"), encoding="utf-8")
+    assert read_quant(folder).queries == read_quant(quant.write()).queries
+    file.write_text(plain.replace("\tAcme shares\t", "\t['Acme', 'sh\t"), encoding="utf-8")
+    with pytest.raises(InputError, match=r"queries.tsv:2: no Python list in keywords"):
+        read_quant(folder)
+
+
 def test_given_quantities_point_into_the_text(quant):
     bench = read_quant(quant.write())
     texts = dict(bench.corpus.select("doc_id", "text").iter_rows())

@@ -262,6 +262,11 @@ def _read_queries(path: Path, units: Units, problems: Problems) -> dict[str, Que
             continue
         unit = _unit(cells["unit"], units, problems)
         base = units.to_base(value, unit.name)
+        try:
+            words = _keywords(cells["keywords"], path, line)
+        except InputError as error:
+            problems.bad("malformed queries", error)
+            continue
         condition = Condition(
             comparator=next(c for c in COMPARATORS.values() if c == comparator),
             value=value,
@@ -270,12 +275,19 @@ def _read_queries(path: Path, units: Units, problems: Problems) -> dict[str, Que
             base_unit=unit.base_unit,
             base_value=base,
             base_high=base,
-            concept=tuple(word for word in cells["keywords"].lower().split() if word != "|"),
+            concept=tuple(word for word in (word.lower() for word in words) if word != "|"),
         )
         query_id = str(number)
-        terms = " ".join(cells["keywords"].split())
+        terms = " ".join(words)
         queries[query_id] = Query(query_id, cells["query_text"], terms=terms, conditions=(condition,))
     return queries
+
+
+def _keywords(cell: str, path: Path, line: int) -> list[str]:
+    """The words of a query's keywords, written plainly or as a Python list of phrases."""
+    if cell.lstrip().startswith("["):
+        cell = " ".join(str(phrase) for phrase in parse_list(cell, "keywords", path, line))
+    return cell.split()
 
 
 def _answered(
