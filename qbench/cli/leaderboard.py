@@ -65,7 +65,7 @@ def leaderboard(
         Quantities,
         typer.Option(
             help="Show systems the benchmark's own quantities of its documents (stored), or those that qbench finds in "
-            "the texts (extracted). auto: its own where qbench found them, never gold ones."
+            "the texts (extracted). auto: its own where an extractor found them, never gold ones."
         ),
     ] = Quantities.auto,
     qrels: Qrels = None,

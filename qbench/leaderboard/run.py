@@ -71,7 +71,7 @@ def run_leaderboard(
         settings: where systems take conditions from: given as data, parsed from the query's text; by default both, or
             parsed alone if the queries come without conditions.
         document_quantities: whether systems see the benchmark's own quantities of its documents (stored) or those that
-            qbench finds in the texts (extracted); auto takes its own where qbench found them, never gold ones.
+            qbench finds in the texts (extracted); auto takes its own where an extractor found them, never gold ones.
         buckets: also give means by kind of query.
         depth: documents per query in a run.
         resamples, seed: of the tests.

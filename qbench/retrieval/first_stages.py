@@ -154,8 +154,12 @@ class GivenRun:
         return Candidates(self._docs[first:last], self._scores[first:last])
 
     def holding_all(self, search: Search) -> NDArray[np.integer[Any]]:
-        """Nothing: the grammar keeps this from being asked."""
-        raise NotImplementedError("a run made elsewhere does not know its documents' words")
+        """A run knows ids and scores only.
+
+        Raises:
+            OptionError: always; the grammar gives QRun no parameter that would ask this.
+        """
+        raise OptionError("a run made elsewhere does not know its documents' words", remedy="Leave terms=all out")
 
 
 def open_first_stage(
