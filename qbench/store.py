@@ -64,6 +64,26 @@ def write_json(path: Path, value: object) -> None:
     write_text(path, json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
+def read_text(path: Path, what: str) -> str:
+    """A text file that a user wrote, as UTF-8 with or without a byte order mark.
+
+    Args:
+        path: the file.
+        what: what the file is, for the errors ("templates").
+
+    Raises:
+        InputError: it is missing, a folder, or not UTF-8.
+    """
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise InputError(f"no such {what} file", file=path) from None
+    except IsADirectoryError:
+        raise InputError(f"a folder, and a file of {what} is needed", file=path) from None
+    except UnicodeDecodeError as fault:
+        raise InputError(f"the {what} file is not UTF-8 at byte {fault.start}", file=path) from None
+
+
 def read_json(path: Path) -> Any:
     """Read a JSON file; a missing or broken one is an `InputError` naming file and line."""
     try:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from qbench.errors import InputError
 from qbench.quantities.concept_match import ALTERNATIVE
+from qbench.store import read_json, read_text
 
 
 class Expansions:
@@ -63,20 +64,9 @@ def _plain(text: str) -> str:
     return " ".join(text.lower().split())
 
 
-def _text_of(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise InputError("no such expansions file", file=path) from None
-    except IsADirectoryError:
-        raise InputError("a folder, and an expansions file is needed", file=path) from None
-    except UnicodeDecodeError as fault:
-        raise InputError(f"the expansions file is not UTF-8 at byte {fault.start}", file=path) from None
-
-
 def _read_tsv(path: Path) -> dict[str, list[str]]:
     table: dict[str, list[str]] = {}
-    for number, line in enumerate(_text_of(path).splitlines(), start=1):
+    for number, line in enumerate(read_text(path, "expansions").splitlines(), start=1):
         if not line.strip() or line.startswith("#"):
             continue
         cells = [_plain(cell) for cell in line.split("\t")]
@@ -94,9 +84,7 @@ def _read_tsv(path: Path) -> dict[str, list[str]]:
 
 
 def _read_json(path: Path) -> dict[str, list[str]]:
-    from qbench.store import read_json
-
-    _text_of(path)  # for its errors: a missing file is named as what it should be
+    read_text(path, "expansions")  # for its errors: a missing file is named as what it should be
     data = read_json(path)
     if not isinstance(data, dict):
         raise InputError("not a JSON object of concepts", file=path, remedy='Write {"concept": ["expansion", ...]}')

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from qbench.errors import InputError
 from qbench.quantities.types import COMPARATORS, Comparator
+from qbench.store import read_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -93,13 +94,7 @@ def load_templates(path: Path | None = None) -> Templates:
 
         path = resource("templates/queries.toml")
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError("no such templates file", file=path) from None
-    except IsADirectoryError:
-        raise InputError("a folder, and a templates file is needed", file=path) from None
-    except UnicodeDecodeError as fault:
-        raise InputError(f"the templates file is not UTF-8 at byte {fault.start}", file=path) from None
+        data = tomllib.loads(read_text(path, "templates"))
     except tomllib.TOMLDecodeError as fault:
         raise InputError(f"not valid TOML: {fault}", file=path) from None
     unknown = sorted(set(data) - {"template", "phrases", "joins"})

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qbench.errors import InputError, OptionError
+from qbench.store import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -179,12 +180,7 @@ class _Entry:
 
 
 def _read(path: Path) -> list[_Entry]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise InputError("no such units file", file=path) from None
-    except UnicodeDecodeError as fault:
-        raise InputError(f"the units file is not UTF-8 at byte {fault.start}", file=path) from None
+    text = read_text(path, "units")
     family, base, entries = "", None, []
     for number, raw in enumerate(text.splitlines(), start=1):
         line = re.sub(r"(^|\s)#.*", "", raw).strip()

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from qbench.errors import InputError, UnknownNameError
 from qbench.quantities.units import load_units, plural
+from qbench.store import read_text
 
 if TYPE_CHECKING:
     from qbench.quantities.units import Units
@@ -118,11 +119,7 @@ def load_mapping(path: Path, columns: Iterable[str], units: Units) -> TableMappi
         UnknownNameError: a unit that qbench does not know, and that no plural makes a counted noun.
     """
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
-        raise InputError("no such mapping file", file=path) from None
-    except UnicodeDecodeError as fault:
-        raise InputError(f"the mapping is not UTF-8 at byte {fault.start}", file=path) from None
+        data = tomllib.loads(read_text(path, "mapping"))
     except tomllib.TOMLDecodeError as fault:
         raise InputError(f"the mapping is not TOML: {fault}", file=path) from None
     return read_mapping(data, columns, units, path)
