@@ -6,12 +6,13 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from qbench.quantities.amounts import Amount
 from qbench.quantities.numbers import Number, significant_digits
-from qbench.quantities.rules import Amount, RulesExtractor
+from qbench.quantities.parse import Parse
+from qbench.quantities.rules import Draft, Explained, RulesExtractor
 from qbench.quantities.tokens import Token, tokenize
 
 if TYPE_CHECKING:
-    from qbench.quantities.types import Quantity
     from qbench.quantities.units import Unit, Units
 
 
@@ -39,13 +40,16 @@ class QuantulumExtractor(RulesExtractor):
         classifier.USE_CLF = False
         self._parse: Any = parser.parse
 
-    def extract(self, text: str) -> list[Quantity]:
-        """The mentions in `text`, in order."""
-        if not any(c.isdigit() for c in text) and not super().extract(text):
-            return []
+    def _draft(self, text: str) -> Draft:
+        if not any(c.isdigit() for c in text) and not super()._draft(text).amounts:
+            return Draft(text, (), ())
         tokens = tokenize(text)
-        amounts = [a for found in self._parse(text) if (a := self._from_quantulum(tokens, text, found)) is not None]
-        return self.describe(tokens, amounts)
+        found = (self._from_quantulum(tokens, text, mention) for mention in self._parse(text))
+        return Draft(text, tokens, [amount for amount in found if amount is not None])
+
+    def _finish(self, draft: Draft, parse: Parse | None) -> list[Explained]:
+        # quantulum3 has joined ranges and named units already.
+        return self.describe(draft.tokens, draft.amounts, parse)
 
     def _from_quantulum(self, tokens: Sequence[Token], text: str, found: Any) -> Amount | None:
         start, end = found.span

@@ -15,6 +15,9 @@ Span = tuple[int, int]
 Bound = Literal["=", "~", "<", "<=", ">", ">=", "between"]
 """How a mention bounds its value: "more than 5" is ">", "about 5" is "~", "5 to 8" is "between"."""
 
+Change = Literal["", "up", "down"]
+"""Which way a value moved, by the mention's words: "rose 5%" is "up"; "" where nothing moved."""
+
 Comparator = Literal["=", "!=", "<", "<=", ">", ">=", "between"]
 """What a query asks of a value."""
 
@@ -29,6 +32,8 @@ class Quantity:
         value: the number, magnitudes multiplied out ("$3.5 million" -> 3500000.0).
         high: the upper end of a range; equal to `value` for a single number.
         bound: how the text bounds the value.
+        change: "up" or "down" for the size of a change or the value after one; "" otherwise.
+        falling: whether the text names the upper end of a range first ("from $36,040 to $34,935").
         unit: canonical name ("kilogram", "dollar", "employee"; "" for none).
         family: what the unit measures ("mass", "currency", "count"; "" for none).
         base_unit: the unit in which values of the same family compare ("pound" -> "kilogram"). Two
@@ -54,6 +59,8 @@ class Quantity:
     unit_span: Span | None = None
     bound_span: Span | None = None
     concept_spans: tuple[Span, ...] = ()
+    change: Change = ""
+    falling: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +135,8 @@ def quantity_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
         "bound_start": pl.Int32,
         "bound_end": pl.Int32,
         "concept_spans": pl.List(pl.List(pl.Int32)),
+        "change": pl.String,
+        "falling": pl.Boolean,
     }
 
 
@@ -154,6 +163,8 @@ def to_row(doc_id: str, quantity: Quantity) -> dict[str, Any]:
         "bound_start": bound[0],
         "bound_end": bound[1],
         "concept_spans": [list(span) for span in quantity.concept_spans],
+        "change": quantity.change,
+        "falling": quantity.falling,
     }
 
 
@@ -174,4 +185,6 @@ def from_row(row: dict[str, Any]) -> Quantity:
         unit_span=None if row["unit_start"] < 0 else (row["unit_start"], row["unit_end"]),
         bound_span=None if row["bound_start"] < 0 else (row["bound_start"], row["bound_end"]),
         concept_spans=tuple((a, b) for a, b in row["concept_spans"]),
+        change=row["change"],
+        falling=row["falling"],
     )
