@@ -1,10 +1,13 @@
 """Train the tagger and parser that `qbench` ships, from a Universal Dependencies treebank.
 
-    python scripts/train_parser.py TREEBANK OUT [--width 96] [--steps 4000] [--seed 0]
+    python scripts/train_parser.py TREEBANK OUT [--vectors ENCODER] [--width 96] [--steps 3000] [--seed 0]
 
 TREEBANK is a folder with `en_ewt-ud-{train,dev,test}.conllu.gz` (UD_English-EWT, CC BY-SA 4.0). OUT becomes a spaCy
 pipeline of two components on one token-to-vector layer; `scores.json` in it holds the figures on the test part. About
 ten minutes on two cores. The same versions of spaCy and numpy, seed and machine give the same weights.
+
+ENCODER is the folder of a BERT-like model (vocab.txt, model.safetensors): the whole words among its word pieces lend their
+input embeddings, reduced to a few dimensions, so that words which the treebank lacks ("plummeted") are no strangers.
 
 Two departures from plain training, both for the texts that quantities stand in. Relation subtypes that nothing here
 reads are folded into their types, so that labels are fewer and surer. And every sentence with commas or quotation
@@ -21,11 +24,13 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import spacy
 from spacy.cli.init_config import fill_config
 from spacy.cli.train import train
 from spacy.tokens import Doc, DocBin
 from spacy.util import load_config_from_str
+from spacy.vectors import Vectors
 
 KEPT_SUBTYPES = frozenset({"nsubj:pass", "nmod:poss", "nsubj:outer", "obl:unmarked", "nmod:unmarked", "acl:relcl"})
 DROPPED_MARKS = frozenset({",", "``", "''", '"', "“", "”"})
@@ -55,7 +60,7 @@ factory = "tok2vec"
 width = {width}
 attrs = ["NORM", "PREFIX", "SUFFIX", "SHAPE"]
 rows = {rows}
-include_static_vectors = false
+include_static_vectors = {vectors}
 [components.tok2vec.model.encode]
 @architectures = "spacy.MaxoutWindowEncoder.v2"
 width = {width}
@@ -115,6 +120,8 @@ initial_rate = 0.002
 discard_oversize = false
 tolerance = 0.2
 size = {words}
+[initialize]
+vectors = null
 [training.score_weights]
 tag_acc = 0.4
 dep_uas = 0.2
@@ -140,7 +147,11 @@ def sentences(path: Path) -> Iterator[list[Row]]:
 def without_marks(rows: list[Row]) -> list[Row] | None:
     """The sentence without commas and quotation marks; None if it has none or one governs a word."""
     dropped = {i for i, row in enumerate(rows) if row[0] in DROPPED_MARKS}
-    if not dropped or len(dropped) == len(rows) or any(row[3] in dropped for i, row in enumerate(rows) if i not in dropped):
+    if (
+        not dropped
+        or len(dropped) == len(rows)
+        or any(row[3] in dropped for i, row in enumerate(rows) if i not in dropped)
+    ):
         return None
     place = {old: new for new, old in enumerate(i for i in range(len(rows)) if i not in dropped)}
     return [(*row[:3], place[row[3]], row[4]) for i, row in enumerate(rows) if i not in dropped]
@@ -172,16 +183,40 @@ def grouped(items: list[list[Row]], size: int) -> Iterator[list[list[Row]]]:
         yield items[start : start + size]
 
 
+def word_vectors(encoder: Path, dimensions: int) -> tuple[list[str], np.ndarray]:
+    """The whole words of an encoder's vocabulary, and their input embeddings on the first principal axes.
+
+    Returns:
+        The words (lower-case, alphabetic), and float32 of shape (words, dimensions), of unit variance over all cells.
+    """
+    from safetensors.numpy import load_file
+
+    pieces = (encoder / "vocab.txt").read_text(encoding="utf-8").splitlines()
+    weights = next(
+        w for name, w in load_file(encoder / "model.safetensors").items() if name.endswith("word_embeddings.weight")
+    )
+    kept = [i for i, piece in enumerate(pieces) if piece.isascii() and piece.isalpha()]
+    rows = weights[kept].astype(np.float64)
+    rows -= rows.mean(axis=0)
+    axes = np.linalg.eigh(rows.T @ rows)[1][:, ::-1][:, :dimensions]
+    # An eigenvector's sign is arbitrary: the largest entry is made positive, so that every run gives the same vectors.
+    axes *= np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(dimensions)])
+    reduced = rows @ axes
+    return [pieces[i] for i in kept], (reduced / reduced.std()).astype(np.float32)
+
+
 def main() -> None:
     """Train, score on the test part, and write the pipeline."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("treebank", type=Path)
     parser.add_argument("out", type=Path)
+    parser.add_argument("--vectors", type=Path, help="folder of a BERT-like model")
+    parser.add_argument("--dimensions", type=int, default=64, help="of the word vectors")
     parser.add_argument("--width", type=int, default=96)
     parser.add_argument("--depth", type=int, default=4)
-    parser.add_argument("--steps", type=int, default=4000)
-    parser.add_argument("--words", type=int, default=2000, help="words to a batch")
-    parser.add_argument("--rows", type=int, default=5000, help="rows of the embedding of norms; half for the others")
+    parser.add_argument("--steps", type=int, default=3000)
+    parser.add_argument("--words", type=int, default=1500, help="words to a batch")
+    parser.add_argument("--rows", type=int, default=2000, help="rows of the embedding of norms; half for the others")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     nlp = spacy.blank("en")
@@ -195,11 +230,16 @@ def main() -> None:
         pack(nlp, (g for part in (plain, bare) for g in grouped(part, GROUP)), work / "train.spacy")
         pack(nlp, grouped(parts["dev"], 1), work / "dev.spacy")
         pack(nlp, grouped(parts["test"], 1), work / "test.spacy")
+        if options.vectors is not None:
+            words, vectors = word_vectors(options.vectors, options.dimensions)
+            nlp.vocab.vectors = Vectors(strings=nlp.vocab.strings, data=vectors, keys=words, attr="LOWER")
+            nlp.to_disk(work / "vectors")
         half = options.rows // 2
         config = load_config_from_str(
             CONFIG.format(
                 seed=options.seed,
                 width=options.width,
+                vectors="false" if options.vectors is None else "true",
                 depth=options.depth,
                 steps=options.steps,
                 words=options.words,
@@ -209,6 +249,8 @@ def main() -> None:
         config.to_disk(work / "partial.cfg")
         fill_config(work / "config.cfg", work / "partial.cfg")
         overrides = {"paths.train": str(work / "train.spacy"), "paths.dev": str(work / "dev.spacy")}
+        if options.vectors is not None:
+            overrides["initialize.vectors"] = str(work / "vectors")
         train(work / "config.cfg", work / "run", overrides=overrides)
         trained = spacy.load(work / "run" / "model-best")
         test = list(DocBin().from_disk(work / "test.spacy").get_docs(trained.vocab))

@@ -30,6 +30,13 @@ def build_index(
     units: Annotated[
         Path | None, typer.Option(help="A file with units of your own, added to the built-in ones.")
     ] = None,
+    spacy_model: Annotated[
+        str,
+        typer.Option(
+            help="What parses sentences for counted nouns and concepts: embedded, an installed spaCy pipeline, a "
+            "folder with one, or none (word lists alone: several times faster, worse concepts)."
+        ),
+    ] = "embedded",
     workers: Annotated[int | None, typer.Option(help="Worker processes. Default: the number of cores.")] = None,
     on_error: Annotated[
         str, typer.Option(help="skip: leave bad records out and count them; fail: stop at the first.")
@@ -59,7 +66,7 @@ def build_index(
         index = build(
             corpus,
             output,
-            extractor=ExtractorOptions(extractor, years, units),
+            extractor=ExtractorOptions(extractor, years, units, spacy_model),
             reading=ReadOptions(id_field, tuple(text_field or ()), title_field, tuple(encoding or ["utf-8"])),
             workers=workers,
             on_error=on_error,  # type: ignore[arg-type]  # checked where it is used

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,14 +13,26 @@ import typer
 
 if TYPE_CHECKING:
     from qbench.quantities.extractors import Extractor
+    from qbench.quantities.types import Quantity
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+BATCH = 256
+"""Lines of a file that are read together: the parser works faster on many sentences at once."""
 
 
 @app.command()
 def extract(
     text: Annotated[str, typer.Argument(help="A text, a file with one text a line, or - for standard input.")],
     extractor: Annotated[str, typer.Option(help="Extractor by name: rules or quantulum3.")] = "rules",
+    spacy_model: Annotated[
+        str,
+        typer.Option(
+            help="What parses sentences for counted nouns and concepts: embedded, an installed spaCy pipeline "
+            "(en_core_web_sm), a folder with one, or none (word lists alone: faster, and worse concepts)."
+        ),
+    ] = "embedded",
     output_format: Annotated[
         str, typer.Option("--format", help="table, or jsonl: one object for each text.")
     ] = "table",
@@ -28,8 +41,9 @@ def extract(
     query: Annotated[
         bool, typer.Option("--query", help="Read each text as a query: search words and conditions.")
     ] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Say which rules made each mention.")] = False,
 ) -> None:
-    """Print the quantities of each text: value, unit, bound, concept.
+    """Print the quantities of each text: value, unit, comparator, concept.
 
     Example: qbench extract "revenue rose 5% to $3.5 million"
     """
@@ -38,13 +52,20 @@ def extract(
 
     if output_format not in ("table", "jsonl"):
         raise OptionError("unknown format", value=output_format, remedy="Use table or jsonl")
-    engine = get_extractor(ExtractorOptions(extractor, years=years, units_file=units))
-    for line in _texts(text):
-        record = _query_record(line, engine) if query else _record(line, engine)
-        if output_format == "jsonl":
-            typer.echo(json.dumps(record, ensure_ascii=False))
-        else:
-            _print_table(record)
+    if query and explain:
+        raise OptionError("--explain is about the mentions of a text", remedy="Leave out --query, or --explain")
+    engine = get_extractor(ExtractorOptions(extractor, years, units, spacy_model))
+    for lines in _batches(_texts(text), 1 if text == "-" and sys.stdin.isatty() else BATCH):
+        for record in [_query_record(line, engine) for line in lines] if query else _records(lines, engine, explain):
+            if output_format == "jsonl":
+                typer.echo(json.dumps(record, ensure_ascii=False))
+            else:
+                _print_table(record)
+
+
+def _batches(lines: Iterator[str], size: int) -> Iterator[list[str]]:
+    while batch := list(islice(lines, size)):
+        yield batch
 
 
 def _texts(source: str) -> Iterator[str]:
@@ -74,26 +95,40 @@ def _lines(path: Path) -> Iterator[str]:
         raise InputError(f"not UTF-8: {fault.reason}", file=path, line=number + 1) from None
 
 
-def _record(text: str, engine: Extractor) -> dict[str, Any]:
+def _records(texts: list[str], engine: Extractor, explain: bool) -> Iterator[dict[str, Any]]:
+    for text, found in zip(texts, engine.explain_many(texts), strict=True):
+        yield {"text": text, "quantities": [_mention(q, how if explain else None) for q, how in found]}
+
+
+def _mention(q: Quantity, how: tuple[str, ...] | None) -> dict[str, Any]:
     return {
-        "text": text,
-        "quantities": [
-            {
-                "value": q.value if q.value == q.high else [q.value, q.high],
-                "unit": q.unit,
-                "family": q.family,
-                "change": {"<=": "<", ">=": ">", "between": "="}.get(q.bound, q.bound),
-                "bound": q.bound,
-                "concept": list(q.concept),
-                "digits": q.digits,
-                "span": [q.value_span[0], q.value_span[1]],
-                "unit_span": q.unit_span,
-                "bound_span": q.bound_span,
-                "concept_spans": q.concept_spans,
-            }
-            for q in engine.extract(text)
-        ],
+        "value": _value(q),
+        "unit": q.unit,
+        "family": q.family,
+        "change": _change(q),
+        "bound": q.bound,
+        "concept": list(q.concept),
+        "digits": q.digits,
+        "span": q.value_span,
+        "unit_span": q.unit_span,
+        "bound_span": q.bound_span,
+        "concept_spans": q.concept_spans,
+        **({} if how is None else {"rules": how}),
     }
+
+
+def _change(quantity: Quantity) -> str:
+    """One of = ~ < > up down: a range is "=", "rose more than 5%" is ">", "rose about 5%" is "up"."""
+    if quantity.change and quantity.bound in ("=", "~"):
+        return quantity.change
+    return {"<=": "<", ">=": ">", "between": "="}.get(quantity.bound, quantity.bound)
+
+
+def _value(quantity: Quantity) -> float | list[float]:
+    if quantity.value == quantity.high:
+        return quantity.value
+    ends = [quantity.value, quantity.high]
+    return ends[::-1] if quantity.falling else ends
 
 
 def _query_record(text: str, engine: Extractor) -> dict[str, Any]:
@@ -111,22 +146,32 @@ def _print_table(record: dict[str, Any]) -> None:
 
     is_query = "conditions" in record
     rows = record["conditions" if is_query else "quantities"]
+    explained = not is_query and any("rules" in row for row in rows)
     table = Table(title=escape(record["text"]), title_justify="left", box=None, header_style="bold", pad_edge=False)
-    for heading in ("comparator" if is_query else "bound", "value", "unit", "concept", "as written"):
+    headings = ["comparator", "value", "unit", "concept", "as written", *(["rules"] if explained else [])]
+    for heading in headings:
         table.add_column(heading, overflow="fold")
     for row in rows:
-        ends = (
-            (row["value"], row["high"])
-            if is_query
-            else (row["value"] if isinstance(row["value"], list) else [row["value"]])
-        )
-        value = " .. ".join(f"{x:,.10g}" for x in dict.fromkeys(ends))
-        concept = row["concept"] if is_query else " ".join(row["concept"])
-        written = row["value_text"] if is_query else record["text"][slice(*row["span"])]
-        table.add_row(row["comparator" if is_query else "bound"], value, row["unit"], escape(concept), escape(written))
+        cells = _query_cells(row) if is_query else _mention_cells(row, record["text"])
+        table.add_row(*map(escape, cells), *([escape(", ".join(row["rules"]))] if explained else []))
     console = out()
     console.print(table)
     if is_query:
         console.print(f"search words: {record['terms']}", markup=False)
     elif not rows:
         console.print("no quantities", markup=False)
+
+
+def _query_cells(row: dict[str, Any]) -> list[str]:
+    return [row["comparator"], _number([row["value"], row["high"]]), row["unit"], row["concept"], row["value_text"]]
+
+
+def _mention_cells(row: dict[str, Any], text: str) -> list[str]:
+    ends = row["value"] if isinstance(row["value"], list) else [row["value"]]
+    moved = row["change"] if row["change"] in ("up", "down") else ""
+    comparator = " ".join(filter(None, (moved, "" if moved and row["bound"] == "=" else row["bound"])))
+    return [comparator, _number(ends), row["unit"], " ".join(row["concept"]), text[slice(*row["span"])]]
+
+
+def _number(ends: list[float]) -> str:
+    return " .. ".join(f"{x:,.10g}" for x in dict.fromkeys(ends))

@@ -235,6 +235,8 @@ class Plan:
         if not wanted:
             return ask, unit
         found: list[tuple[Ask, str]] = []
+        if self.units.get(unit).family == "count":
+            return ask, unit  # "first goal" and "goal" compare, but neither says the other
         for name in self._units_of_base.get(self.units.get(unit).base_unit, ()):
             if name != unit:
                 low, high = (rounded(self.units.convert(end, unit, name), 3) for end in ask)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -102,10 +102,12 @@ def process(
     for doc_id, title, text, given in json.loads(payload):
         for number, (start, end) in enumerate(splitter.spans(text) if splitter else [(0, len(text))]):
             name_of = f"{doc_id}::{number}"
-            piece = text[start:end]
-            found = _extract(extractor, piece, name_of) if extractor else [from_row(row) for row in given or ()]
-            sentences.append((name_of, piece, title, doc_id, start, end))
-            quantities += [to_row(name_of, quantity) for quantity in found if _finite(quantity)]
+            sentences.append((name_of, text[start:end], title, doc_id, start, end))
+            if extractor is None:
+                quantities += [to_row(name_of, q) for q in map(from_row, given or ()) if _finite(q)]
+    if extractor is not None:
+        for sentence, found in zip(sentences, _extract(extractor, sentences), strict=True):
+            quantities += [to_row(sentence[0], quantity) for quantity in found if _finite(quantity)]
     _write(_quantity_frame(quantities), parts / f"{name}{QUANTITIES}")
     _write(pl.DataFrame(sentences, schema=sentence_schema(), orient="row"), parts / f"{name}{SENTENCES}")
     return len(sentences), len(quantities)
@@ -137,7 +139,15 @@ def _quantity_frame(rows: list[dict[str, Any]]) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def _extract(extractor: Extractor, text: str, doc_id: str) -> list[Quantity]:
+def _extract(extractor: Extractor, sentences: Sequence[tuple[Any, ...]]) -> list[list[Quantity]]:
+    try:
+        return extractor.extract_many([sentence[1] for sentence in sentences])
+    except Exception:
+        # Once more, one at a time, to say which.
+        return [_extract_one(extractor, *sentence[:2]) for sentence in sentences]
+
+
+def _extract_one(extractor: Extractor, doc_id: str, text: str) -> list[Quantity]:
     try:
         return extractor.extract(text)
     except Exception as fault:

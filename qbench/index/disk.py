@@ -87,6 +87,7 @@ class Index:
             name=ExtractorOptions().name if self.given else made["extractor"],
             years=made["years"],
             units_file=units if units.is_file() else None,
+            spacy_model=made["spacy_model"],
         )
 
     def summary(self) -> dict[str, Any]:

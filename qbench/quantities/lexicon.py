@@ -50,43 +50,25 @@ LABELS = frozenset(
         "flight room appendix schedule asu asc topic chapter series volume vol issue clause paragraph annex "
         "subpart question case model windows proposition regulation resolution act footnote ref reference id "
         "isbn tel phone fax zip suite floor week group groups day arm cohort stage cycle visit tier grade "
-        "level"
+        "level phases steps chapters columns column sites site numbered weeks days tiers stages groups "
+        "routes rooms schedules months month"
     ).split()
 )
 """Words after which a number is a name, not a quantity ("Note 5", "Form 10", "phase 3")."""
-
-BOUNDS_BEFORE: dict[tuple[str, ...], str] = {
-    tuple(phrase.split()): bound
-    for bound, phrases in {
-        ">": "more than|greater than|larger than|higher than|longer than|over|above|exceeding|exceed|exceeds|exceeded|"
-        "in excess of|upwards of|beyond|bigger than|heavier than|better than|older than|later than|after|taller than|"
-        "farther than|faster than|past|>",
-        "<": "less than|fewer than|smaller than|lower than|below|under|shorter than|beneath|lighter than|cheaper than|"
-        "younger than|earlier than|before|within|not exceeding|<",
-        ">=": "at least|no less than|not less than|no fewer than|not fewer than|minimum of|a minimum of|from at least|"
-        "starting at|since|≥|> =|not below|not under",
-        "<=": "at most|no more than|not more than|up to|maximum of|a maximum of|no greater than|not greater than|"
-        "as much as|as many as|≤|< =|not above|not over|no later than|until",
-        "~": "about|around|approximately|approx|approx .|nearly|almost|roughly|close to|some|circa|an estimated|"
-        "estimated|~|≈|just over|just under|slightly more than|slightly less than|slightly over|slightly under|"
-        "well over|more or less",
-    }.items()
-    for phrase in phrases.split("|")
-}
-"""Phrases that stand before a number and say how it bounds what is meant. Longest match wins."""
-DATE_ONLY_BOUNDS = frozenset({("after",), ("before",), ("since",), ("until",), ("past",)})
-"""Of those, the ones that bound a calendar year, and no other quantity."""
-
-BOUNDS_AFTER: dict[tuple[str, ...], str] = {
-    tuple(phrase.split()): bound
-    for bound, phrases in {
-        ">=": "or more|or higher|or greater|or above|or over|or longer|or older|or better|and above|and over|and up|"
-        "or later|minimum|and older",
-        "<=": "or less|or fewer|or lower|or below|or under|or shorter|or younger|and below|and under|maximum|"
-        "or earlier",
-    }.items()
-    for phrase in phrases.split("|")
-}
+CAPITAL_LABELS = frozenset(
+    (
+        "Game Big Route Highway Interstate Fortune Formula Area District Division Class Title Channel Act Scene "
+        "Psalm Book Mark Apollo Pier Gate Platform Terminal Lot Line Runway Bowl Catch Precinct Ward Lane Exit "
+        "Studio Track Round Lesson Exercise Problem Theorem Lemma Eq Equation Episode Season Radio FY FIFA Q Covid "
+        "Unit Building Windows Android iOS Python Java Bluetooth Type"
+    ).split()
+)
+"""The same, but only with a capital ("Game 6", "Big 12"): in small letters they are words like others."""
+INDEX_NAMES = frozenset(
+    "FTSE Nasdaq NASDAQ Nikkei Stoxx STOXX Russell ASX CAC DAX IBEX MDAX SMI TSX Topix TOPIX CSI MIB OMX BSE SENSEX "
+    "Nifty NIFTY Kospi KOSPI Forbes".split()
+)
+"""Indices and lists whose name ends with a number ("the FTSE 100")."""
 
 CHANGE_VERBS = frozenset(
     (

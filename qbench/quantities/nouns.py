@@ -1,4 +1,8 @@
-"""Counted nouns: what a number without a unit counts ("1,200 employees", "four FA Cup finals", "one solution")."""
+"""Counted nouns: what a number without a unit counts ("1,200 employees", "four FA Cup finals", "one solution").
+
+With a parse, the unit is the noun phrase after the number, adjectives included ("other employee"), since that is what
+is counted; it compares with other phrases of the same head noun (`Units.get`). Without one, a plural noun by its form.
+"""
 
 from __future__ import annotations
 
@@ -6,35 +10,53 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from qbench.quantities.amounts import Amount
-from qbench.quantities.lexicon import FUNCTION_WORDS, VERBS
+from qbench.quantities.lexicon import FUNCTION_WORDS, MONTHS, VERBS
 from qbench.quantities.numbers import Number
 from qbench.quantities.parse import Parse
+from qbench.quantities.stand_ins import may_be_counted
 from qbench.quantities.tokens import Token, glued
-from qbench.quantities.units import Units, singular
+from qbench.quantities.unit_forms import UnitReader
+from qbench.quantities.units import Unit, Units, fold, singular
 
-Found = tuple[str, int, tuple[int, int]]
-"""Canonical name, the token after the noun, characters."""
+ADJECTIVES = frozenset({"JJ", "JJR", "JJS", "AFX"})
+PARTICIPLES = frozenset({"VBN", "VBG"})
+NOUNS = frozenset({"NN", "NNS", "NNP", "NNPS"})
+DETERMINERS = frozenset({"DT", "PRP$", "PDT", "POS", "WP$"})
+LONGEST = 8
+"""Tokens of a counted noun phrase at most."""
+VAGUE = frozenset(
+    "more less few fewer many much several further additional extra last next such own same total".split()
+)
+"""Adjectives that say nothing of what is counted: "20 more employees" are employees."""
+NOT_COUNTED = frozenset(
+    "today yesterday tomorrow tonight cash stock noon midnight ad bc gmt edt est pdt pst utc".split()
+)
+
+Found = tuple[Unit, int, tuple[int, int]]
+"""The unit, the token after the noun, and the noun's characters."""
 
 
-def count_nouns(tokens: Sequence[Token], amounts: Sequence[Amount], units: Units, parse: Parse | None) -> list[Amount]:
+def count_nouns(
+    tokens: Sequence[Token], text: str, amounts: Sequence[Amount], forms: UnitReader, parse: Parse | None
+) -> list[Amount]:
     """The amounts, bare ones with the noun that they count; without those that count nothing ("one of them")."""
-    kept = []
-    for amount in amounts:
-        if amount.bare or (amount.year and _announced(tokens, amount.first)):
-            found = _by_words(tokens, amount.number)
+    kept, units = [], forms.units
+    for position, amount in enumerate(amounts):
+        if amount.bare or (amount.year and may_be_counted(tokens, amount)):
+            limit = amounts[position + 1].first if position + 1 < len(amounts) else len(tokens)
+            found = (
+                _by_words(tokens, amount.number, units)
+                if parse is None
+                else _by_tags(tokens, amount, limit, units, parse)
+            )
             if found is not None:
-                name, last, span = found
-                how = (*amount.how, "noun unit")
-                amount = replace(amount, unit=units.get(name), last=last, unit_span=span, how=how)
+                # "three thousand tests per day"
+                unit, last, span = forms.compound(tokens, text, *found)
+                amount = replace(amount, unit=unit, last=last, unit_span=span, how=(*amount.how, "noun unit"))
             elif amount.bare and _says_nothing(tokens, amount.number):
                 continue
         kept.append(amount)
     return kept
-
-
-def _announced(tokens: Sequence[Token], first: int) -> bool:
-    """Whether a word before a year-like number makes it a year whatever follows: "the 2019 plans"."""
-    return not (first and tokens[first - 1].low in ("the", "fiscal", "its", "our"))
 
 
 def _says_nothing(tokens: Sequence[Token], number: Number) -> bool:
@@ -43,7 +65,111 @@ def _says_nothing(tokens: Sequence[Token], number: Number) -> bool:
     return number.written and (number.value == 1 or single)
 
 
-def _by_words(tokens: Sequence[Token], number: Number) -> Found | None:
+def _by_tags(tokens: Sequence[Token], amount: Amount, limit: int, units: Units, parse: Parse) -> Found | None:
+    """The noun phrase after the number, or after "of" ("one of the best screens", "thousands of tests")."""
+    j = amount.last
+    if j < limit and tokens[j].text == "+" and glued(tokens[j - 1], tokens[j]):
+        j += 1
+    if j < limit and tokens[j].text in "-‑" and glued(tokens[j - 1], tokens[j]):
+        j += 1
+    elif j < limit and glued(tokens[j - 1], tokens[j]):
+        return None
+    of = j < limit and tokens[j].low == "of"
+    if of:
+        if not amount.is_range and not _partitive(amount.number):
+            return None
+        j += 1
+        while j < limit and (parse.tags[j] in DETERMINERS or tokens[j].low == "all"):
+            j += 1
+    return _phrase(tokens, amount, j, limit, units, parse, many=of)
+
+
+def _partitive(number: Number) -> bool:
+    """Whether "of" after the number may lead to what it counts: a small whole number in words, "two of the ships"."""
+    return number.written and number.value.is_integer() and number.value <= 100
+
+
+def _phrase(
+    tokens: Sequence[Token], amount: Amount, j: int, limit: int, units: Units, parse: Parse, *, many: bool
+) -> Found | None:
+    first, k, head = j, j, -1
+    while k < min(limit, j + LONGEST):
+        token, tag = tokens[k], parse.tags[k]
+        if token.text in MONTHS or (token.kind != "word" and not _joint(tokens, k, limit)):
+            break
+        if tag in NOUNS and token.kind == "word":
+            if head >= 0 and _new_phrase(parse, head, k):
+                break
+            head = k
+        elif token.kind == "word" and head >= 0 and tag in ADJECTIVES | PARTICIPLES:
+            break  # "one point last year"
+        elif token.kind == "word" and tag not in ADJECTIVES and tag not in PARTICIPLES:
+            if not (token.low == "and" and k > first and _pair(parse, k, limit)):
+                break
+        k += 1
+    if head < 0 or not _counted(tokens, amount, head, parse, many=many):
+        return None
+    while first < head and (
+        tokens[first].low in VAGUE or parse.tags[first] in PARTICIPLES or tokens[first].kind != "word"
+    ):
+        first += 1
+    return _unit(tokens, first, head, units), head + 1, (tokens[first].start, tokens[head].end)
+
+
+def _joint(tokens: Sequence[Token], k: int, limit: int) -> bool:
+    """A hyphen or the like inside a compound: "wind-powered"."""
+    return (
+        tokens[k].text in "-&/"
+        and k + 1 < limit
+        and glued(tokens[k - 1], tokens[k])
+        and glued(tokens[k], tokens[k + 1])
+    )
+
+
+def _new_phrase(parse: Parse, head: int, k: int) -> bool:
+    """Whether noun k starts another phrase than that of the noun before: "19 cents Monday", "two points Friday"."""
+    return parse.tags[head] in ("NNS", "NNPS") and parse.heads[head] != k and parse.heads[k] != head
+
+
+def _pair(parse: Parse, k: int, limit: int) -> bool:
+    """ "Kia and Hyundai vehicles", "digital and physical sales": two of a kind, and a plural noun after them."""
+    if k + 2 >= limit or parse.tags[k + 2] not in ("NNS", "NNPS"):
+        return False
+    left, right = parse.tags[k - 1], parse.tags[k + 1]
+    return left == right and (left in ADJECTIVES or left == "NNP")
+
+
+def _counted(tokens: Sequence[Token], amount: Amount, head: int, parse: Parse, *, many: bool) -> bool:
+    """Whether the noun is what the number counts: a plural, a singular after "one", or the noun that it modifies."""
+    tag, word = parse.tags[head], tokens[head].low
+    if word in NOT_COUNTED or len(word) < 2:
+        return False
+    if tag in ("NNS", "NNPS") or word in ("people", "staff", "personnel"):
+        return True
+    if many:
+        return tag == "NN" and amount.number.value < 1
+    if amount.number.value == 1:
+        return tag == "NN"
+    modifies = any(
+        amount.first < parse.heads[k] <= head and parse.relations[k] in ("nummod", "compound")
+        for k in range(amount.number.first, amount.number.last)
+    )
+    return tag == "NN" and modifies and amount.number.value.is_integer() and not amount.year
+
+
+def _unit(tokens: Sequence[Token], first: int, head: int, units: Units) -> Unit:
+    words = ""
+    for k in range(first, head + 1):
+        if tokens[k].low == "and":
+            continue
+        words += ("" if k == first or glued(tokens[k - 1], tokens[k]) else " ") + tokens[k].low.removesuffix(
+            "'s"
+        ).removesuffix("’s")
+    known = units.named(fold(words)) or units.named(fold(tokens[head].low))
+    return known if known is not None else units.get(singular(words))
+
+
+def _by_words(tokens: Sequence[Token], number: Number, units: Units) -> Found | None:
     j = number.last
     if j < len(tokens) and tokens[j].text == "+" and glued(tokens[j - 1], tokens[j]):
         j += 1
@@ -58,7 +184,7 @@ def _by_words(tokens: Sequence[Token], number: Number) -> Found | None:
         if token.kind != "word" or not token.text.islower() or token.low in FUNCTION_WORDS:
             break
         if _is_plural(token.low):
-            return singular(token.low), k + 1, (token.start, token.end)
+            return units.get(singular(token.low)), k + 1, (token.start, token.end)
         if token.low in VERBS:
             break
         words, k = words + (tokens[k - 1].text != "-"), k + 1

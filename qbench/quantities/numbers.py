@@ -1,27 +1,37 @@
-"""Numbers: digits and words, separators, magnitudes, fractions. Reads one number at a token, or none."""
+"""Numbers: digits and words, separators, magnitudes, fractions, powers. Reads one number at a token, or none."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from qbench.quantities.lexicon import (
-    ABBREVIATED_SCALES,
-    FRACTION_MARKS,
-    FRACTIONS,
-    GLUED_SCALES,
-    MONEY_SCALES,
-    ONES,
-    SCALES,
-    TENS,
-)
+from qbench.quantities.lexicon import ABBREVIATED_SCALES, FRACTION_MARKS, GLUED_SCALES, MONEY_SCALES, SCALES
 from qbench.quantities.tokens import Token, glued
+from qbench.quantities.written import NUMERALS, PLURAL_SCALES, and_fraction, read_words
 
-NUMERALS = frozenset(ONES) | frozenset(TENS) | frozenset(SCALES)
+__all__ = ["NUMERALS", "Number", "read_number", "significant_digits"]
+
 MAX_DIGITS = 18
 """A number with more digits is an identifier."""
 MAX_PLAIN_DIGITS = 11
 """So is a longer run of digits without separators: registry numbers, bar codes."""
+MAX_EXPONENT = 290
+"""Larger powers of ten leave the range of a double."""
+MAX_SCALES = 2
+"""Magnitudes in a row: "5 hundred thousand", "3 lakh crore"."""
+MINUSES = "-−–"
+_FLATTENED = frozenset(f"10{k}" for k in range(3, 25))
+_PUNCTUATION = frozenset("–—‑’‘”“…»«·•")
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
+_AFTER_DIGITS = {**{w: s for w, s in PLURAL_SCALES.items() if s >= 1e3}, "lac": 1e5, "lacs": 1e5}
+"""Magnitudes that only digits take: "5 millions", "3 lacs"."""
+_PEOPLE = frozenset(
+    (
+        "people users customers viewers workers subscribers voters fans jobs homes households shares votes "
+        "downloads followers members dollars euros pounds yen rupees barrels tonnes tons units vehicles cars"
+    ).split()
+)
+"""What is counted by the million, and not measured in metres: "35m users", "8 B people"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +44,8 @@ class Number:
         first, last: token range.
         digits: significant digits as written.
         written: whether it was spelt in words.
+        high: the upper end of an indefinite plural ("thousands of": 1,000 to 10,000), else None.
+        rule: what kind of number it is, for `explain`.
     """
 
     value: float
@@ -42,6 +54,8 @@ class Number:
     last: int
     digits: int
     written: bool = False
+    high: float | None = None
+    rule: str = "digits"
 
     @property
     def scaled(self) -> bool:
@@ -60,11 +74,13 @@ def read_number(tokens: Sequence[Token], i: int, *, money: bool = False) -> Numb
     token = tokens[i]
     if token.kind == "number":
         plain = _digits(tokens, i)
-    elif token.kind == "word":
-        plain = _words(tokens, i)
-    else:
+    elif token.text in FRACTION_MARKS:
         plain = _fraction_mark(tokens, i)
-    return None if plain is None else _with_scale(tokens, plain, money)
+    else:
+        plain = _words(tokens, i)
+    if plain is None or plain.high is not None or plain.rule in ("fold", "power of ten"):
+        return plain
+    return _with_scale(tokens, plain, money)
 
 
 def significant_digits(text: str) -> int:
@@ -79,36 +95,50 @@ def significant_digits(text: str) -> int:
     return max(1, len(kept))
 
 
+def plain_digits(text: str) -> str:
+    """A number token as `float` reads it: without separators of thousands, with a decimal point."""
+    if "," in text and "." in text and text.rfind(",") > text.rfind("."):
+        return text.replace(".", "").replace(",", ".")
+    return "".join(c for c in text if c not in ",\u00a0\u2009\u202f")
+
+
 def _digits(tokens: Sequence[Token], i: int) -> Number | None:
-    text = tokens[i].text
-    if len(text) > MAX_DIGITS * 2 or sum(c.isdigit() for c in text) > MAX_DIGITS:
+    raw = tokens[i].text
+    if len(raw) > MAX_DIGITS * 2 or sum(c.isdigit() for c in raw) > MAX_DIGITS:
         return None
-    if text.isdecimal() and len(text) > MAX_PLAIN_DIGITS:
+    if raw.isdecimal() and len(raw) > MAX_PLAIN_DIGITS:
         return None
-    value, last, digits = float(text.replace(",", "")), i + 1, significant_digits(text)
-    whole = "." not in text
-    # "5 1/2" and "5½": a whole number and a fraction
-    if whole and last < len(tokens):
-        fraction = _fraction_mark(tokens, last) if tokens[last].text in FRACTION_MARKS else None
-        fraction = fraction or (_slash(tokens, last) if tokens[last].kind == "number" else None)
-        if (
-            fraction is None
-            and tokens[last].text == "-"
-            and last + 1 < len(tokens)
-            and glued(tokens[last - 1], tokens[last])
-        ):
-            fraction = _slash(tokens, last + 1)  # "22-1/2", as newswires write
-        if fraction is not None:
-            value += fraction.value
-            return Number(value, value, i, fraction.last, digits + 1)
-        if (slashed := _slash(tokens, i)) is not None:
-            return slashed
-    return Number(value, value, i, last, digits)
+    text = plain_digits(raw)
+    value, last, digits = float(text), i + 1, significant_digits(text)
+    number = Number(value, value, i, last, digits)
+    if last >= len(tokens):
+        return number
+    if (power := _power(tokens, number, text)) is not None:
+        return power
+    if "." not in text and (mixed := _mixed(tokens, number)) is not None:
+        return mixed
+    return number
+
+
+def _mixed(tokens: Sequence[Token], number: Number) -> Number | None:
+    """ "5 1/2", "5½", "22-1/2" as newswires write it, "2 and a half"; or a proper fraction, "3/4"."""
+    i, last = number.first, number.last
+    fraction = _fraction_mark(tokens, last) if tokens[last].text in FRACTION_MARKS else None
+    fraction = fraction or (_slash(tokens, last) if tokens[last].kind == "number" else None)
+    if fraction is None and tokens[last].text == "-" and last + 1 < len(tokens) and glued(tokens[i], tokens[last]):
+        fraction = _slash(tokens, last + 1)
+    if fraction is not None:
+        value, end = number.value + fraction.value, fraction.last
+    elif (half := and_fraction(tokens, last)) is not None:
+        value, end = number.value + half[0], half[1]
+    else:
+        return _slash(tokens, i)
+    return Number(value, value, i, end, number.digits + 1, rule="fraction")
 
 
 def _slash(tokens: Sequence[Token], i: int) -> Number | None:
     """A proper fraction, "3/4"."""
-    if i + 2 >= len(tokens) or tokens[i + 1].text != "/" or tokens[i + 2].kind != "number":
+    if i + 2 >= len(tokens) or tokens[i + 1].text not in "/⁄" or tokens[i + 2].kind != "number":
         return None
     if not (glued(tokens[i], tokens[i + 1]) and glued(tokens[i + 1], tokens[i + 2])):
         return None
@@ -118,120 +148,118 @@ def _slash(tokens: Sequence[Token], i: int) -> Number | None:
     if i + 3 < len(tokens) and tokens[i + 3].text == "/":
         return None
     value = int(top) / int(bottom)
-    return Number(value, value, i, i + 3, len(top))
+    return Number(value, value, i, i + 3, len(top), rule="fraction")
 
 
 def _fraction_mark(tokens: Sequence[Token], i: int) -> Number | None:
     value = FRACTION_MARKS.get(tokens[i].text)
-    return None if value is None else Number(value, value, i, i + 1, 1)
+    return None if value is None else Number(value, value, i, i + 1, 1, rule="fraction")
+
+
+def _power(tokens: Sequence[Token], number: Number, text: str) -> Number | None:
+    """Powers of ten: "1.2 x 10^6", "1.99×10−30", "10⁹", "3e-5"."""
+    last = number.last
+    sign = tokens[last]
+    if sign.text in ("e", "E") and glued(tokens[last - 1], sign):
+        found = _exponent(tokens, last + 1, bare=True)
+        if found is None or (found[1] < len(tokens) and _letters_glued(tokens, found[1])):
+            return None
+    elif sign.text in ("x", "X", "×", "*", "·", "⋅") and last + 1 < len(tokens) and tokens[last + 1].text == "10":
+        found = _exponent(tokens, last + 2, bare=False)
+    elif sign.text == "×" and last + 1 < len(tokens) and number.value < 100 and tokens[last + 1].text in _FLATTENED:
+        found = (int(tokens[last + 1].text[2:]), last + 2)  # "6 × 106 kg": the exponent has lost its raise
+    elif text == "10":
+        text, found = "1", _exponent(tokens, last, bare=False)
+        if found is not None and tokens[last].text not in "^⁻⁺" and tokens[last].kind != "word":
+            return None  # "10-30" alone is a range
+    else:
+        return None
+    if found is None or abs(found[0]) > MAX_EXPONENT:
+        return None
+    value = float(f"{text}e{found[0]}")
+    return Number(value, value, number.first, found[1], number.digits, rule="power of ten")
+
+
+def _exponent(tokens: Sequence[Token], k: int, *, bare: bool) -> tuple[int, int] | None:
+    """The exponent at token k, glued to what stands before, and the token after it.
+
+    Args:
+        tokens: of the text.
+        k: where to look.
+        bare: whether digits without a caret or a sign will do ("3e5").
+    """
+    if k >= len(tokens) or not glued(tokens[k - 1], tokens[k]):
+        return None
+    raised = tokens[k].text.translate(_SUPERSCRIPTS)
+    if raised != tokens[k].text:
+        if raised in ("-", "+") and k + 1 < len(tokens):
+            k += 1
+            raised += tokens[k].text.translate(_SUPERSCRIPTS)
+        digits = raised.lstrip("+-")
+        return (int(raised), k + 1) if digits.isascii() and digits.isdecimal() and len(digits) <= 3 else None
+    caret = tokens[k].text == "^"
+    j = k + caret
+    sign = 1
+    if j < len(tokens) and tokens[j].text in (*MINUSES, "+"):
+        sign, j = (1 if tokens[j].text == "+" else -1), j + 1
+    elif not caret and not bare:
+        return None
+    if j >= len(tokens) or not glued(tokens[j - 1], tokens[j]) or not tokens[j].text.isdecimal():
+        return None
+    return (sign * int(tokens[j].text), j + 1) if len(tokens[j].text) <= 3 else None
+
+
+def _letters_glued(tokens: Sequence[Token], j: int) -> bool:
+    return tokens[j].kind == "word" and glued(tokens[j - 1], tokens[j])
 
 
 def _words(tokens: Sequence[Token], i: int) -> Number | None:
-    """A number in words: "twenty-five thousand", "a million", "half a dozen", "two thirds"."""
-    word = tokens[i].low
-    if word in ("a", "an"):
-        return _article(tokens, i)
-    if word == "half":
-        return _half(tokens, i)
-    if word in ("dozens", "hundreds", "thousands", "millions", "billions", "trillions"):
+    found = read_words(tokens, i)
+    if found is None:
         return None
-    total, group, j, seen = 0.0, 0.0, i, 0
-    while j < len(tokens):
-        word = tokens[j].low
-        if tokens[j].text == "-" and seen and j + 1 < len(tokens) and tokens[j + 1].low in NUMERALS:
-            j += 1
-            continue
-        if word == "and" and seen and group % 100 == 0 and j + 1 < len(tokens) and tokens[j + 1].low in NUMERALS:
-            j += 1
-            continue
-        if word in TENS and group % 100 == 0:
-            group += TENS[word]
-        elif word in ONES and (group % 10 == 0 and (group % 100 != 10 or group == 0)) and not _full(group, word):
-            group += ONES[word]
-        elif word == "hundred" and seen and group:
-            group *= 100
-        elif word in SCALES and word != "hundred" and seen and group:
-            total += group * SCALES[word]
-            group = 0.0
-        else:
-            break
-        j += 1
-        seen += 1
-    if not seen:
-        return None
-    value = total + group
-    if j < len(tokens) and (part := _denominator(tokens, j)) is not None and total == 0 and 0 < value < 20:
-        value *= part[0]
-        j = part[1]
-    return Number(value, value, i, j, significant_digits(f"{value:.0f}"), written=True)
-
-
-def _full(group: float, word: str) -> bool:
-    """Whether a group has its ones place taken, so that the next word starts another number."""
-    return group % 10 != 0 or (ONES[word] >= 10 and group % 100 != 0)
-
-
-def _denominator(tokens: Sequence[Token], j: int) -> tuple[float, int] | None:
-    """ "thirds" after "two" or "two-"."""
-    if tokens[j].text == "-" and j + 1 < len(tokens):
-        j += 1
-    word = tokens[j].low
-    if word in FRACTIONS and word not in ("half", "third", "fourth", "fifth", "sixth", "eighth", "tenth"):
-        return FRACTIONS[word], j + 1
-    return None
-
-
-def _article(tokens: Sequence[Token], i: int) -> Number | None:
-    """ "a million", "a third of"."""
-    if i + 1 >= len(tokens):
-        return None
-    word = tokens[i + 1].low
-    if word in SCALES:
-        following = tokens[i + 2].low if i + 2 < len(tokens) else ""
-        extra = SCALES[following] if following in SCALES and SCALES[following] > SCALES[word] else 1.0
-        value = SCALES[word] * extra
-        return Number(value, value, i, i + 2 + (extra != 1.0), 1, written=True)
-    if word in ("third", "fifth", "tenth") and i + 2 < len(tokens) and tokens[i + 2].low == "of":
-        value = FRACTIONS[word]
-        return Number(value, value, i, i + 2, 1, written=True)
-    if word == "half" and i + 3 < len(tokens) and tokens[i + 2].low in SCALES:
-        value = 0.5 * SCALES[tokens[i + 2].low]
-        return Number(value, value, i, i + 3, 1, written=True)
-    return None
-
-
-def _half(tokens: Sequence[Token], i: int) -> Number | None:
-    """ "half a million", "half of", "half the"."""
-    if i + 2 < len(tokens) and tokens[i + 1].low == "a" and tokens[i + 2].low in SCALES:
-        value = 0.5 * SCALES[tokens[i + 2].low]
-        return Number(value, value, i, i + 3, 1, written=True)
-    if i + 1 < len(tokens) and tokens[i + 1].low in ("of", "the"):
-        return Number(0.5, 0.5, i, i + 1, 1, written=True)
-    return None
+    digits = significant_digits(f"{found.value:.0f}" if found.value >= 1 else "1")
+    return Number(found.value, found.value, i, found.last, digits, True, found.high, found.rule)
 
 
 def _with_scale(tokens: Sequence[Token], number: Number, money: bool) -> Number:
-    value, j = number.value, number.last
-    while j < len(tokens):
+    value, j, read = number.value, number.last, 0
+    while j < len(tokens) and read < MAX_SCALES:
         token, before = tokens[j], tokens[j - 1]
         is_glued = glued(before, token)
         if token.text == "-" and is_glued and j + 1 < len(tokens) and tokens[j + 1].low in SCALES:
             j += 1
             continue
-        scale = None if token.kind != "word" else _scale(token, is_glued, money)
+        scale = None if token.kind != "word" else _scale(tokens, j, is_glued, money)
+        if scale is None and token.kind == "word" and not number.written:
+            scale = _AFTER_DIGITS.get(token.low)
+        if scale is None and token.low == "dozens":
+            scale = SCALES["dozen"]
         if scale is None:
             break
         # 131.8 million is 131800000, not the 131800000.00000001 that binary fractions make of it.
         value = float(f"{value * scale:.15g}")
         j += 1
+        read += 1
+        if j < len(tokens) and (half := and_fraction(tokens, j)) is not None:
+            value, j = value + half[0] * scale, half[1]  # "3 million and a half"
+            break
     while j > number.last and tokens[j - 1].kind != "word":
         j -= 1
-    return Number(value, number.mantissa, number.first, j, number.digits, number.written)
+    return number if j == number.last else replace(number, value=value, last=j)
 
 
-def _scale(token: Token, is_glued: bool, money: bool) -> float | None:
+def _scale(tokens: Sequence[Token], j: int, is_glued: bool, money: bool) -> float | None:
+    token = tokens[j]
     if token.low in SCALES or token.low in ABBREVIATED_SCALES:
         return SCALES.get(token.low) or ABBREVIATED_SCALES[token.low]
+    counts = j + 1 < len(tokens) and tokens[j + 1].low in _PEOPLE
+    if counts and token.text in ("m", "b", "M", "B", "k", "K"):
+        return MONEY_SCALES[token.text]
     if is_glued:
+        following = tokens[j + 1].text if j + 1 < len(tokens) and glued(token, tokens[j + 1]) else ""
+        if not following.isascii() and following.isprintable() and following not in _PUNCTUATION:
+            return None  # "2M☉": the letter begins a symbol
         return (MONEY_SCALES if money else GLUED_SCALES).get(token.text)
+    if money and token.low in ("mil", "mill"):
+        return 1e6
     return MONEY_SCALES.get(token.text) if money and token.low in ("m", "b") else None

@@ -6,9 +6,29 @@ are brought to those of Universal Dependencies, so that the rules see one scheme
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from qbench.errors import OptionError
+from qbench.quantities.tokens import Token
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+FOLDER = Path(__file__).parent / "data" / "parser"
+EMBEDDED, NO_PARSER = "embedded", "none"
+NEEDED = ("tagger", "parser")
+LONGEST = 160
+"""Tokens to a stretch at most: longer ones (tables, lists without a full stop) are cut, for bounded memory."""
+BATCH = 128
+_SURROGATES = re.compile("[\ud800-\udfff]")
+ENDS = frozenset(".!?;\n•|")
 
 
 @dataclass(frozen=True)
@@ -33,3 +53,192 @@ class Parse:
             if head != k:
                 below[head].append(k)
         return below
+
+
+@dataclass(frozen=True, slots=True)
+class StandIn:
+    """What the parser reads in place of a mention, tokens first..last-1: plain words, or none to leave it out.
+
+    Treebanks hold few amounts, and a parser stumbles over "HK $3.7bn (US $473m)"; over "$ 5" it does not.
+    """
+
+    first: int
+    last: int
+    words: tuple[str, ...]
+
+
+class Parser:
+    """Parses the stretches of texts in which quantities stand.
+
+    Args:
+        pipeline: a spaCy pipeline with a tagger (Penn Treebank tags) and a dependency parser.
+    """
+
+    def __init__(self, pipeline: Language) -> None:
+        self._nlp = pipeline
+        self._clear = "pobj" in pipeline.get_pipe("parser").labels  # type: ignore[attr-defined]
+
+    def parse_many(self, texts: Sequence[tuple[str, Sequence[Token], Sequence[StandIn]]]) -> list[Parse]:
+        """The parse of each text.
+
+        Args:
+            texts: for each text the text itself, its tokens, and what stands in for its mentions, in order; only
+                sentences with a mention are parsed.
+        """
+        results = [_Columns(len(tokens)) for _, tokens, _ in texts]
+        stretches = [
+            (result, _Stretch(self._nlp, text, tokens, first, last, inside))
+            for result, (text, tokens, mentions) in zip(results, texts, strict=True)
+            for first, last, inside in _stretches(tokens, mentions)
+        ]
+        docs = self._nlp.pipe((stretch.doc() for _, stretch in stretches), batch_size=BATCH)
+        for (result, stretch), doc in zip(stretches, docs, strict=True):
+            words = _clear_to_universal(doc) if self._clear else [(w.head.i, w.dep_) for w in doc]
+            stretch.write(doc, words, result)
+        return [Parse(c.tags, c.heads, c.relations) for c in results]
+
+
+class _Stretch:
+    """A sentence on its way through the parser: the words that it reads, and which token each of them speaks for."""
+
+    def __init__(
+        self, nlp: Language, text: str, tokens: Sequence[Token], first: int, last: int, mentions: Sequence[StandIn]
+    ) -> None:
+        self._nlp, self._first, self._last, self._mentions = nlp, first, last, mentions
+        shift = tokens[first].start
+        cut = nlp.make_doc(_SURROGATES.sub("\ufffd", text[shift : tokens[last - 1].end]))
+        ends = [tokens[k].end for k in range(first, last)]
+        inside = {k: m for m in mentions for k in range(m.first, m.last)}
+        self.words: list[str] = []
+        self.spaces: list[bool] = []
+        self.speaks_for: list[int] = []
+        done: set[int] = set()
+        for word in cut:
+            k = first + min(bisect_right(ends, word.idx + shift), last - first - 1)
+            mention = inside.get(k)
+            if mention is None:
+                self._add(word.text, bool(word.whitespace_), k)
+            elif mention.first not in done:
+                done.add(mention.first)
+                for piece in mention.words:
+                    self._add(piece, True, mention.first)
+        if not self.words:
+            self._add(".", False, first)
+
+    def _add(self, word: str, space: bool, token: int) -> None:
+        self.words.append(word)
+        self.spaces.append(space)
+        self.speaks_for.append(token)
+
+    def doc(self) -> Doc:
+        from spacy.tokens import Doc
+
+        return Doc(self._nlp.vocab, words=self.words, spaces=self.spaces)
+
+    def write(self, doc: Doc, words: Sequence[tuple[int, str]], into: _Columns) -> None:
+        """Write what the words are onto the tokens; further tokens of a word or a mention are parts of its first."""
+        speakers: dict[int, list[int]] = {}
+        for w, token in enumerate(self.speaks_for):
+            speakers.setdefault(token, []).append(w)
+        for token, own in speakers.items():
+            # Of several words, the one that hangs on a word outside speaks for all.
+            w = next((w for w in own if words[w][0] not in own or words[w][0] == w), own[0])
+            head, relation = words[w]
+            into.tags[token] = doc[w].tag_
+            into.heads[token] = token if head == w else self.speaks_for[head]
+            into.relations[token] = "root" if relation == "ROOT" else relation
+        leader = self._first
+        for k in range(self._first, self._last):
+            if k in speakers:
+                leader = k
+            elif not any(m.first <= k < m.last and not m.words for m in self._mentions):
+                into.tags[k], into.heads[k], into.relations[k] = into.tags[leader], leader, "part"
+
+
+class _Columns:
+    def __init__(self, n: int) -> None:
+        self.tags = [""] * n
+        self.heads = list(range(n))
+        self.relations = [""] * n
+
+
+def _stretches(tokens: Sequence[Token], mentions: Sequence[StandIn]) -> Iterator[tuple[int, int, Sequence[StandIn]]]:
+    """Token ranges with the mentions in them: sentences where their ends can be seen, else `LONGEST` tokens or so."""
+    first, due = 0, 0
+    while first < len(tokens) and due < len(mentions):
+        last, inside = first + 1, due
+        while last < len(tokens):
+            while inside < len(mentions) and mentions[inside].last <= last:
+                inside += 1
+            broken = inside < len(mentions) and mentions[inside].first < last
+            if not broken and (last - first >= LONGEST or _ends(tokens, last - 1)):
+                break
+            last += 1
+        while inside < len(mentions) and mentions[inside].last <= last:
+            inside += 1
+        if inside > due:
+            yield first, last, mentions[due:inside]
+        first, due = last, inside
+
+
+def _ends(tokens: Sequence[Token], k: int) -> bool:
+    """Whether a sentence seems to end with token k: a mark, a gap, and no lower-case word after it."""
+    if tokens[k].text not in ENDS or k + 1 == len(tokens) or tokens[k].end == tokens[k + 1].start:
+        return False
+    before = tokens[k - 1].text if k else ""
+    return not tokens[k + 1].text[:1].islower() and (tokens[k].text != "." or len(before) > 3 or before.islower())
+
+
+def _clear_to_universal(doc: Doc) -> list[tuple[int, str]]:
+    """Head and relation of each word, prepositions hung below their objects as Universal Dependencies has them."""
+    words = [(w.head.i, _UNIVERSAL.get(w.dep_, w.dep_)) for w in doc]
+    for w in doc:
+        if w.dep_ in ("pobj", "pcomp") and w.head.dep_ in ("prep", "agent"):
+            over = w.head.head
+            words[w.i] = (over.i, "nmod" if over.tag_.startswith(("NN", "CD", "PRP", "$")) else "obl")
+            words[w.head.i] = (w.i, "case")
+    return words
+
+
+_UNIVERSAL = {
+    "nsubjpass": "nsubj:pass", "dobj": "obj", "poss": "nmod:poss", "relcl": "acl:relcl", "npadvmod": "obl:unmarked",
+    "quantmod": "advmod", "auxpass": "aux:pass", "dative": "iobj", "attr": "obj", "acomp": "xcomp", "neg": "advmod",
+    "nn": "compound", "prt": "compound:prt",
+}  # fmt: skip
+
+
+def load_parser(name: str) -> Parser:
+    """The parser of a spaCy pipeline.
+
+    Args:
+        name: "embedded" for the one that comes with qbench; else an installed pipeline's name, or a folder.
+
+    Raises:
+        OptionError: there is no such pipeline, or it has no tagger or no parser.
+    """
+    return _load(name)
+
+
+@lru_cache(maxsize=4)
+def _load(name: str) -> Parser:
+    return Parser(_pipeline(name))
+
+
+def _pipeline(name: str) -> Any:
+    import spacy
+
+    try:
+        pipeline = spacy.load(FOLDER if name == EMBEDDED else name)
+    except OSError as fault:
+        raise OptionError(
+            "no such spaCy pipeline",
+            value=name,
+            remedy="Use `embedded`, `none`, a folder, or the name of a pipeline that is installed, "
+            "such as en_core_web_sm (python -m spacy download en_core_web_sm)",
+        ) from fault
+    missing = [part for part in NEEDED if part not in pipeline.pipe_names]
+    if missing:
+        raise OptionError(f"the spaCy pipeline has no {' and no '.join(missing)}", value=name)
+    kept = {*NEEDED, "tok2vec", "transformer"}
+    pipeline.select_pipes(disable=[part for part in pipeline.pipe_names if part not in kept])
+    return pipeline

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from qbench.quantities.amounts import Amount
 from qbench.quantities.numbers import Number, significant_digits
-from qbench.quantities.parse import Parse
+from qbench.quantities.parse import NO_PARSER, Parse
 from qbench.quantities.rules import Draft, Explained, RulesExtractor
 from qbench.quantities.tokens import Token, tokenize
 
@@ -29,22 +29,23 @@ class QuantulumExtractor(RulesExtractor):
 
     name = "quantulum3"
 
-    def __init__(self, units: Units, *, years: bool = False) -> None:
-        super().__init__(units, years=years)
+    def __init__(self, units: Units, *, years: bool = False, spacy_model: str = NO_PARSER) -> None:
+        super().__init__(units, years=years, spacy_model=spacy_model)
         with warnings.catch_warnings():
             # It advises to install a classifier that we switch off below.
             warnings.simplefilter("ignore")
-            from quantulum3 import classifier, parser
+            from quantulum3 import classifier
+            from quantulum3.parser import parse
 
         # With scikit-learn importable, quantulum3 0.10 crashes on ambiguous units.
         classifier.USE_CLF = False
-        self._parse: Any = parser.parse
+        self._read: Any = parse
 
     def _draft(self, text: str) -> Draft:
         if not any(c.isdigit() for c in text) and not super()._draft(text).amounts:
             return Draft(text, (), ())
         tokens = tokenize(text)
-        found = (self._from_quantulum(tokens, text, mention) for mention in self._parse(text))
+        found = (self._from_quantulum(tokens, text, mention) for mention in self._read(text))
         return Draft(text, tokens, [amount for amount in found if amount is not None])
 
     def _finish(self, draft: Draft, parse: Parse | None) -> list[Explained]:

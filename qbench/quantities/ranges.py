@@ -8,81 +8,206 @@ from dataclasses import replace
 from qbench.quantities.amounts import Amount
 from qbench.quantities.lexicon import CHANGE_VERBS
 from qbench.quantities.tokens import Token, glued
+from qbench.quantities.units import Unit
+
+HYPHENS = frozenset({"-", "–", "—", "‑", "-to-", "to-", "-to"})
+WORDS = frozenset({"to", "through", "till", "until", "thru"})
+LONGEST = 30
+"""Tokens from the start of a range to its end, at most."""
+_APPROXIMATE = frozenset("about around nearly almost roughly approximately up just over under some as maybe an".split())
+"""Words that may stand before either end: "from up to 250 miles to about 290"."""
+_BEFORE_HIGH = _APPROXIMATE | {"to", "and"}
+_BEFORE_LOW = _APPROXIMATE | frozenset("the years year ages of to much high low a".split())
+_SCORED = frozenset("lead record vote majority margin advantage ratio split decision".split())
+"""What "9-2" may be said of to be a pair of quantities, not the result of a game."""
+_CONTEST = frozenset(
+    "win wins won beat beats lost lose loses defeat defeats defeated drew draw tied tie victory loss score".split()
+)
 
 
 def join(tokens: Sequence[Token], amounts: list[Amount]) -> list[Amount]:
-    """ "5-8 kg", "between $10 and $15 billion", "from 3 to 4 per cent": two amounts become one."""
+    """ "5-8 kg", "between $10 and $15 billion", "from 3 to 4 per cent": two amounts become one.
+
+    A hyphen binds tighter than words: "from 24 to 33-35" ends in a range.
+    """
+    hyphened = _pass(tokens, amounts, hyphens=True)
+    return _pass(tokens, hyphened, hyphens=False) if len(hyphened) > 1 else hyphened
+
+
+def _pass(tokens: Sequence[Token], amounts: list[Amount], *, hyphens: bool) -> list[Amount]:
+    """One pass over neighbours: those that hyphens and signs join, or those that words join."""
     joined: list[Amount] = []
     for amount in amounts:
-        if joined and (both := _range(tokens, joined[-1], amount)) is not None:
+        before = joined[-1] if joined else None
+        if before is None or amount.first - before.last > LONGEST:
+            joined.append(amount)
+        elif (both := _range(tokens, before, amount, hyphens=hyphens)) is not None:
             joined[-1] = both
-        elif joined and _is_score(tokens, joined[-1], amount):
+        elif hyphens and _is_score(tokens, before, amount):
             joined.pop()
-        elif joined and (shared := _shared(tokens, joined[-1], amount)) is not None:
-            joined[-1:] = [shared, amount]
-        elif joined and _is_tolerance(tokens, joined[-1], amount):
-            joined[-1] = replace(
-                joined[-1], last=amount.last, unit=joined[-1].unit if not joined[-1].bare else amount.unit
-            )
+        elif hyphens and _is_tolerance(tokens, before, amount):
+            unit = before.unit if not before.bare else amount.unit
+            joined[-1] = replace(before, last=amount.last, unit=unit, how=(*before.how, "tolerance"))
         else:
             joined.append(amount)
+            if not hyphens:
+                _share(tokens, joined)
     return joined
 
 
-def _range(tokens: Sequence[Token], a: Amount, b: Amount) -> Amount | None:
-    between = "".join(t.low for t in tokens[a.last : b.first])
-    if a.is_range or between not in ("-", "–", "—", "to", "and", "-to-", "through", "till") or b.last - a.first > 24:
+def _range(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphens: bool) -> Amount | None:
+    """The range of two amounts; None if they are none."""
+    if a.is_range or a.last >= b.first:
         return None
-    start = a.first
-    while start and tokens[start - 1].low in ("the", "years", "year", "ages", "of"):
-        start -= 1
-    lead = tokens[start - 1].low if start else ""
-    if between == "and" and lead != "between":
+    if (tokens[a.last].text in HYPHENS) != hyphens and tokens[a.last].low != "to":
         return None
-    if between in ("to", "through", "till"):
-        around = {t.low for t in tokens[max(0, a.first - 6) : a.first]}
-        if around & CHANGE_VERBS and not {"between", "ranging", "range", "ranged"} & around:
-            return None
-    if a.year and not b.year and not b.bare:
-        a = replace(a, unit=b.unit)  # "2000 to 3000 employees"
-    if not a.bare and not b.bare and a.unit.base_unit != b.unit.base_unit:
+    if not hyphens and tokens[a.last].low not in WORDS and tokens[b.first - 1].low not in _BEFORE_HIGH:
         return None
-    low, high = a.low, b.low
-    if b.number.scaled and not a.number.scaled and a.number.mantissa < b.number.mantissa:
-        low *= b.number.value / b.number.mantissa
-    # The minus sign of "-5 to -8" is part of a number, the hyphen of "5-8" is not: `_signed` saw to that.
-    if between in ("-", "–", "—", "-to-"):
-        high = abs(high)
-    unit = b.unit if a.bare else a.unit
-    if not a.bare and not b.bare and a.unit.name != b.unit.name:
+    lead, start = _lead(tokens, a.first)
+    joint = _joint([t.low for t in tokens[a.last : b.first]], lead)
+    hyphen = joint == "-"
+    if not joint or hyphen != hyphens or (b.is_range and not (lead == "from" and joint == "to")):
         return None
-    if low > high or low == high:
+    if joint == "to" and lead not in ("from", "between") and _moves(tokens, a) and not (a.bare and not b.bare):
+        return None  # "rose 5 per cent to 8 per cent"
+    unit = _common_unit(a, b)
+    ends = None if unit is None else _ends(a, b, hyphen=hyphen)
+    if unit is None or ends is None:
         return None
-    first = start - 1 if lead in ("between", "from") else a.first
+    low, high, falling = ends
+    if falling and not _may_fall(tokens, a, b, unit, joint, lead):
+        return None
+    if not falling and hyphen and not unit.name and _contest(tokens, a, b):
+        return None
+    if joint == "to" and lead != "from" and b.bare and not a.bare and not low <= high <= 20 * low:
+        return None  # "lost 190 points to 5,040"
+    first = start if lead in ("between", "from") else a.first
     # The unit of "$5 to $8" stands before both numbers: the first sign lies outside the span of the range's value.
     precedes = a.unit_span is not None and a.unit_span[0] < tokens[a.number.first].start
     span = a.unit_span if precedes else b.unit_span or a.unit_span
-    number = replace(a.number, last=b.number.last, digits=max(a.number.digits, b.number.digits))
-    return Amount(number, unit, first, b.last, span, low, high, is_range=True)
+    digits = max(a.number.digits, b.number.digits)
+    # The magnitude stays known: a further number before the range may share it.
+    number = replace(b.number, first=a.number.first, digits=digits)
+    how = (*a.how, *(rule for rule in b.how if rule not in a.how), "falling range" if falling else "range")
+    return Amount(number, unit, first, b.last, span, low, high, is_range=True, falling=falling, how=how)
+
+
+def _joint(words: list[str], lead: str) -> str:
+    """What joins two ends by the words between them: "-", "to", "and"; "" for nothing."""
+    if "".join(words) in HYPHENS:
+        return "-"
+    if words[0] in WORDS and all(w in _APPROXIMATE for w in words[1:]):
+        return "to"
+    if words[0] in ("and", "to") and lead == "between" and all(w in _APPROXIMATE for w in words[1:]):
+        return "and"
+    # "from $40 a year ago to $35"
+    near = lead == "from" and len(words) <= 6 and words[-1] == "to" and all(w in _WHEN for w in words[:-1])
+    return "to" if near else ""
+
+
+_WHEN = frozenset("a an the year years month months week quarter day ago earlier before last previous prior".split())
+
+
+def _may_fall(tokens: Sequence[Token], a: Amount, b: Amount, unit: Unit, joint: str, lead: str) -> bool:
+    """Whether the upper end may stand first: after "from", or where a unit shows that it is no score."""
+    if lead == "from" and joint == "to":
+        return True
+    if joint == "-":
+        scored = b.number.last < len(tokens) and tokens[b.number.last].low in _SCORED
+        return (scored or (unit.name != "" and unit.family not in ("count", "date"))) and min(a.low, b.low) >= 0
+    alike = a.unit.name == b.unit.name or min(abs(a.low), abs(b.low)) * 3 > max(abs(a.low), abs(b.low))
+    return unit.name != "" and unit.family != "date" and (alike or joint == "and")
+
+
+def _lead(tokens: Sequence[Token], first: int) -> tuple[str, int]:
+    """The word that opens a range before token `first`, past approximations, and the token at which it stands."""
+    start, stop = first, max(0, first - 5)
+    while start > stop and tokens[start - 1].low in _BEFORE_LOW:
+        start -= 1
+    lead = tokens[start - 1].low if start else ""
+    return (lead, start - 1) if lead in ("from", "between") else (tokens[first - 1].low if first else "", first)
+
+
+def _moves(tokens: Sequence[Token], a: Amount) -> bool:
+    """Whether a verb of change governs: "rose 5 per cent to 8 per cent" has two amounts."""
+    around = {t.low for t in tokens[max(0, a.first - 6) : a.first]}
+    return bool(around & CHANGE_VERBS) and not {"between", "ranging", "range", "ranged", "ranges"} & around
+
+
+def _common_unit(a: Amount, b: Amount) -> Unit | None:
+    """The unit of a range: of both ends, of the one that has it, or of the one that says per what."""
+    if a.year != b.year:
+        year, other = (a, b) if a.year else (b, a)
+        return other.unit if other.bare or year is a else None  # "2000 to 3000 employees"
+    if a.bare or b.bare:
+        return b.unit if a.bare else a.unit
+    if a.unit.name == b.unit.name:
+        return a.unit
+    # "between $48,000 and $90,000 a year"
+    return b.unit if b.unit.name.startswith(f"{a.unit.name} per ") else None
+
+
+def _ends(a: Amount, b: Amount, *, hyphen: bool) -> tuple[float, float, bool] | None:
+    """Both ends in order and whether the text falls, the magnitude of one end lent to the other."""
+    low, high = a.low, b.high
+    # The minus sign of "-5 to -8" is part of a number, the hyphen of "5-8" is not: `_is_negative` saw to that.
+    if hyphen:
+        high = abs(high)
+    if b.number.scaled and not a.number.scaled and abs(low) < b.number.value / b.number.mantissa:
+        scale = b.number.value / b.number.mantissa
+        # "10 to 15 billion" means billions twice, "$900,000 to $1.3 million" and "500 to 2 thousand" do not.
+        low = float(f"{low * scale:.15g}") if abs(low) < 1000 and _lends(a, b) else low
+    if low == high:
+        return None
+    return (low, high, False) if low < high else (high, low, True)
+
+
+def _lends(a: Amount, b: Amount) -> bool:
+    """Whether the second end's magnitude is meant for the first too: they are of like size then."""
+    return abs(a.number.mantissa) <= abs(b.number.mantissa) or abs(a.number.mantissa) < 100 * abs(b.number.mantissa)
+
+
+def _contest(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
+    """Whether "2-5" is the result of a game, by the words around it."""
+    around = {t.low for t in tokens[max(0, a.first - 4) : a.first]} | {t.low for t in tokens[b.last : b.last + 2]}
+    return bool(around & _CONTEST)
 
 
 def _is_score(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
     """ "3-2": two small whole numbers, the larger first, with nothing but a hyphen between and no unit."""
-    if b.first - a.last != 1 or tokens[a.last].text not in ("-", "–") or not (a.bare and b.bare):
+    if b.first - a.last != 1 or tokens[a.last].text not in ("-", "–", "‑") or not a.bare or a.is_range:
         return False
-    return b.low <= a.low < 200 and a.low.is_integer() and b.low.is_integer() and glued(tokens[a.last], tokens[b.first])
+    if not (b.bare or b.unit.family == "count") or not glued(tokens[a.last], tokens[b.first]):
+        return False
+    falls = b.low <= a.low or _contest(tokens, a, b)
+    return falls and a.low < 200 and a.low.is_integer() and b.low.is_integer()
 
 
-def _shared(tokens: Sequence[Token], a: Amount, b: Amount) -> Amount | None:
-    """The first of two amounts that share the second's unit: "rose from 5 to 8 mln dlrs", "eight or nine euros"."""
-    between = "".join(t.low for t in tokens[a.last : b.first])
-    if between not in ("to", "or", "and") or not a.bare or b.bare or b.unit.family in ("date", "count"):
+def _share(tokens: Sequence[Token], joined: list[Amount]) -> None:
+    """The last amount lends its unit and magnitude to those before it: "eight or nine euros", "5, 6 and 7 inches"."""
+    b = joined[-1]
+    k = len(joined) - 2
+    while k >= 0 and (lent := _lent(tokens, joined[k], joined[k + 1], b, k == len(joined) - 2)) is not None:
+        joined[k] = lent
+        k -= 1
+
+
+def _lent(tokens: Sequence[Token], a: Amount, following: Amount, b: Amount, nearest: bool) -> Amount | None:
+    """`a` with the unit of `b`; `following` stands next to `a`, and is `b` itself for the nearest."""
+    if not a.bare or b.bare or following.first - a.last > 3:
+        return None
+    between = "".join(t.low for t in tokens[a.last : following.first])
+    if between not in (("to", "or", "and", ",or", ",and", "and/or", "x", "×", "by") if nearest else (",",)):
+        return None
+    if b.is_range or a.is_range or b.unit.family == "date":
         return None
     if between != "to" and not abs(b.low) / 10 <= abs(a.low) <= abs(b.low) * 10:
-        return None  # "2,227,000 or four cts a share": two quantities, not two guesses at one
+        if not (b.number.scaled and not a.number.scaled and a.number.mantissa < 1000):
+            return None  # "2,227,000 or four cts a share": two quantities, not two guesses at one
     scale = b.number.value / b.number.mantissa if b.number.scaled and not a.number.scaled and b.number.mantissa else 1.0
-    return replace(a, unit=b.unit, low=a.low * scale, high=a.high * scale, unit_span=b.unit_span)
+    how = (*a.how, "shared unit")
+    return replace(a, unit=b.unit, low=a.low * scale, high=a.high * scale, unit_span=b.unit_span, how=how)
 
 
 def _is_tolerance(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
-    return "".join(t.text for t in tokens[a.last : b.first]) in ("±", "+/-", "+-", "+/−")
+    return "".join(t.text for t in tokens[a.last : b.first]) in ("±", "+/-", "+-", "+/−", "∓")

@@ -7,27 +7,26 @@ Amounts first (a number with its unit), then counted nouns, ranges, the words th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from qbench.quantities.amounts import NUMBER_WORDS, Amount, AmountFinder
 from qbench.quantities.bounds import Reading, read_bounds
 from qbench.quantities.concept_words import find_concept, spans_of, words_of
-from qbench.quantities.lexicon import SCALES
+from qbench.quantities.concepts import Concept, Place, find_concepts
+from qbench.quantities.lexicon import FRACTION_MARKS, FRACTIONS, SCALES
 from qbench.quantities.nouns import count_nouns
-from qbench.quantities.parse import Parse
+from qbench.quantities.parse import NO_PARSER, Parse, load_parser
 from qbench.quantities.ranges import join
+from qbench.quantities.stand_ins import stand_ins
 from qbench.quantities.tokens import Token, tokenize
 from qbench.quantities.types import Quantity
 from qbench.quantities.units import Units
 
-_HAS_NUMBER = re.compile(
-    r"\d|[½⅓⅔¼¾⅕⅖⅗⅘⅙⅛⅜⅝⅞]|\b(?:"
-    + "|".join(sorted((NUMBER_WORDS - {"a", "an"}) | set(SCALES) | {"third"}, key=len))
-    + r")",
-    re.IGNORECASE,
-)
-
+_SIGNS = re.compile(r"[\d" + "".join(FRACTION_MARKS) + "]")
+_WORD = re.compile("[a-z]+")
+_HINTS = (NUMBER_WORDS - {"a", "an"}) | frozenset(SCALES) | frozenset(FRACTIONS)
+"""Words without which a text has no written number; an article alone makes none."""
 
 Explained = tuple[Quantity, tuple[str, ...]]
 """A mention, and the names of the rules that made it."""
@@ -48,13 +47,16 @@ class RulesExtractor:
     Args:
         units: the known units.
         years: report calendar years too.
+        spacy_model: what parses the sentences in which amounts stand, for counted nouns and concepts (see `load_parser`);
+            "none" goes by word lists. Loaded when first needed.
     """
 
     name = "rules"
 
-    def __init__(self, units: Units, *, years: bool = False) -> None:
+    def __init__(self, units: Units, *, years: bool = False, spacy_model: str = NO_PARSER) -> None:
         self.units = units
         self.years = years
+        self._spacy_model = spacy_model
         self._finder = AmountFinder(units)
 
     def extract(self, text: str) -> list[Quantity]:
@@ -65,19 +67,31 @@ class RulesExtractor:
         """The mentions of each text: the same as `extract` of one after the other, faster where a parser runs."""
         return [[q for q, _ in found] for found in self.explain_many(texts)]
 
+    def extract_query(self, text: str) -> list[Quantity]:
+        """The mentions of a typed query. By words alone: queries are seldom sentences, and are to be read at once."""
+        draft = self._draft(text)
+        return [q for q, _ in self._finish(draft, None)] if draft.amounts else []
+
     def explain_many(self, texts: Iterable[str]) -> list[list[Explained]]:
         """The mentions of each text, each with the names of the rules that made it."""
         drafts = [self._draft(text) for text in texts]
-        return [self._finish(draft, None) if draft.amounts else [] for draft in drafts]
+        parses = self._parses([draft for draft in drafts if draft.amounts])
+        return [self._finish(draft, next(parses)) if draft.amounts else [] for draft in drafts]
+
+    def _parses(self, drafts: Sequence[Draft]) -> Iterator[Parse | None]:
+        if self._spacy_model == NO_PARSER or not drafts:
+            return iter([None] * len(drafts))
+        texts = [(d.text, d.tokens, stand_ins(d.tokens, d.amounts)) for d in drafts]
+        return iter(load_parser(self._spacy_model).parse_many(texts))
 
     def _draft(self, text: str) -> Draft:
-        if not _HAS_NUMBER.search(text):
+        if not (_SIGNS.search(text) or not _HINTS.isdisjoint(_WORD.findall(text.lower()))):
             return Draft(text, (), ())
         tokens = tokenize(text)
         return Draft(text, tokens, self._finder.find(tokens, text))
 
     def _finish(self, draft: Draft, parse: Parse | None) -> list[Explained]:
-        counted = count_nouns(draft.tokens, draft.amounts, self.units, parse)
+        counted = count_nouns(draft.tokens, draft.text, draft.amounts, self._finder.forms, parse)
         return self.describe(draft.tokens, join(draft.tokens, counted), parse)
 
     def describe(self, tokens: Sequence[Token], amounts: Sequence[Amount], parse: Parse | None) -> list[Explained]:
@@ -87,14 +101,17 @@ class RulesExtractor:
         taken = [False] * len(tokens)
         for reading in readings:
             taken[reading.first : reading.last] = [True] * (reading.last - reading.first)
-        return [self._quantity(tokens, a, r, taken) for a, r in zip(amounts, readings, strict=True)]
+        if parse is None:
+            concepts = [
+                Concept(tuple(_concept_by_words(tokens, a, r, taken)), "words around")
+                for a, r in zip(amounts, readings, strict=True)
+            ]
+        else:
+            concepts = find_concepts(tokens, [_place(a, r) for a, r in zip(amounts, readings, strict=True)], parse)
+        return [self._quantity(tokens, *each) for each in zip(amounts, readings, concepts, strict=True)]
 
-    def _quantity(self, tokens: Sequence[Token], amount: Amount, reading: Reading, taken: Sequence[bool]) -> Explained:
+    def _quantity(self, tokens: Sequence[Token], amount: Amount, reading: Reading, concept: Concept) -> Explained:
         unit = amount.unit
-        counts = unit.family in ("currency", "ratio", "count", "", "ratio difference") or unit.family.startswith(
-            "currency"
-        )
-        concept = find_concept(tokens, reading.first, reading.last, taken, counts=counts)
         bound_tokens = [*range(reading.first, amount.first), *range(amount.last, reading.last)]
         quantity = Quantity(
             value=amount.low,
@@ -105,16 +122,26 @@ class RulesExtractor:
             base_unit=unit.base_unit,
             base_value=self.units.to_base(amount.low, unit.name),
             base_high=self.units.to_base(amount.high, unit.name),
-            concept=words_of(tokens, concept),
+            concept=words_of(tokens, concept.words),
             digits=amount.number.digits,
             value_span=_value_span(tokens, amount),
             unit_span=amount.unit_span,
             bound_span=(tokens[bound_tokens[0]].start, tokens[bound_tokens[-1]].end) if bound_tokens else None,
-            concept_spans=spans_of(tokens, concept),
+            concept_spans=spans_of(tokens, concept.words),
             change=reading.change,
             falling=amount.falling,
         )
-        return quantity, (*amount.how, f"bound {reading.bound}")
+        return quantity, (*amount.how, f"bound {reading.bound}", f"concept {concept.how}")
+
+
+def _place(amount: Amount, reading: Reading) -> Place:
+    return Place(reading.first, reading.last, amount.unit.family == "count", amount.unit.family == "time")
+
+
+def _concept_by_words(tokens: Sequence[Token], amount: Amount, reading: Reading, taken: Sequence[bool]) -> list[int]:
+    family = amount.unit.family
+    counts = family in ("currency", "ratio", "count", "", "ratio difference") or family.startswith("currency")
+    return find_concept(tokens, reading.first, reading.last, taken, counts=counts)
 
 
 def _value_span(tokens: Sequence[Token], amount: Amount) -> tuple[int, int]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from qbench.quantities.lexicon import FRACTION_MARKS
+
 
 class Token(NamedTuple):
     """A piece of text: `kind` is "number", "word" or "mark"; `text[start:end]` is what stands there."""
@@ -16,9 +18,14 @@ class Token(NamedTuple):
     low: str
 
 
+# The repeats that a later mismatch can undo are bounded, so that no text makes the expression back up over and over.
 _TOKEN = re.compile(
-    r"(?P<number>\d{1,3}(?:,\d{3})+(?![\d])(?:\.\d+)?|\d+(?:\.\d+)?|(?<![\w.])\.\d+)"
-    r"|(?P<word>[^\W\d_]+(?:['’](?:s|t|re|ve|ll|d|m)\b)?)"
+    r"(?P<number>\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?"  # 1,200.5
+    r"|\d{1,3}(?:[\u00a0\u2009\u202f]\d{3})+(?!\d)(?:\.\d+)?"  # 1 200 000, with spaces that do not break
+    r"|\d{1,2}(?:,\d{2}){1,5},\d{3}(?![\d,])(?:\.\d+)?"  # 1,00,000
+    r"|\d{1,3}(?:\.\d{3}){1,5},\d{1,2}(?![\d,])"  # 1.200,50
+    r"|\d+(?:\.\d+)?|(?<![\w.])\.\d+)"
+    rf"|(?P<word>[^\W\d_{''.join(FRACTION_MARKS)}]+(?:['’](?:s|t|re|ve|ll|d|m)\b)?)"
     r"|(?P<mark>\S)"
 )
 

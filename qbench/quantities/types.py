@@ -32,7 +32,7 @@ class Quantity:
         value: the number, magnitudes multiplied out ("$3.5 million" -> 3500000.0).
         high: the upper end of a range; equal to `value` for a single number.
         bound: how the text bounds the value.
-        change: "up" or "down" for the size of a change or the value after one; "" otherwise.
+        change: "up" or "down" for the size of a change; "" otherwise.
         falling: whether the text names the upper end of a range first ("from $36,040 to $34,935").
         unit: canonical name ("kilogram", "dollar", "employee"; "" for none).
         family: what the unit measures ("mass", "currency", "count"; "" for none).

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 UNITS_FILE = Path(__file__).parent / "data" / "units.txt"
+FACTORS_FILE = Path(__file__).parent / "data" / "unit_factors.txt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +84,21 @@ class Units:
     def get(self, name: str) -> Unit:
         """The unit of a canonical name; "" is the bare number, an unknown name is a counted noun.
 
-        "X per Y" is a compound of its parts: it compares by the quotient of their base units.
+        "X per Y" is a compound of its parts: it compares by the quotient of their base units. A noun phrase compares by
+        its head: "other employee" with "employee".
         """
         if not name:
             return NO_UNIT
         unit = self._by_name.get(name) or self._made.get(name)
         if unit is None:
-            unit = self._compound(name) if " per " in name else Unit(name, "count", name, names=(name, plural(name)))
+            unit = self._compound(name) if " per " in name else self._counted(name)
             if len(self._made) < 100_000:
                 self._made[name] = unit
         return unit
+
+    def _counted(self, name: str) -> Unit:
+        head = name.partition(" of ")[0].rpartition(" ")[2]
+        return Unit(name, "count", {"people": "person"}.get(head, head), names=(name, plural(name)))
 
     def _compound(self, name: str) -> Unit:
         top, _, bottom = name.rpartition(" per ")
@@ -163,7 +169,7 @@ def load_units(extra: Path | None = None) -> Units:
 @lru_cache(maxsize=8)
 def _load(extra: Path | None) -> Units:
     entries = _read(UNITS_FILE) + ([] if extra is None else _read(extra))
-    return Units(_define(entries))
+    return Units(_define(entries, Converter(kept_factors())))
 
 
 @dataclass(frozen=True)
@@ -200,7 +206,15 @@ def _read(path: Path) -> list[_Entry]:
         definition, names, symbols, before, *_ = [*(part.strip() for part in rest.split(";")), "", "", ""]
         entries.append(
             _Entry(
-                path, number, family, base, name.strip(), definition, _forms(names), _listed(symbols), _listed(before)
+                path,
+                number,
+                family,
+                base,
+                name.strip(),
+                definition,
+                _forms(names, name.strip()),
+                _listed(symbols),
+                _listed(before),
             )
         )
     return entries
@@ -210,34 +224,35 @@ def _listed(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def _forms(text: str) -> tuple[str, ...]:
-    """Singular and plural forms; "foot=feet" gives an irregular plural, "lux=lux" none of its own."""
-    parts = _listed(text)
+def _forms(text: str, name: str) -> tuple[str, ...]:
+    """Singular and plural forms; "foot=feet" gives an irregular plural, "lux=lux" none of its own, "~" is the name."""
+    parts = [name + part[1:] if part.startswith("~") else part for part in _listed(text)]
     irregular = {part.partition("=")[0].strip() for part in parts if "=" in part}
     forms: dict[str, None] = {}
     for part in parts:
-        singular, equals, many = part.partition("=")
-        forms[singular.strip()] = None
-        if equals:
-            forms[many.strip()] = None
-        elif singular.strip() not in irregular:
-            forms[plural(singular.strip())] = None
+        singular, equals, many = (piece.strip() for piece in part.partition("="))
+        for form in (singular, many if equals else "" if singular in irregular else plural(singular)):
+            if form:
+                forms[form] = None
+                forms[_AMERICAN.sub(r"\1er", form)] = None
     return tuple(forms)
 
 
-def _define(entries: list[_Entry]) -> Iterator[Unit]:
+_AMERICAN = re.compile(r"(met|lit)re")
+
+
+def _define(entries: list[_Entry], convert: Converter) -> Iterator[Unit]:
     bases = {entry.name: entry for entry in entries}
-    registry = _registry()
     done: dict[str, Unit] = {}
     # A definition may name a unit that stands further down in the file (a family's base), so bases come first.
     for entry in sorted(entries, key=lambda e: e.name != e.base):
-        done[entry.name] = _unit(entry, bases, done, registry)
+        done[entry.name] = _unit(entry, bases, done, convert)
     # The order of the file decides which unit an ambiguous surface form names; a later file wins over the built-in one.
     order = [e for e in entries if e.file != UNITS_FILE] + [e for e in entries if e.file == UNITS_FILE]
     yield from (done[name] for name in dict.fromkeys(e.name for e in order))
 
 
-def _unit(entry: _Entry, bases: Mapping[str, _Entry], done: Mapping[str, Unit], registry: Any) -> Unit:
+def _unit(entry: _Entry, bases: Mapping[str, _Entry], done: Mapping[str, Unit], convert: Converter) -> Unit:
     factor, offset, base = 1.0, 0.0, entry.base or entry.name
     number, _, other = entry.definition.partition(" ")
     if entry.definition == "=":
@@ -245,13 +260,11 @@ def _unit(entry: _Entry, bases: Mapping[str, _Entry], done: Mapping[str, Unit], 
     elif other in done and _is_number(number):
         base, factor = done[other].base_unit, float(number) * done[other].factor
     elif entry.name != entry.base:
-        factor, offset = _by_pint(entry, bases, registry)
+        factor, offset = _converted(entry, bases, convert)
     return Unit(entry.name, entry.family, base, factor, offset, entry.names, entry.symbols, entry.before)
 
 
-def _by_pint(entry: _Entry, bases: Mapping[str, _Entry], registry: Any) -> tuple[float, float]:
-    import pint
-
+def _converted(entry: _Entry, bases: Mapping[str, _Entry], convert: Converter) -> tuple[float, float]:
     if entry.base is None or entry.base not in bases:
         raise InputError(
             "the family of this unit has no base to convert into",
@@ -260,24 +273,75 @@ def _by_pint(entry: _Entry, bases: Mapping[str, _Entry], registry: Any) -> tuple
             value=entry.name,
             remedy="Write `=` for a unit that stands for itself, or give the family a base",
         )
-    base = bases[entry.base].definition
     try:
-        if entry.definition.startswith("deg") or base.startswith("deg"):
-            zero, one = (registry.Quantity(x, entry.definition).to(base).magnitude for x in (0.0, 1.0))
-            # Both ends come through kelvin and back: what that adds in the last bits goes away again.
-            return float(f"{one - zero:.13g}"), float(f"{zero:.13g}")
-        one_in_base = registry.Quantity(1.0) * registry.parse_expression(entry.definition)
-        return float((one_in_base / registry.parse_expression(base)).to("").magnitude), 0.0
-    except (pint.errors.PintError, TypeError, AttributeError, ValueError) as fault:
+        return convert(entry.definition, bases[entry.base].definition)
+    except ValueError as fault:
         raise InputError(
             f"pint cannot read this definition: {fault}", file=entry.file, line=entry.line, value=entry.definition
         ) from None
 
 
-def _registry() -> Any:
-    import pint
+class Converter:
+    """Factor and offset from one pint expression to another.
 
-    return pint.UnitRegistry(autoconvert_offset_to_baseunit=True)
+    Loading pint and its units takes over a second, longer than a short run of qbench. What pint answered for the
+    built-in definitions is kept in `FACTORS_FILE` (a test compares each line with pint); others ask pint itself.
+
+    Args:
+        known: answers by (expression, base expression).
+    """
+
+    def __init__(self, known: Mapping[tuple[str, str], tuple[float, float]]) -> None:
+        self._known = known
+        self._registry: Any = None
+
+    def __call__(self, definition: str, base: str) -> tuple[float, float]:
+        """The value of 1 `definition`, and of 0, in `base`: value in base = value * factor + offset.
+
+        Raises:
+            ValueError: pint knows no such unit, or the two do not measure the same.
+        """
+        known = self._known.get((definition, base))
+        return known if known is not None else self._ask(definition, base)
+
+    def _ask(self, definition: str, base: str) -> tuple[float, float]:
+        import pint
+
+        if self._registry is None:
+            self._registry = pint.UnitRegistry(autoconvert_offset_to_baseunit=True)
+        registry = self._registry
+        try:
+            if definition.startswith("deg") or base.startswith("deg"):
+                zero, one = (registry.Quantity(x, definition).to(base).magnitude for x in (0.0, 1.0))
+                # Both ends come through kelvin and back: what that adds in the last bits goes away again.
+                return float(f"{one - zero:.13g}"), float(f"{zero:.13g}")
+            one_in_base = registry.Quantity(1.0) * registry.parse_expression(definition)
+            # Products of conversion factors differ in the last bit from the number that is meant.
+            return float(f"{(one_in_base / registry.parse_expression(base)).to('').magnitude:.15g}"), 0.0
+        except (pint.errors.PintError, TypeError, AttributeError, ValueError, AssertionError) as fault:
+            raise ValueError(str(fault)) from None
+
+
+def built_in_definitions() -> list[tuple[str, str]]:
+    """Every (definition, base definition) of the built-in file that pint has to answer, in the order of the file."""
+    asked: dict[tuple[str, str], None] = {}
+
+    class Listing(Converter):
+        def __call__(self, definition: str, base: str) -> tuple[float, float]:
+            asked[definition, base] = None
+            return 1.0, 0.0
+
+    list(_define(_read(UNITS_FILE), Listing({})))
+    return list(asked)
+
+
+def kept_factors() -> dict[tuple[str, str], tuple[float, float]]:
+    """What pint answered for the built-in definitions: (factor, offset) by (definition, base definition)."""
+    kept = {}
+    for line in FACTORS_FILE.read_text(encoding="utf-8").splitlines() if FACTORS_FILE.exists() else ():
+        definition, base, factor, offset = line.split("\t")
+        kept[definition, base] = float(factor), float(offset)
+    return kept
 
 
 def _is_number(text: str) -> bool:
@@ -296,14 +360,19 @@ def fold(name: str) -> str:
     return " ".join(name.translate(_UNFOLD).lower().split())
 
 
-def plural(noun: str) -> str:
-    """The regular English plural of a noun (or of the last word of a phrase).
+_PHRASE = re.compile(r" (?:per|of|a|an|to) ")
 
-    >>> plural("employee"), plural("company"), plural("box"), plural("square inch")
-    ('employees', 'companies', 'boxes', 'square inches')
+
+def plural(noun: str) -> str:
+    """The regular English plural of a noun (of the last word of a phrase, of the head of a rate).
+
+    >>> plural("employee"), plural("company"), plural("box"), plural("square inch"), plural("mile per hour")
+    ('employees', 'companies', 'boxes', 'square inches', 'miles per hour')
     """
     if not noun:
         return noun
+    if joint := _PHRASE.search(noun):
+        return plural(noun[: joint.start()]) + noun[joint.start() :]
     if noun.endswith(("s", "x", "z", "ch", "sh")):
         return noun + "es"
     if noun.endswith("y") and noun[-2:-1] not in "aeiou":
@@ -311,7 +380,7 @@ def plural(noun: str) -> str:
     return noun + "s"
 
 
-_IRREGULAR = {"people": "person", "men": "man", "women": "woman", "children": "child", "feet": "foot"}
+_IRREGULAR = {"people": "people", "men": "man", "women": "woman", "children": "child", "feet": "foot"}
 _SINGULAR_S = ("ss", "us", "is", "sis", "news", "series", "species")
 
 
@@ -319,7 +388,7 @@ def singular(noun: str) -> str:
     """The singular of a regular English plural; anything else as it is.
 
     >>> singular("employees"), singular("companies"), singular("boxes"), singular("business"), singular("people")
-    ('employee', 'company', 'box', 'business', 'person')
+    ('employee', 'company', 'box', 'business', 'people')
     """
     head, space, last = noun.rpartition(" ")
     low = last.lower()

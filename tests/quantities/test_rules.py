@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from qbench.quantities.ambiguity import is_shared
 from qbench.quantities.extractors import ExtractorOptions, extract_table, get_extractor
 from qbench.quantities.types import from_row, to_row
+from qbench.quantities.unit_forms import NEVER_SPACED, RISKY_CODES
 
 RULES = get_extractor(ExtractorOptions())
 WITH_YEARS = get_extractor(ExtractorOptions(years=True))
@@ -146,12 +148,18 @@ def test_base_values_compare_across_units():
     assert pounds.base_value == pytest.approx(kilos.base_value, rel=1e-9)
 
 
+CONTEXT_ONLY = NEVER_SPACED | RISKY_CODES | {"toe", "mN", "MN"}
+"""Forms that are words or magnitudes where nothing around speaks for the unit; test_surface_forms.py has them all."""
 UNIT_FORMS = [
     (unit, form)
     for unit in RULES.units
     for form in (*unit.names, *unit.symbols)
     # A form that several units share names the first of them; that is for context to settle.
-    if RULES.units.lookup(form) is unit and unit.family not in ("date", "count") and not form.startswith(("'", "°"))
+    if RULES.units.lookup(form) is unit
+    and unit.family not in ("date", "count")
+    and not form.startswith(("'", "°"))
+    and form not in CONTEXT_ONLY
+    and not (is_shared(form) or is_shared(form.lower()))
 ]
 
 

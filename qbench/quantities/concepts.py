@@ -1,0 +1,310 @@
+"""What a quantity is about, read off the parse: the noun phrase that it measures, and the subject that has it.
+
+*Numbers Matter* section 3.1 takes concepts from the dependency parse of CQE; these are our own rules for the same
+purpose. A concept is a phrase ("net worth", "tax on imported vehicles") and, where another word has it, its subject.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from qbench.quantities.lexicon import MONTHS
+from qbench.quantities.parse import Parse
+from qbench.quantities.tokens import Token, glued
+
+NOUN_TAGS = ("NN", "NNS", "NNP", "NNPS", "FW")
+MODIFIER_TAGS = (*NOUN_TAGS, "JJ", "JJR", "JJS", "VBN", "VBG", "CD", "GW", "AFX", "ADD", "SYM", "HYPH", "LS")
+PREMODIFIERS = frozenset({*NOUN_TAGS, "JJ", "JJR", "JJS", "AFX"})
+SUBJECTS = ("nsubj", "nsubj:pass", "nsubj:outer", "csubj")
+OBJECTS = ("obj", "iobj")
+WITHIN = frozenset(
+    {"compound", "amod", "nmod", "nmod:poss", "nmod:unmarked", "flat", "part", "nummod", "goeswith", "acl"}
+)
+"""Relations by which words of a noun phrase hang on its head."""
+MODIFIES = frozenset({"nummod", "compound", "amod", "nmod:unmarked", "det", "part", "flat"})
+"""Relations by which a mention stands before the noun that it measures: "a 25 % tax", "an 80-yard touchdown"."""
+TIMES = frozenset(
+    (
+        "year years quarter quarters month months week weeks day days period today yesterday tomorrow time hour "
+        "season decade century night morning afternoon evening weekend ago"
+    ).split()
+)
+NO_CONTENT = frozenset(
+    "total totals number numbers amount amounts lot kind sort rest all other others such same respective".split()
+)
+"""Nouns that say how much, not what: "a total of $5 million" is about something else."""
+COMPLEMENT_CASES = frozenset({"off", "on", "for"})
+NEAR = 15
+"""Tokens to look at on either side where the parse leads nowhere."""
+JOINTS = frozenset("-&+./'’")
+_EMPTY_RELATIONS = frozenset({"case", "punct", "advmod", "det", "mark", "cc"})
+DATES = MONTHS | frozenset("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())
+CLIMBS = 12
+"""Steps from a mention towards the root of its sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A mention in its sentence: tokens first..last-1, its bound and unit included; and what kind of unit it has."""
+
+    first: int
+    last: int
+    count: bool = False
+    time: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Concept:
+    """Indexes of the tokens that name a concept, the measured thing's before its subject's; and the rule."""
+
+    words: tuple[int, ...]
+    how: str
+
+
+NONE = Concept((), "none")
+PRONOUN = -1
+
+
+def find_concepts(tokens: Sequence[Token], places: Sequence[Place], parse: Parse) -> list[Concept]:
+    """The concept of each mention; one without words where nothing names it."""
+    finder = _Finder(tokens, places, parse)
+    return [finder.concept(n) for n in range(len(places))]
+
+
+class _Finder:
+    def __init__(self, tokens: Sequence[Token], places: Sequence[Place], parse: Parse) -> None:
+        self.tokens, self.places, self.parse = tokens, places, parse
+        self.owner = [-1] * len(tokens)
+        for n, place in enumerate(places):
+            self.owner[place.first : place.last] = [n] * (place.last - place.first)
+        self._done: dict[int, Concept] = {}
+
+    def concept(self, n: int) -> Concept:
+        """The concept of mention n; that of an equal mention before it ("190 points, or 0.6 %") is its own too."""
+        if n not in self._done:
+            self._done[n] = NONE  # a mention that is reached again while it is worked on has none
+            self._done[n] = self._find(n)
+        return self._done[n]
+
+    def _find(self, n: int) -> Concept:
+        place = self.places[n]
+        if self._one_of(place):
+            return NONE
+        k = at = self._anchor(n)
+        thing, how = self._complement(n), "of what"
+        if thing is None and (before := self._bracketed(place)) is not None:
+            if self.owner[before] != -1:
+                return self.concept(self.owner[before])
+            thing, how = before, "before the bracket"
+            return self._made(thing, None, how)
+        for _ in range(CLIMBS):
+            subject = self._own_subject(k)
+            if subject is not None:
+                return self._made(thing, None if subject == PRONOUN else subject, how)
+            head, relation = self.parse.heads[k], self.parse.relations[k]
+            if head == k:
+                break
+            other = self.owner[head]
+            if other not in (-1, n):
+                if thing is None and not self._noun_between(other, n):
+                    return self.concept(other)
+                break
+            if self._names(head):
+                if relation.startswith("acl"):
+                    return self._made(thing, head if thing is None or relation == "acl:relcl" else None, how)
+                if relation in SUBJECTS:
+                    break
+                if thing is None and relation not in ("conj", "parataxis", "list"):
+                    thing, how = head, "of its noun"
+                elif relation == "nmod" and self._case(k) == "with":
+                    return self._made(thing, head, how)
+            elif thing is None and k == at and (found := self._object_of(n, k)) is not None:
+                return self._made(found, None, "of the object")
+            if thing is not None and relation in (*SUBJECTS, "appos", "parataxis", "dep"):
+                break
+            k = head
+        if thing is None and self.parse.relations[at] not in SUBJECTS:
+            thing, how = self._nearest(place), "nearest noun"
+        return self._made(thing, None, how)
+
+    def _object_of(self, n: int, k: int) -> int | None:
+        """The object of the verb that the mention goes with: "raised the price by 5 %"; its subject is the mention."""
+        head, relation = self.parse.heads[k], self.parse.relations[k]
+        if self.places[n].time and relation not in SUBJECTS:
+            return None
+        if relation.startswith(("obl", "advmod", "xcomp", *SUBJECTS)):
+            return self._object(head, k)
+        return None
+
+    def _bracketed(self, place: Place) -> int | None:
+        """The noun, or the mention, right before the bracket that a mention opens: "John Gant (0.5 WAR)"."""
+        k = place.first - 1
+        if k < 1 or self.tokens[k].text not in "([":
+            return None
+        return k - 1 if self._names(k - 1) or self.owner[k - 1] != -1 else None
+
+    def _noun_between(self, a: int, b: int) -> bool:
+        return any(self._names(k) for k in range(self.places[a].last, self.places[b].first))
+
+    def _nearest(self, place: Place) -> int | None:
+        """Where the parse leads nowhere: the nearest noun on the left, then on the right."""
+        for reach in (range(place.first - 1, max(-1, place.first - NEAR), -1), range(place.last, place.last + NEAR)):
+            for k in reach:
+                if k >= len(self.tokens) or self.tokens[k].text in ";:|" or self.parse.tags[k] in ("PRP", ""):
+                    break
+                if self._names(k):
+                    return self._head_of(k)
+        return None
+
+    def _head_of(self, k: int) -> int:
+        """The head of the noun phrase that token k stands in."""
+        for _ in range(CLIMBS):
+            head = self.parse.heads[k]
+            if (
+                head == k
+                or not self._names(head)
+                or self.parse.relations[k] not in ("compound", "amod", "flat", "part")
+            ):
+                break
+            k = head
+        return k
+
+    def _one_of(self, place: Place) -> bool:
+        """ "one of the best speakers": it says of nothing how much it is."""
+        words = [t.low for t in self.tokens[place.first : place.first + 2]]
+        return words == ["one", "of"]
+
+    def _made(self, thing: int | None, subject: int | None, how: str) -> Concept:
+        phrase = [] if thing is None else self._phrase(thing)
+        rest = [] if subject is None else [k for k in self._phrase(subject) if k not in phrase]
+        if subject is not None:
+            how = "of the subject" if not phrase else f"{how} and the subject"
+        return Concept((*phrase, *rest), how if phrase or rest else "none")
+
+    def _anchor(self, n: int) -> int:
+        """The token of a mention whose head lies outside it, the last such."""
+        place = self.places[n]
+        inside = range(place.first, place.last)
+        outward = [k for k in inside if self.parse.heads[k] not in inside or self.parse.heads[k] == k]
+        heads = [k for k in outward if self.parse.relations[k] not in _EMPTY_RELATIONS]
+        return (heads or outward or [place.first])[-1]
+
+    def _complement(self, n: int) -> int | None:
+        """The noun below a mention: "60 % of the workers", "$1 billion in gains"."""
+        place = self.places[n]
+        for k in range(place.first, place.last):
+            for child in self.parse.children[k]:
+                if child >= place.last and self.owner[child] == -1 and self._names(child):
+                    if self.parse.relations[child] == "nmod" and self._completes(child, place):
+                        return child
+        return None
+
+    def _completes(self, k: int, place: Place) -> bool:
+        case = self._case(k)
+        if case == "in":
+            return not place.count and not any(self.parse.relations[c] == "det" for c in self.parse.children[k])
+        return case == "of" or (case in COMPLEMENT_CASES and not place.count)
+
+    def _case(self, k: int) -> str:
+        return next((self.tokens[c].low for c in self.parse.children[k] if self.parse.relations[c] == "case"), "")
+
+    def _own_subject(self, k: int) -> int | None:
+        """The subject of a clause whose predicate is token k; `PRONOUN` for one that names nothing; None for none."""
+        for child in self.parse.children[k]:
+            if self.parse.relations[child] in SUBJECTS and self.owner[child] == -1:
+                if self._names(child):
+                    return child
+                if self.parse.tags[child] in ("PRP", "EX") or self.tokens[child].low in ("this", "these", "those"):
+                    return PRONOUN
+        return None
+
+    def _object(self, k: int, but: int) -> int | None:
+        for child in self.parse.children[k]:
+            if self.parse.relations[child] in OBJECTS and child != but and self.owner[child] == -1:
+                if self._names(child):
+                    return child
+        return None
+
+    def _names(self, k: int) -> bool:
+        """Whether a token is a noun that can name what a quantity is about."""
+        token = self.tokens[k]
+        if self.parse.tags[k] not in NOUN_TAGS or self.owner[k] != -1:
+            return False
+        return token.low not in TIMES and token.low not in NO_CONTENT and token.text not in DATES
+
+    def _phrase(self, head: int) -> list[int]:
+        """The content words of the noun phrase of `head`, in order, without those of mentions.
+
+        Which nouns hang on the head is read off the parse; which words stand before each of them, off their tags, which
+        are surer.
+        """
+        found: set[int] = set()
+        waiting = [head]
+        while waiting:
+            k = waiting.pop()
+            if k != head and not self._inside(k):
+                continue
+            if self.parse.tags[k] in MODIFIER_TAGS and self.tokens[k].low not in NO_CONTENT:
+                found.add(k)
+                if self.parse.tags[k] in NOUN_TAGS:
+                    found.update(self._before(k))
+            waiting += self.parse.children[k]
+        return self._with_pieces(found)
+
+    def _before(self, k: int) -> list[int]:
+        """The words that stand before a noun in its chunk."""
+        words = []
+        while k and self.owner[k - 1] == -1:
+            k -= 1
+            if self.tokens[k].low in TIMES:
+                break  # "last season Chris Wood": a comma was left out
+            if self.parse.tags[k] in PREMODIFIERS:
+                if self.tokens[k].low not in NO_CONTENT:
+                    words.append(k)
+            elif not (self.parse.tags[k] == "HYPH" or self.tokens[k].text in "-&"):
+                break
+        return words
+
+    def _inside(self, k: int) -> bool:
+        relation, token = self.parse.relations[k], self.tokens[k]
+        if self.owner[k] != -1:
+            return False
+        if relation.startswith("nmod") and token.low in TIMES:
+            return False
+        if relation == "conj":
+            return self._names(k)
+        if relation == "acl":
+            told = any(self.parse.relations[c].startswith(("obl", "obj")) for c in self.parse.children[k])
+            return told and self.parse.tags[k] in ("VBN", "VBG") and not self._holds_mention(k)
+        return relation in WITHIN
+
+    def _holds_mention(self, k: int) -> bool:
+        waiting = [k]
+        while waiting:
+            k = waiting.pop()
+            if self.owner[k] != -1:
+                return True
+            waiting += self.parse.children[k]
+        return False
+
+    def _with_pieces(self, found: set[int]) -> list[int]:
+        """With the rest of words that hyphens and the like join ("full-time", "S&P") and a number after a name."""
+        for k in sorted(found):
+            for step in (-1, 1):
+                m = k + step
+                while self._free(m) and self._free(m + step) and self._glued(m, m - step) and self._glued(m, m + step):
+                    if self.tokens[m].text not in JOINTS or self.tokens[m + step].kind == "mark":
+                        break
+                    found |= {m, m + step}
+                    m += 2 * step
+        for k in sorted(found):
+            if self._free(k + 1) and self.tokens[k + 1].kind == "number" and self.parse.tags[k].startswith("NNP"):
+                found.add(k + 1)
+        return sorted(found)
+
+    def _free(self, k: int) -> bool:
+        return 0 <= k < len(self.tokens) and self.owner[k] == -1
+
+    def _glued(self, a: int, b: int) -> bool:
+        return glued(self.tokens[min(a, b)], self.tokens[max(a, b)])

@@ -1,0 +1,109 @@
+"""Numbers that are no quantities, and look-alikes that are, in sentences of our own."""
+
+import pytest
+
+from qbench.quantities.amounts import AmountFinder
+from qbench.quantities.ranges import join
+from qbench.quantities.tokens import tokenize
+from qbench.quantities.units import load_units
+
+FINDER = AmountFinder(load_units())
+
+
+def values(text):
+    tokens = tokenize(text)
+    return [a.low for a in join(tokens, FINDER.find(tokens, text)) if not a.year]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # dates
+        "on Dec 2", "on 2 December", "on 9 May it rained", "on Aug. 14 it rained", "the 4th of July", "12/31/2023",
+        "2023-12-31", "31.12.2023", "season 2023-24", "in 2019/20", "A.D. 1000", "AD 70", "in 1260 BC",
+        "300 B.C. or so", "the 1990s", "the mid-1980s", "FY19", "from June 5-8", "from June 5 to 8",
+        "the 2-5 December fair", "March 31, 2024", "SEPT 30, 2024", "the class of '99", "on 3/14 it rained",
+        "open 24/7", "after 9/11", "in 2019 and 2020", "by 2120", "between 1987 and 1989", "January 5",
+        # clock times
+        "at 10.45pm", "at 12:01 a.m. sharp", "at 0401 GMT", "at 5am", "at 17:22", "at five o'clock", "from 9-11 a.m.",
+        "from 5 to 7 pm", "in 2:04:31",
+        # versions, codes, numbers of things
+        "version 1.2.3", "192.168.10.1", "call 555-0123", "(212) 555-0123", "1-800-555-0123", "COVID-19", "COVID -19",
+        "the G20-led talks", "a TA-35 plate", "a V-6 engine", "Form 10-K", "Section 401(k)", "a 401(k) plan", "Room 12",
+        "Article 5", "page 3", "Route 66", "in Game 6", "No. 5", "#1", "ISBN 978-3-16-148410-0", "Model 3", "Big 12",
+        "see example.org/12345/2", "U-238", "0401", "agent 007",
+        # citations, list marks, places
+        "in phases 3, 5, and 7 of it", "see Figs. 2 and 3", "Columns 4-6", "so they said (Li, 2006a)", "Ca(ClO4)2",
+        "as seen before (26,29)", "in earlier work (4,35–38)", "as shown [12].",
+        "as shown [3,4] and [5-8].", "1. Open the box", "2) Close it", "(3) Go home",
+        "51.5° N", "40°42′N",
+        # ordinals and names
+        "the 1st and the 22nd", "the twenty-first", "the S&P 500 fell", "the Nasdaq 100", "the FTSE 100 rose",
+        "a new iPhone 11 Pro for sale", "the Galaxy Note 20 Ultra is out", "the Boeing 787 Dreamliner flew",
+        "his Kick Six call was fine", "a 3D film", "7-Eleven opened",
+        # properties of tests, denominators
+        "(p < 0.05)", "deaths per 100,000",
+    ],
+)  # fmt: skip
+def test_leaves_alone(text):
+    assert values(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("In May 120 boats sank", [120]),
+        ("On Dec 2, 40 boats sank", [40]),
+        ("From June 5 to 8 boats a day sank", [8]),
+        ("2 may be enough", [2]),
+        ("5 a day", [5]),
+        ("Marta Ruiz, 65, now sails", [65]),
+        ("On Monday, 65, and so on", [65]),
+        ("a boat [5 metres] long", [5]),
+        ("In phase 3, 5 kg were lost", [5]),
+        ("see notes 2 and 3 kg of flour", [3]),
+        ("he ate ten, he said (10)", [10, 10]),
+        ("five (5) days", [5, 5]),
+        ("a sub-7 nanometer chip", [7]),
+        ("more-than-5 kg", [5]),
+        ("a 787 kg load", [787]),
+        ("In Paris 500 boats sank", [500]),
+        ("Then Paris Saw 500 Boats Sinking Near Lyon", [500]),
+        ("The Fleet Lost 12 Ships", [12]),
+        ("the EUR 500 fee", [500]),
+        ("5.5% a year", [5.5]),
+        ("3/4 of the boats", [0.75]),
+        ("It rose 5.", [5]),
+        ("-40 °C", [-40]),
+        ("45° north of", [45]),
+        ("2150 boats", [2150]),
+        ("2000 to 3000 tonnes", [2000]),
+        ("05 kg", [5]),
+        ("over 9000 boats", [9000]),
+        ("1400 m up", [1400]),
+    ],
+)
+def test_keeps(text, expected):
+    assert values(text) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [
+        ("Marta Ruiz, 65, now sails", "year of age"),
+        ("Ruiz, 7, sails", "year of age"),
+        ("aged 18", "year of age"),
+        ("On Monday, 65, and so on", ""),
+        ("The total was 9, 65, 7", ""),
+    ],
+)
+def test_ages(text, unit):
+    tokens = tokenize(text)
+    assert {a.unit.name for a in FINDER.find(tokens, text)} == {unit}
+
+
+def test_years_are_kept_apart():
+    tokens = tokenize("in 2019")
+    (amount,) = FINDER.find(tokens, "in 2019")
+    assert amount.year
+    assert "year" in amount.how

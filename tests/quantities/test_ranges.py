@@ -1,0 +1,123 @@
+"""Ranges, lists that share a unit, tolerances and results of games, in sentences of our own."""
+
+import sys
+
+import pytest
+
+from qbench.quantities.amounts import AmountFinder
+from qbench.quantities.ranges import join
+from qbench.quantities.tokens import tokenize
+from qbench.quantities.units import load_units
+
+FINDER = AmountFinder(load_units())
+
+
+def read(text):
+    tokens = tokenize(text)
+    return [
+        ((a.high, a.low) if a.falling else (a.low, a.high) if a.is_range else a.low, a.unit.name)
+        for a in join(tokens, FINDER.find(tokens, text))
+        if not a.year
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("5-8 kg", [((5, 8), "kilogram")]),
+        ("5–8 kg", [((5, 8), "kilogram")]),
+        ("5 to 8 kg", [((5, 8), "kilogram")]),
+        ("from 5 to 8 kg", [((5, 8), "kilogram")]),
+        ("between 5 and 8 kg", [((5, 8), "kilogram")]),
+        ("between 5 kg and about 8 kg", [((5, 8), "kilogram")]),
+        ("five to six weeks", [((5, 6), "week")]),
+        ("0-to-60-mph", [((0, 60), "mile per hour")]),
+        ("from up to 310 miles to 345 miles", [((310, 345), "mile")]),
+        ("10 per cent to 12 per cent", [((10, 12), "percentage")]),
+        ("between $62 and $68", [((62, 68), "dollar")]),
+        ("between $62 and $68 per share", [((62, 68), "dollar per share")]),
+        ("between $48,000 and $90,000 a year", [((48000, 90000), "dollar per year")]),
+        ("the ages of 18 to 34", [((18, 34), "year of age")]),
+        ("-5 to 8 °C", [((-5, 8), "celsius")]),
+        ("-8 to -5 °C", [((-8, -5), "celsius")]),
+        # one magnitude for both ends, where both are of like size
+        ("$10 to $15 billion", [((10e9, 15e9), "dollar")]),
+        ("33-35 billion euros", [((33e9, 35e9), "euro")]),
+        ("from 9.5 to 11 million kg", [((9.5e6, 11e6), "kilogram")]),
+        ("$900,000 to $1.3 million", [((900000, 1.3e6), "dollar")]),
+        # a verb of change before "from ... to": the two ends of the change
+        ("it rose from 5 to 8 kg", [((5, 8), "kilogram")]),
+        ("it rose 5 kg to 8 kg", [(5, "kilogram"), (8, "kilogram")]),
+        # the upper end first
+        ("it slowed from 4.8 to 4.7 per cent", [((4.8, 4.7), "percentage")]),
+        ("from 208 kg to 193", [((208, 193), "kilogram")]),
+        ("from $40 a year ago to $35", [((40, 35), "dollar")]),
+        ("a current of 1.3 A to 0.03 A", [((1.3, 0.03), "ampere")]),
+        ("a 9-2 lead", [((9, 2), "")]),
+        # a hyphen binds tighter than words
+        ("to climb from 24 to 33-35 billion euros", [((24e9, 35e9), "euro")]),
+        # no ranges
+        ("lost 190 points to 5,040", [(190, "point"), (5040, "")]),
+        ("it weighs 5 kg and 8 cm", [(5, "kilogram"), (8, "centimetre")]),
+        ("5 kg to 8 cm", [(5, "kilogram"), (8, "centimetre")]),
+        ("thousands of kg to 5 kg", [((1000, 10000), "kilogram"), (5, "kilogram")]),
+        # results of games
+        ("they won 3-2", []),
+        ("a 2-2 draw", []),
+        ("beaten 2-5 at home, lost 0-3 away", [((2, 5), "")]),
+        # shared units
+        ("eight or nine euros", [(8, "euro"), (9, "euro")]),
+        ("8 or $9", [(8, "dollar"), (9, "dollar")]),
+        ("5, 6 and 7 inches", [(5, "inch"), (6, "inch"), (7, "inch")]),
+        ("5, 6, or 7 inches", [(5, "inch"), (6, "inch"), (7, "inch")]),
+        ("5 x 7 inches", [(5, "inch"), (7, "inch")]),
+        ("8 or 9 million euros", [(8e6, "euro"), (9e6, "euro")]),
+        ("2,227,000 or four cents", [(2227000, ""), (4, "cent")]),
+        # tolerances
+        ("16.8 +/- 1.2 mm", [(16.8, "millimetre")]),
+        ("5 ± 2 mm", [(5, "millimetre")]),
+    ],
+)
+def test_reads(text, expected):
+    got = read(text)
+    assert [unit for _, unit in got] == [unit for _, unit in expected]
+    for (value, _), (wanted, _) in zip(got, expected, strict=True):
+        assert value == pytest.approx(wanted, rel=1e-12)
+
+
+def test_ends_are_sorted_and_named():
+    tokens = tokenize("from 8 to 5 kg")
+    (amount,) = join(tokens, FINDER.find(tokens, "from 8 to 5 kg"))
+    assert (amount.low, amount.high, amount.falling) == (5, 8, True)
+    assert "falling range" in amount.how
+
+
+def _calls(text):
+    """How many Python functions reading a text calls."""
+    count = 0
+
+    def tick(frame, event, arg):
+        nonlocal count
+        count += event == "call"
+
+    tokens = tokenize(text)
+    before = sys.getprofile()
+    sys.setprofile(tick)
+    try:
+        join(tokens, FINDER.find(tokens, text))
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "1-", "1,", "5, ", "[1,", "(", "$", "a ", "tens of ", "one million ", "two and a half and ", "-5", "10^",
+        "1e5e", "G2-", "Ab, 5, ", "Dec 5 to ", "p<<", "5 or ", "from 5 to ", "1,11,", "1.111.", "5\u00a0555",
+        "a\u0301", "\u0663,",
+    ],
+)  # fmt: skip
+def test_work_grows_with_the_text(piece):
+    short, long = (_calls(piece * (n // len(piece))) for n in (1_000, 8_000))
+    assert long <= 9 * short + 1000
