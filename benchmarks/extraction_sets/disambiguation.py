@@ -12,16 +12,17 @@ from .common import Figure, Share, System, units_match
 
 TITLE = "Unit disambiguation"
 UNITS = {
-    "pound": "pound sterling", "percent": "percentage", "pence": "penny", "diopter (lens)": "dioptre",
+    "pound": "pound sterling", "percent": "percentage", "pence": "penny", "diopter (lens)": "diopter",
     "armenian dram": "armenian dram", "point": "point", "pound-mass": "pound mass",
 }  # fmt: skip
 PREFIXES = ("kilo", "mega", "giga", "tera", "deci", "centi", "milli", "micro", "nano", "pico", "femto", "atto")
 ABOUT = """\
-A sentence is right if one of its mentions has the gold unit, or the gold unit with an SI prefix (the gold says "bel"
-for decibels, "byte" for megabytes). The gold names no position: the surface of a row is found by code, as the first
-symbol from a list of ambiguous ones that touches a number; else the first known word (pounds, drams, ...); sentences
-without a number are shown apart. The sentences were generated and many are odd ("p" for miles, knots that are tied),
-so that 100 is out of reach. Units: the score script's `canon` after the table `UNITS`."""
+A sentence is right if one of its mentions has the gold unit, or the gold unit with an SI prefix or as the first part
+of a rate (the gold says "bel" for decibels, "byte" for megabytes). The gold names no position: the surface of a row
+is found by code, as the first symbol from a list of ambiguous ones that touches a number; else the first known word
+(pounds, drams, ...); sentences without a number are shown apart. The sentences were generated and many are odd ("p"
+for miles, knots that are tied), so that 100 is out of reach. Units: the score script's `canon` after the table
+`UNITS`."""
 FILE = "extraction/unit_disambiguation_train.json"
 MARKS = "\u00a5 \u2032 \u2033 ' \" \u2019 \u201d".split()
 SYMBOLS = [*"C F K B b a p P R r c pc kt kn kts dr dpt dB bit k M m G T s h".split(), *MARKS]
@@ -54,6 +55,7 @@ def measure(data: Path, system: System, scorer: ModuleType) -> list[Figure]:
 
 def _same(gold: str, unit: str, scorer: ModuleType) -> bool:
     name = UNITS.get(gold, gold)
+    unit = unit.partition(" per ")[0]
     bare = next((unit.removeprefix(p) for p in PREFIXES if unit.startswith(p)), unit)
     return units_match(scorer, name, unit) or (bare != unit and units_match(scorer, name, bare))
 

@@ -31,8 +31,8 @@ ABOUT = """\
 Paragraphs of the TEI files, cut into sentences as build-index does. A gold item is a value; an interval with two
 ends; an interval with one end, of which the number is compared; base and range ("16.8 ± 1.2"), which may be read as
 the base or as an interval; each number of a list. Left out: dates and clock times, units without a number, numbers
-that the gold gives in words without a value ("several", "dozens"), paragraphs in German or French (three patents are
-trilingual), and predictions that touch nothing else. Powers of ten that lost their superscript ("10 −7") are in the
+that the gold gives in words without a value ("several"), paragraphs in German or French (three patents are
+trilingual), and predictions that touch nothing else. Powers of ten that lost their superscript ("10 −4") are in the
 gold as such. The gold asks for some numbers that are no quantities to us (names of compounds, "one" as a pronoun),
 and misses some. Units are compared where both the value is found and the gold has a unit: symbols with prefixes,
 products, quotients and exponents are spelled out by `science_unit` in `common.py`, then compared by the score

@@ -26,11 +26,11 @@ from .common import System, splitter
 
 TURN = 100
 CORPUS = "corpora/sec_filings.jsonl.gz"
-UNIT = 16_000
+UNIT = 8_000
 """Characters of the smallest text."""
 
-LONG = ("a line without a full stop", "numbers in a row")
-"""Texts that also grow to 64 times that: 1 MB."""
+LONG = {"a line without a full stop": 128}
+"""Texts that also grow to that many times the smallest: 1 MB."""
 
 GROWING: dict[str, str] = {
     "a line without a full stop": "the firm paid 25 million dollars for 3 plants and about 12% of a rival while ",
@@ -39,7 +39,7 @@ GROWING: dict[str, str] = {
     "numbers and hyphens": "5-5-",
     "numbers and slashes": "7/7/",
     "number words": "twenty-one hundred and ",
-    "bound words": "no more than up to at least ",
+    "bound words": "no more than up to at least 5 ",
     "between ... and": "between 5 and ",
     "brackets": "(5 (",
     "currency signs": "$$5€",
@@ -103,7 +103,7 @@ def grow(script: Path, label: str, spacy_model: str, times: Sequence[int], limit
     """Seconds and peak memory for each growing text and size."""
     rows = []
     for name in GROWING:
-        for factor in (*times, 64) if name in LONG else times:
+        for factor in (*times, LONG[name]) if name in LONG else times:
             command = [sys.executable, str(script), "one", label, name, str(factor), "--spacy-model", spacy_model]
             try:
                 done = subprocess.run(command, capture_output=True, check=True, timeout=limit)

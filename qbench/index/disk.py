@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qbench.errors import InputError
-from qbench.quantities.extractors import ExtractorOptions
+from qbench.quantities.extractors import EMBEDDED, ExtractorOptions
 from qbench.store import Manifest, read_manifest
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Index:
             name=ExtractorOptions().name if self.given else made["extractor"],
             years=made["years"],
             units_file=units if units.is_file() else None,
-            spacy_model=made["spacy_model"],
+            spacy_model=made.get("spacy_model", EMBEDDED),
         )
 
     def summary(self) -> dict[str, Any]:

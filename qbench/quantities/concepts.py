@@ -40,6 +40,9 @@ NEAR = 15
 JOINTS = frozenset("-&+./'’")
 _EMPTY_RELATIONS = frozenset({"case", "punct", "advmod", "det", "mark", "cc"})
 DATES = MONTHS | frozenset("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())
+LISTED = 4
+"""Tokens between two mentions of a list at most."""
+DEPENDENT_CLAUSES = frozenset({"ccomp", "advcl", "conj"})
 CLIMBS = 12
 """Steps from a mention towards the root of its sentence."""
 
@@ -93,6 +96,8 @@ class _Finder:
             return NONE
         k = at = self._anchor(n)
         thing, how = self._complement(n), "of what"
+        if thing is not None and self.parse.relations[at] in ("appos", "parataxis", "nmod"):
+            return self._made(thing, None, how)
         if thing is None and (before := self._bracketed(place)) is not None:
             if self.owner[before] != -1:
                 return self.concept(self.owner[before])
@@ -100,6 +105,8 @@ class _Finder:
             return self._made(thing, None, how)
         for _ in range(CLIMBS):
             subject = self._own_subject(k)
+            if subject == PRONOUN and self.parse.relations[k] in DEPENDENT_CLAUSES:
+                subject = None  # "the company said it has 1,000 customers"
             if subject is not None:
                 return self._made(thing, None if subject == PRONOUN else subject, how)
             head, relation = self.parse.heads[k], self.parse.relations[k]
@@ -124,6 +131,8 @@ class _Finder:
             if thing is not None and relation in (*SUBJECTS, "appos", "parataxis", "dep"):
                 break
             k = head
+        if thing is None and n and self._listed(n - 1, n):
+            return self.concept(n - 1)
         if thing is None and self.parse.relations[at] not in SUBJECTS:
             thing, how = self._nearest(place), "nearest noun"
         return self._made(thing, None, how)
@@ -143,6 +152,11 @@ class _Finder:
         if k < 1 or self.tokens[k].text not in "([":
             return None
         return k - 1 if self._names(k - 1) or self.owner[k - 1] != -1 else None
+
+    def _listed(self, a: int, b: int) -> bool:
+        """Whether nothing but marks and small words stands between two mentions of one sentence."""
+        between = self.tokens[self.places[a].last : self.places[b].first]
+        return len(between) <= LISTED and all(t.text != "." for t in between) and not self._noun_between(a, b)
 
     def _noun_between(self, a: int, b: int) -> bool:
         return any(self._names(k) for k in range(self.places[a].last, self.places[b].first))
@@ -270,7 +284,7 @@ class _Finder:
         relation, token = self.parse.relations[k], self.tokens[k]
         if self.owner[k] != -1:
             return False
-        if relation.startswith("nmod") and token.low in TIMES:
+        if relation.startswith("nmod") and (token.low in TIMES or self._case(k) == "with"):
             return False
         if relation == "conj":
             return self._names(k)

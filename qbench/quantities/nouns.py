@@ -20,6 +20,7 @@ from qbench.quantities.units import Unit, Units, fold, singular
 
 ADJECTIVES = frozenset({"JJ", "JJR", "JJS", "AFX"})
 PARTICIPLES = frozenset({"VBN", "VBG"})
+MODIFIERS = ADJECTIVES | PARTICIPLES
 NOUNS = frozenset({"NN", "NNS", "NNP", "NNPS"})
 DETERMINERS = frozenset({"DT", "PRP$", "PDT", "POS", "WP$"})
 LONGEST = 8
@@ -28,6 +29,10 @@ VAGUE = frozenset(
     "more less few fewer many much several further additional extra last next such own same total".split()
 )
 """Adjectives that say nothing of what is counted: "20 more employees" are employees."""
+LINKS = frozenset("to and or nor for by in of on at per with from as than the a an".split())
+"""Words that are never the noun, whatever tag they get: the "to" of "0-to-60-mph"."""
+MORE_OR_LESS = frozenset("more less fewer so".split())
+"""What stands after "or" between a number and its noun: "two or more lesions", "a dozen or so boats"."""
 NOT_COUNTED = frozenset(
     "today yesterday tomorrow tonight cash stock noon midnight ad bc gmt edt est pdt pst utc".split()
 )
@@ -53,23 +58,31 @@ def count_nouns(
                 # "three thousand tests per day"
                 unit, last, span = forms.compound(tokens, text, *found)
                 amount = replace(amount, unit=unit, last=last, unit_span=span, how=(*amount.how, "noun unit"))
-            elif amount.bare and _says_nothing(tokens, amount.number):
+            elif amount.bare and _says_nothing(tokens, amount) and not _linked(tokens, amounts, position):
                 continue
         kept.append(amount)
     return kept
 
 
-def _says_nothing(tokens: Sequence[Token], number: Number) -> bool:
-    """A "one" or "half" that counts nothing."""
+def _says_nothing(tokens: Sequence[Token], amount: Amount) -> bool:
+    """A "one" or "half" that counts nothing; "minus one" is a number."""
+    number = amount.number
     single = number.last - number.first == 1 and tokens[number.first].low == "half"
-    return number.written and (number.value == 1 or single)
+    return number.written and amount.low >= 0 and (number.value == 1 or single)
+
+
+def _linked(tokens: Sequence[Token], amounts: Sequence[Amount], position: int) -> bool:
+    """Whether an amount belongs to the one that follows: "one to two years", "between one and two", "one or two"."""
+    first, last = amounts[position].first, amounts[position].last
+    if position + 1 == len(amounts) or amounts[position + 1].first - last > 3:
+        return False
+    between = "".join(t.low for t in tokens[last : amounts[position + 1].first])
+    return between in ("to", "or", "-to-") or (between == "and" and first > 0 and tokens[first - 1].low == "between")
 
 
 def _by_tags(tokens: Sequence[Token], amount: Amount, limit: int, units: Units, parse: Parse) -> Found | None:
     """The noun phrase after the number, or after "of" ("one of the best screens", "thousands of tests")."""
-    j = amount.last
-    if j < limit and tokens[j].text == "+" and glued(tokens[j - 1], tokens[j]):
-        j += 1
+    j = _past_bound(tokens, amount.last, limit)
     if j < limit and tokens[j].text in "-‑" and glued(tokens[j - 1], tokens[j]):
         j += 1
     elif j < limit and glued(tokens[j - 1], tokens[j]):
@@ -82,6 +95,20 @@ def _by_tags(tokens: Sequence[Token], amount: Amount, limit: int, units: Units, 
         while j < limit and (parse.tags[j] in DETERMINERS or tokens[j].low == "all"):
             j += 1
     return _phrase(tokens, amount, j, limit, units, parse, many=of)
+
+
+def _past_bound(tokens: Sequence[Token], j: int, limit: int) -> int:
+    """The token after what bounds a number from behind: "500+ users", "500-plus users", "two or more lesions"."""
+    if j >= limit:
+        return j
+    near = glued(tokens[j - 1], tokens[j])
+    if near and tokens[j].text == "+":
+        return j + 1
+    if near and tokens[j].text in "-‑" and j + 1 < limit and tokens[j + 1].low == "plus":
+        return j + 2
+    if not near and tokens[j].low == "plus":
+        return j + 1
+    return j + 2 if tokens[j].low == "or" and j + 1 < limit and tokens[j + 1].low in MORE_OR_LESS else j
 
 
 def _partitive(number: Number) -> bool:
@@ -97,15 +124,15 @@ def _phrase(
         token, tag = tokens[k], parse.tags[k]
         if token.text in MONTHS or (token.kind != "word" and not _joint(tokens, k, limit)):
             break
-        if tag in NOUNS and token.kind == "word":
+        if token.low in LINKS:
+            if not (token.low == "and" and k > first and _pair(parse, k, limit)):
+                break
+        elif tag in NOUNS and token.kind == "word":
             if head >= 0 and _new_phrase(parse, head, k):
                 break
             head = k
-        elif token.kind == "word" and head >= 0 and tag in ADJECTIVES | PARTICIPLES:
+        elif token.kind == "word" and (head >= 0 or tag not in MODIFIERS):
             break  # "one point last year"
-        elif token.kind == "word" and tag not in ADJECTIVES and tag not in PARTICIPLES:
-            if not (token.low == "and" and k > first and _pair(parse, k, limit)):
-                break
         k += 1
     if head < 0 or not _counted(tokens, amount, head, parse, many=many):
         return None
@@ -154,6 +181,8 @@ def _counted(tokens: Sequence[Token], amount: Amount, head: int, parse: Parse, *
         amount.first < parse.heads[k] <= head and parse.relations[k] in ("nummod", "compound")
         for k in range(amount.number.first, amount.number.last)
     )
+    if amount.number.scaled and tokens[head].text.istitle():
+        return False  # "revs 19.5 mln Year shr 2": a heading
     return tag == "NN" and modifies and amount.number.value.is_integer() and not amount.year
 
 
@@ -170,10 +199,8 @@ def _unit(tokens: Sequence[Token], first: int, head: int, units: Units) -> Unit:
 
 
 def _by_words(tokens: Sequence[Token], number: Number, units: Units) -> Found | None:
-    j = number.last
-    if j < len(tokens) and tokens[j].text == "+" and glued(tokens[j - 1], tokens[j]):
-        j += 1
-    elif j < len(tokens) and glued(tokens[j - 1], tokens[j]) and tokens[j].kind == "word":
+    j = _past_bound(tokens, number.last, len(tokens))
+    if j < len(tokens) and glued(tokens[j - 1], tokens[j]) and tokens[j].kind == "word":
         return None
     words, k = 0, j
     while k < len(tokens) and words < 3:

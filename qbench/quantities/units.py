@@ -373,6 +373,9 @@ def plural(noun: str) -> str:
         return noun
     if joint := _PHRASE.search(noun):
         return plural(noun[: joint.start()]) + noun[joint.start() :]
+    head, space, last = noun.rpartition(" ")
+    if last in _PLURALS:
+        return head + space + _PLURALS[last]
     if noun.endswith(("s", "x", "z", "ch", "sh")):
         return noun + "es"
     if noun.endswith("y") and noun[-2:-1] not in "aeiou":
@@ -381,6 +384,7 @@ def plural(noun: str) -> str:
 
 
 _IRREGULAR = {"people": "people", "men": "man", "women": "woman", "children": "child", "feet": "foot"}
+_PLURALS = {one: many for many, one in _IRREGULAR.items()} | {"staff": "staff", "personnel": "personnel"}
 _SINGULAR_S = ("ss", "us", "is", "sis", "news", "series", "species")
 
 
