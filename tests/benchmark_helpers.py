@@ -17,3 +17,6 @@ class FakeExtractor:
             Quantity(float(m[0]), float(m[0]), "=", "", "", "", float(m[0]), float(m[0]), value_span=m.span())
             for m in re.finditer(r"\d+", text)
         ]
+
+    def extract_many(self, texts):
+        return [self.extract(text) for text in texts]

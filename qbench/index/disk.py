@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qbench.errors import InputError
-from qbench.quantities.extractors import EMBEDDED, ExtractorOptions
+from qbench.quantities.extractors import ExtractorOptions
+from qbench.quantities.parse import EMBEDDED
 from qbench.store import Manifest, read_manifest
 
 if TYPE_CHECKING:

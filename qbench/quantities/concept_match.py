@@ -16,6 +16,9 @@ Concept = tuple[str, ...]
 ALTERNATIVE = "|"
 """The word between two alternatives of a query's concept."""
 
+_SAME = {"people": "person"}
+"""Another plural of a word that `singular` leaves as it is, since units are named by it ("900 people")."""
+
 Grade = Literal[0, 1, 2]
 
 
@@ -42,7 +45,7 @@ def folded(concept: Iterable[str]) -> frozenset[str]:
     >>> folded(("Net", "Incomes")) == folded(("income", "net"))
     True
     """
-    return frozenset(singular(word.lower()) for word in concept)
+    return frozenset(_SAME.get(word, word) for word in map(singular, map(str.lower, concept)))
 
 
 def join_alternatives(concepts: tuple[Concept, ...]) -> Concept:

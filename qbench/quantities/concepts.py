@@ -6,11 +6,12 @@ purpose. A concept is a phrase ("net worth", "tax on imported vehicles") and, wh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from qbench.quantities.lexicon import MONTHS
 from qbench.quantities.parse import Parse
+from qbench.quantities.respectively import shares
 from qbench.quantities.tokens import Token, glued
 
 NOUN_TAGS = ("NN", "NNS", "NNP", "NNPS", "FW")
@@ -22,8 +23,7 @@ WITHIN = frozenset(
     {"compound", "amod", "nmod", "nmod:poss", "nmod:unmarked", "flat", "part", "nummod", "goeswith", "acl"}
 )
 """Relations by which words of a noun phrase hang on its head."""
-MODIFIES = frozenset({"nummod", "compound", "amod", "nmod:unmarked", "det", "part", "flat"})
-"""Relations by which a mention stands before the noun that it measures: "a 25 % tax", "an 80-yard touchdown"."""
+IN_CHUNKS = PREMODIFIERS | {"VBN", "VBG", "HYPH", "CD"}
 TIMES = frozenset(
     (
         "year years quarter quarters month months week weeks day days period today yesterday tomorrow time hour "
@@ -43,6 +43,7 @@ DATES = MONTHS | frozenset("Monday Tuesday Wednesday Thursday Friday Saturday Su
 LISTED = 4
 """Tokens between two mentions of a list at most."""
 DEPENDENT_CLAUSES = frozenset({"ccomp", "advcl", "conj"})
+HEADWARD = frozenset({"compound", "amod", "flat", "part", "conj"})
 CLIMBS = 12
 """Steps from a mention towards the root of its sentence."""
 
@@ -72,7 +73,11 @@ PRONOUN = -1
 def find_concepts(tokens: Sequence[Token], places: Sequence[Place], parse: Parse) -> list[Concept]:
     """The concept of each mention; one without words where nothing names it."""
     finder = _Finder(tokens, places, parse)
-    return [finder.concept(n) for n in range(len(places))]
+    found = [finder.concept(n) for n in range(len(places))]
+    for n, (words, alone) in shares(tokens, [(p.first, p.last) for p in places], parse).items():
+        before = () if alone else tuple(k for k in found[n].words if k not in words)
+        found[n] = Concept((*before, *words), "respectively")
+    return found
 
 
 class _Finder:
@@ -91,51 +96,64 @@ class _Finder:
         return self._done[n]
 
     def _find(self, n: int) -> Concept:
-        place = self.places[n]
+        place, at = self.places[n], self._anchor(n)
         if self._one_of(place):
             return NONE
-        k = at = self._anchor(n)
-        thing, how = self._complement(n), "of what"
-        if thing is not None and self.parse.relations[at] in ("appos", "parataxis", "nmod"):
-            return self._made(thing, None, how)
-        if thing is None and (before := self._bracketed(place)) is not None:
-            if self.owner[before] != -1:
-                return self.concept(self.owner[before])
-            thing, how = before, "before the bracket"
-            return self._made(thing, None, how)
-        for _ in range(CLIMBS):
+        if (thing := self._complement(n)) is not None:
+            if self.parse.relations[at] in ("appos", "parataxis", "nmod"):
+                return self._made(thing, None, "of what")
+            return self._climb(n, at, thing, "of what")
+        if (thing := self._modified(n)) is not None:
+            return self._climb(n, at, thing, "of its noun")
+        if (before := self._bracketed(place)) is not None:
+            mention = self.owner[before]
+            return self._made(before, None, "before the bracket") if mention == -1 else self.concept(mention)
+        return self._climb(n, at, None, "")
+
+    def _climb(self, n: int, at: int, thing: int | None, how: str) -> Concept:
+        """From a mention towards the root: the noun that it measures, if it is not known yet, and who has it."""
+        for k, head, relation in self._upwards(at):
             subject = self._own_subject(k)
-            if subject == PRONOUN and self.parse.relations[k] in DEPENDENT_CLAUSES:
-                subject = None  # "the company said it has 1,000 customers"
             if subject is not None:
                 return self._made(thing, None if subject == PRONOUN else subject, how)
-            head, relation = self.parse.heads[k], self.parse.relations[k]
-            if head == k:
-                break
             other = self.owner[head]
             if other not in (-1, n):
                 if thing is None and not self._noun_between(other, n):
                     return self.concept(other)
                 break
-            if self._names(head):
-                if relation.startswith("acl"):
-                    return self._made(thing, head if thing is None or relation == "acl:relcl" else None, how)
+            if self._names(head) and head != k:
+                if (owner := self._owned(k, head, relation, thing, how)) is not None:
+                    return owner
                 if relation in SUBJECTS:
                     break
                 if thing is None and relation not in ("conj", "parataxis", "list"):
                     thing, how = head, "of its noun"
-                elif relation == "nmod" and self._case(k) == "with":
-                    return self._made(thing, head, how)
             elif thing is None and k == at and (found := self._object_of(n, k)) is not None:
                 return self._made(found, None, "of the object")
             if thing is not None and relation in (*SUBJECTS, "appos", "parataxis", "dep"):
                 break
-            k = head
-        if thing is None and n and self._listed(n - 1, n):
+        if thing is not None:
+            return self._made(thing, None, how)
+        if n and self._listed(n - 1, n):
             return self.concept(n - 1)
-        if thing is None and self.parse.relations[at] not in SUBJECTS:
-            thing, how = self._nearest(place), "nearest noun"
-        return self._made(thing, None, how)
+        return NONE if self.parse.relations[at] in SUBJECTS else self._made(self._nearest(n), None, "nearest noun")
+
+    def _upwards(self, k: int) -> Iterator[tuple[int, int, str]]:
+        """Token, head and relation, from token k to the root."""
+        for _ in range(CLIMBS):
+            head = self.parse.heads[k]
+            yield k, head, self.parse.relations[k]
+            if head == k:
+                return
+            k = head
+
+    def _owned(self, k: int, head: int, relation: str, thing: int | None, how: str) -> Concept | None:
+        """Where the noun above is said to have the mention: "men aged 25", "brothers with a net worth of $1.8bn"."""
+        if relation.startswith("acl"):
+            return self._made(thing, head if thing is None or relation == "acl:relcl" else None, how)
+        if thing is not None and relation == "nmod" and self._case(k) == "with":
+            return self._made(thing, head, how)
+        return None
 
     def _object_of(self, n: int, k: int) -> int | None:
         """The object of the verb that the mention goes with: "raised the price by 5 %"; its subject is the mention."""
@@ -161,8 +179,9 @@ class _Finder:
     def _noun_between(self, a: int, b: int) -> bool:
         return any(self._names(k) for k in range(self.places[a].last, self.places[b].first))
 
-    def _nearest(self, place: Place) -> int | None:
+    def _nearest(self, n: int) -> int | None:
         """Where the parse leads nowhere: the nearest noun on the left, then on the right."""
+        place = self.places[n]
         for reach in (range(place.first - 1, max(-1, place.first - NEAR), -1), range(place.last, place.last + NEAR)):
             for k in reach:
                 if k >= len(self.tokens) or self.tokens[k].text in ";:|" or self.parse.tags[k] in ("PRP", ""):
@@ -205,14 +224,40 @@ class _Finder:
         return (heads or outward or [place.first])[-1]
 
     def _complement(self, n: int) -> int | None:
-        """The noun below a mention: "60 % of the workers", "$1 billion in gains"."""
+        """The noun that follows "of" or the like: "60 % of the workers", "$1 billion in gains"."""
         place = self.places[n]
+        if place.last < len(self.tokens) and self.tokens[place.last].low in ("of", "in", "off"):
+            k = place.last + 1
+            while k < len(self.tokens) and self.parse.tags[k] in ("DT", "PRP$", "PDT"):
+                k += 1
+            bare = k == place.last + 1
+            if self.tokens[place.last].low == "of" or (bare and not place.count and self.tokens[k - 1].low == "in"):
+                if (head := self._run(k)) is not None:
+                    return head
         for k in range(place.first, place.last):
             for child in self.parse.children[k]:
                 if child >= place.last and self.owner[child] == -1 and self._names(child):
                     if self.parse.relations[child] == "nmod" and self._completes(child, place):
                         return child
         return None
+
+    def _run(self, k: int) -> int | None:
+        """The last noun of the chunk that starts at token k; None if none starts there or it only tells a time."""
+        head = None
+        while k < len(self.tokens) and self.owner[k] == -1:
+            if self._names(k):
+                head = k
+            elif self.parse.tags[k] not in IN_CHUNKS or self.tokens[k].low in TIMES or self.tokens[k].text in DATES:
+                break
+            k += 1
+        return head
+
+    def _modified(self, n: int) -> int | None:
+        """The noun right after a mention that stands before it as an adjective: "a 25 % tax", "an 80-yard pass"."""
+        place = self.places[n]
+        if place.count or place.last >= len(self.tokens) or self.parse.tags[place.last] in ("JJR", "RBR"):
+            return None
+        return self._run(place.last)
 
     def _completes(self, k: int, place: Place) -> bool:
         case = self._case(k)
@@ -230,7 +275,8 @@ class _Finder:
                 if self._names(child):
                     return child
                 if self.parse.tags[child] in ("PRP", "EX") or self.tokens[child].low in ("this", "these", "those"):
-                    return PRONOUN
+                    # "the company said it has 1,000 customers": the clause above may name it
+                    return None if self.parse.relations[k] in DEPENDENT_CLAUSES else PRONOUN
         return None
 
     def _object(self, k: int, but: int) -> int | None:
@@ -267,10 +313,15 @@ class _Finder:
         return self._with_pieces(found)
 
     def _before(self, k: int) -> list[int]:
-        """The words that stand before a noun in its chunk."""
-        words = []
-        while k and self.owner[k - 1] == -1:
+        """The words that stand before a noun in its chunk; a mention is stepped over: "a sharp 3 % drop"."""
+        words: list[int] = []
+        while k:
             k -= 1
+            if self.owner[k] != -1:
+                if words and self.tokens[k + 1].text in ",;":
+                    break
+                k = self.places[self.owner[k]].first
+                continue
             if self.tokens[k].low in TIMES:
                 break  # "last season Chris Wood": a comma was left out
             if self.parse.tags[k] in PREMODIFIERS:

@@ -25,6 +25,10 @@ _CONTEST = frozenset(
 )
 
 
+TOLERANCE = "tolerance"
+"""The rule's name in `Amount.how`."""
+
+
 def join(tokens: Sequence[Token], amounts: list[Amount]) -> list[Amount]:
     """ "5-8 kg", "between $10 and $15 billion", "from 3 to 4 per cent": two amounts become one.
 
@@ -47,7 +51,7 @@ def _pass(tokens: Sequence[Token], amounts: list[Amount], *, hyphens: bool) -> l
             joined.pop()
         elif hyphens and _is_tolerance(tokens, before, amount):
             unit = before.unit if not before.bare else amount.unit
-            joined[-1] = replace(before, last=amount.last, unit=unit, how=(*before.how, "tolerance"))
+            joined[-1] = replace(before, last=amount.last, unit=unit, how=(*before.how, TOLERANCE))
         else:
             joined.append(amount)
             if not hyphens:
@@ -210,4 +214,7 @@ def _lent(tokens: Sequence[Token], a: Amount, following: Amount, b: Amount, near
 
 
 def _is_tolerance(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
+    """Whether b says how far a may be off; an amount has one tolerance at most."""
+    if a.how[-1:] == (TOLERANCE,) or not 1 <= b.first - a.last <= 3:
+        return False
     return "".join(t.text for t in tokens[a.last : b.first]) in ("±", "+/-", "+-", "+/−", "∓")

@@ -47,7 +47,7 @@ class RulesExtractor:
     Args:
         units: the known units.
         years: report calendar years too.
-        spacy_model: what parses the sentences in which amounts stand, for counted nouns and concepts (see `load_parser`);
+        spacy_model: what parses the sentences with amounts, for counted nouns and concepts (see `load_parser`);
             "none" goes by word lists. Loaded when first needed.
     """
 
