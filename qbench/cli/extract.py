@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
@@ -70,9 +70,9 @@ def _batches(lines: Iterator[str], size: int) -> Iterator[list[str]]:
 
 def _texts(source: str) -> Iterator[str]:
     if source == "-":
-        yield from (line.rstrip("\r\n") for line in sys.stdin)
+        yield from _lines(sys.stdin.buffer, "standard input")
     elif len(source) < 1024 and "\n" not in source and (Path(source).is_file() or _looks_like_a_path(source)):
-        yield from _lines(Path(source))
+        yield from _file(Path(source))
     else:
         yield source
 
@@ -81,18 +81,24 @@ def _looks_like_a_path(source: str) -> bool:
     return " " not in source and source.endswith((".txt", ".md", ".csv", ".tsv", ".jsonl"))
 
 
-def _lines(path: Path) -> Iterator[str]:
+def _file(path: Path) -> Iterator[str]:
     from qbench.errors import InputError
 
-    number = 0
     if not path.is_file():
         raise InputError("no such file", file=path, remedy="Give a text, a file with one text a line, or -")
-    try:
-        with path.open(encoding="utf-8") as stream:
-            for number, line in enumerate(stream, start=1):  # noqa: B007 - the number is for the error
-                yield line.rstrip("\r\n")
-    except UnicodeDecodeError as fault:
-        raise InputError(f"not UTF-8: {fault.reason}", file=path, line=number + 1) from None
+    with path.open("rb") as stream:
+        yield from _lines(stream, str(path))
+
+
+def _lines(stream: BinaryIO, name: str) -> Iterator[str]:
+    from qbench.errors import InputError
+
+    for number, raw in enumerate(stream, start=1):
+        try:
+            # A byte order mark is no part of the first text.
+            yield raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+        except UnicodeDecodeError as fault:
+            raise InputError(f"not UTF-8: {fault.reason}", file=name, line=number) from None
 
 
 def _records(texts: list[str], engine: Extractor, explain: bool) -> Iterator[dict[str, Any]]:
@@ -107,6 +113,7 @@ def _mention(q: Quantity, how: tuple[str, ...] | None) -> dict[str, Any]:
         "family": q.family,
         "change": _change(q),
         "bound": q.bound,
+        "direction": q.change,
         "concept": list(q.concept),
         "digits": q.digits,
         "span": q.value_span,

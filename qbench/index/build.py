@@ -19,16 +19,13 @@ from qbench.index.chunks import Chunk, chunks, is_done
 from qbench.index.disk import GIVEN, PAIRS, QUANTITIES, SENTENCES, UNITS, Index
 from qbench.index.merge import concatenate, write_pairs
 from qbench.index.pool import WorkerPool, default_workers
-from qbench.index.schemas import arrow_schema, sentence_schema
+from qbench.index.schemas import FORMAT, arrow_schema, sentence_schema
 from qbench.progress import Progress, silent
 from qbench.quantities.extractors import EXTRACTORS, ExtractorOptions
 from qbench.quantities.types import quantity_schema
 from qbench.store import Draft, digest, drafting, finished, read_manifest
 
 KIND = "index"
-
-FORMAT = 1
-"""Raised whenever the same input gives other bytes within one version of qbench."""
 
 
 def build_index(

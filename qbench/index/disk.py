@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qbench.errors import InputError
+from qbench.index.schemas import FORMAT
 from qbench.quantities.extractors import ExtractorOptions
 from qbench.quantities.parse import EMBEDDED
 from qbench.store import Manifest, read_manifest
@@ -43,10 +44,14 @@ class Index:
         """Open an index.
 
         Raises:
-            InputError: the folder is missing, unfinished, no index, or a table is gone or damaged.
+            InputError: the folder is missing, unfinished, no index, of another version, or a table is gone or damaged.
         """
         folder = Path(path)
         manifest = read_manifest(folder, "index")
+        if manifest.params.get("format") != FORMAT:
+            raise InputError(
+                "another version of qbench made this index", file=folder, remedy="Build it again with build-index"
+            )
         for name in (SENTENCES, QUANTITIES, PAIRS):
             if not (folder / name).is_file():
                 raise InputError("a table of the index is missing", file=folder / name, remedy="Build the index again")

@@ -10,6 +10,9 @@ if TYPE_CHECKING:
 
     Schema = dict[str, "pl.DataType | type[pl.DataType]"]
 
+FORMAT = 2
+"""Raised whenever the tables get other columns, or the same input other bytes within one version of qbench."""
+
 
 def sentence_schema() -> Schema:
     """Sentences: `doc_id` is "SOURCE_ID::N"; `start` and `end` are offsets into the document `source_id`."""

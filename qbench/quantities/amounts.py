@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from qbench.quantities.ages import is_age
 from qbench.quantities.ambiguity import scaled
-from qbench.quantities.dates import is_month, is_year
-from qbench.quantities.lexicon import FRACTION_MARKS, FUNCTION_WORDS, VERBS
+from qbench.quantities.dates import is_year, names_a_year
+from qbench.quantities.lexicon import FRACTION_MARKS
+from qbench.quantities.names import names_model
 from qbench.quantities.notquantity import excluded_until
-from qbench.quantities.numbers import MINUSES, Number, read_number
+from qbench.quantities.numbers import MINUSES, Number, read_number, with_late_scale
 from qbench.quantities.tokens import Token, glued
 from qbench.quantities.unit_forms import UnitReader
 from qbench.quantities.units import Unit, Units
@@ -79,13 +81,17 @@ class AmountFinder:
             if token.kind != "number" and token.low not in NUMBER_WORDS and token.text not in FRACTION_MARKS:
                 i += 1
                 continue
-            currency = self._currency(tokens, text, i)
+            currency, times = self._currency(tokens, text, i), 1.0
+            if currency is None and i and (thousands := self.forms.scaled_code(tokens[i - 1])) is not None:
+                currency, times = (thousands[0], i - 1), thousands[1]
             number = read_number(tokens, i, money=currency is not None)
             if number is None:
                 i += 1
                 continue
             if currency is None:
                 number = scaled(tokens, number)
+            elif times != 1.0 and not number.scaled:
+                number = replace(number, value=float(f"{number.value * times:.15g}"))
             amount, i = self._amount(tokens, text, number, currency)
             if amount is not None:
                 amounts.append(amount)
@@ -95,7 +101,8 @@ class AmountFinder:
         """A currency before token i, a sign between them or not ("$-50.8bn"), and the token at which it starts."""
         currency = self.forms.before(tokens, text, i)
         if currency is None and i > 1 and tokens[i - 1].text in "-−" and glued(tokens[i - 1], tokens[i]):
-            if glued(tokens[i - 2], tokens[i - 1]) and tokens[i - 2].kind == "mark":
+            near = glued(tokens[i - 2], tokens[i - 1])
+            if tokens[i - 2].kind == "mark" if near else tokens[i - 2].text.isupper() or tokens[i - 2].text in "$€£":
                 return self.forms.before(tokens, text, i - 1)
         return currency
 
@@ -103,10 +110,12 @@ class AmountFinder:
         self, tokens: Sequence[Token], text: str, number: Number, currency: tuple[Unit, int] | None
     ) -> tuple[Amount | None, int]:
         """The amount at a number, or None for what is no quantity; and where to go on."""
+        if tokens[number.first].text == "000":
+            return None, number.last  # "in $000's": the scale of a table
         if currency is None:
             if (end := excluded_until(tokens, number)) is not None:
                 return None, end
-        unit, last, span = self.forms.after(tokens, text, _before_of(tokens, number))
+        number, unit, last, span = self._unit_after(tokens, text, number)
         how = [number.rule] + (["magnitude"] if number.scaled else [])
         if unit is not None:
             how.append("unit after")
@@ -120,6 +129,8 @@ class AmountFinder:
         if unit is None:
             if _runs_on(tokens, number) or _is_fragment(tokens, number):
                 return None, max(number.last, number.first + 1) + _runs_on(tokens, number)
+            if self._is_exponent(tokens, number) or names_model(tokens, number):
+                return None, number.last
             unit, rule = self._without_unit(tokens, text, number)
             how += [rule] if rule else []
         if unit is not None:
@@ -134,11 +145,27 @@ class AmountFinder:
         unit = unit or self.units.get("")
         return Amount(number, unit, first, last, span, low, high, is_range=is_range, how=tuple(how)), last
 
+    def _unit_after(
+        self, tokens: Sequence[Token], text: str, number: Number
+    ) -> tuple[Number, Unit | None, int, tuple[int, int] | None]:
+        """The unit after a number, with the number: magnitudes may follow a currency ("75 USD million", "30 MEUR")."""
+        unit, last, span = self.forms.after(tokens, text, _before_of(tokens, number))
+        if unit is None and number.last < len(tokens) and not number.scaled:
+            if (thousands := self.forms.scaled_code(tokens[number.last])) is not None:
+                unit, last = thousands[0], number.last + 1
+                span = (tokens[number.last].start, tokens[number.last].end)
+                number = replace(number, value=float(f"{number.value * thousands[1]:.15g}"))
+        if unit is not None and _is_heading(tokens, number, unit, last):
+            unit, span = None, None
+        if unit is not None and unit.family == "currency" and not number.scaled:
+            number, last = with_late_scale(tokens, number, last)
+        return number, unit, last, span
+
     def _without_unit(self, tokens: Sequence[Token], text: str, number: Number) -> tuple[Unit | None, str]:
         """The unit of a number that has none beside it: an age, a multiple, a calendar year; and the rule's name."""
         if number.rule == "fold":
             return self.units.get("count"), ""
-        if _asks_age(tokens, number.first) or _age_after_name(tokens, number):
+        if is_age(tokens, number):
             return self.units.get("year of age"), "age"
         if is_year(tokens, number) and not self._starts_range(tokens, text, number):
             return self.units.get(CALENDAR_YEAR), "year"
@@ -149,26 +176,37 @@ class AmountFinder:
         k = number.last
         if k + 1 >= len(tokens) or tokens[k].low not in ("to", "and", "-", "–") or tokens[k + 1].kind != "number":
             return False
+        before = tokens[number.first - 1].low if number.first else ""
+        if before in ("in", "since", "during", ",") or (tokens[k].low == "and" and before != "between"):
+            return False  # "53% in 1978 and 55% in 1984"
         other = read_number(tokens, k + 1)
         return other is not None and self.forms.after(tokens, text, other)[0] is not None
+
+    def _is_exponent(self, tokens: Sequence[Token], number: Number) -> bool:
+        """Whether a number is what is left of a unit's negative power: the 1 of "12 counts s −1"."""
+        k = number.first - 1
+        if k < 1 or number.value not in (1, 2, 3) or number.written or tokens[k].text not in MINUSES:
+            return False
+        return glued(tokens[k], tokens[k + 1]) and self.units.symbol(tokens[k - 1].text) is not None
+
+
+def _is_heading(tokens: Sequence[Token], number: Number, unit: Unit, last: int) -> bool:
+    """Whether the word after a number is no unit of it: "157,000 week ago", "its 1986 year", "the 1985 share".
+
+    A singular after such a number belongs to something else than the number.
+    """
+    word = tokens[last - 1]
+    if unit.family not in ("time", "count") or last - number.last != 1 or glued(tokens[last - 2], word):
+        return False
+    if len(word.text) < 3 or (word.low != unit.name and word.low not in ("shr", "qtr")):
+        return False
+    ago = last < len(tokens) and tokens[last].low == "ago" and number.value > 1
+    return ago or (not number.scaled and names_a_year(tokens, number.first))
 
 
 def has_number(tokens: Sequence[Token]) -> bool:
     """Whether a number may start at any of the tokens."""
     return any(t.kind == "number" or t.low in NUMBER_WORDS or t.text in FRACTION_MARKS for t in tokens)
-
-
-def _asks_age(tokens: Sequence[Token], first: int) -> bool:
-    """Whether a bare number is an age by the word before it: "aged 26", "an age of 26", "an age less than 26"."""
-    words = [t.low for t in tokens[max(0, first - 4) : first]]
-    while words and words[-1] in _AGE_BRIDGE:
-        words.pop()
-    return bool(words) and words[-1] in ("age", "aged", "ages")
-
-
-_AGE_BRIDGE = frozenset(
-    "of is was under over above below than less more greater older younger between and from to least at".split()
-)
 
 
 def _runs_on(tokens: Sequence[Token], number: Number) -> bool:
@@ -191,24 +229,6 @@ def _is_fragment(tokens: Sequence[Token], number: Number) -> bool:
         alone = number.last == number.first + 1 or tokens[number.last - 1].low in ("a", "an")
         return alone and not is_part(tokens, number.first)
     return len(text) > 1 and text[0] == "0" and text.isdecimal()
-
-
-def _age_after_name(tokens: Sequence[Token], number: Number) -> bool:
-    """Whether a number between commas after a name is an age: "Marta Ruiz, 65, now runs it"."""
-    first, last = number.first, number.last
-    if number.written or number.scaled or first < 2 or last + 1 >= len(tokens) or not 1 <= number.value < 120:
-        return False
-    name, following = tokens[first - 2], tokens[last + 1]
-    if tokens[first - 1].text != "," or tokens[last].text not in ",." or not tokens[first].text.isdecimal():
-        return False
-    if name.kind != "word" or not name.text.istitle() or len(name.text) < 2 or is_month(name):
-        return False
-    if name.low in FUNCTION_WORDS or name.low in VERBS or name.low in _WEEKDAYS:
-        return False
-    return tokens[last].text == "," and following.kind == "word" and not is_month(following)
-
-
-_WEEKDAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday however first second".split())
 
 
 def _is_negative(tokens: Sequence[Token], first: int, number: int) -> bool:

@@ -130,13 +130,22 @@ def _change(
         k -= 1
     if any(tokens[j].low in PLACES for j in range(max(k + 1, first), amount.first)) and not by:
         return _afterwards(tokens, amount) if first == amount.first else ""
+    if k == amount.first - 1 and _is_attribute(tokens, amount):
+        return ""
     if k >= floor:
         change = _verb(tokens, k, amount, following, parse, by=by)
         if change:
             return "" if _denied(tokens, k) else change
-        if by:
-            return _far_verb(tokens, k, floor, parse)
+        leads = following is not None and following.first - amount.last == 1 and tokens[amount.last].low == "to"
+        if by or (leads and amount.unit.family == "ratio"):
+            return _far_verb(tokens, k, floor, parse)  # "grew sales by 35%", "raised its dividend 7% to 60 cents"
     return _afterwards(tokens, amount)
+
+
+def _is_attribute(tokens: Sequence[Token], amount: Amount) -> bool:
+    """Whether an amount describes a noun, "an advanced 360-degree camera": its unit is joined to it."""
+    k = amount.number.last
+    return k < amount.last and tokens[k].text in "-‑" and amount.unit.family != "ratio"
 
 
 def _moves(tokens: Sequence[Token], k: int, amount: Amount, following: Amount | None, parse: Parse | None) -> bool:

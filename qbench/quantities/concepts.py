@@ -305,7 +305,9 @@ class _Finder:
             k = waiting.pop()
             if k != head and not self._inside(k):
                 continue
-            if self.parse.tags[k] in MODIFIER_TAGS and self.tokens[k].low not in NO_CONTENT:
+            # Marks come in only between words that they join; a parser takes "C." for one word.
+            wordy = self.tokens[k].kind != "mark" and self.parse.tags[k] in MODIFIER_TAGS
+            if wordy and self.tokens[k].low not in NO_CONTENT:
                 found.add(k)
                 if self.parse.tags[k] in NOUN_TAGS:
                     found.update(self._before(k))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from qbench.quantities.lexicon import MONTHS
+from qbench.quantities.lexicon import FUNCTION_WORDS, MONTHS, VERBS
 from qbench.quantities.numbers import Number
 from qbench.quantities.tokens import Token, glued
 
@@ -24,9 +24,11 @@ _SPANS = ("-", "–", "—", "to", "and", "through", "until", "or", "/", "&")
 
 def date_until(tokens: Sequence[Token], number: Number) -> int | None:
     """Where to go on if the number is part of a date; None if it is not."""
-    if number.scaled or number.written:
+    if number.scaled:
         return None
     first = number.first
+    if number.written:
+        return _day_in_words(tokens, number)
     if (end := _day(tokens, number)) is not None:
         return end
     # 12/31/2023, 2024-01-05, 12.31.2023; 2023-24, 1995–96, 2019/20
@@ -34,6 +36,8 @@ def date_until(tokens: Sequence[Token], number: Number) -> int | None:
     if chain >= 5:
         return first + chain
     if chain == 3 and tokens[first + 1].text in "-–/" and _is_short_year(tokens, first):
+        return first + 3
+    if chain == 3 and _is_lifetime(tokens, first):
         return first + 3
     return _era(tokens, number) or _short_year(tokens, number) or _month_and_day(tokens, number)
 
@@ -76,6 +80,8 @@ def clock_until(tokens: Sequence[Token], number: Number) -> int | None:
     if last < len(tokens) and len(tokens[first].text) == 4 and tokens[first].text.isdecimal():
         if tokens[last].text in _ZONES:
             return last + 1
+        if tokens[last].low in ("hours", "hrs") and _on_the_clock(tokens, first, last):
+            return last + 1
     # "9-11 a.m.", "from 5 to 7 pm": the first of two times
     if last + 1 < len(tokens) and tokens[last].low in _SPANS and tokens[last + 1].kind == "number":
         other = tokens[last + 1].text
@@ -83,6 +89,13 @@ def clock_until(tokens: Sequence[Token], number: Number) -> int | None:
         if small and _half_of_day(tokens, float(other.replace(",", "")), last + 2) is not None:
             return last + 1
     return None
+
+
+def _on_the_clock(tokens: Sequence[Token], first: int, last: int) -> bool:
+    """ "at 1900 hours", "1900 hours local time": an hour of the day, and no length of time."""
+    hours, minutes = int(tokens[first].text[:2]), int(tokens[first].text[2:])
+    local = last + 1 < len(tokens) and (tokens[last + 1].low == "local" or tokens[last + 1].text in _ZONES)
+    return hours < 24 and minutes < 60 and (local or (first > 0 and tokens[first - 1].low in ("at", "by", "until")))
 
 
 def is_year(tokens: Sequence[Token], number: Number) -> bool:
@@ -120,12 +133,22 @@ def _day(tokens: Sequence[Token], number: Number) -> int | None:
     return None
 
 
+def _day_in_words(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "on May one", "Record April Three": nothing follows that the number could count."""
+    first, last = number.first, number.last
+    if not first or not is_month(tokens[first - 1]) or not 1 <= number.value <= 31:
+        return None
+    after = tokens[last] if last < len(tokens) else None
+    counts = after is not None and after.text.islower() and after.low not in FUNCTION_WORDS | VERBS
+    return None if counts or (after is not None and after.text in "-%") else last
+
+
 def _last_day(tokens: Sequence[Token], last: int) -> int:
     """Past the second day of "June 5-8" or "June 5 to 8", where no word follows that the number could count."""
     if last + 1 >= len(tokens) or tokens[last].low not in _SPANS or not _may_be_day(tokens, last + 1):
         return last
     after = tokens[last + 2] if last + 2 < len(tokens) else None
-    counts = after is not None and (after.kind == "word" or after.text in "%$€£-") and after.text.islower()
+    counts = after is not None and after.text.islower() and after.low not in FUNCTION_WORDS | VERBS
     percent = after is not None and after.text in "%°"
     return last if percent or (counts and tokens[last].text not in "-–—") else last + 2
 
@@ -138,6 +161,21 @@ def _may_be_day(tokens: Sequence[Token], i: int) -> bool:
 def _is_short_year(tokens: Sequence[Token], first: int) -> bool:
     year, end = tokens[first].text, tokens[first + 2].text
     return len(year) == 4 and 1900 <= int(year) <= 2100 and len(end) == 2
+
+
+def _is_lifetime(tokens: Sequence[Token], first: int) -> bool:
+    """ "1703-1791", "(1736–1737)": two years, where nothing that they could count follows."""
+    start, end = tokens[first].text, tokens[first + 2].text
+    if tokens[first + 1].text not in "-–" or len(start) != 4 or len(end) != 4:
+        return False
+    after = tokens[first + 3] if first + 3 < len(tokens) else None
+    counts = after is not None and (after.text in "%$€£°" or (after.kind == "word" and after.text.islower()))
+    if counts and after is not None and after.low in FUNCTION_WORDS | VERBS:
+        counts = False
+    return 1000 <= int(start) < int(end) <= 2100 and int(end) - int(start) <= _LONGEST_LIFE and not counts
+
+
+_LONGEST_LIFE = 120
 
 
 def _era(tokens: Sequence[Token], number: Number) -> int | None:
@@ -170,7 +208,7 @@ def _month_and_day(tokens: Sequence[Token], number: Number) -> int | None:
     if chain_of_numbers(tokens, first, "/") != 3:
         return None
     pair = (tokens[first].text, tokens[first + 2].text)
-    if pair in (("9", "11"), ("24", "7")):
+    if pair in (("9", "11"), ("24", "7"), ("20", "20"), ("50", "50")):
         return first + 3
     announced = first > 0 and tokens[first - 1].low in ("on", "dated")
     return first + 3 if announced and int(pair[0][:3]) <= 12 and int(pair[1][:3]) <= 31 else None
@@ -185,3 +223,42 @@ def _half_of_day(tokens: Sequence[Token], value: float, k: int) -> int | None:
     if tokens[k].low == "o" and k + 2 < len(tokens) and tokens[k + 2].low == "clock":
         return k + 3
     return k + 1 if tokens[k].low in ("am", "pm") else None
+
+
+def names_a_year(tokens: Sequence[Token], first: int) -> bool:
+    """Whether a bare number before a noun is the year of it, not the count: "its 2018 sales", "above 2002 levels".
+
+    A number from 1900 to 2035 without separators is one, unless what follows is usually counted ("2012 patients") or
+    a word before it counts or acts ("about 2012 boats", "sold 2019 cars"); a round one (1900, 1950, 2000) only after a
+    name or a possessive.
+    """
+    text = tokens[first].text
+    if len(text) != 4 or not text.isdecimal() or not 1900 <= int(text) <= 2035:
+        return False
+    before = tokens[first - 1] if first else None
+    owned = before is not None and (before.text.endswith(("'s", "’s", "s'", "s’")) or before.low in _OWNERS)
+    if owned or first + 1 >= len(tokens):
+        return True
+    cue = before
+    if before is not None and before.low == "of" and first > 1:
+        cue = tokens[first - 2]  # "a total of 2012 boats"
+    if first + 3 < len(tokens) and tokens[first + 2].low == "of" and tokens[first + 3].text in "$€£":
+        return True  # "it had 2019 sales of $5 million"
+    if first + 3 < len(tokens) and tokens[first + 2].low == "of" and tokens[first + 3].kind == "number":
+        return True
+    if tokens[first + 1].low in _COUNTED or (cue is not None and (cue.low in _COUNTING or cue.low in VERBS)):
+        return False
+    named = before is not None and before.kind == "word" and before.text[:1].isupper() and first > 1
+    return int(text) % 50 != 0 or (named and before is not None and before.low not in FUNCTION_WORDS)
+
+
+_OWNERS = frozenset("its his her their our my your whose fiscal calendar".split())
+_COUNTING = frozenset(
+    "about nearly almost around approximately roughly some than least most total average sample maximum minimum number "
+    "all only exactly another every up these those".split()
+)
+_COUNTED = frozenset(
+    "patients participants people persons employees workers subjects women men children students respondents adults "
+    "individuals households deaths jobs seats votes meters metres feet miles yards pounds acres pages residents homes "
+    "soldiers troops voters".split()
+)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from qbench.quantities.dates import chain_of_numbers, clock_until, date_until
-from qbench.quantities.lexicon import CAPITAL_LABELS, FUNCTION_WORDS, INDEX_NAMES, LABELS, VERBS
+from qbench.quantities.lexicon import CAPITAL_LABELS, FUNCTION_WORDS, LABELS, ONES, VERBS
+from qbench.quantities.names import named_until
 from qbench.quantities.numbers import Number
 from qbench.quantities.tokens import Token, glued
 from qbench.quantities.written import ORDINALS
@@ -78,7 +79,7 @@ def _joined_to_word(tokens: Sequence[Token], number: Number) -> int | None:
         before = tokens[first - 1]
         if before.kind == "word" or before.text in ")]}":
             return _end_of_code(tokens, last)
-        if before.text in "-‑/#@_" and first > 1 and tokens[first - 2].kind == "word":
+        if before.text in "-‐‑/#@_" and first > 1 and tokens[first - 2].kind == "word":
             joined = glued(tokens[first - 2], before)
             if joined and tokens[first - 2].low not in GLUED_PREFIXES:
                 return _end_of_code(tokens, last)
@@ -98,6 +99,8 @@ def _followed_by_letters(tokens: Sequence[Token], number: Number) -> int | None:
     if last >= len(tokens) or not glued(tokens[last - 1], tokens[last]):
         return None
     after, beyond = tokens[last], tokens[last + 1] if last + 1 < len(tokens) else None
+    if tokens[last - 1].text == "000":
+        return last + 1  # "in $000's", "£000"
     if after.text in ("a", "b", "c", "d", "e") and len(tokens[last - 1].text) == 4 and 1900 <= number.value <= 2100:
         return last + 1  # "Li, 2006a"
     if after.low in ORDINAL_ENDINGS or (after.text in ("s", "’s", "'s") and number.value >= 10):
@@ -108,10 +111,17 @@ def _followed_by_letters(tokens: Sequence[Token], number: Number) -> int | None:
         return None
     if after.text in "-‑" and beyond.kind == "word" and len(beyond.text) <= 2 and beyond.text.isupper():
         return last + 2
+    if after.text == "/" and len(beyond.text) == 1 and beyond.text.isupper() and _slashed(tokens, last + 2):
+        return _end_of_code(tokens, last)
     if after.text in "-‑" and beyond.text == "Eleven":
         return last + 2
     closes = last + 2 < len(tokens) and tokens[last + 2].text == ")"
     return last + 3 if after.text == "(" and len(beyond.text) == 1 and beyond.kind == "word" and closes else None
+
+
+def _slashed(tokens: Sequence[Token], k: int) -> bool:
+    """Whether a stroke is glued to the token before k: "100574/Z/12/Z"."""
+    return k < len(tokens) and tokens[k].text == "/" and glued(tokens[k - 1], tokens[k])
 
 
 def _end_of_code(tokens: Sequence[Token], j: int) -> int:
@@ -127,12 +137,14 @@ def _end_of_code(tokens: Sequence[Token], j: int) -> int:
 
 def _label(tokens: Sequence[Token], number: Number) -> int | None:
     first = number.first
-    if not first or number.written or (number.scaled and len(tokens[number.last - 1].text) > 1):
+    if not first or (number.scaled and len(tokens[number.last - 1].text) > 1):
         return None
     k = first - 1
+    if number.written:
+        return number.last if tokens[k].low in _SAID_LABELS and _is_label(tokens, number) else None
     if tokens[k].text == "." and k and glued(tokens[k - 1], tokens[k]):
         k -= 1
-    if tokens[k].text == "(" and k:
+    if tokens[k].text == "(" and k and number.last < len(tokens) and tokens[number.last].text == ")":
         k -= 1
     word = tokens[k]
     # "no more than 5" has words between; "no 5" and "No. 5" are labels, "a total of no 5" does not occur.
@@ -140,7 +152,33 @@ def _label(tokens: Sequence[Token], number: Number) -> int | None:
         return None
     if word.low not in LABELS and word.text not in CAPITAL_LABELS:
         return None
-    return _end_of_labels(tokens, number.last) if word.low.endswith("s") or word.low == "pp" else number.last
+    several = word.low.endswith("s") or word.low in ("pp", "fig", "scope")
+    return _end_of_labels(tokens, number.last) if several else _end_of_section(tokens, number.last)
+
+
+def _end_of_section(tokens: Sequence[Token], j: int) -> int:
+    """Past the rest of "Topic 740-10": digits glued by a hyphen."""
+    if (
+        j + 1 < len(tokens)
+        and tokens[j].text in "-‑"
+        and tokens[j + 1].text.isdecimal()
+        and glued(tokens[j - 1], tokens[j])
+    ):
+        return j + 2 if glued(tokens[j], tokens[j + 1]) else j
+    return j
+
+
+_SAID_LABELS = frozenset("number phase chapter type stage step day week game round act part episode season".split())
+"""Labels that take a number in words: "the number three carmaker", "phase two", "on day one"."""
+
+
+def _is_label(tokens: Sequence[Token], number: Number) -> bool:
+    """Whether a word before a small number in words labels it: nothing plural follows that it may count."""
+    if number.value > 20 or not number.value.is_integer() or number.rule != "words":
+        return False
+    after = tokens[number.last] if number.last < len(tokens) else None
+    plural = after is not None and after.kind == "word" and after.low.endswith("s") and after.low not in VERBS
+    return not plural or (after is not None and after.low in FUNCTION_WORDS)
 
 
 def _end_of_labels(tokens: Sequence[Token], j: int) -> int:
@@ -153,7 +191,7 @@ def _end_of_labels(tokens: Sequence[Token], j: int) -> int:
             return j
         after = tokens[k + 1] if k + 1 < len(tokens) else None
         counts = after is not None and after.kind == "word" and after.low not in FUNCTION_WORDS | VERBS
-        if counts or (after is not None and after.text in "%°$€£"):
+        if (counts and tokens[k - 1].text != "&") or (after is not None and after.text in "%°$€£"):
             return j
         j = k + 1
 
@@ -211,13 +249,31 @@ def _list_mark(tokens: Sequence[Token], number: Number) -> int | None:
     closes = tokens[last].text == ")" and glued(tokens[last - 1], tokens[last])
     if first and tokens[first - 1].text == "(":
         opens = first < 2 or tokens[first - 2].text in ".:;" or tokens[first - 2].low in ("and", "or")
-        return last + 1 if closes and opens else None
+        opens = opens or (first > 1 and glued(tokens[first - 2], tokens[first - 1]) and tokens[first - 2].text != "$")
+        return last + 1 if closes and (opens or _has_sibling(tokens, first)) else None
     if first and tokens[first - 1].text not in ".:;":
         return None
     if last + 1 >= len(tokens) or tokens[last + 1].kind != "word" or glued(tokens[last], tokens[last + 1]):
         return None
     point = tokens[last].text == "." and not first and tokens[last + 1].text[:1].isupper()
     return last + 1 if closes or point else None
+
+
+def _has_sibling(tokens: Sequence[Token], first: int) -> bool:
+    """Whether a "(2)" comes soon after the "(1)" before token `first`, or the reverse: "due to (1) rain, (2) wind"."""
+    value = int(tokens[first].text)
+    near = range(max(1, first - _FAR), min(len(tokens) - 1, first + _FAR))
+    for step in (-1, 1):
+        wanted = str(value + step)
+        for k in near:
+            if tokens[k].text == wanted and (k > first) == (step > 0):
+                if tokens[k - 1].text == "(" and tokens[k + 1].text == ")":
+                    return value + step > 0
+    return False
+
+
+_FAR = 60
+"""Tokens to the next point of a list at most."""
 
 
 def _coordinate(tokens: Sequence[Token], number: Number) -> int | None:
@@ -230,73 +286,115 @@ def _coordinate(tokens: Sequence[Token], number: Number) -> int | None:
     return j + 1 if j < end and tokens[j].text in ("N", "S", "E", "W") else None
 
 
-def _index(tokens: Sequence[Token], number: Number) -> int | None:
-    """ "the S&P 500", "Nasdaq 100": indices and lists with the number of their members in the name."""
+def _legal(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "28 U.S.C. 1331", "17 C.F.R. § 240", "347 U.S. 483": title and section, volume and page."""
+    j, end, letters = number.last, min(len(tokens), number.last + 8), ""
+    if (
+        number.written
+        or number.scaled
+        or j + 2 >= len(tokens)
+        or tokens[j].text not in ("U", "C", "F", "S", "USC", "CFR")
+    ):
+        return None
+    while j < end and (tokens[j].text in ".§" or (tokens[j].kind == "word" and len(tokens[j].text) <= 3)):
+        letters += tokens[j].text if tokens[j].kind == "word" else ""
+        j += 1
+    if letters not in ("USC", "CFR", "US", "SCt") or j >= len(tokens) or tokens[j].kind != "number":
+        return None
+    return j + 1
+
+
+def _postcode(tokens: Sequence[Token], number: Number) -> int | None:
+    """The ZIP code of "Springfield, IL 62704"."""
     first = number.first
-    if not first or number.scaled or number.written or not tokens[first].text.isdecimal():
-        return None
-    before = tokens[first - 1].text
-    poors = before == "P" and first > 2 and (tokens[first - 3].text, tokens[first - 2].text) == ("S", "&")
-    return number.last if poors or before in INDEX_NAMES else None
-
-
-def _named_in_words(tokens: Sequence[Token], number: Number) -> int | None:
-    """ "the Kick Six", "the Big Ten": a capitalised numeral after a capitalised word, where not all words are."""
-    first = number.first
-    if not (number.written and first and number.last == first + 1 and tokens[first].text.istitle()):
-        return None
-    before = tokens[first - 1]
-    if before.kind != "word" or not before.text.istitle() or before.low in FUNCTION_WORDS or len(before.text) < 3:
-        return None
-    return None if _all_capitalised(tokens, first) else number.last
-
-
-def _product_name(tokens: Sequence[Token], number: Number) -> int | None:
-    """A short whole number after a capitalised word, with nothing after it to count: "iPhone 11 Pro", "Boeing 747"."""
-    first, last = number.first, number.last
     text = tokens[first].text
-    if not first or number.written or number.scaled or not text.isdecimal() or len(text) > 4:
+    if first < 2 or len(text) != 5 or not text.isdecimal() or tokens[first - 1].text not in _STATES:
         return None
-    before = tokens[first - 1]
-    if before.kind != "word" or before.text.endswith(("'s", "’s")) or (before.text.isupper() and len(before.text) <= 3):
-        return None
-    inner_capital = any(c.isupper() for c in before.text[1:]) and not before.text.isupper()
-    starts = first > 1 and tokens[first - 2].text not in ".!?" and before.low not in FUNCTION_WORDS | VERBS
-    if not inner_capital and not (before.text[:1].isupper() and starts):
-        return None
-    if last < len(tokens) and not _ends_name(tokens, number, certain=inner_capital):
-        return None
-    return last
+    return number.last if tokens[first - 2].text == "," or tokens[first - 2].text.istitle() else None
 
 
-def _ends_name(tokens: Sequence[Token], number: Number, *, certain: bool) -> bool:
-    """Whether what follows a capitalised word and a number leaves them a name: nothing there can be counted."""
-    first, last = number.first, number.last
-    after = tokens[last]
-    if after.kind != "word":
-        return after.text not in "%‰°″′$€£-–/" or (after.text == "-" and certain)
-    if glued(tokens[last - 1], after):
-        return False
-    if after.text[:1].isupper():
-        return certain or not _all_capitalised(tokens, first)
-    return after.low in _AFTER_NAMES or after.low in VERBS
-
-
-def _all_capitalised(tokens: Sequence[Token], i: int) -> bool:
-    """Whether the words around token i are capitalised anyway, as in a headline."""
-    near = [*tokens[max(0, i - 7) : max(0, i - 1)], *tokens[i + 2 : i + 8]]
-    words = [t.text for t in near if t.kind == "word" and len(t.text) > 3]
-    return len(words) >= 2 and not any(w[0].islower() for w in words)
-
-
-_AFTER_NAMES = frozenset(
-    (
-        "is was are were has have had will would can could may with and or of in on at for from to by the a "
-        "an as which that who when while but"
-    ).split()
+_STATES = frozenset(
+    "AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA "
+    "RI SC SD TN TX UT VT VA WA WV WI WY DC PR".split()
 )
+
+
+def _odds(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "at 5/1 odds", "the 5-1 favourite", "odds of 5/2"."""
+    first = number.first
+    chain = chain_of_numbers(tokens, first, "/-–") if not number.written else 0
+    if number.rule == "fraction" and number.last - first == 3:
+        chain = 3
+    if chain != 3:
+        return None
+    after = tokens[first + 3].low if first + 3 < len(tokens) else ""
+    before = {t.low for t in tokens[max(0, first - 2) : first]}
+    return first + 3 if after in _BETS or before & {"odds"} else None
+
+
+_BETS = frozenset(
+    "odds favourite favorite favourites favorites outsider outsiders shot shots underdog underdogs".split()
+)
+
+
+def _address(tokens: Sequence[Token], number: Number) -> int | None:
+    """A number within a web address: "https://example.org/a?b=12", "www.example.org/b%20c"."""
+    k, stop = number.first - 1, max(0, number.first - _LONGEST_ADDRESS)
+    if number.written or k < 0 or tokens[k].text not in "/=%&?-._#:~" or not glued(tokens[k], tokens[k + 1]):
+        return None
+    while k >= stop and (k + 1 == number.first or glued(tokens[k], tokens[k + 1])):
+        if tokens[k].low == "www" or (tokens[k].text == tokens[k + 1].text == "/" and k and tokens[k - 1].text == ":"):
+            return _end_of_word(tokens, number.last)
+        k -= 1
+        if k >= 0 and not glued(tokens[k], tokens[k + 1]):
+            return None
+    return None
+
+
+_LONGEST_ADDRESS = 40
+
+
+def _end_of_word(tokens: Sequence[Token], j: int) -> int:
+    """Past all that is glued together from token j - 1 on."""
+    while j < len(tokens) and glued(tokens[j - 1], tokens[j]):
+        j += 1
+    return j
+
+
+def _idiom(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "one-on-one talks", "a two-for-one offer", "a zero-sum game": words that are joined to a numeral."""
+    last = number.last
+    if not number.written or last + 1 >= len(tokens) or tokens[last].text not in "-‑":
+        return None
+    if not (glued(tokens[last - 1], tokens[last]) and glued(tokens[last], tokens[last + 1])):
+        return None
+    word = tokens[last + 1].low
+    if number.value == 0 and word not in _AFTER_ZERO and tokens[last + 1].kind == "word":
+        return last + 2
+    if word not in ("on", "for", "by", "to") or last + 3 >= len(tokens) or tokens[last + 2].text not in "-‑":
+        return None
+    other = tokens[last + 3].low
+    if word == "to" and other != tokens[number.first].low:
+        return None  # "five-to-six-week"
+    return last + 4 if other in ONES else None
+
+
+def _resolution(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "a 4K screen", "in 8K": the name of a picture format."""
+    last = number.last
+    if tokens[number.first].text not in ("2", "4", "5", "6", "8") or tokens[last - 1].text != "K":
+        return None
+    alone = last >= len(tokens) or tokens[last].text in ".,;)" or tokens[last].low in _PICTURES
+    return last if alone else None
+
+
+_PICTURES = frozenset(
+    "tv tvs video videos screen screens display displays resolution hdr monitor monitors content camera cameras "
+    "footage uhd ultra blu streaming television televisions quality movies movie films oled lcd hdmi gaming and".split()
+)
+_AFTER_ZERO = frozenset("percent per cent pct degree degrees to day days year years mile miles point points".split())
 
 _RULES = (
     date_until, clock_until, _version, _p_value, _ordinal, _joined_to_word, _area_code, _phone, _label, _citation,
-    _list_mark, _coordinate, _index, _named_in_words, _product_name,
+    _list_mark, _coordinate, _legal, _address, _postcode, _odds, _idiom, _resolution, named_until,
 )  # fmt: skip

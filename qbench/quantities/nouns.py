@@ -17,6 +17,7 @@ from qbench.quantities.stand_ins import may_be_counted
 from qbench.quantities.tokens import Token, glued
 from qbench.quantities.unit_forms import UnitReader
 from qbench.quantities.units import Unit, Units, fold, singular
+from qbench.quantities.written import is_part
 
 ADJECTIVES = frozenset({"JJ", "JJR", "JJS", "AFX"})
 PARTICIPLES = frozenset({"VBN", "VBG"})
@@ -34,7 +35,7 @@ LINKS = frozenset("to and or nor for by in of on at per with from as than the a 
 MORE_OR_LESS = frozenset("more less fewer so".split())
 """What stands after "or" between a number and its noun: "two or more lesions", "a dozen or so boats"."""
 NOT_COUNTED = frozenset(
-    "today yesterday tomorrow tonight cash stock noon midnight ad bc gmt edt est pdt pst utc".split()
+    "today yesterday tomorrow tonight cash stock vs noon midnight ad bc gmt edt est pdt pst utc".split()
 )
 
 Found = tuple[Unit, int, tuple[int, int]]
@@ -49,11 +50,9 @@ def count_nouns(
     for position, amount in enumerate(amounts):
         if amount.bare or (amount.year and may_be_counted(tokens, amount)):
             limit = amounts[position + 1].first if position + 1 < len(amounts) else len(tokens)
-            found = (
-                _by_words(tokens, amount.number, units)
-                if parse is None
-                else _by_tags(tokens, amount, limit, units, parse)
-            )
+            found = None if parse is None else _by_tags(tokens, amount, limit, units, parse)
+            if found is None and (parse is None or amount.year):
+                found = _by_words(tokens, amount.number, units)  # a parser may take the noun after a year for a verb
             if found is not None:
                 # "three thousand tests per day"
                 unit, last, span = forms.compound(tokens, text, *found)
@@ -68,6 +67,8 @@ def _says_nothing(tokens: Sequence[Token], amount: Amount) -> bool:
     """A "one" or "half" that counts nothing; "minus one" is a number."""
     number = amount.number
     single = number.last - number.first == 1 and tokens[number.first].low == "half"
+    if single and is_part(tokens, number.first) and tokens[number.last].low == "of":
+        return False
     return number.written and amount.low >= 0 and (number.value == 1 or single)
 
 
@@ -140,7 +141,7 @@ def _phrase(
         tokens[first].low in VAGUE or parse.tags[first] in PARTICIPLES or tokens[first].kind != "word"
     ):
         first += 1
-    return _unit(tokens, first, head, units), head + 1, (tokens[first].start, tokens[head].end)
+    return _unit(tokens, first, head, units, of=many), head + 1, (tokens[first].start, tokens[head].end)
 
 
 def _joint(tokens: Sequence[Token], k: int, limit: int) -> bool:
@@ -169,7 +170,7 @@ def _pair(parse: Parse, k: int, limit: int) -> bool:
 def _counted(tokens: Sequence[Token], amount: Amount, head: int, parse: Parse, *, many: bool) -> bool:
     """Whether the noun is what the number counts: a plural, a singular after "one", or the noun that it modifies."""
     tag, word = parse.tags[head], tokens[head].low
-    if word in NOT_COUNTED or len(word) < 2:
+    if word in NOT_COUNTED or len(word) < 2 or _is_when(tokens, amount, head) or _is_heading(tokens, amount, head):
         return False
     if tag in ("NNS", "NNPS") or word in ("people", "staff", "personnel"):
         return True
@@ -186,7 +187,34 @@ def _counted(tokens: Sequence[Token], amount: Amount, head: int, parse: Parse, *
     return tag == "NN" and modifies and amount.number.value.is_integer() and not amount.year
 
 
-def _unit(tokens: Sequence[Token], first: int, head: int, units: Units) -> Unit:
+def _is_when(tokens: Sequence[Token], amount: Amount, head: int) -> bool:
+    """Whether the noun only says when: "157,000 week ago", "40 a share versus nine last year"."""
+    if head + 1 < len(tokens) and tokens[head + 1].low == "ago":
+        return True
+    first = amount.number.last
+    return head == first + 1 and tokens[first].low in ("last", "this", "next") and tokens[head].low in _PERIODS
+
+
+_PERIODS = frozenset("year month week quarter season summer winter spring autumn fall decade".split())
+
+
+def _is_heading(tokens: Sequence[Token], amount: Amount, head: int) -> bool:
+    """Whether the noun heads the next column of figures: "Net 5,452,000 Sales 155.7 mln NOTE: ..."."""
+    if not tokens[head].text[:1].isupper() or amount.number.written or head + 1 >= len(tokens):
+        return False
+    if tokens[amount.number.last].text in _COLUMNS and head > amount.number.last:
+        return True
+    return head == amount.number.last and (tokens[head + 1].kind == "number" or tokens[head + 1].text in ":-")
+
+
+_COLUMNS = frozenset(
+    "Year Yr Oper Avg Net Shr Rev Revs Sales Qtr Qtly Div Tax Pretax Profit Turnover Operating Extraordinary Outside "
+    "Current Prior First Second Third Fourth Note NOTE".split()
+)
+"""Words at which the next item of a company's figures begins."""
+
+
+def _unit(tokens: Sequence[Token], first: int, head: int, units: Units, *, of: bool) -> Unit:
     words = ""
     for k in range(first, head + 1):
         if tokens[k].low == "and":
@@ -194,7 +222,11 @@ def _unit(tokens: Sequence[Token], first: int, head: int, units: Units) -> Unit:
         words += ("" if k == first or glued(tokens[k - 1], tokens[k]) else " ") + tokens[k].low.removesuffix(
             "'s"
         ).removesuffix("’s")
-    known = units.named(fold(words)) or units.named(fold(tokens[head].low))
+    # "thousands of dollars"; a single word right after the number was looked up before, and is no unit there.
+    known = units.named(fold(words)) if of or first < head else None
+    if known is None and first < head:
+        known = units.named(fold(tokens[head].low))  # "517 rushing yards", but not "12 steel bars"
+        known = known if known is not None and known.family in ("time", "length") else None
     return known if known is not None else units.get(singular(words))
 
 

@@ -20,6 +20,8 @@ MAX_EXPONENT = 290
 MAX_SCALES = 2
 """Magnitudes in a row: "5 hundred thousand", "3 lakh crore"."""
 MINUSES = "-−–"
+_DENOMINATORS = frozenset({*range(2, 13), 15, 16, 20, 25, 32, 64, 100, 128})
+"""Of what fractions are written with a stroke."""
 _FLATTENED = frozenset(f"10{k}" for k in range(3, 25))
 _PUNCTUATION = frozenset("–—‑’‘”“…»«·•")
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
@@ -73,7 +75,7 @@ def read_number(tokens: Sequence[Token], i: int, *, money: bool = False) -> Numb
     """
     token = tokens[i]
     if token.kind == "number":
-        plain = _digits(tokens, i)
+        plain = _digits(tokens, i, money=money)
     elif token.text in FRACTION_MARKS:
         plain = _fraction_mark(tokens, i)
     else:
@@ -81,6 +83,16 @@ def read_number(tokens: Sequence[Token], i: int, *, money: bool = False) -> Numb
     if plain is None or plain.high is not None or plain.rule in ("fold", "power of ten"):
         return plain
     return _with_scale(tokens, plain, money)
+
+
+def with_late_scale(tokens: Sequence[Token], number: Number, last: int) -> tuple[Number, int]:
+    """The number with the magnitude after its currency, "75 USD million", and the token after that."""
+    if last >= len(tokens) or tokens[last - 1].kind != "word" or not tokens[last - 1].text.isupper():
+        return number, last
+    scale = SCALES.get(tokens[last].low) or ABBREVIATED_SCALES.get(tokens[last].low)
+    if scale is None or scale < 1e3:
+        return number, last
+    return replace(number, value=float(f"{number.value * scale:.15g}")), last + 1
 
 
 def significant_digits(text: str) -> int:
@@ -99,10 +111,10 @@ def plain_digits(text: str) -> str:
     """A number token as `float` reads it: without separators of thousands, with a decimal point."""
     if "," in text and "." in text and text.rfind(",") > text.rfind("."):
         return text.replace(".", "").replace(",", ".")
-    return "".join(c for c in text if c not in ",\u00a0\u2009\u202f")
+    return "".join(c for c in text if c not in ", \u00a0\u2009\u202f")
 
 
-def _digits(tokens: Sequence[Token], i: int) -> Number | None:
+def _digits(tokens: Sequence[Token], i: int, *, money: bool) -> Number | None:
     raw = tokens[i].text
     if len(raw) > MAX_DIGITS * 2 or sum(c.isdigit() for c in raw) > MAX_DIGITS:
         return None
@@ -113,6 +125,10 @@ def _digits(tokens: Sequence[Token], i: int) -> Number | None:
     number = Number(value, value, i, last, digits)
     if last >= len(tokens):
         return number
+    if money and "." not in text and tokens[last].text[0] == "." and tokens[last].kind == "number":
+        if tokens[last].start - tokens[i].end == 1:  # "EUR13 .1 m", as some texts part them
+            value = float(text + tokens[last].text)
+            return Number(value, value, i, last + 1, significant_digits(text + tokens[last].text))
     if (power := _power(tokens, number, text)) is not None:
         return power
     if "." not in text and (mixed := _mixed(tokens, number)) is not None:
@@ -147,6 +163,8 @@ def _slash(tokens: Sequence[Token], i: int) -> Number | None:
         return None
     if i + 3 < len(tokens) and tokens[i + 3].text == "/":
         return None
+    if int(bottom) not in _DENOMINATORS:
+        return None  # "37/53": so many of so many; "18/24 weeks": one or the other
     value = int(top) / int(bottom)
     return Number(value, value, i, i + 3, len(top), rule="fraction")
 
@@ -166,12 +184,15 @@ def _power(tokens: Sequence[Token], number: Number, text: str) -> Number | None:
             return None
     elif sign.text in ("x", "X", "×", "*", "·", "⋅") and last + 1 < len(tokens) and tokens[last + 1].text == "10":
         found = _exponent(tokens, last + 2, bare=False)
+        found = found or (_parted_exponent(tokens, last + 2) if number.value < 100 else None)
     elif sign.text == "×" and last + 1 < len(tokens) and number.value < 100 and tokens[last + 1].text in _FLATTENED:
         found = (int(tokens[last + 1].text[2:]), last + 2)  # "6 × 106 kg": the exponent has lost its raise
     elif text == "10":
         text, found = "1", _exponent(tokens, last, bare=False)
         if found is not None and tokens[last].text not in "^⁻⁺" and tokens[last].kind != "word":
             return None  # "10-30" alone is a range
+        if found is None and sign.text == "−":
+            found = _parted_exponent(tokens, last)
     else:
         return None
     if found is None or abs(found[0]) > MAX_EXPONENT:
@@ -209,6 +230,18 @@ def _exponent(tokens: Sequence[Token], k: int, *, bare: bool) -> tuple[int, int]
     return (sign * int(tokens[j].text), j + 1) if len(tokens[j].text) <= 3 else None
 
 
+def _parted_exponent(tokens: Sequence[Token], k: int) -> tuple[int, int] | None:
+    """An exponent after a space, as raised digits become when a page is turned into text: "5 × 10 6", "10 −4"."""
+    signed = k + 1 < len(tokens) and tokens[k].text in MINUSES and glued(tokens[k], tokens[k + 1])
+    j = k + signed
+    if j >= len(tokens) or tokens[k].start - tokens[k - 1].end != 1 or not tokens[j].text.isdecimal():
+        return None
+    exponent = int(tokens[j].text) if len(tokens[j].text) <= 2 else 0
+    if not 2 <= exponent <= 24 or (j + 1 < len(tokens) and tokens[j + 1].text in ("-", "–", "×")):
+        return None
+    return (-exponent if signed else exponent), j + 1
+
+
 def _letters_glued(tokens: Sequence[Token], j: int) -> bool:
     return tokens[j].kind == "word" and glued(tokens[j - 1], tokens[j])
 
@@ -226,9 +259,10 @@ def _with_scale(tokens: Sequence[Token], number: Number, money: bool) -> Number:
     while j < len(tokens) and read < MAX_SCALES:
         token, before = tokens[j], tokens[j - 1]
         is_glued = glued(before, token)
-        if token.text == "-" and is_glued and j + 1 < len(tokens) and tokens[j + 1].low in SCALES:
-            j += 1
-            continue
+        if token.text == "-" and is_glued and j + 1 < len(tokens):
+            if tokens[j + 1].low in SCALES or tokens[j + 1].low in ABBREVIATED_SCALES:
+                j += 1
+                continue
         scale = None if token.kind != "word" else _scale(tokens, j, is_glued, money)
         if scale is None and token.kind == "word" and not number.written:
             scale = _AFTER_DIGITS.get(token.low)

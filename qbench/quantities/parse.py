@@ -37,7 +37,8 @@ class Parse:
 
     Attributes:
         tags: Penn Treebank tags ("NNS", "VBD"); "" where the parser did not look.
-        heads: index of the governing token; a token's own index for a root and where the parser did not look.
+        heads: index of the governing token; a token's own index for a root and where the parser did not look. Following
+            heads always ends at such a token.
         relations: Universal Dependencies relations ("nsubj", "obl"); "part" for a further piece of a parser's word.
     """
 
@@ -86,13 +87,14 @@ class Parser:
                 sentences with a mention are parsed.
         """
         results = [_Columns(len(tokens)) for _, tokens, _ in texts]
-        stretches = [
-            (result, _Stretch(self._nlp, text, tokens, first, last, inside))
+        # Lazily, so that a text of any length takes the memory of a batch of its sentences.
+        pieces = (
+            (stretch.doc(), (result, stretch))
             for result, (text, tokens, mentions) in zip(results, texts, strict=True)
             for first, last, inside in _stretches(tokens, mentions)
-        ]
-        docs = self._nlp.pipe((stretch.doc() for _, stretch in stretches), batch_size=BATCH)
-        for (result, stretch), doc in zip(stretches, docs, strict=True):
+            for stretch in [_Stretch(self._nlp, text, tokens, first, last, inside)]
+        )
+        for doc, (result, stretch) in self._nlp.pipe(pieces, as_tuples=True, batch_size=BATCH):
             words = _clear_to_universal(doc) if self._clear else [(w.head.i, w.dep_) for w in doc]
             stretch.write(doc, words, result)
         return [Parse(c.tags, c.heads, c.relations) for c in results]
@@ -153,6 +155,7 @@ class _Stretch:
                 leader = k
             elif not any(m.first <= k < m.last and not m.words for m in self._mentions):
                 into.tags[k], into.heads[k], into.relations[k] = into.tags[leader], leader, "part"
+        _cut_cycles(into, self._first, self._last)
 
 
 class _Columns:
@@ -160,6 +163,19 @@ class _Columns:
         self.tags = [""] * n
         self.heads = list(range(n))
         self.relations = [""] * n
+
+
+def _cut_cycles(columns: _Columns, first: int, last: int) -> None:
+    """Make trees of what the words of one token, hanging on different words, may have closed to a ring."""
+    seen_from = dict.fromkeys(range(first, last), -1)
+    for start in range(first, last):
+        k = start
+        while seen_from[k] == -1:
+            seen_from[k] = start
+            head = columns.heads[k]
+            if head != k and seen_from[head] == start:
+                columns.heads[k], columns.relations[k] = k, "dep"
+            k = columns.heads[k]
 
 
 def _stretches(tokens: Sequence[Token], mentions: Sequence[StandIn]) -> Iterator[tuple[int, int, Sequence[StandIn]]]:
@@ -238,7 +254,11 @@ def _pipeline(name: str) -> Any:
         ) from fault
     missing = [part for part in NEEDED if part not in pipeline.pipe_names]
     if missing:
-        raise OptionError(f"the spaCy pipeline has no {' and no '.join(missing)}", value=name)
+        raise OptionError(
+            f"the spaCy pipeline has no {' and no '.join(missing)}",
+            value=name,
+            remedy="Use `embedded`, or a pipeline that has both, such as en_core_web_sm",
+        )
     kept = {*NEEDED, "tok2vec", "transformer"}
     pipeline.select_pipes(disable=[part for part in pipeline.pipe_names if part not in kept])
     return pipeline

@@ -45,8 +45,10 @@ class QuantulumExtractor(RulesExtractor):
         if not any(c.isdigit() for c in text) and not super()._draft(text).amounts:
             return Draft(text, (), ())
         tokens = tokenize(text)
-        found = (self._from_quantulum(tokens, text, mention) for mention in self._read(text))
-        return Draft(text, tokens, [amount for amount in found if amount is not None])
+        read = (self._from_quantulum(tokens, text, mention) for mention in self._read(text))
+        years = {a.first: a for a in super()._draft(text).amounts if a.year} if self.years else {}
+        found = [years.pop(amount.first, amount) for amount in read if amount is not None]
+        return Draft(text, tokens, sorted([*found, *years.values()], key=lambda amount: amount.first))
 
     def _finish(self, draft: Draft, parse: Parse | None) -> list[Explained]:
         # quantulum3 has joined ranges and named units already.

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from qbench.quantities.amounts import Amount
+from qbench.quantities.dates import is_month
+from qbench.quantities.elided import share_elided
 from qbench.quantities.lexicon import CHANGE_VERBS
 from qbench.quantities.tokens import Token, glued
 from qbench.quantities.units import Unit
@@ -35,7 +37,7 @@ def join(tokens: Sequence[Token], amounts: list[Amount]) -> list[Amount]:
     A hyphen binds tighter than words: "from 24 to 33-35" ends in a range.
     """
     hyphened = _pass(tokens, amounts, hyphens=True)
-    return _pass(tokens, hyphened, hyphens=False) if len(hyphened) > 1 else hyphened
+    return share_elided(tokens, _pass(tokens, hyphened, hyphens=False)) if len(hyphened) > 1 else hyphened
 
 
 def _pass(tokens: Sequence[Token], amounts: list[Amount], *, hyphens: bool) -> list[Amount]:
@@ -74,7 +76,7 @@ def _range(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphens: bool) -> A
         return None
     if joint == "to" and lead not in ("from", "between") and _moves(tokens, a) and not (a.bare and not b.bare):
         return None  # "rose 5 per cent to 8 per cent"
-    unit = _common_unit(a, b)
+    unit = None if a.year and not b.year and _tells_when(tokens, a, b) else _common_unit(a, b)
     ends = None if unit is None else _ends(a, b, hyphen=hyphen)
     if unit is None or ends is None:
         return None
@@ -145,10 +147,26 @@ def _common_unit(a: Amount, b: Amount) -> Unit | None:
         return other.unit if other.bare or year is a else None  # "2000 to 3000 employees"
     if a.bare or b.bare:
         return b.unit if a.bare else a.unit
-    if a.unit.name == b.unit.name:
-        return a.unit
-    # "between $48,000 and $90,000 a year"
-    return b.unit if b.unit.name.startswith(f"{a.unit.name} per ") else None
+    if a.unit.name == b.unit.name or a.unit.name == f"{b.unit.name} of age":
+        return a.unit  # "aged 18 to 55 years": both are ages
+    if b.unit.name == f"{a.unit.name} of age":
+        return b.unit
+    # "between $48,000 and $90,000 a year", "from $75 per barrel to $45"
+    if b.unit.name.startswith(f"{a.unit.name} per "):
+        return b.unit
+    return a.unit if a.unit.name.startswith(f"{b.unit.name} per ") else None
+
+
+def _tells_when(tokens: Sequence[Token], year: Amount, b: Amount) -> bool:
+    """Whether a year-like number is the year in which something moved "to" b: "from $16 in 2018 to $31"."""
+    before = tokens[year.first - 1] if year.first else None
+    if before is not None and (before.low in _DATED or is_month(before)):
+        return True
+    # "2000 to 3000 employees": of like size, and without a currency of its own.
+    return b.first < b.number.first or not b.low <= 5 * year.low
+
+
+_DATED = frozenset("in , since during fiscal year by of until".split())
 
 
 def _ends(a: Amount, b: Amount, *, hyphen: bool) -> tuple[float, float, bool] | None:
@@ -201,11 +219,13 @@ def _lent(tokens: Sequence[Token], a: Amount, following: Amount, b: Amount, near
     if not a.bare or b.bare or following.first - a.last > 3:
         return None
     between = "".join(t.low for t in tokens[a.last : following.first])
-    if between not in (("to", "or", "and", ",or", ",and", "and/or", "x", "×", "by") if nearest else (",",)):
+    if between not in (
+        ("to", "or", "and", ",or", ",and", "and/or", "x", "×", "by", "/", "-and", "-or", "-to") if nearest else (",",)
+    ):
         return None
     if b.is_range or a.is_range or b.unit.family == "date":
         return None
-    if between != "to" and not abs(b.low) / 10 <= abs(a.low) <= abs(b.low) * 10:
+    if between != "to" and a.low and not abs(b.low) / 10 <= abs(a.low) <= abs(b.low) * 10:
         if not (b.number.scaled and not a.number.scaled and a.number.mantissa < 1000):
             return None  # "2,227,000 or four cts a share": two quantities, not two guesses at one
     scale = b.number.value / b.number.mantissa if b.number.scaled and not a.number.scaled and b.number.mantissa else 1.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from qbench.quantities.parse import Parse
@@ -10,6 +11,8 @@ from qbench.quantities.tokens import Token
 REACH = 40
 """Tokens between a list of mentions and "respectively", or between the mentions and the list before them, at most."""
 BETWEEN_MENTIONS = 4
+MOST = 12
+"""Mentions that one "respectively" deals with at most."""
 CONTENT = frozenset({"NN", "NNS", "NNP", "NNPS", "JJ", "JJR", "JJS", "VBN", "VBG", "AFX", "FW", "HYPH", "CD"})
 SKIPPED = frozenset({"DT", "PRP$", "POS", "PDT", "CC"})
 
@@ -22,10 +25,11 @@ before the mentions, or add to what the sentence says of all."""
 def shares(tokens: Sequence[Token], mentions: Sequence[Span], parse: Parse) -> dict[int, Share]:
     """Mention -> its share of a list, for the mentions that a "respectively" deals out."""
     found: dict[int, Share] = {}
+    ends = [last for _, last in mentions]
     for k, token in enumerate(tokens):
         if token.low != "respectively":
             continue
-        group = _group(tokens, mentions, k)
+        group = _group(tokens, mentions, bisect_right(ends, k), k)
         if len(group) < 2:
             continue
         start, end = mentions[group[0]][0], mentions[group[-1]][1]
@@ -37,17 +41,16 @@ def shares(tokens: Sequence[Token], mentions: Sequence[Span], parse: Parse) -> d
     return found
 
 
-def _group(tokens: Sequence[Token], mentions: Sequence[Span], k: int) -> list[int]:
-    """The run of mentions, next to each other, that ends before token k."""
+def _group(tokens: Sequence[Token], mentions: Sequence[Span], before: int, k: int) -> list[int]:
+    """The run of mentions, next to each other, that ends before token k: the last of the first `before` ones."""
     group: list[int] = []
     edge = k
-    for n in range(len(mentions) - 1, -1, -1):
+    for n in range(before - 1, -1, -1):
         first, last = mentions[n]
-        if last > k:
-            continue
-        gap = tokens[last:edge]
-        if len(gap) > (BETWEEN_MENTIONS if group else REACH) or any(t.text in ".;" for t in gap):
+        if edge - last > (BETWEEN_MENTIONS if group else REACH) or any(t.text in ".;" for t in tokens[last:edge]):
             break
+        if len(group) == MOST:
+            return []
         group.insert(0, n)
         edge = first
     return group

@@ -102,16 +102,14 @@ class RulesExtractor:
         for reading in readings:
             taken[reading.first : reading.last] = [True] * (reading.last - reading.first)
         if parse is None:
-            concepts = [
-                Concept(tuple(_concept_by_words(tokens, a, r, taken)), "words around")
-                for a, r in zip(amounts, readings, strict=True)
-            ]
+            concepts = [_concept_by_words(tokens, a, r, taken) for a, r in zip(amounts, readings, strict=True)]
         else:
             concepts = find_concepts(tokens, [_place(a, r) for a, r in zip(amounts, readings, strict=True)], parse)
         return [self._quantity(tokens, *each) for each in zip(amounts, readings, concepts, strict=True)]
 
     def _quantity(self, tokens: Sequence[Token], amount: Amount, reading: Reading, concept: Concept) -> Explained:
         unit = amount.unit
+        moved = [f"change {reading.change}"] if reading.change else []
         bound_tokens = [*range(reading.first, amount.first), *range(amount.last, reading.last)]
         quantity = Quantity(
             value=amount.low,
@@ -131,17 +129,18 @@ class RulesExtractor:
             change=reading.change,
             falling=amount.falling,
         )
-        return quantity, (*amount.how, f"bound {reading.bound}", f"concept {concept.how}")
+        return quantity, (*amount.how, f"bound {reading.bound}", *moved, f"concept {concept.how}")
 
 
 def _place(amount: Amount, reading: Reading) -> Place:
     return Place(reading.first, reading.last, amount.unit.family == "count", amount.unit.family == "time")
 
 
-def _concept_by_words(tokens: Sequence[Token], amount: Amount, reading: Reading, taken: Sequence[bool]) -> list[int]:
+def _concept_by_words(tokens: Sequence[Token], amount: Amount, reading: Reading, taken: Sequence[bool]) -> Concept:
     family = amount.unit.family
     counts = family in ("currency", "ratio", "count", "", "ratio difference") or family.startswith("currency")
-    return find_concept(tokens, reading.first, reading.last, taken, counts=counts)
+    words = tuple(find_concept(tokens, reading.first, reading.last, taken, counts=counts))
+    return Concept(words, "words around" if words else "none")
 
 
 def _value_span(tokens: Sequence[Token], amount: Amount) -> tuple[int, int]:

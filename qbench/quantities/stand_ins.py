@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from qbench.quantities.amounts import Amount
 from qbench.quantities.changes import BEFORE_NOUNS, LIGHT, MOVES, NOUNS_TOO, PLACES
+from qbench.quantities.dates import names_a_year
 from qbench.quantities.parse import StandIn
 from qbench.quantities.tokens import Token
 
@@ -36,6 +37,8 @@ def stand_ins(tokens: Sequence[Token], amounts: Sequence[Amount]) -> list[StandI
 
 def may_be_counted(tokens: Sequence[Token], year: Amount) -> bool:
     """Whether a year-like number may count what follows ("2000 employees"), by the words on both sides of it."""
+    if names_a_year(tokens, year.number.first):
+        return False
     before = tokens[year.first - 1].low if year.first else ""
     return before not in YEAR_WORDS and year.last < len(tokens) and tokens[year.last].text.islower()
 

@@ -22,6 +22,7 @@ class Token(NamedTuple):
 _TOKEN = re.compile(
     r"(?P<number>\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?"  # 1,200.5
     r"|\d{1,3}(?:[\u00a0\u2009\u202f]\d{3})+(?!\d)(?:\.\d+)?"  # 1 200 000, with spaces that do not break
+    r"|[1-9]\d{0,2}(?: \d{3}){0,3} 000(?![\d.,]?\d)"  # 50 000, with plain spaces: only before a group of noughts
     r"|\d{1,2}(?:,\d{2}){1,5},\d{3}(?![\d,])(?:\.\d+)?"  # 1,00,000
     r"|\d{1,3}(?:\.\d{3}){1,5},\d{1,2}(?![\d,])"  # 1.200,50
     r"|\d+(?:\.\d+)?|(?<![\w.])\.\d+)"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from qbench.quantities.ambiguity import is_shared, resolve
 from qbench.quantities.lexicon import ABBREVIATED_SCALES, FUNCTION_WORDS, MONEY_SCALES, SCALES, VERBS
-from qbench.quantities.numbers import Number
+from qbench.quantities.numbers import MINUSES, Number
 from qbench.quantities.tokens import Token, glued, tokenize
 from qbench.quantities.unit_trie import Match, UnitTrie
 from qbench.quantities.units import Unit, Units, singular
@@ -38,7 +38,7 @@ NEVER_SPACED = frozenset("p d b B t T F f C c R P a J ly in × x bp pc us pm".sp
 RISKY_CODES = frozenset(
     (
         "ALL TOP TRY CUP MOP PEN GEL COP MAD SOS BOB ARS AMD PHP BAM LAK ANG GIP SDR DOP ETB RON SR QR JD KD FF Sh Bs "
-        "Bs. TL SCR MGA BIF PAB ETH LTC CRC CVE SLE STN TOP LSL ERN PS"
+        "Bs. TL SCR MGA BIF PAB ETH LTC CRC CVE SLE STN TOP LSL ERN PS EURO Euro euro"
     ).split()
 )
 """Codes that are words, or mean something else: taken only with a number that looks like money."""
@@ -47,6 +47,8 @@ COMMON_NOUNS = frozenset(
     "quarter scruple".split()
 )
 """Names that begin many compounds ("two chain stores"): in the singular they are no unit of another number than 1."""
+CODE_SCALES = {"M": 1e6, "m": 1e6, "k": 1e3, "K": 1e3, "T": 1e3, "B": 1e9}
+"""Letters before a currency's code: "MSEK 5", "30 TEUR"."""
 AFTER_HYPHEN = frozenset("long high tall wide deep old thick plus a an per and to or by square cubic".split())
 NATIONAL = {
     "us": "dollar", "u.s.": "dollar", "usd": "dollar", "canadian": "canadian dollar", "cdn": "canadian dollar",
@@ -87,6 +89,16 @@ class UnitReader:
                 unit = self.units.get(sense.unit)
             return unit, i - k
         return None
+
+    def scaled_code(self, token: Token) -> tuple[Unit, float] | None:
+        """A currency code with its magnitude, "MUSD", "TEUR", "mSEK": the currency and the magnitude."""
+        text = token.text
+        if len(text) != 4 or text[0] not in CODE_SCALES or not text[1:].isupper():
+            return None
+        unit = self.units.preceding(text[1:])
+        if unit is None or text in self._ends_of_signs or self.units.symbol(text) is not None:
+            return None
+        return (unit, CODE_SCALES[text[0]]) if text[1:] not in RISKY_CODES else None
 
     def _dollar_sign(self, surface: str) -> Unit | None:
         """A dollar or peso sign with its country in small letters, or with a code: "hk $", "c$", "MXN$"."""
@@ -133,12 +145,15 @@ class UnitReader:
             fits = _name_fits(tokens, j, match, number)
         return unit if fits else None
 
+    def _precedes(self, surface: str) -> bool:
+        return (self.units.preceding(surface) or self.units.preceding(surface.upper())) is not None
+
     def _symbol_fits(
         self, tokens: Sequence[Token], j: int, last: int, surface: str, cued: bool, number: Number, *, currency: bool
     ) -> bool:
         following = tokens[last] if last < len(tokens) else None
         joined = glued(tokens[j - 1], tokens[j])
-        if following is not None and self.units.preceding(surface) is not None:
+        if following is not None and currency and self._precedes(surface):
             # "$100 $200", "5 EUR 10": the sign belongs to the number that it touches, else to the first.
             next_to = following.kind == "number" and following.start - tokens[last - 1].end <= (0 if joined else 1)
             if next_to:
@@ -149,6 +164,9 @@ class UnitReader:
             return False
         if surface == "a" and following is not None and not _may_follow_a(following):
             return False
+        if surface == "A" and not joined and following is not None and following.kind == "word" and not cued:
+            if not _may_follow_a(following):
+                return False  # "2 A median salary": the point of a list and its article
         if joined:
             return surface != "a" or cued
         if currency and surface in RISKY_CODES and not _is_money(tokens, number):
@@ -199,6 +217,8 @@ class UnitReader:
         """Denominators after a unit: "cents per diluted share", "mg/kg/day", "dlrs a barrel", "hours a week"."""
         if unit.name == "dollar" and (country := _country(tokens, last)) is not None:
             unit, last = self.units.get(country[0]), country[1]
+        if span is not None and (raised := self._raised(tokens, unit, last))[1] > last:
+            unit, last, span = raised[0], raised[1], (span[0], tokens[raised[1] - 1].end)
         for _ in range(3):
             below = self._denominator(tokens, text, last, unit)
             if below is None:
@@ -242,15 +262,29 @@ class UnitReader:
         return name, end
 
     def _inverse(self, tokens: Sequence[Token], j: int) -> tuple[str, int] | None:
-        """A unit to a negative power, "kg m-3", as a denominator."""
-        if j + 2 >= len(tokens) or tokens[j].kind != "word" or tokens[j + 1].text not in "-−":
+        """A unit to a negative power, "kg m-3", "mg kg−1 day−1", "km s −1", "g·l−1", as a denominator."""
+        if tokens[j].text in "·⋅." and j + 3 < len(tokens):
+            j += 1  # a product's point; "g. The -1" has no unit after it
+        if j + 2 >= len(tokens) or tokens[j].kind != "word" or tokens[j + 1].text not in MINUSES:
             return None
         power = _POWERS.get(tokens[j + 2].text)
-        if power is None or not (glued(tokens[j], tokens[j + 1]) and glued(tokens[j + 1], tokens[j + 2])):
+        if power is None or tokens[j + 1].start - tokens[j].end > 1 or not glued(tokens[j + 1], tokens[j + 2]):
             return None
-        below = self.units.symbol(tokens[j].text)
+        below = self.units.symbol(tokens[j].text) or self.units.named(tokens[j].low)
         name = power + below.name if below is not None else ""
         return (name, j + 3) if name in self.units else None
+
+    def _raised(self, tokens: Sequence[Token], unit: Unit, last: int) -> tuple[Unit, int]:
+        """An area or a volume whose exponent stands after a space: "12 cm 2 of leaf"."""
+        if last >= len(tokens) or tokens[last].text not in ("2", "3") or unit.family != "length":
+            return unit, last
+        name = _POWERS[tokens[last].text] + unit.name
+        after = tokens[last + 1] if last + 1 < len(tokens) else None
+        counts = after is not None and (after.kind == "number" or after.text in "-–×x%°+±")
+        if after is not None and after.kind == "word" and after.low not in FUNCTION_WORDS | VERBS:
+            counts = True
+        near = tokens[last].start - tokens[last - 1].end == 1 and len(tokens[last - 1].text) <= 2
+        return (self.units.get(name), last + 1) if near and not counts and name in self.units else (unit, last)
 
 
 _POWERS = {"1": "", "2": "square ", "3": "cubic "}

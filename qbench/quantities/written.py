@@ -125,7 +125,8 @@ def _with_part(tokens: Sequence[Token], i: int, j: int, value: float, scale: flo
     """ "two" and "thirds", "two" and "point five", "two" and "and a half"."""
     if j >= len(tokens):
         return Written(value, j)
-    if value < 20 and (part := _denominator(tokens, j, value)) is not None:
+    whose = tokens[i - 1].low if i else ""
+    if value < 20 and whose not in _WHICH and (part := _denominator(tokens, j, value)) is not None:
         times, end = _of_a_scale(tokens, part[1])
         return Written(value * part[0] * times, end, rule="fraction in words")
     if (half := and_fraction(tokens, j)) is not None:
@@ -137,6 +138,10 @@ def _with_part(tokens: Sequence[Token], i: int, j: int, value: float, scale: flo
         if digits:
             return Written(float(f"{value:.0f}.{digits}"), k)
     return Written(value, j)
+
+
+_WHICH = frozenset("first last past next previous latest all these those other".split())
+"""Words before "three quarters" that make them quarters of a year."""
 
 
 def _of_a_scale(tokens: Sequence[Token], k: int) -> tuple[float, int]:
@@ -157,11 +162,16 @@ def _denominator(tokens: Sequence[Token], j: int, value: float) -> tuple[float, 
     # "two quarters" of a year, "one fifth grade", "one third-party": what stands around says that it is a part.
     if word.startswith("quarter") and not (hyphen or of):
         return None
-    if value == 1 and word not in ("half", "third") and not (hyphen or of):
+    if value == 1 and word not in ("half", "third") and not (hyphen or of or _ends_phrase(tokens, k + 1)):
         return None
     if value == 1 and k + 1 < len(tokens) and tokens[k + 1].text == "-":
         return None
     return _PARTS[word], k + 1
+
+
+def _ends_phrase(tokens: Sequence[Token], k: int) -> bool:
+    """Whether a phrase ends before token k: "by one fifth in a year", not "one fifth grade" or "one tenth, ..."."""
+    return k < len(tokens) and tokens[k].low in ("in", "to", "by", "from", "than", "as", "on", "over", ".")
 
 
 def _indefinite(tokens: Sequence[Token], i: int) -> Written | None:
@@ -235,7 +245,9 @@ def _half(tokens: Sequence[Token], i: int) -> Written | None:
 
 _HALF_NAMES = frozenset("time times way life year years back day term".split())
 """What "half" makes a word with that is no half of it: "half-time", "half-year results"."""
-_HALVES_OF_TIME = frozenset("first second latter last other better opening closing final next early later".split())
+_HALVES_OF_TIME = frozenset(
+    "first second st nd latter last other better opening closing final next early later".split()
+)
 
 
 def is_part(tokens: Sequence[Token], i: int) -> bool:

@@ -40,7 +40,11 @@ def extractor_options(benchmark: Benchmark) -> ExtractorOptions:
     years = made.get("years", benchmark.params.get("quantities") is None)
     name = str(made.get("extractor") or made.get("name"))
     # "given" is no extractor: these quantities came with the corpus.
-    return ExtractorOptions(name=name if name in EXTRACTORS else "rules", years=bool(years))
+    return ExtractorOptions(
+        name=name if name in EXTRACTORS else "rules",
+        years=bool(years),
+        spacy_model=made.get("spacy_model", ExtractorOptions().spacy_model),
+    )
 
 
 def uses_stored(benchmark: Benchmark, source: DocumentQuantities) -> bool:

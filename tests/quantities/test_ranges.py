@@ -57,7 +57,7 @@ def read(text):
         # a hyphen binds tighter than words
         ("to climb from 24 to 33-35 billion euros", [((24e9, 35e9), "euro")]),
         # no ranges
-        ("lost 190 points to 5,040", [(190, "point"), (5040, "")]),
+        ("lost 190 points to 5,040", [(190, "point"), (5040, "point")]),
         ("it weighs 5 kg and 8 cm", [(5, "kilogram"), (8, "centimetre")]),
         ("5 kg to 8 cm", [(5, "kilogram"), (8, "centimetre")]),
         ("thousands of kg to 5 kg", [((1000, 10000), "kilogram"), (5, "kilogram")]),
