@@ -44,6 +44,8 @@ LISTED = 4
 """Tokens between two mentions of a list at most."""
 DEPENDENT_CLAUSES = frozenset({"ccomp", "advcl", "conj"})
 HEADWARD = frozenset({"compound", "amod", "flat", "part", "conj"})
+CONTROLLED = frozenset({"xcomp", "ccomp", "advcl"})
+"""Relations of clauses whose subject may be the object of the clause above."""
 CLIMBS = 12
 """Steps from a mention towards the root of its sentence."""
 
@@ -99,44 +101,60 @@ class _Finder:
         place, at = self.places[n], self._anchor(n)
         if self._one_of(place):
             return NONE
-        if (thing := self._complement(n)) is not None:
+        below = self._complement(n)
+        if (noun := self._modified(n)) is not None:
+            # "a 25 % tax on imported cars": a parser may hang the cars on the percentage
+            return self._climb(n, at, (noun,) if below is None or below < noun else (noun, below), "of its noun")
+        if below is not None:
             if self.parse.relations[at] in ("appos", "parataxis", "nmod"):
-                return self._made(thing, None, "of what")
-            return self._climb(n, at, thing, "of what")
-        if (thing := self._modified(n)) is not None:
-            return self._climb(n, at, thing, "of its noun")
+                return self._made((below,), None, "of what")
+            return self._climb(n, at, (below,), "of what")
         if (before := self._bracketed(place)) is not None:
             mention = self.owner[before]
-            return self._made(before, None, "before the bracket") if mention == -1 else self.concept(mention)
-        return self._climb(n, at, None, "")
+            return self._made((before,), None, "before the bracket") if mention == -1 else self.concept(mention)
+        return self._climb(n, at, (), "")
 
-    def _climb(self, n: int, at: int, thing: int | None, how: str) -> Concept:
+    def _climb(self, n: int, at: int, things: tuple[int, ...], how: str) -> Concept:
         """From a mention towards the root: the noun that it measures, if it is not known yet, and who has it."""
         for k, head, relation in self._upwards(at):
-            subject = self._own_subject(k)
-            if subject is not None:
-                return self._made(thing, None if subject == PRONOUN else subject, how)
+            if (done := self._told(n, k, head, relation, things, how)) is not None:
+                return done
             other = self.owner[head]
             if other not in (-1, n):
-                if thing is None and not self._noun_between(other, n):
+                if not things and not self._noun_between(other, n):
                     return self.concept(other)
                 break
             if self._names(head) and head != k:
-                if (owner := self._owned(k, head, relation, thing, how)) is not None:
-                    return owner
                 if relation in SUBJECTS:
                     break
-                if thing is None and relation not in ("conj", "parataxis", "list"):
-                    thing, how = head, "of its noun"
-            elif thing is None and k == at and (found := self._object_of(n, k)) is not None:
-                return self._made(found, None, "of the object")
-            if thing is not None and relation in (*SUBJECTS, "appos", "parataxis", "dep"):
+                if not things and relation not in ("conj", "parataxis", "list"):
+                    things, how = (head,), "of its noun"
+            elif not things and k == at and (found := self._object_of(n, k)) is not None:
+                return self._made((found,), None, "of the object")
+            if things and relation in (*SUBJECTS, "appos", "parataxis", "dep"):
                 break
-        if thing is not None:
-            return self._made(thing, None, how)
+        if things:
+            return self._made(things, None, how)
         if n and self._listed(n - 1, n):
             return self.concept(n - 1)
         return NONE if self.parse.relations[at] in SUBJECTS else self._made(self._nearest(n), None, "nearest noun")
+
+    def _told(self, n: int, k: int, head: int, relation: str, things: tuple[int, ...], how: str) -> Concept | None:
+        """The concept, where token k or its head says who has the mention; None where to go on."""
+        subject = self._own_subject(k)
+        if subject is not None:
+            return self._made(things, None if subject == PRONOUN else subject, how)
+        if (inherited := self._subject_mention(k, n)) is not None:
+            return Concept((*self._phrases(things), *inherited.words), f"{how} of a mention".strip())
+        if relation in CONTROLLED and (found := self._object(head, k)) is not None and head < found < k:
+            return self._made(things, found, how)  # "could cause sea levels to rise 11 feet"
+        if head == k or not self._names(head):
+            return None
+        if relation.startswith("acl"):  # "men aged 25"
+            return self._made(things, head if not things or relation == "acl:relcl" else None, how)
+        if things and relation == "nmod" and self._case(k) in ("with", "of", "in"):
+            return self._made(things, head, how)  # "brothers with a net worth of $1.8bn", "the purchase of a 5 % stake"
+        return None
 
     def _upwards(self, k: int) -> Iterator[tuple[int, int, str]]:
         """Token, head and relation, from token k to the root."""
@@ -146,14 +164,6 @@ class _Finder:
             if head == k:
                 return
             k = head
-
-    def _owned(self, k: int, head: int, relation: str, thing: int | None, how: str) -> Concept | None:
-        """Where the noun above is said to have the mention: "men aged 25", "brothers with a net worth of $1.8bn"."""
-        if relation.startswith("acl"):
-            return self._made(thing, head if thing is None or relation == "acl:relcl" else None, how)
-        if thing is not None and relation == "nmod" and self._case(k) == "with":
-            return self._made(thing, head, how)
-        return None
 
     def _object_of(self, n: int, k: int) -> int | None:
         """The object of the verb that the mention goes with: "raised the price by 5 %"; its subject is the mention."""
@@ -171,6 +181,16 @@ class _Finder:
             return None
         return k - 1 if self._names(k - 1) or self.owner[k - 1] != -1 else None
 
+    def _subject_mention(self, k: int, n: int) -> Concept | None:
+        """The concept of the mention that is the subject of token k: "two thirds of the workers earn $5"."""
+        for child in self.parse.children[k]:
+            if self.parse.relations[child] in SUBJECTS and self.owner[child] not in (-1, n):
+                return self.concept(self.owner[child])
+        return None
+
+    def _phrases(self, heads: tuple[int, ...]) -> list[int]:
+        return sorted({k for head in heads for k in self._phrase(head)})
+
     def _listed(self, a: int, b: int) -> bool:
         """Whether nothing but marks and small words stands between two mentions of one sentence."""
         between = self.tokens[self.places[a].last : self.places[b].first]
@@ -179,7 +199,7 @@ class _Finder:
     def _noun_between(self, a: int, b: int) -> bool:
         return any(self._names(k) for k in range(self.places[a].last, self.places[b].first))
 
-    def _nearest(self, n: int) -> int | None:
+    def _nearest(self, n: int) -> tuple[int, ...]:
         """Where the parse leads nowhere: the nearest noun on the left, then on the right."""
         place = self.places[n]
         for reach in (range(place.first - 1, max(-1, place.first - NEAR), -1), range(place.last, place.last + NEAR)):
@@ -187,8 +207,8 @@ class _Finder:
                 if k >= len(self.tokens) or self.tokens[k].text in ";:|" or self.parse.tags[k] in ("PRP", ""):
                     break
                 if self._names(k):
-                    return self._head_of(k)
-        return None
+                    return (self._head_of(k),)
+        return ()
 
     def _head_of(self, k: int) -> int:
         """The head of the noun phrase that token k stands in."""
@@ -208,8 +228,8 @@ class _Finder:
         words = [t.low for t in self.tokens[place.first : place.first + 2]]
         return words == ["one", "of"]
 
-    def _made(self, thing: int | None, subject: int | None, how: str) -> Concept:
-        phrase = [] if thing is None else self._phrase(thing)
+    def _made(self, things: tuple[int, ...], subject: int | None, how: str) -> Concept:
+        phrase = self._phrases(things)
         rest = [] if subject is None else [k for k in self._phrase(subject) if k not in phrase]
         if subject is not None:
             how = "of the subject" if not phrase else f"{how} and the subject"

@@ -1,0 +1,84 @@
+"""What a quantity is about, in plain sentences that any parser reads alike."""
+
+import pytest
+
+from qbench.quantities.concepts import Place, find_concepts
+from qbench.quantities.parse import Parse
+from qbench.quantities.tokens import tokenize
+
+
+def concepts(extractor, text):
+    found = extractor.extract(text)
+    for q in found:
+        said = " ".join(text[a:b].lower() for a, b in q.concept_spans)
+        assert all(word in said for word in q.concept)
+    return [" ".join(q.concept) for q in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # the subject
+        ("The price of the phone is $300.", ["price phone"]),
+        ("The population of the town is 60,000.", ["population town"]),
+        ("The battery lasts 10 hours.", ["battery"]),
+        ("Unemployment fell to 4 percent.", ["unemployment"]),
+        ("Net sales rose 5%.", ["net sales"]),
+        ("The R&D budget was $5 million.", ["r&d budget"]),
+        ("Revenue rose 5% to $3.5 million.", ["revenue", "revenue"]),
+        ("The laptop weighs 1.2 kg and costs 900 euros.", ["laptop", "laptop"]),
+        # the noun that has the mention, and the subject that has the noun
+        ("It has a 3300 mAh battery.", ["battery"]),
+        ("The town has a population of 60,000.", ["population town"]),
+        ("The battery has a capacity of 4,000 mAh.", ["capacity battery"]),
+        # the complement
+        ("About 60% of the workers left.", ["workers"]),
+        ("It has 64 GB of storage.", ["storage"]),
+        # the object
+        ("The company raised the price by 5%.", ["price"]),
+        # what stands before the bracket
+        ("The bridge (1,200 m) was built in 1990.", ["bridge"]),
+        # pronouns name nothing
+        ("It weighs 5 kg.", [""]),
+        ("He ran 5 miles.", [""]),
+        # each its own
+        ("The company reported revenue of $5 million and profit of $2 million.", ["revenue company", "profit"]),
+        ("Revenue and profit were $5 million and $2 million, respectively.", ["revenue", "profit"]),
+        ("One of the windows broke.", [""]),
+    ],
+)
+def test_by_the_parse(rules, text, expected):
+    found = [set(concept.split()) for concept in concepts(rules, text)]
+    assert found == [set(concept.split()) for concept in expected]
+
+
+def test_units_and_other_mentions_are_no_concept(rules):
+    for q in rules.extract("The 12 red doors of the house cost $900 and weigh 40 kg."):
+        assert not set(q.concept) & {"12", "$", "900", "40", "kg"}
+
+
+def test_concepts_need_no_capital_and_keep_the_order(rules):
+    assert concepts(rules, "The net worth of the singer is $40 million.") == ["net worth singer"]
+
+
+@pytest.mark.parametrize(
+    "heads",
+    [
+        [0, 0, 0, 0, 0, 0, 0],
+        [6, 6, 6, 6, 6, 6, 6],
+        [1, 2, 3, 4, 5, 6, 6],
+        [0, 0, 1, 2, 3, 4, 5],
+    ],
+)
+@pytest.mark.parametrize("relation", ["nsubj", "obj", "nmod", "conj", "acl", "compound", "dep", "nummod", "root", ""])
+@pytest.mark.parametrize("tag", ["NN", "VBD", "CD", ""])
+def test_any_tree_gives_words_outside_the_mentions(heads, relation, tag):
+    tokens = tokenize("doors 5 kg and 7 men (")
+    assert len(tokens) == len(heads)
+    places = [Place(1, 3), Place(4, 6, count=True)]
+    found = find_concepts(tokens, places, Parse([tag] * 7, heads, [relation] * 7))
+    assert len(found) == 2
+    for concept in found:
+        assert set(concept.words) <= {0, 3, 6}
+        assert list(dict.fromkeys(concept.words)) == list(concept.words)
+        assert concept.how
