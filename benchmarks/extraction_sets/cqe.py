@@ -69,7 +69,7 @@ def prediction(quantity: Quantity, average: bool = False) -> dict[str, Any]:
         "value": value,
         "unit": quantity.unit,
         "change": quantity.change or bound,
-        "concept": list(quantity.concept),
+        "concept": [*quantity.concept, *quantity.subject],
     }
 
 

@@ -1,7 +1,7 @@
 """What a number is about: the words of its concept, found by word lists and the order of the clause.
 
 *Numbers Matter* section 3.1 takes concepts from CQE's dependency parse. Here chunks of content words stand for noun
-phrases, and the nearest verb on the left for the predicate; a tagger can replace this module's one function.
+phrases, and the nearest verb on the left for the predicate.
 """
 
 from __future__ import annotations

@@ -62,10 +62,17 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """Indexes of the tokens that name a concept, the measured thing's before its subject's; and the rule."""
+    """Indexes of the tokens that name what a mention is about, and the rule.
+
+    Attributes:
+        words: what is measured ("net worth"), or the subject where nothing else is named.
+        subject: who or what has it, where `words` say what is measured.
+        how: name of the rule.
+    """
 
     words: tuple[int, ...]
     how: str
+    subject: tuple[int, ...] = ()
 
 
 NONE = Concept((), "none")
@@ -78,7 +85,7 @@ def find_concepts(tokens: Sequence[Token], places: Sequence[Place], parse: Parse
     found = [finder.concept(n) for n in range(len(places))]
     for n, (words, alone) in shares(tokens, [(p.first, p.last) for p in places], parse).items():
         before = () if alone else tuple(k for k in found[n].words if k not in words)
-        found[n] = Concept((*before, *words), "respectively")
+        found[n] = Concept((*before, *words), "respectively", () if alone else found[n].subject)
     return found
 
 
@@ -145,7 +152,9 @@ class _Finder:
         if subject is not None:
             return self._made(things, None if subject == PRONOUN else subject, how)
         if (inherited := self._subject_mention(k, n)) is not None:
-            return Concept((*self._phrases(things), *inherited.words), f"{how} of a mention".strip())
+            if not things:
+                return inherited
+            return Concept(tuple(self._phrases(things)), how, (*inherited.words, *inherited.subject))
         if relation in CONTROLLED and (found := self._object(head, k)) is not None and head < found < k:
             return self._made(things, found, how)  # "could cause sea levels to rise 11 feet"
         if head == k or not self._names(head):
@@ -231,9 +240,9 @@ class _Finder:
     def _made(self, things: tuple[int, ...], subject: int | None, how: str) -> Concept:
         phrase = self._phrases(things)
         rest = [] if subject is None else [k for k in self._phrase(subject) if k not in phrase]
-        if subject is not None:
-            how = "of the subject" if not phrase else f"{how} and the subject"
-        return Concept((*phrase, *rest), how if phrase or rest else "none")
+        if not phrase:
+            return Concept(tuple(rest), "of the subject") if rest else NONE
+        return Concept(tuple(phrase), f"{how} and the subject" if rest else how, tuple(rest))
 
     def _anchor(self, n: int) -> int:
         """The token of a mention whose head lies outside it, the last such."""

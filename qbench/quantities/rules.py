@@ -121,11 +121,12 @@ class RulesExtractor:
             base_value=self.units.to_base(amount.low, unit.name),
             base_high=self.units.to_base(amount.high, unit.name),
             concept=words_of(tokens, concept.words),
+            subject=words_of(tokens, concept.subject),
             digits=amount.number.digits,
             value_span=_value_span(tokens, amount),
             unit_span=amount.unit_span,
             bound_span=(tokens[bound_tokens[0]].start, tokens[bound_tokens[-1]].end) if bound_tokens else None,
-            concept_spans=spans_of(tokens, concept.words),
+            concept_spans=spans_of(tokens, [*concept.words, *concept.subject]),
             change=reading.change,
             falling=amount.falling,
         )

@@ -40,9 +40,11 @@ class Quantity:
             quantities compare if and only if their base units are equal.
         base_value, base_high: `value` and `high` in the base unit.
         concept: the words that say what the number is about, lower-case, in order.
+        subject: the words for who or what has it, where `concept` names what is measured: concept "net worth", subject
+            "founders"; () where nothing more is said.
         digits: number of significant digits as written.
         value_span, unit_span, bound_span: half-open character spans in the text.
-        concept_spans: one span for each stretch of concept words.
+        concept_spans: one span for each stretch of words of concept and subject.
     """
 
     value: float
@@ -61,6 +63,7 @@ class Quantity:
     concept_spans: tuple[Span, ...] = ()
     change: Change = ""
     falling: bool = False
+    subject: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +140,7 @@ def quantity_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
         "concept_spans": pl.List(pl.List(pl.Int32)),
         "change": pl.String,
         "falling": pl.Boolean,
+        "subject": pl.String,
     }
 
 
@@ -165,6 +169,7 @@ def to_row(doc_id: str, quantity: Quantity) -> dict[str, Any]:
         "concept_spans": [list(span) for span in quantity.concept_spans],
         "change": quantity.change,
         "falling": quantity.falling,
+        "subject": " ".join(quantity.subject),
     }
 
 
@@ -187,4 +192,5 @@ def from_row(row: dict[str, Any]) -> Quantity:
         concept_spans=tuple((a, b) for a, b in row["concept_spans"]),
         change=row["change"],
         falling=row["falling"],
+        subject=tuple(row["subject"].split()),
     )

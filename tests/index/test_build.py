@@ -107,6 +107,30 @@ def test_the_default_extractor_runs_in_the_workers(tmp_path):
     assert not index.given
 
 
+def test_an_index_knows_what_parsed_its_sentences(tmp_path):
+    source = tmp_path / "news.jsonl"
+    source.write_text(json.dumps({"id": "n1", "text": "The shop employs 1,200 full-time employees."}) + "\n")
+    words = ExtractorOptions(spacy_model="none")
+    plain = build_index(source, tmp_path / "plain", extractor=words, workers=1)
+    parsed = build_index(source, tmp_path / "parsed", workers=1)
+    assert plain.manifest.params["extractor"]["spacy_model"] == plain.manifest.params["extractor"]["parser"] == "none"
+    assert plain.extractor_options() == words
+    assert parsed.extractor_options() == ExtractorOptions()
+    assert plain.quantities().collect()["unit"].to_list() == ["employee"]
+    assert parsed.quantities().collect()["unit"].to_list() == ["full-time employee"]
+    # the same folder is not taken for one with the other parser
+    with pytest.raises(OptionError, match="--overwrite"):
+        build_index(source, tmp_path / "plain", workers=1)
+
+
+def test_a_parser_that_is_not_there_is_said_by_the_workers(tmp_path):
+    source = tmp_path / "news.jsonl"
+    source.write_text(json.dumps({"id": "n1", "text": "It has 5 doors."}) + "\n")
+    with pytest.raises(OptionError, match=r"no such spaCy pipeline .*Use `embedded`"):
+        build_index(source, tmp_path / "index", extractor=ExtractorOptions(spacy_model="en_nonsense"), workers=2)
+    assert not (tmp_path / "index").exists()
+
+
 def counted(monkeypatch):
     """Count the chunks that are sent to workers."""
     sent = []

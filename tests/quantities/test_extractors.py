@@ -103,7 +103,7 @@ def test_queries_are_read_in_order(extractor):
     text = "phone battery over 4000 mAh between 300 and 500 dollars"
     found = extractor.extract_query(text)
     check_spans(text, found)
-    assert [(q.bound, q.value, q.high, q.unit) for q in found][0] == (">", 4000, 4000, "milliampere hour")
+    assert (found[0].bound, found[0].value, found[0].high, found[0].unit) == (">", 4000, 4000, "milliampere hour")
 
 
 @given(st.lists(sentences(), max_size=6))

@@ -41,6 +41,24 @@ def values(text):
         "the 1st and the 22nd", "the twenty-first", "the S&P 500 fell", "the Nasdaq 100", "the FTSE 100 rose",
         "a new iPhone 11 Pro for sale", "the Galaxy Note 20 Ultra is out", "the Boeing 787 Dreamliner flew",
         "his Kick Six call was fine", "a 3D film", "7-Eleven opened",
+        # the second of two models, processors, lists
+        "the iPhone 11 and 11 Pro Max", "a Snapdragon 410 chipset, new", "the Boeing 737 jet", "a Euro 6 engine",
+        "the Group of Seven met", "a 4K screen", "films in 8K", "a 50-50 split", "20/20 vision",
+        # numbers of things, in words too
+        "the number three carmaker", "in phase two of it", "the number 7 seed", "scope 1 & 2 emissions", "zone 5c",
+        "under Topic 740-10", "Item 407 (c)(3) and (d)(4)", "the market(1) grew", "in $000's",
+        "due to (1) rain and (2) wind", "grant 100574/Z/12/Z",
+        # idioms with a numeral
+        "one-on-one talks", "a two-for-one split", "a zero-sum game", "zero-emission cars",
+        # law, places, bets, addresses
+        "under 28 U.S.C. 1331", "17 C.F.R. § 240", "in Springfield, IL 62704", "at 5/1 odds", "the 5-1 favourite",
+        "see https://example.org/a?b=364768&c=5", "see www.example.org/b%20c",
+        # years before a noun, lives, days in words, hours of the day
+        "its 2018 sales", "Keytruda 2018 sales rose", "above 2002 levels", "a 2011 report", "the 1986 year",
+        "it had 2019 sales of", "Wesley (1703-1791) wrote", "on April Three", "on May 28 and 29 at noon",
+        "at 1900 hours", "1900 hours local time",
+        # what is left of an exponent
+        "counts s −1",
         # properties of tests, denominators
         "(p < 0.05)", "deaths per 100,000",
     ],
@@ -81,6 +99,18 @@ def test_leaves_alone(text):
         ("05 kg", [5]),
         ("over 9000 boats", [9000]),
         ("1400 m up", [1400]),
+        ("for 1900 hours", [1900]),
+        ("2012 patients came", [2012]),
+        ("In May four ships sank", [4]),
+        ("the first three quarters of it", [3]),
+        ("five-to-six-week", [5]),
+        ("zero percent", [0]),
+        ("a 1/5 share", [0.2]),
+        ("5 zebras", [5]),
+        ("sold 4K boats", [4000]),
+        ("In 2019, 62704 boats", [62704]),
+        ("30-year bonds", [30]),
+        ("1100-1350 lbs", [1100]),
     ],
 )
 def test_keeps(text, expected):
@@ -93,6 +123,11 @@ def test_keeps(text, expected):
         ("Marta Ruiz, 65, now sails", "year of age"),
         ("Ruiz, 7, sails", "year of age"),
         ("aged 18", "year of age"),
+        ("anyone 60 or older", "year of age"),
+        ("adults 65 and over", "year of age"),
+        ("voters under 30, too", "year of age"),
+        ("under 40 contracts", ""),
+        ("60 or older than 50", ""),
         ("On Monday, 65, and so on", ""),
         ("The total was 9, 65, 7", ""),
     ],

@@ -112,10 +112,10 @@ def test_a_singular_is_counted_where_the_number_hangs_on_it(tagged, modifies, un
 
 
 def test_the_rule_is_named():
-    tokens = tokenize("5 doors")
-    (amount,) = count_nouns(
-        tokens, "5 doors", FINDER.find(tokens, "5 doors"), FINDER.forms, Parse(["CD", "NNS"], [1, 1], ["nummod", "root"])
-    )
+    text = "5 doors"
+    tokens = tokenize(text)
+    parse = Parse(["CD", "NNS"], [1, 1], ["nummod", "root"])
+    (amount,) = count_nouns(tokens, text, FINDER.find(tokens, text), FINDER.forms, parse)
     assert "noun unit" in amount.how
 
 

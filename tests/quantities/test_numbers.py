@@ -25,12 +25,31 @@ def values(text):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        # magnitudes around currencies, figures that a text has parted
+        ("75 USD million", [75e6]),
+        ("MUSD 5 and 30 MEUR", [5e6, 30e6]),
+        ("mSEK 7, TEUR 3", [7e6, 3000]),
+        ("EUR4 .5 m", [4.5e6]),
+        ("EUR 3 million USD 4.3 m", [3e6, 4.3e6]),
+        ("EUR -24.9 mn", [-24.9e6]),
+        ("a three-mln dlr cost", [3e6]),
+        ("a loss of (1,234)", [1234]),
+        # powers whose raise is lost
+        ("5 × 10 6 cells", [5e6]),
+        ("3 × 10 −4 kg", [3e-4]),
+        ("10 −4 M", [1e-4]),
+        ("10 - 4 = 6", [10, 4, 6]),
+        # fractions
+        ("one fifth of it", [0.2]),
+        ("by one fifth in a year", [0.2]),
+        ("37/53 boats", [37, 53]),
         # separators
         ("1,200 boats", [1200]),
         ("1,234,567.5 kg", [1234567.5]),
         ("1\u2009200\u2009000 boats", [1.2e6]),
         ("40\u202f000 boats", [40000]),
         ("75\u00a0000 boats", [75000]),
+        ("50 000 boats and 2 000 000 more", [50000, 2e6]),
         ("1,00,000 rupees", [1e5]),
         ("12,34,567 rupees", [1234567]),
         ("1.200,50 euros", [1200.5]),

@@ -18,8 +18,8 @@ from qbench.quantities.tokens import tokenize
 BLANK = spacy.blank("en")
 PIECES = (
     "The the firm sold 5 cars $3.5 25k-strong it's don't well-known e.g. U.S. (11 km) 7 miles rose fell to 40°C gonna "
-    "cannot and , . ; - – / :) ... 1/2 3%–4% S&P500 A+ #5 5x6 10-year-old 5'10\" can't've Mr. 12th ½ ± http://x.y/5?z=6 "
-    "\ud800 \u2028 \u00ad e\u0301"
+    "cannot and , . ; - – / :) ... 1/2 3%–4% S&P500 A+ #5 5x6 10-year-old 5'10\" can't've Mr. 12th ½ ± "
+    "http://x.y/5?z=6 \ud800 \u2028 \u00ad e\u0301"
 ).split(" ")
 
 
@@ -43,7 +43,9 @@ class Stub:
                 self.vocab,
                 words=words,
                 heads=[words.index(head) for head, _, _ in said],
-                deps=["ROOT" if head == word else relation for word, (head, relation, _) in zip(words, said)],
+                deps=[
+                    "ROOT" if head == word else relation for word, (head, relation, _) in zip(words, said, strict=True)
+                ],
                 tags=[tag for _, _, tag in said],
             )
             yield (made, context) if as_tuples else made
@@ -130,11 +132,17 @@ def test_a_word_of_the_parser_that_is_several_tokens():
     tokens = tokenize(text)
     at = [t.text for t in tokens].index
     pipeline = Stub({"It": ("It", "ROOT", "PRP"), "10-K": ("It", "obj", "NN")})
-    pipeline.make_doc = lambda piece: Doc(BLANK.vocab, words="It filed a 10-K for 5 firms .".split(), spaces=[1] * 6 + [0, 0])
+    pipeline.make_doc = lambda piece: Doc(
+        BLANK.vocab, words="It filed a 10-K for 5 firms .".split(), spaces=[1] * 6 + [0, 0]
+    )
     _, result = parsed(text, [StandIn(at("5"), at("5") + 1, ("5",))], pipeline)
     assert (result.tags[at("10")], result.heads[at("10")], result.relations[at("10")]) == ("NN", 0, "obj")
     for piece in ("-", "K"):
-        assert (result.tags[at(piece)], result.heads[at(piece)], result.relations[at(piece)]) == ("NN", at("10"), "part")
+        assert (result.tags[at(piece)], result.heads[at(piece)], result.relations[at(piece)]) == (
+            "NN",
+            at("10"),
+            "part",
+        )
 
 
 def test_of_several_words_in_one_token_the_outward_one_speaks():

@@ -56,6 +56,18 @@ def read(text):
         ("a 9-2 lead", [((9, 2), "")]),
         # a hyphen binds tighter than words
         ("to climb from 24 to 33-35 billion euros", [((24e9, 35e9), "euro")]),
+        # ages and rates that one end says for both
+        ("aged 18-55 years", [((18, 55), "year of age")]),
+        ("age 18 to 55 years", [((18, 55), "year of age")]),
+        ("between the ages of 18 and 55", [((18, 55), "year of age")]),
+        ("ages 5 to 12", [((5, 12), "year of age")]),
+        ("men 18–65 years of age", [((18, 65), "year of age")]),
+        ("from $75 U.S. per barrel to $45.88", [((75, 45.88), "dollar per barrel")]),
+        # a year is no end
+        ("from 3 tonnes in 2011 to 4 tonnes in 2012", [(3, "tonne"), (4, "tonne")]),
+        ("in 2018 to $31,560", [(31560, "dollar")]),
+        ("53% in 1978 and 55% in 1984", [(53, "percentage"), (55, "percentage")]),
+        ("2000 to 3000 tonnes of tea", [((2000, 3000), "tonne")]),
         # no ranges
         ("lost 190 points to 5,040", [(190, "point"), (5040, "point")]),
         ("it weighs 5 kg and 8 cm", [(5, "kilogram"), (8, "centimetre")]),
@@ -72,10 +84,14 @@ def read(text):
         ("5, 6, or 7 inches", [(5, "inch"), (6, "inch"), (7, "inch")]),
         ("5 x 7 inches", [(5, "inch"), (7, "inch")]),
         ("8 or 9 million euros", [(8e6, "euro"), (9e6, "euro")]),
+        ("at 0, 3 and 6 months", [(0, "month"), (3, "month"), (6, "month")]),
+        ("12- and 40-week terms", [(12, "week"), (40, "week")]),
+        ("for 18/24 weeks", [(18, "week"), (24, "week")]),
         ("2,227,000 or four cents", [(2227000, ""), (4, "cent")]),
         # tolerances
         ("16.8 +/- 1.2 mm", [(16.8, "millimetre")]),
         ("5 ± 2 mm", [(5, "millimetre")]),
+        ("5 ± 2 ± 1 mm", [(5, ""), (1, "millimetre")]),
     ],
 )
 def test_reads(text, expected):
@@ -114,7 +130,7 @@ def _calls(text):
     "piece",
     [
         "1-", "1,", "5, ", "[1,", "(", "$", "a ", "tens of ", "one million ", "two and a half and ", "-5", "10^",
-        "1e5e", "G2-", "Ab, 5, ", "Dec 5 to ", "p<<", "5 or ", "from 5 to ", "1,11,", "1.111.", "5\u00a0555",
+        "1e5e", "G2-", "Ab, 5, ", "Dec 5 to ", "p<<", "5 or ", "from 5 to ", "5 ± ", "1 000 ", "5 vs ", "1,11,", "1.111.", "5\u00a0555",
         "a\u0301", "\u0663,",
     ],
 )  # fmt: skip

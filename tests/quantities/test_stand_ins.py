@@ -1,5 +1,7 @@
 """What the parser reads in place of amounts."""
 
+import itertools
+
 import pytest
 
 from qbench.quantities.amounts import AmountFinder
@@ -14,7 +16,7 @@ def read(text):
     """The text as the parser reads it."""
     tokens = tokenize(text)
     found = stand_ins(tokens, FINDER.find(tokens, text))
-    assert all(a.last <= b.first for a, b in zip(found, found[1:], strict=False))
+    assert all(a.last <= b.first for a, b in itertools.pairwise(found))
     words, k = [], 0
     for mention in found:
         assert k <= mention.first < mention.last <= len(tokens)

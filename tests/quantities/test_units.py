@@ -206,3 +206,29 @@ def test_the_file_is_large_enough_to_be_useful():
     assert len(UNITS) > 750
     assert len({unit.family for unit in UNITS}) > 80
     assert UNITS_FILE.read_text(encoding="utf-8").startswith("#")
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [
+        ("5 km s −1", "kilometre per second"),
+        ("5 km s-1", "kilometre per second"),
+        ("5 km/s", "kilometre per second"),
+        ("10 W m−2", "watt per square metre"),
+        ("1,200 kg m-3", "kilogram per cubic metre"),
+        ("5 mol L−1", "mole per litre"),
+        ("5 mg kg-1 day-1", "milligram per kilogram per day"),
+        ("12 cm 2 of leaf", "square centimetre"),
+        ("50 microg/ml", "microgram per millilitre"),
+        ("EURO 128.7 million", "euro"),
+        ("70 mln U.S. Dlr", "dollar"),
+    ],
+)
+def test_spellings_of_one_unit(text, unit):
+    tokens = tokenize(text)
+    assert [a.unit.name for a in AmountFinder(load_units()).find(tokens, text)] == [unit]
+
+
+def test_lengths_side_by_side_are_no_area():
+    text = "12 m 2 dm"
+    assert [a.low for a in AmountFinder(load_units()).find(tokenize(text), text)] == [12, 2]

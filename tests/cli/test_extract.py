@@ -1,0 +1,222 @@
+"""`qbench extract` on the command line: a record for each line, in two forms, and errors that say what to do."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from qbench.cli.extract import BATCH, app
+from qbench.errors import InputError, OptionError
+from qbench.quantities.extractors import get_extractor
+
+runner = CliRunner()
+
+
+def extract(*words, stdin=None):
+    result = runner.invoke(app, [str(word) for word in words], input=stdin, catch_exceptions=True)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def records(*words, stdin=None):
+    result = extract(*words, "--format", "jsonl", stdin=stdin)
+    assert result.exit_code == 0
+    # Other line separators of Unicode may stand within a text: they end no record.
+    *lines, rest = result.stdout.split("\n")
+    assert rest == ""
+    return [json.loads(line) for line in lines]
+
+
+def only(text, *words):
+    (record,) = records(text, *words)
+    (mention,) = record["quantities"]
+    return mention
+
+
+# Records.
+
+
+def test_a_record_says_what_the_extractor_found():
+    text = "The laptop weighs at least 1.2 kg and costs $900 to $950."
+    (record,) = records(text)
+    mass, money = record["quantities"]
+    assert record["text"] == text
+    assert (mass["value"], mass["unit"], mass["family"]) == (1.2, "kilogram", "mass")
+    assert (mass["bound"], mass["change"], mass["digits"]) == (">=", ">", 2)
+    assert text[slice(*mass["span"])] == "1.2"
+    assert text[slice(*mass["unit_span"])] == "kg"
+    assert text[slice(*mass["bound_span"])] == "at least"
+    assert [text[a:b] for a, b in mass["concept_spans"]] == ["laptop"]
+    assert mass["concept"] == ["laptop"]
+    assert "rules" not in mass
+    assert (money["value"], money["change"], money["bound"], money["bound_span"]) == ([900, 950], "=", "between", None)
+    assert len(get_extractor().extract(text)) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "change", "bound"),
+    [
+        ("Prices rose 5%.", "up", "="),
+        ("Prices rose about 5%.", "up", "~"),
+        ("Prices rose more than 5%.", ">", ">"),
+        ("Prices fell 5%.", "down", "="),
+        ("Prices fell to 5%.", "=", "="),
+        ("It costs about $5.", "~", "~"),
+        ("It costs at least $5.", ">", ">="),
+        ("It costs no more than $5.", "<", "<="),
+        ("It costs less than $5.", "<", "<"),
+        ("It costs between $5 and $8.", "=", "between"),
+        ("It costs $5.", "=", "="),
+    ],
+)
+def test_changes_are_folded_to_six(text, change, bound):
+    mention = only(text)
+    assert (mention["change"], mention["bound"]) == (change, bound)
+
+
+def test_ranges_have_the_end_first_that_the_text_names_first():
+    assert only("The price fell from $40 to $35.")["value"] == [40, 35]
+    assert only("The price rose from $35 to $40.")["value"] == [35, 40]
+    assert "40 .. 35" in extract("The price fell from $40 to $35.").stdout
+
+
+def test_years_only_when_asked_for():
+    text = "It was founded in 1990."
+    assert records(text) == [{"text": text, "quantities": []}]
+    assert only(text, "--years")["unit"] == "calendar year"
+
+
+def test_own_units(tmp_path):
+    (tmp_path / "mine.txt").write_text("[counting]\nblip = = ; blip\n")
+    assert only("It made 5 blips.", "--units", tmp_path / "mine.txt")["unit"] == "blip"
+
+
+@pytest.mark.parametrize("name", ["rules", "quantulum3"])
+def test_extractors_by_name(name):
+    assert only("It weighs 1.2 kilograms.", "--extractor", name)["unit"] == "kilogram"
+
+
+# Lines.
+
+LINES = ["It weighs 2 lb.", "", "No number here.", "price of $5", "   ", "5\u2028kg", ""]
+
+
+def check_lines(found):
+    assert [record["text"] for record in found] == LINES
+    assert [len(record["quantities"]) for record in found] == [1, 0, 0, 1, 0, 1, 0]
+
+
+def test_each_line_of_a_file_is_a_record_and_line_numbers_agree(tmp_path):
+    file = tmp_path / "texts.txt"
+    file.write_bytes("\n".join([*LINES, ""]).encode())
+    check_lines(records(file))
+    file.write_bytes("\r\n".join(LINES[:-1]).encode() + b"\r\n\n")
+    check_lines(records(file))
+    file.write_bytes(b"")
+    assert records(file) == []
+
+
+def test_standard_input_is_read_like_a_file():
+    check_lines(records("-", stdin="\n".join([*LINES, ""]).encode()))
+    check_lines(records("-", "--spacy-model", "none", stdin="\n".join([*LINES, ""]).encode()))
+
+
+def test_more_lines_than_are_read_together_stay_in_order():
+    lines = [f"It has {n} doors." if n % 3 else "" for n in range(2, 2 * BATCH + 5)]
+    found = records("-", "--spacy-model", "none", stdin="\n".join([*lines, ""]).encode())
+    assert [record["text"] for record in found] == lines
+    values = [[q["value"] for q in record["quantities"]] for record in found]
+    assert values == [[n] if n % 3 else [] for n in range(2, 2 * BATCH + 5)]
+
+
+def test_a_text_with_line_ends_is_one_text():
+    (record,) = records("It weighs 2 lb.\nIt costs $5.")
+    assert len(record["quantities"]) == 2
+
+
+def test_queries_line_by_line():
+    found = records("-", "--query", stdin=b"laptop under 2 lb\n\nphone\n")
+    assert [record["terms"] for record in found] == ["laptop", "", "phone"]
+    assert [len(record["conditions"]) for record in found] == [1, 0, 0]
+    assert found[0]["conditions"][0]["comparator"] == "<"
+
+
+# Tables.
+
+
+def test_a_table_shows_values_and_escapes_markup():
+    shown = extract("The [b]mill[/b] employs at least 1,200 people [/].").stdout
+    assert "The [b]mill[/b] employs at least 1,200 people [/]." in shown
+    row = next(line for line in shown.splitlines() if line.startswith(">="))
+    assert row.split()[:3] == [">=", "1,200", "people"]
+    assert "rules" not in shown
+    assert "no quantities" in extract("No number here.").stdout
+
+
+def test_a_table_of_conditions():
+    shown = extract("--query", "laptop under 2 lb").stdout
+    assert "search words: laptop" in shown
+    assert "pound-mass" in shown
+
+
+# The rules.
+
+
+def test_explain_names_the_rules_in_both_forms():
+    text = "Net sales rose to $3.5 million."
+    rules = only(text, "--explain")["rules"]
+    assert {"magnitude", "unit before"} <= set(rules)
+    assert all(isinstance(rule, str) and rule for rule in rules)
+    shown = " ".join(extract(text, "--explain").stdout.split())
+    assert "as written rules" in shown
+    assert "unit before" in shown
+    assert records("No number here.", "--explain")[0]["quantities"] == []
+
+
+def test_explain_is_refused_for_queries():
+    with pytest.raises(OptionError, match=r"--explain .*Leave out --query, or --explain"):
+        extract("laptop under 2 lb", "--query", "--explain")
+
+
+# The parser.
+
+
+def test_without_a_parser(monkeypatch):
+    import qbench.quantities.rules as module
+
+    monkeypatch.setattr(module, "load_parser", lambda name: pytest.fail("loaded a parser"))
+    mention = only("The shop employs 1,200 full-time employees.", "--spacy-model", "none", "--explain")
+    assert mention["unit"] == "employee"
+    assert "concept words around" in mention["rules"]
+
+
+def test_with_the_parser():
+    mention = only("The shop employs 1,200 full-time employees.", "--explain")
+    assert mention["unit"] == "full-time employee"
+    assert "concept words around" not in mention["rules"]
+
+
+def test_an_unknown_parser_is_one_line_and_exit_code_1():
+    command = [sys.executable, "-m", "qbench", "extract", "It weighs 5 kg.", "--spacy-model", "en_core_nonsense"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith("qbench: no such spaCy pipeline (found 'en_core_nonsense')")
+    assert "`embedded`, `none`" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+# Errors.
+
+
+def test_wrong_options_and_files(tmp_path):
+    with pytest.raises(OptionError, match="Use table or jsonl"):
+        extract("5 kg", "--format", "xml")
+    with pytest.raises(InputError, match="no such file"):
+        extract("nothing-here.txt")
+    (tmp_path / "bad.txt").write_bytes(b"5 kg\n\xff 6 kg\n")
+    with pytest.raises(InputError, match=r"bad.txt:2: not UTF-8"):
+        extract(tmp_path / "bad.txt")

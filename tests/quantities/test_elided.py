@@ -1,0 +1,54 @@
+"""Units said once in a comparison, in sentences of our own."""
+
+import pytest
+
+from qbench.quantities.extractors import ExtractorOptions, get_extractor
+
+RULES = get_extractor(ExtractorOptions(spacy_model="none"))
+
+
+def read(text):
+    return [(q.value, q.unit) for q in RULES.extract(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The yard sold 90 canoes, up from 70 in the spring.", [(90, "canoe"), (70, "canoe")]),
+        ("Output rose to 3.1 million barrels from 2.9 million.", [(3.1e6, "barrel"), (2.9e6, "barrel")]),
+        ("a profit of $6.5m against 5.9m", [(6.5e6, "dollar"), (5.9e6, "dollar")]),
+        ("a profit of 6.5 million euros against 5.9", [(6.5e6, "euro"), (5.9e6, "euro")]),
+        ("It shipped 80 tonnes of tea, compared with 65 a year ago.", [(80, "tonne"), (65, "tonne")]),
+        ("The rate fell to 6% from 8.", [(6, "percentage"), (8, "percentage")]),
+        ("a loan of 30 million euros, cut from an original 45 million", [(30e6, "euro"), (45e6, "euro")]),
+        ("It held 7.4 tonnes versus about 6.", [(7.4, "tonne"), (6, "tonne")]),
+        # the second says the unit
+        ("It took 31 vs 28 days.", [(31, "day"), (28, "day")]),
+        # levels
+        ("The index rose 41.3 points to 2,310.7.", [(41.3, "point"), (2310.7, "point")]),
+        (
+            "The index shed 41 points, or 1.3%, to 2,310.",
+            [(41, "point"), (1.3, "percentage"), (2310, "point")],
+        ),
+        ("The index lost 41 points to close at 2,310.", [(41, "point"), (2310, "point")]),
+        (
+            "One fell 0.4% to 2,310 points, while the other rose 0.2% to 1,870.",
+            [(0.4, "percentage"), (2310, "point"), (0.2, "percentage"), (1870, "point")],
+        ),
+        # numbers that are left bare
+        ("The stock lost 2.1% to end at 1,870.20.", [(2.1, "percentage"), (1870.2, "")]),
+        ("The rate rose 6% from 40.", [(6, "percentage"), (40, "")]),
+        ("(30%) versus 15 of 41", [(30, "percentage"), (15, ""), (41, "")]),
+        ("It sold 90 canoes. Against 70 it looks good.", [(90, "canoe"), (70, "")]),
+    ],
+)
+def test_reads(text, expected):
+    got = read(text)
+    assert [unit for _, unit in got] == [unit for _, unit in expected]
+    assert [value for value, _ in got] == pytest.approx([value for value, _ in expected], rel=1e-12)
+
+
+def test_says_why():
+    text = "The yard sold 90 canoes, up from 70 in the spring."
+    ((_, _), (_, how)) = next(iter(RULES.explain_many([text])))
+    assert "elided unit" in how
