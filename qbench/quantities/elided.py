@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from qbench.quantities.amounts import Amount
-from qbench.quantities.lexicon import CHANGE_VERBS
+from qbench.quantities.changes import MOVES, TURNS
 from qbench.quantities.tokens import Token
 
 REACH = 14
@@ -79,7 +79,7 @@ def _is_compared(tokens: Sequence[Token], a: Amount, b: Amount, gap: list[str]) 
         return False
     # "rose 5% from 12": the size of a change and a level; "rose to 5% from 4%": two levels.
     level = any(t.low in ("to", "at") for t in tokens[max(0, a.first - 3) : a.first])
-    if len(gap) > 1 and gap[-2] in _MOVED:
+    if len(gap) > 1 and (gap[-2] in _MOVED or gap[-2] in MOVES or gap[-2] in TURNS):
         return level or a.unit.family != "ratio"
     return level and len(gap) <= 6
 
@@ -100,7 +100,7 @@ def _is_level(tokens: Sequence[Token], a: Amount, gap: list[str]) -> bool:
     """Whether the level that a change of so many points or things leads to follows: "rose 64 points to 4,577"."""
     if a.unit.family != "count" or not _reaches(gap):
         return False
-    return any(t.low in CHANGE_VERBS or t.low in ("added", "lost") for t in tokens[max(0, a.first - 6) : a.first])
+    return any(t.low in MOVES or t.low in TURNS for t in tokens[max(0, a.first - 6) : a.first])
 
 
 def _reaches(gap: list[str]) -> bool:

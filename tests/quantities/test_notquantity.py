@@ -100,7 +100,6 @@ def test_leaves_alone(text):
         ("over 9000 boats", [9000]),
         ("1400 m up", [1400]),
         ("for 1900 hours", [1900]),
-        ("2012 patients came", [2012]),
         ("In May four ships sank", [4]),
         ("the first three quarters of it", [3]),
         ("five-to-six-week", [5]),
@@ -142,3 +141,17 @@ def test_years_are_kept_apart():
     (amount,) = FINDER.find(tokens, "in 2019")
     assert amount.year
     assert "year" in amount.how
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It has 2012 patients.", [2012]),
+        ("a total of 2012 boats", [2012]),
+        ("The yard sold 2019 canoes.", [2019]),
+        ("The yard's 2000 canoes", []),
+        ("Its 2019 canoes were new.", []),
+    ],
+)
+def test_years_and_counts(words_only, text, expected):
+    assert [q.value for q in words_only.extract(text)] == expected

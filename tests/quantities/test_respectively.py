@@ -13,12 +13,12 @@ TAGS = {
 
 
 class Counting(list):
-    """A list that counts how often one of its items is looked at."""
+    """A list that counts how often its items are looked at."""
 
     looks = 0
 
     def __getitem__(self, k):
-        self.looks += 1
+        self.looks += len(range(*k.indices(len(self)))) if isinstance(k, slice) else 1
         return super().__getitem__(k)
 
 
