@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from qbench.quantities.types import Quantity
+from qbench.quantities.types import Quantity, change_symbol
 
 from .common import Figure, Score, Share, System
 
@@ -64,11 +64,10 @@ def prediction(quantity: Quantity, average: bool = False) -> dict[str, Any]:
     if quantity.value != quantity.high:
         ends = [quantity.value, quantity.high]
         value = sum(ends) / 2 if average else ends[::-1] if quantity.falling else ends
-    bound = {"<=": "<", ">=": ">", "between": "="}.get(quantity.bound, quantity.bound)
     return {
         "value": value,
         "unit": quantity.unit,
-        "change": quantity.change or bound,
+        "change": change_symbol(quantity),
         "concept": [*quantity.concept, *quantity.subject],
     }
 

@@ -107,11 +107,13 @@ def _records(texts: list[str], engine: Extractor, explain: bool) -> Iterator[dic
 
 
 def _mention(q: Quantity, how: tuple[str, ...] | None) -> dict[str, Any]:
+    from qbench.quantities.types import change_symbol
+
     return {
         "value": _value(q),
         "unit": q.unit,
         "family": q.family,
-        "change": _change(q),
+        "change": change_symbol(q),
         "bound": q.bound,
         "direction": q.change,
         "concept": [*q.concept, *q.subject],
@@ -123,13 +125,6 @@ def _mention(q: Quantity, how: tuple[str, ...] | None) -> dict[str, Any]:
         "concept_spans": q.concept_spans,
         **({} if how is None else {"rules": how}),
     }
-
-
-def _change(quantity: Quantity) -> str:
-    """One of = ~ < > up down: a range is "=", "rose more than 5%" is ">", "rose about 5%" is "up"."""
-    if quantity.change and quantity.bound in ("=", "~"):
-        return quantity.change
-    return {"<=": "<", ">=": ">", "between": "="}.get(quantity.bound, quantity.bound)
 
 
 def _value(quantity: Quantity) -> float | list[float]:

@@ -11,7 +11,7 @@ from qbench.quantities.tokens import Token
 
 OLDEST = 120
 _BRIDGE = frozenset(
-    "of is was under over above below than less more greater older younger between and from to least at : ,".split()
+    "of is was under over above below than less more greater older younger between and from to least at :".split()
 )
 """Words between "age" and its number."""
 _PEOPLE = frozenset(

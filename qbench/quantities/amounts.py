@@ -232,7 +232,10 @@ def _is_fragment(tokens: Sequence[Token], number: Number) -> bool:
 
 
 def _is_negative(tokens: Sequence[Token], first: int, number: int) -> bool:
-    """Whether a minus sign of its own stands before the amount, or between its currency and its number."""
+    """Whether a minus sign of its own stands before the amount, or between its currency and its number.
+
+    The brackets of tables, "(1,234)", are no sign: running text brackets many numbers that are not negative.
+    """
     if number > first and tokens[number - 1].text in MINUSES:
         return True
     if not first:

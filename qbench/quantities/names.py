@@ -88,7 +88,9 @@ def _product_name(tokens: Sequence[Token], number: Number) -> int | None:
     if not first or number.written or number.scaled or not text.isdecimal() or len(text) > 4:
         return None
     before = tokens[first - 1]
-    if before.kind != "word" or before.text.endswith(("'s", "’s")) or (before.text.isupper() and len(before.text) <= 3):
+    if before.kind != "word" or before.low in ("age", "aged", "ages"):
+        return None
+    if before.text.endswith(("'s", "’s")) or (before.text.isupper() and len(before.text) <= 3):
         return None
     inner_capital = any(c.isupper() for c in before.text[1:]) and not before.text.isupper()
     starts = first > 1 and tokens[first - 2].text not in ".!?" and before.low not in FUNCTION_WORDS | VERBS

@@ -152,8 +152,20 @@ def _label(tokens: Sequence[Token], number: Number) -> int | None:
         return None
     if word.low not in LABELS and word.text not in CAPITAL_LABELS:
         return None
+    if _measures(tokens, number.last):
+        return None  # "a follow-up visit 4-7 days later"
     several = word.low.endswith("s") or word.low in ("pp", "fig", "scope")
     return _end_of_labels(tokens, number.last) if several else _end_of_section(tokens, number.last)
+
+
+def _measures(tokens: Sequence[Token], j: int) -> bool:
+    """Whether the number before token j, or the range that it begins, is of days or the like: no label then."""
+    if j + 1 < len(tokens) and tokens[j].low in ("-", "–", "to") and tokens[j + 1].kind == "number":
+        j += 2
+    return j < len(tokens) and tokens[j].low in _TIMES
+
+
+_TIMES = frozenset("minutes hours days weeks months years percent %".split())
 
 
 def _end_of_section(tokens: Sequence[Token], j: int) -> int:

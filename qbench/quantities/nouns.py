@@ -69,7 +69,17 @@ def _says_nothing(tokens: Sequence[Token], amount: Amount) -> bool:
     single = number.last - number.first == 1 and tokens[number.first].low == "half"
     if single and is_part(tokens, number.first) and tokens[number.last].low == "of":
         return False
+    if not single and _is_bounded(tokens, number):
+        return False  # "at least one prior therapy", "more than one", "one or more"
     return number.written and amount.low >= 0 and (number.value == 1 or single)
+
+
+def _is_bounded(tokens: Sequence[Token], number: Number) -> bool:
+    before = [t.low for t in tokens[max(0, number.first - 2) : number.first]]
+    if before in (["at", "least"], ["at", "most"]) or before[-1:] == ["than"]:
+        return True
+    after = [t.low for t in tokens[number.last : number.last + 2]]
+    return len(after) == 2 and after[0] == "or" and after[1] in ("more", "fewer")
 
 
 def _linked(tokens: Sequence[Token], amounts: Sequence[Amount], position: int) -> bool:

@@ -12,7 +12,7 @@ from qbench.quantities.lexicon import CHANGE_VERBS
 from qbench.quantities.tokens import Token, glued
 from qbench.quantities.units import Unit
 
-HYPHENS = frozenset({"-", "–", "—", "‑", "-to-", "to-", "-to"})
+HYPHENS = frozenset({"-", "–", "—", "‑", "~", "-to-", "to-", "-to"})
 WORDS = frozenset({"to", "through", "till", "until", "thru"})
 LONGEST = 30
 """Tokens from the start of a range to its end, at most."""
@@ -63,7 +63,11 @@ def _pass(tokens: Sequence[Token], amounts: list[Amount], *, hyphens: bool) -> l
 
 def _range(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphens: bool) -> Amount | None:
     """The range of two amounts; None if they are none."""
-    if a.is_range or a.last >= b.first:
+    if (
+        a.is_range
+        or a.last >= b.first
+        or (tokens[a.last].text == "~" and not glued(tokens[a.last - 1], tokens[a.last]))
+    ):
         return None
     if (tokens[a.last].text in HYPHENS) != hyphens and tokens[a.last].low != "to":
         return None
@@ -151,6 +155,8 @@ def _common_unit(a: Amount, b: Amount) -> Unit | None:
         return a.unit  # "aged 18 to 55 years": both are ages
     if b.unit.name == f"{a.unit.name} of age":
         return b.unit
+    if "age" in a.how and b.unit.family == "time":
+        return b.unit  # "age 1-12 months"
     # "between $48,000 and $90,000 a year", "from $75 per barrel to $45"
     if b.unit.name.startswith(f"{a.unit.name} per "):
         return b.unit
@@ -192,7 +198,7 @@ def _lends(a: Amount, b: Amount) -> bool:
 def _contest(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
     """Whether "2-5" is the result of a game, by the words around it."""
     around = {t.low for t in tokens[max(0, a.first - 4) : a.first]} | {t.low for t in tokens[b.last : b.last + 2]}
-    return bool(around & _CONTEST)
+    return tokens[a.last].text != "~" and bool(around & _CONTEST)
 
 
 def _is_score(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:

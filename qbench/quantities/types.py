@@ -111,6 +111,13 @@ class Condition:
         return cls(**{**data, "concept": tuple(data["concept"].split())})
 
 
+def change_symbol(quantity: Quantity) -> str:
+    """Bound and change as one of = ~ < > up down: "5 to 8" is "=", "rose more than 5%" ">", "rose about 5%" "up"."""
+    if quantity.change and quantity.bound in ("=", "~"):
+        return quantity.change
+    return {"<=": "<", ">=": ">", "between": "="}.get(quantity.bound, quantity.bound)
+
+
 def quantity_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
     """Columns of a quantity table: `doc_id`, then the fields of `Quantity`.
 

@@ -77,6 +77,17 @@ def test_changes_are_folded_to_six(text, change, bound):
     assert (mention["change"], mention["bound"]) == (change, bound)
 
 
+def test_the_direction_is_kept_beside_the_bound():
+    texts = ("Prices rose 5%.", "Prices fell more than 5%.", "It costs $5.")
+    assert [only(text)["direction"] for text in texts] == ["up", "down", ""]
+
+
+def test_the_concept_ends_with_the_subject():
+    mention = only("The town has a population of 60,000.")
+    assert mention["concept"] == ["population", "town"]
+    assert mention["subject"] == ["town"]
+
+
 def test_ranges_have_the_end_first_that_the_text_names_first():
     assert only("The price fell from $40 to $35.")["value"] == [40, 35]
     assert only("The price rose from $35 to $40.")["value"] == [35, 40]

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from qbench.index.disk import Index
-from qbench.index.schemas import sentence_schema
+from qbench.index.schemas import FORMAT, sentence_schema
 from qbench.quantities.types import Quantity, quantity_schema, to_row
 from qbench.quantities.units import load_units
 from qbench.store import digest, drafting
@@ -113,7 +113,8 @@ def write_index(folder, rows, extractor="given"):
         )
         .sort("concept", "unit")
     )
-    params = {"extractor": {"extractor": extractor, "years": False, "units_file": None, "version": "0"}}
+    made = {"extractor": extractor, "years": False, "units_file": None, "version": "0"}
+    params = {"format": FORMAT, "extractor": made}
     key = digest([str(rows), extractor])
     with drafting(folder, "index", key, params) as draft:
         table.write_parquet(draft.folder / "sentences.parquet")

@@ -23,7 +23,7 @@ def mentions(text):
 
 def form(unit, surface):
     known = UNITS.get(unit)
-    if surface in known.before:
+    if surface in known.before and surface not in known.names:  # "euro" is written on either side
         return UnitForm(before=surface)
     return UnitForm(after=surface if surface == "%" else f" {surface}", named=surface in known.names)
 

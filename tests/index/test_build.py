@@ -123,6 +123,16 @@ def test_an_index_knows_what_parsed_its_sentences(tmp_path):
         build_index(source, tmp_path / "plain", workers=1)
 
 
+def test_an_index_of_another_version_says_what_to_do(tmp_path, corpus):
+    index = build_index(corpus, tmp_path / "index", extractor=GIVEN, workers=1)
+    manifest = index.path / "manifest.json"
+    written = json.loads(manifest.read_text())
+    written["params"]["format"] -= 1
+    manifest.write_text(json.dumps(written))
+    with pytest.raises(InputError, match=r"another version of qbench .*Build it again with build-index"):
+        Index.open(index.path)
+
+
 def test_a_parser_that_is_not_there_is_said_by_the_workers(tmp_path):
     source = tmp_path / "news.jsonl"
     source.write_text(json.dumps({"id": "n1", "text": "It has 5 doors."}) + "\n")

@@ -147,6 +147,11 @@ def test_years_are_kept_apart():
     ("text", "expected"),
     [
         ("It has 2012 patients.", [2012]),
+        ("at least one prior therapy", [1]),
+        ("more than one of them", [1]),
+        ("one or more of the boats", [1]),
+        ("At 6 weeks of age, one can swim.", [6]),
+        ("half of the boats", [0.5]),
         ("about 2012 boats", [2012]),
         ("The yard sold 2019 canoes.", [2019]),
         ("The yard's 2000 canoes", []),
