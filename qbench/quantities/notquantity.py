@@ -352,6 +352,10 @@ _BETS = frozenset(
 def _address(tokens: Sequence[Token], number: Number) -> int | None:
     """A number within a web address: "https://example.org/a?b=12", "www.example.org/b%20c"."""
     k, stop = number.first - 1, max(0, number.first - _LONGEST_ADDRESS)
+    if tokens[number.first].text.startswith("10.") and number.last + 1 < len(tokens):
+        slash = tokens[number.last]
+        if slash.text == "/" and len(tokens[number.first].text) == 7 and glued(tokens[number.first], slash):
+            return _end_of_word(tokens, number.last)  # a DOI, "10.1186/s12"
     if number.written or k < 0 or tokens[k].text not in "/=%&?-._#:~" or not glued(tokens[k], tokens[k + 1]):
         return None
     while k >= stop and (k + 1 == number.first or glued(tokens[k], tokens[k + 1])):

@@ -212,7 +212,7 @@ def _is_heading(tokens: Sequence[Token], amount: Amount, head: int) -> bool:
     """Whether the noun heads the next column of figures: "Net 5,452,000 Sales 155.7 mln NOTE: ..."."""
     if not tokens[head].text[:1].isupper() or amount.number.written or head + 1 >= len(tokens):
         return False
-    if tokens[amount.number.last].text in _COLUMNS and head > amount.number.last:
+    if tokens[amount.number.last].text in _COLUMNS:
         return True
     return head == amount.number.last and (tokens[head + 1].kind == "number" or tokens[head + 1].text in ":-")
 

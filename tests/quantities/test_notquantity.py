@@ -53,6 +53,7 @@ def values(text):
         # law, places, bets, addresses
         "under 28 U.S.C. 1331", "17 C.F.R. § 240", "in Springfield, IL 62704", "at 5/1 odds", "the 5-1 favourite",
         "see https://example.org/a?b=364768&c=5", "see www.example.org/b%20c",
+        "see 10.1234/ab56-78",
         # years before a noun, lives, days in words, hours of the day
         "its 2018 sales", "Keytruda 2018 sales rose", "above 2002 levels", "a 2011 report", "the 1986 year",
         "it had 2019 sales of", "Wesley (1703-1791) wrote", "on April Three", "on May 28 and 29 at noon",

@@ -258,11 +258,11 @@ def _lookups(text, extractor=RULES):
 @pytest.mark.parametrize("piece", ["5 ", "5-", "$", "1,", "million ", "a ", "one hundred ", "5/", "-", "5 per ", '5" '])
 def test_hostile_repetition_stays_linear(piece):
     # Work is counted, not seconds: lookups per character must not grow with the text.
-    short, long = (_lookups(piece * (n // len(piece))) for n in (2_000, 16_000))
+    short, long = (_lookups(piece * (n // len(piece))) for n in (1_000, 8_000))
     assert long <= 10 * short + 1000
 
 
-@pytest.mark.parametrize("piece", ["5 ", "1,", "5 men of 5 ", "(5)"])
+@pytest.mark.parametrize("piece", ["5 ", "1,", "5 men of 5 ", "(5)", "5 respectively "])
 def test_hostile_repetition_stays_linear_with_a_parse(rules, piece):
     rules.extract("It weighs 5 kg.")  # loads the parser
     short, long = (_lookups(piece * (n // len(piece)), rules) for n in (500, 4_000))
