@@ -219,10 +219,10 @@ UNIT_FORMS = [
 def test_round_trip_of_value_and_unit(form, value, commas):
     unit, surface = form
     number = f"{value:,}" if commas else str(value)
-    text = f"measured at {number} {surface} there"
+    text = f"they measured {number} {surface} there"
     found = RULES.extract(text)
     if any(c.isalpha() for c in surface) and len(surface) <= 2:
-        text = f"measured at {number}{surface} there"
+        text = f"they measured {number}{surface} there"
         found = RULES.extract(text)
         if surface in ("s", "b", "t", "d", "M", "K", "k", "m"):
             return  # "1990s", "5b", "5k": read as something else on purpose
