@@ -17,7 +17,6 @@ from qbench.quantities.unit_forms import UnitReader
 from qbench.quantities.units import Unit, Units
 from qbench.quantities.written import STARTERS, is_part
 
-NUMBER_WORDS = STARTERS
 CALENDAR_YEAR = "calendar year"
 
 
@@ -78,7 +77,7 @@ class AmountFinder:
         i = 0
         while i < len(tokens):
             token = tokens[i]
-            if token.kind != "number" and token.low not in NUMBER_WORDS and token.text not in FRACTION_MARKS:
+            if token.kind != "number" and token.low not in STARTERS and token.text not in FRACTION_MARKS:
                 i += 1
                 continue
             currency, times = self._currency(tokens, text, i), 1.0
@@ -202,11 +201,6 @@ def _is_heading(tokens: Sequence[Token], number: Number, unit: Unit, last: int) 
         return False
     ago = last < len(tokens) and tokens[last].low == "ago" and number.value > 1
     return ago or (not number.scaled and names_a_year(tokens, number.first))
-
-
-def has_number(tokens: Sequence[Token]) -> bool:
-    """Whether a number may start at any of the tokens."""
-    return any(t.kind == "number" or t.low in NUMBER_WORDS or t.text in FRACTION_MARKS for t in tokens)
 
 
 def _runs_on(tokens: Sequence[Token], number: Number) -> bool:

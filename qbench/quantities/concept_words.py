@@ -64,29 +64,6 @@ def find_concept(tokens: Sequence[Token], first: int, last: int, taken: Sequence
     return []
 
 
-def spans_of(tokens: Sequence[Token], indexes: Sequence[int]) -> tuple[tuple[int, int], ...]:
-    """Character spans of runs of neighbouring tokens."""
-    spans: list[tuple[int, int]] = []
-    for previous, k in zip([-2, *indexes], indexes, strict=False):
-        if k == previous + 1:
-            spans[-1] = (spans[-1][0], tokens[k].end)
-        else:
-            spans.append((tokens[k].start, tokens[k].end))
-    return tuple(spans)
-
-
-def words_of(tokens: Sequence[Token], indexes: Sequence[int]) -> tuple[str, ...]:
-    """Concept words, lower-case; pieces that stand glued in the text ("R&D", "full-time") are one word."""
-    words: list[str] = []
-    for previous, k in zip([-2, *indexes], indexes, strict=False):
-        piece = tokens[k].text.lower().removesuffix("'s").removesuffix("’s")
-        if k == previous + 1 and glued(tokens[previous], tokens[k]):
-            words[-1] += piece
-        else:
-            words.append(piece)
-    return tuple(word for word in words if word)
-
-
 def _previous(tokens: Sequence[Token], first: int) -> str:
     k = first - 1
     while k >= 0 and tokens[k].low in ("a", "an", "the", "only", "just"):

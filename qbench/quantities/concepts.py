@@ -43,7 +43,8 @@ DATES = MONTHS | frozenset("Monday Tuesday Wednesday Thursday Friday Saturday Su
 LISTED = 4
 """Tokens between two mentions of a list at most."""
 DEPENDENT_CLAUSES = frozenset({"ccomp", "advcl", "conj"})
-HEADWARD = frozenset({"compound", "amod", "flat", "part", "conj"})
+HEADWARD = frozenset({"compound", "amod", "flat", "part"})
+"""Relations that lead from a word of a noun phrase to its head."""
 CONTROLLED = frozenset({"xcomp", "ccomp", "advcl"})
 """Relations of clauses whose subject may be the object of the clause above."""
 CLIMBS = 12
@@ -223,11 +224,7 @@ class _Finder:
         """The head of the noun phrase that token k stands in."""
         for _ in range(CLIMBS):
             head = self.parse.heads[k]
-            if (
-                head == k
-                or not self._names(head)
-                or self.parse.relations[k] not in ("compound", "amod", "flat", "part")
-            ):
+            if head == k or not self._names(head) or self.parse.relations[k] not in HEADWARD:
                 break
             k = head
         return k
@@ -255,14 +252,13 @@ class _Finder:
     def _complement(self, n: int) -> int | None:
         """The noun that follows "of" or the like: "60 % of the workers", "$1 billion in gains"."""
         place = self.places[n]
-        if place.last < len(self.tokens) and self.tokens[place.last].low in ("of", "in", "off"):
+        case = self.tokens[place.last].low if place.last < len(self.tokens) else ""
+        if case == "of" or (case == "in" and not place.count):
             k = place.last + 1
-            while k < len(self.tokens) and self.parse.tags[k] in ("DT", "PRP$", "PDT"):
+            while case == "of" and k < len(self.tokens) and self.parse.tags[k] in ("DT", "PRP$", "PDT"):
                 k += 1
-            bare = k == place.last + 1
-            if self.tokens[place.last].low == "of" or (bare and not place.count and self.tokens[k - 1].low == "in"):
-                if (head := self._run(k)) is not None:
-                    return head
+            if (head := self._run(k)) is not None:
+                return head
         for k in range(place.first, place.last):
             for child in self.parse.children[k]:
                 if child >= place.last and self.owner[child] == -1 and self._names(child):

@@ -14,7 +14,7 @@ from qbench.quantities.lexicon import FUNCTION_WORDS, MONTHS, VERBS
 from qbench.quantities.numbers import Number
 from qbench.quantities.parse import Parse
 from qbench.quantities.stand_ins import may_be_counted
-from qbench.quantities.tokens import Token, glued
+from qbench.quantities.tokens import Token, glued, words_of
 from qbench.quantities.unit_forms import UnitReader
 from qbench.quantities.units import Unit, Units, fold, singular
 from qbench.quantities.written import is_part
@@ -225,13 +225,7 @@ _COLUMNS = frozenset(
 
 
 def _unit(tokens: Sequence[Token], first: int, head: int, units: Units, *, of: bool) -> Unit:
-    words = ""
-    for k in range(first, head + 1):
-        if tokens[k].low == "and":
-            continue
-        words += ("" if k == first or glued(tokens[k - 1], tokens[k]) else " ") + tokens[k].low.removesuffix(
-            "'s"
-        ).removesuffix("’s")
+    words = " ".join(words_of(tokens, [k for k in range(first, head + 1) if tokens[k].low != "and"]))
     # "thousands of dollars"; a single word right after the number was looked up before, and is no unit there.
     known = units.named(fold(words)) if of or first < head else None
     if known is None and first < head:

@@ -149,11 +149,12 @@ class _Stretch:
             into.tags[token] = doc[w].tag_
             into.heads[token] = token if head == w else self.speaks_for[head]
             into.relations[token] = "root" if relation == "ROOT" else relation
+        left_out = {k for m in self._mentions if not m.words for k in range(m.first, m.last)}
         leader = self._first
         for k in range(self._first, self._last):
             if k in speakers:
                 leader = k
-            elif not any(m.first <= k < m.last and not m.words for m in self._mentions):
+            elif k not in left_out:
                 into.tags[k], into.heads[k], into.relations[k] = into.tags[leader], leader, "part"
         _cut_cycles(into, self._first, self._last)
 
@@ -223,6 +224,7 @@ _UNIVERSAL = {
 }  # fmt: skip
 
 
+@lru_cache(maxsize=4)
 def load_parser(name: str) -> Parser:
     """The parser of a spaCy pipeline.
 
@@ -232,11 +234,6 @@ def load_parser(name: str) -> Parser:
     Raises:
         OptionError: there is no such pipeline, or it has no tagger or no parser.
     """
-    return _load(name)
-
-
-@lru_cache(maxsize=4)
-def _load(name: str) -> Parser:
     return Parser(_pipeline(name))
 
 

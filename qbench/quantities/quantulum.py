@@ -42,11 +42,13 @@ class QuantulumExtractor(RulesExtractor):
         self._read: Any = parse
 
     def _draft(self, text: str) -> Draft:
-        if not any(c.isdigit() for c in text) and not super()._draft(text).amounts:
+        digits = any(c.isdigit() for c in text)
+        ours = super()._draft(text).amounts if self.years or not digits else ()
+        if not digits and not ours:
             return Draft(text, (), ())
         tokens = tokenize(text)
         read = (self._from_quantulum(tokens, text, mention) for mention in self._read(text))
-        years = {a.first: a for a in super()._draft(text).amounts if a.year} if self.years else {}
+        years = {a.first: a for a in ours if a.year and self.years}
         found = [years.pop(amount.first, amount) for amount in read if amount is not None]
         return Draft(text, tokens, sorted([*found, *years.values()], key=lambda amount: amount.first))
 

@@ -10,22 +10,23 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from qbench.quantities.amounts import NUMBER_WORDS, Amount, AmountFinder
+from qbench.quantities.amounts import Amount, AmountFinder
 from qbench.quantities.bounds import Reading, read_bounds
-from qbench.quantities.concept_words import find_concept, spans_of, words_of
+from qbench.quantities.concept_words import find_concept
 from qbench.quantities.concepts import Concept, Place, find_concepts
 from qbench.quantities.lexicon import FRACTION_MARKS, FRACTIONS, SCALES
 from qbench.quantities.nouns import count_nouns
 from qbench.quantities.parse import NO_PARSER, Parse, load_parser
 from qbench.quantities.ranges import join
 from qbench.quantities.stand_ins import stand_ins
-from qbench.quantities.tokens import Token, tokenize
+from qbench.quantities.tokens import Token, spans_of, tokenize, words_of
 from qbench.quantities.types import Quantity
 from qbench.quantities.units import Units
+from qbench.quantities.written import STARTERS
 
 _SIGNS = re.compile(r"[\d" + "".join(FRACTION_MARKS) + "]")
 _WORD = re.compile("[a-z]+")
-_HINTS = (NUMBER_WORDS - {"a", "an"}) | frozenset(SCALES) | frozenset(FRACTIONS)
+_HINTS = (STARTERS - {"a", "an"}) | frozenset(SCALES) | frozenset(FRACTIONS)
 """Words without which a text has no written number; an article alone makes none."""
 
 Explained = tuple[Quantity, tuple[str, ...]]
@@ -98,10 +99,10 @@ class RulesExtractor:
         """Read bound, change and concept of each amount from the words around it."""
         amounts = [a for a in amounts if self.years or not a.year]
         readings = read_bounds(tokens, amounts, parse)
-        taken = [False] * len(tokens)
-        for reading in readings:
-            taken[reading.first : reading.last] = [True] * (reading.last - reading.first)
         if parse is None:
+            taken = [False] * len(tokens)
+            for reading in readings:
+                taken[reading.first : reading.last] = [True] * (reading.last - reading.first)
             concepts = [_concept_by_words(tokens, a, r, taken) for a, r in zip(amounts, readings, strict=True)]
         else:
             concepts = find_concepts(tokens, [_place(a, r) for a, r in zip(amounts, readings, strict=True)], parse)

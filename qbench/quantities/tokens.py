@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from qbench.quantities.lexicon import FRACTION_MARKS
@@ -48,3 +49,26 @@ def tokenize(text: str) -> list[Token]:
 def glued(left: Token, right: Token) -> bool:
     """Whether nothing stands between two tokens."""
     return left.end == right.start
+
+
+def spans_of(tokens: Sequence[Token], indexes: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Character spans of runs of neighbouring tokens."""
+    spans: list[tuple[int, int]] = []
+    for previous, k in zip([-2, *indexes], indexes, strict=False):
+        if k == previous + 1:
+            spans[-1] = (spans[-1][0], tokens[k].end)
+        else:
+            spans.append((tokens[k].start, tokens[k].end))
+    return tuple(spans)
+
+
+def words_of(tokens: Sequence[Token], indexes: Sequence[int]) -> tuple[str, ...]:
+    """The words of some tokens, lower-case; pieces that stand glued in the text ("R&D", "full-time") are one word."""
+    words: list[str] = []
+    for previous, k in zip([-2, *indexes], indexes, strict=False):
+        piece = tokens[k].text.lower().removesuffix("'s").removesuffix("’s")
+        if k == previous + 1 and glued(tokens[previous], tokens[k]):
+            words[-1] += piece
+        else:
+            words.append(piece)
+    return tuple(word for word in words if word)
