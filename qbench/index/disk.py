@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from qbench.errors import InputError
 from qbench.index.schemas import FORMAT
 from qbench.quantities.extractors import ExtractorOptions
-from qbench.quantities.parse import EMBEDDED
 from qbench.store import Manifest, read_manifest
 
 if TYPE_CHECKING:
@@ -87,14 +86,8 @@ class Index:
 
         Where the quantities came with the corpus, those of the default extractor.
         """
-        made = self.manifest.params["extractor"]
         units = self.path / UNITS
-        return ExtractorOptions(
-            name=ExtractorOptions().name if self.given else made["extractor"],
-            years=made["years"],
-            units_file=units if units.is_file() else None,
-            spacy_model=made.get("spacy_model", EMBEDDED),
-        )
+        return ExtractorOptions.from_key(self.manifest.params["extractor"], units if units.is_file() else None)
 
     def summary(self) -> dict[str, Any]:
         """How many documents, sentences, quantities, pairs, concepts and units; what was left out, by reason."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from qbench.quantities.amounts import Amount
 from qbench.quantities.parse import Parse
-from qbench.quantities.tokens import Token
+from qbench.quantities.tokens import HYPHENS, Token
 from qbench.quantities.types import Change
 
 
@@ -145,7 +145,7 @@ def _change(
 def _is_attribute(tokens: Sequence[Token], amount: Amount) -> bool:
     """Whether an amount describes a noun, "an advanced 360-degree camera": its unit is joined to it."""
     k = amount.number.last
-    return k < amount.last and tokens[k].text in "-‑" and amount.unit.family != "ratio"
+    return k < amount.last and tokens[k].text in HYPHENS and amount.unit.family != "ratio"
 
 
 def _moves(tokens: Sequence[Token], k: int, amount: Amount, following: Amount | None, parse: Parse | None) -> bool:

@@ -27,13 +27,15 @@ IN_CHUNKS = PREMODIFIERS | {"VBN", "VBG", "HYPH", "CD"}
 TIMES = frozenset(
     (
         "year years quarter quarters month months week weeks day days period today yesterday tomorrow time hour "
-        "season decade century night morning afternoon evening weekend ago"
+        "season decade century night morning afternoon evening weekend ago past"
     ).split()
 )
 NO_CONTENT = frozenset(
     "total totals number numbers amount amounts lot kind sort rest all other others such same respective".split()
 )
 """Nouns that say how much, not what: "a total of $5 million" is about something else."""
+SUMMARIES = frozenset("average mean median maximum minimum high low peak".split())
+"""Nouns that say how much where "of" and an amount follow: "an average of 70 days"."""
 COMPLEMENT_CASES = frozenset({"off", "on", "for"})
 NEAR = 15
 """Tokens to look at on either side where the parse leads nowhere."""
@@ -96,6 +98,11 @@ class _Finder:
         self.owner = [-1] * len(tokens)
         for n, place in enumerate(places):
             self.owner[place.first : place.last] = [n] * (place.last - place.first)
+        self._empty = {k for k, token in enumerate(tokens) if token.low in NO_CONTENT}
+        for place in places:
+            k = place.first - 2
+            if k >= 0 and tokens[k].low in SUMMARIES and tokens[k + 1].low == "of":
+                self._empty.add(k)
         self._done: dict[int, Concept] = {}
 
     def concept(self, n: int) -> Concept:
@@ -247,7 +254,8 @@ class _Finder:
         inside = range(place.first, place.last)
         outward = [k for k in inside if self.parse.heads[k] not in inside or self.parse.heads[k] == k]
         heads = [k for k in outward if self.parse.relations[k] not in _EMPTY_RELATIONS]
-        return (heads or outward or [place.first])[-1]
+        k = (heads or outward or [place.first])[-1]
+        return self.parse.heads[k] if self.parse.heads[k] in self._empty else k  # "a total of $5 million"
 
     def _complement(self, n: int) -> int | None:
         """The noun that follows "of" or the like: "60 % of the workers", "$1 billion in gains"."""
@@ -316,7 +324,7 @@ class _Finder:
         token = self.tokens[k]
         if self.parse.tags[k] not in NOUN_TAGS or self.owner[k] != -1:
             return False
-        return token.low not in TIMES and token.low not in NO_CONTENT and token.text not in DATES
+        return token.low not in TIMES and k not in self._empty and token.text not in DATES
 
     def _phrase(self, head: int) -> list[int]:
         """The content words of the noun phrase of `head`, in order, without those of mentions.
@@ -332,7 +340,7 @@ class _Finder:
                 continue
             # Marks come in only between words that they join; a parser takes "C." for one word.
             wordy = self.tokens[k].kind != "mark" and self.parse.tags[k] in MODIFIER_TAGS
-            if wordy and self.tokens[k].low not in NO_CONTENT:
+            if wordy and k not in self._empty:
                 found.add(k)
                 if self.parse.tags[k] in NOUN_TAGS:
                     found.update(self._before(k))
@@ -352,7 +360,7 @@ class _Finder:
             if self.tokens[k].low in TIMES:
                 break  # "last season Chris Wood": a comma was left out
             if self.parse.tags[k] in PREMODIFIERS:
-                if self.tokens[k].low not in NO_CONTENT:
+                if k not in self._empty:
                     words.append(k)
             elif not (self.parse.tags[k] == "HYPH" or self.tokens[k].text in "-&"):
                 break
@@ -369,6 +377,8 @@ class _Finder:
         if relation == "acl":
             told = any(self.parse.relations[c].startswith(("obl", "obj")) for c in self.parse.children[k])
             return told and self.parse.tags[k] in ("VBN", "VBG") and not self._holds_mention(k)
+        if relation in ("obl", "obj"):
+            return self.parse.relations[self.parse.heads[k]] == "acl" and self._names(k)
         return relation in WITHIN
 
     def _holds_mention(self, k: int) -> bool:
@@ -393,7 +403,7 @@ class _Finder:
         for k in sorted(found):
             if self._free(k + 1) and self.tokens[k + 1].kind == "number" and self.parse.tags[k].startswith("NNP"):
                 found.add(k + 1)
-        return sorted(found)
+        return sorted(k for k in found if self.tokens[k].text != "/")  # "oil/gas" are two words
 
     def _free(self, k: int) -> bool:
         return 0 <= k < len(self.tokens) and self.owner[k] == -1

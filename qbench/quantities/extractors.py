@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from qbench.errors import UnknownNameError
 from qbench.quantities.parse import EMBEDDED, FOLDER, NO_PARSER
@@ -66,6 +66,23 @@ class ExtractorOptions:
     units_file: Path | None = None
     spacy_model: str = EMBEDDED
 
+    @classmethod
+    def from_key(cls, key: Mapping[str, Any], units_file: Path | None = None) -> ExtractorOptions:
+        """The options of which a manifest keeps the `key`; the defaults for what it lacks or no extractor made.
+
+        Args:
+            key: what `key` gave.
+            units_file: where the user's units are kept now; a key holds only their digest.
+        """
+        plain = cls()
+        name = str(key.get("extractor"))
+        return cls(
+            name=name if name in EXTRACTORS else plain.name,
+            years=bool(key.get("years", plain.years)),
+            units_file=units_file,
+            spacy_model=str(key.get("spacy_model", plain.spacy_model)),
+        )
+
     def key(self) -> dict[str, object]:
         """For digests: the options, the content of the units file, and the rules themselves."""
         from qbench.store import file_digest
@@ -94,12 +111,12 @@ def _parser_digest(name: str) -> str:
     """Names what parses: the files of a folder, or an installed pipeline's name and version."""
     from qbench.store import digest, file_digest
 
+    if name == NO_PARSER:
+        return name
     folder = FOLDER if name == EMBEDDED else Path(name)
     if folder.is_dir():
         files = sorted(path for path in folder.rglob("*") if path.is_file())
         return digest([[path.relative_to(folder).as_posix(), file_digest(path)] for path in files])
-    if name == NO_PARSER:
-        return name
     from importlib.metadata import PackageNotFoundError, version
 
     try:

@@ -9,7 +9,7 @@ from qbench.quantities.dates import chain_of_numbers, clock_until, date_until
 from qbench.quantities.lexicon import CAPITAL_LABELS, FUNCTION_WORDS, LABELS, ONES, VERBS
 from qbench.quantities.names import named_until
 from qbench.quantities.numbers import Number
-from qbench.quantities.tokens import Token, glued
+from qbench.quantities.tokens import HYPHENS, Token, glued
 from qbench.quantities.written import ORDINALS
 
 ORDINAL_ENDINGS = frozenset({"st", "nd", "rd", "th"})
@@ -109,11 +109,11 @@ def _followed_by_letters(tokens: Sequence[Token], number: Number) -> int | None:
         return last + 2
     if beyond is None or not glued(after, beyond):
         return None
-    if after.text in "-‑" and beyond.kind == "word" and len(beyond.text) <= 2 and beyond.text.isupper():
+    if after.text in HYPHENS and beyond.kind == "word" and len(beyond.text) <= 2 and beyond.text.isupper():
         return last + 2
     if after.text == "/" and len(beyond.text) == 1 and beyond.text.isupper() and _slashed(tokens, last + 2):
         return _end_of_code(tokens, last)
-    if after.text in "-‑" and beyond.text == "Eleven":
+    if after.text in HYPHENS and beyond.text == "Eleven":
         return last + 2
     closes = last + 2 < len(tokens) and tokens[last + 2].text == ")"
     return last + 3 if after.text == "(" and len(beyond.text) == 1 and beyond.kind == "word" and closes else None
@@ -172,7 +172,7 @@ def _end_of_section(tokens: Sequence[Token], j: int) -> int:
     """Past the rest of "Topic 740-10": digits glued by a hyphen."""
     if (
         j + 1 < len(tokens)
-        and tokens[j].text in "-‑"
+        and tokens[j].text in HYPHENS
         and tokens[j + 1].text.isdecimal()
         and glued(tokens[j - 1], tokens[j])
     ):
@@ -380,14 +380,14 @@ def _end_of_word(tokens: Sequence[Token], j: int) -> int:
 def _idiom(tokens: Sequence[Token], number: Number) -> int | None:
     """ "one-on-one talks", "a two-for-one offer", "a zero-sum game": words that are joined to a numeral."""
     last = number.last
-    if not number.written or last + 1 >= len(tokens) or tokens[last].text not in "-‑":
+    if not number.written or last + 1 >= len(tokens) or tokens[last].text not in HYPHENS:
         return None
     if not (glued(tokens[last - 1], tokens[last]) and glued(tokens[last], tokens[last + 1])):
         return None
     word = tokens[last + 1].low
     if number.value == 0 and word not in _AFTER_ZERO and tokens[last + 1].kind == "word":
         return last + 2
-    if word not in ("on", "for", "by", "to") or last + 3 >= len(tokens) or tokens[last + 2].text not in "-‑":
+    if word not in ("on", "for", "by", "to") or last + 3 >= len(tokens) or tokens[last + 2].text not in HYPHENS:
         return None
     other = tokens[last + 3].low
     if word == "to" and other != tokens[number.first].low:

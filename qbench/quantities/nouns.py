@@ -14,7 +14,7 @@ from qbench.quantities.lexicon import FUNCTION_WORDS, MONTHS, VERBS
 from qbench.quantities.numbers import Number
 from qbench.quantities.parse import Parse
 from qbench.quantities.stand_ins import may_be_counted
-from qbench.quantities.tokens import Token, glued, words_of
+from qbench.quantities.tokens import HYPHENS, Token, glued, words_of
 from qbench.quantities.unit_forms import UnitReader
 from qbench.quantities.units import Unit, Units, fold, singular
 from qbench.quantities.written import is_part
@@ -94,7 +94,7 @@ def _linked(tokens: Sequence[Token], amounts: Sequence[Amount], position: int) -
 def _by_tags(tokens: Sequence[Token], amount: Amount, limit: int, units: Units, parse: Parse) -> Found | None:
     """The noun phrase after the number, or after "of" ("one of the best screens", "thousands of tests")."""
     j = _past_bound(tokens, amount.last, limit)
-    if j < limit and tokens[j].text in "-‑" and glued(tokens[j - 1], tokens[j]):
+    if j < limit and tokens[j].text in HYPHENS and glued(tokens[j - 1], tokens[j]):
         j += 1
     elif j < limit and glued(tokens[j - 1], tokens[j]):
         return None
@@ -115,7 +115,7 @@ def _past_bound(tokens: Sequence[Token], j: int, limit: int) -> int:
     near = glued(tokens[j - 1], tokens[j])
     if near and tokens[j].text == "+":
         return j + 1
-    if near and tokens[j].text in "-‑" and j + 1 < limit and tokens[j + 1].low == "plus":
+    if near and tokens[j].text in HYPHENS and j + 1 < limit and tokens[j + 1].low == "plus":
         return j + 2
     if not near and tokens[j].low == "plus":
         return j + 1

@@ -12,7 +12,7 @@ from qbench.quantities.lexicon import CHANGE_VERBS
 from qbench.quantities.tokens import Token, glued
 from qbench.quantities.units import Unit
 
-HYPHENS = frozenset({"-", "–", "—", "‑", "~", "-to-", "to-", "-to"})
+JOINERS = frozenset({"-", "–", "—", "‑", "~", "-to-", "to-", "-to"})
 WORDS = frozenset({"to", "through", "till", "until", "thru"})
 LONGEST = 30
 """Tokens from the start of a range to its end, at most."""
@@ -69,7 +69,7 @@ def _range(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphens: bool) -> A
         or (tokens[a.last].text == "~" and not glued(tokens[a.last - 1], tokens[a.last]))
     ):
         return None
-    if (tokens[a.last].text in HYPHENS) != hyphens and tokens[a.last].low != "to":
+    if (tokens[a.last].text in JOINERS) != hyphens and tokens[a.last].low != "to":
         return None
     if not hyphens and tokens[a.last].low not in WORDS and tokens[b.first - 1].low not in _BEFORE_HIGH:
         return None
@@ -104,7 +104,7 @@ def _range(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphens: bool) -> A
 
 def _joint(words: list[str], lead: str) -> str:
     """What joins two ends by the words between them: "-", "to", "and"; "" for nothing."""
-    if "".join(words) in HYPHENS:
+    if "".join(words) in JOINERS:
         return "-"
     if words[0] in WORDS and all(w in _APPROXIMATE for w in words[1:]):
         return "to"

@@ -8,7 +8,7 @@ from qbench.quantities.amounts import Amount
 from qbench.quantities.changes import BEFORE_NOUNS, LIGHT, MOVES, NOUNS_TOO, PLACES
 from qbench.quantities.dates import names_a_year
 from qbench.quantities.parse import StandIn
-from qbench.quantities.tokens import Token
+from qbench.quantities.tokens import HYPHENS, Token
 
 YEAR_WORDS = frozenset("the fiscal its our in of since by for until from during".split())
 """Words before a year-like number that make it a year whatever follows: "the 2019 plans"."""
@@ -69,5 +69,5 @@ def _words(tokens: Sequence[Token], amount: Amount) -> tuple[str, ...]:
         return ("5", "%")
     words = [t for t in tokens[amount.number.last : amount.last] if t.kind == "word"]
     unit = words[0].low if words and len(words[0].text) >= PLAIN_UNIT else "miles"
-    hyphened = amount.number.last < len(tokens) and tokens[amount.number.last].text in "-‑"
+    hyphened = amount.number.last < len(tokens) and tokens[amount.number.last].text in HYPHENS
     return ("5", "-", unit) if hyphened else ("5", unit)

@@ -8,6 +8,9 @@ from typing import NamedTuple
 
 from qbench.quantities.lexicon import FRACTION_MARKS
 
+HYPHENS = frozenset("-‐‑")
+"""The hyphens of a typewriter and of typesetting, and the one at which lines don't break."""
+
 
 class Token(NamedTuple):
     """A piece of text: `kind` is "number", "word" or "mark"; `text[start:end]` is what stands there."""

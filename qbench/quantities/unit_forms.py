@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from qbench.quantities.ambiguity import is_shared, resolve
 from qbench.quantities.lexicon import ABBREVIATED_SCALES, FUNCTION_WORDS, MONEY_SCALES, SCALES, VERBS
 from qbench.quantities.numbers import MINUSES, Number
-from qbench.quantities.tokens import Token, glued, tokenize
+from qbench.quantities.tokens import HYPHENS, Token, glued, tokenize
 from qbench.quantities.unit_trie import Match, UnitTrie
 from qbench.quantities.units import Unit, Units, singular
 
 Found = tuple[Unit, int, tuple[int, int]]
 """A unit, the token after it, and its characters."""
 
-HYPHENS = frozenset("-‐‑")
 PER_WORDS = frozenset({"per", "a", "an", "each", "every"})
 PER_ADJECTIVES = frozenset(["diluted", "basic", "common", "ordinary", "class", "average", "weighted", "fully"])
 A_DENOMINATORS = frozenset(

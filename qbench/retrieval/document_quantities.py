@@ -16,7 +16,7 @@ from qbench.errors import OptionError
 from qbench.index.chunks import CHUNK, QUANTITIES, Chunk, chunks, is_done, process
 from qbench.index.pool import WorkerPool, default_workers
 from qbench.progress import Progress, silent
-from qbench.quantities.extractors import EXTRACTORS, ExtractorOptions, get_extractor
+from qbench.quantities.extractors import ExtractorOptions, get_extractor
 from qbench.quantities.types import quantity_schema
 from qbench.retrieval.stored import Stored, stored
 
@@ -37,14 +37,7 @@ def extractor_options(benchmark: Benchmark) -> ExtractorOptions:
     Imported queries may ask for years, so years count where nobody has extracted quantities yet.
     """
     made = benchmark.params.get("extractor") or {}
-    years = made.get("years", benchmark.params.get("quantities") is None)
-    name = str(made.get("extractor") or made.get("name"))
-    # "given" is no extractor: these quantities came with the corpus.
-    return ExtractorOptions(
-        name=name if name in EXTRACTORS else "rules",
-        years=bool(years),
-        spacy_model=made.get("spacy_model", ExtractorOptions().spacy_model),
-    )
+    return ExtractorOptions.from_key({"years": benchmark.params.get("quantities") is None, **made})
 
 
 def uses_stored(benchmark: Benchmark, source: DocumentQuantities) -> bool:
