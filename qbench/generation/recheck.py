@@ -43,8 +43,14 @@ class Rechecker:
         reason = self.sentence(made.mentions, conditions, positive)
         if reason is not None or self.extractor is None:
             return reason
-        mentions = self._extract(self.extractor, made.text)
+        mentions = self._extract(self.extractor, [made.text])[0]
         return self.sentence(mentions, conditions, positive) if reads_as(mentions, made) else READS_DIFFERENTLY
+
+    def read(self, made: Sequence[Permuted], conditions: Sequence[Condition], positive: bool) -> None:
+        """Read some permuted sentences at once, for `permuted` to find them read."""
+        if self.extractor is None:
+            return
+        self._extract(self.extractor, [m.text for m in made if self.sentence(m.mentions, conditions, positive) is None])
 
     def sentence(self, mentions: Sequence[Quantity], conditions: Sequence[Condition], positive: bool) -> str | None:
         """Why a sentence with these mentions must not carry a label; None if it may."""
@@ -53,12 +59,12 @@ class Rechecker:
             return None if answer == "yes" else NO_LONGER
         return None if answer == "no" else STILL_SATISFIES
 
-    def _extract(self, extractor: Extractor, text: str) -> list[Quantity]:
-        found = self._read.get(text)
-        if found is None:
-            found = self._read[text] = extractor.extract(text)
-            if len(self._read) > CACHE:
-                self._read.popitem(last=False)
+    def _extract(self, extractor: Extractor, texts: Sequence[str]) -> list[list[Quantity]]:
+        unread = [text for text in dict.fromkeys(texts) if text not in self._read]
+        self._read.update(zip(unread, extractor.extract_many(unread), strict=True))
+        found = [self._read[text] for text in texts]
+        while len(self._read) > CACHE:
+            self._read.popitem(last=False)
         return found
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -114,23 +115,30 @@ class Sampler:
         if method == "unit" and all(self.units.get(c.unit).family in UNMIXED for c in query.conditions):
             self.rejected["unit permutation: a noun or a bare number has no other unit"] += 1
             return []
-        rng = generator(self.options.seed, f"{method} {positive}", query.query_id)
+        prefix = f"{method} permutation: "
+        # Only a positive by value starts from a sentence that breaks the condition.
+        candidates = self._candidates(query, docs, change, f"{method} {positive}", n, method == "unit" or not positive)
         rows: list[Row] = []
+        # As many at a time as are still wanted, since many texts are read faster than one after the other.
+        while chunk := list(islice(candidates, n - len(rows))):
+            self.rechecker.read([made for _, made in chunk if made is not None], query.conditions, positive)
+            for doc, made in chunk:
+                if made is None:
+                    self.rejected[f"{prefix}the sentence does not allow it"] += 1
+                elif not self._refused(self.rechecker.permuted(made, query.conditions, positive), prefix):
+                    rows.append(self._row(query, method, positive, len(rows), doc, made, made.quantity))
+        return rows
+
+    def _candidates(
+        self, query: Query, docs: NDArray[np.int64], change: Change, stream: str, n: int, met: bool
+    ) -> Iterator[tuple[int, Permuted | None]]:
+        """Sentences in random order, each with one mention changed; None where the sentence does not allow it."""
+        rng = generator(self.options.seed, stream, query.query_id)
         for doc in rng.permutation(docs)[: n * TRIES].tolist():
             mentions = self.mentions.quantities(doc)
-            # Only a positive by value starts from a sentence that breaks the condition.
-            places = _places(mentions, query.conditions, method == "unit" or not positive)
+            places = _places(mentions, query.conditions, met)
             place, condition = places[int(rng.integers(len(places)))]
-            made = change(Spot(self.mentions.texts[doc], mentions, place, condition), rng)
-            if made is None:
-                self.rejected[f"{method} permutation: the sentence does not allow it"] += 1
-            elif not self._refused(
-                self.rechecker.permuted(made, query.conditions, positive), f"{method} permutation: "
-            ):
-                rows.append(self._row(query, method, positive, len(rows), doc, made, made.quantity))
-            if len(rows) == n:
-                break
-        return rows
+            yield doc, change(Spot(self.mentions.texts[doc], mentions, place, condition), rng)
 
     def _refused(self, reason: str | None, prefix: str = "") -> bool:
         if reason is not None:

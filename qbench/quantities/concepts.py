@@ -159,10 +159,10 @@ class _Finder:
         subject = self._own_subject(k)
         if subject is not None:
             return self._made(things, None if subject == PRONOUN else subject, how)
-        if (inherited := self._subject_mention(k, n)) is not None:
+        if (mention := self._subject_mention(k, n)) is not None:
             if not things:
-                return inherited
-            return Concept(tuple(self._phrases(things)), how, (*inherited.words, *inherited.subject))
+                return self.concept(mention)
+            return Concept(tuple(self._phrases(things)), how, self._holder(mention))
         if relation in CONTROLLED and (found := self._object(head, k)) is not None and head < found < k:
             return self._made(things, found, how)  # "could cause sea levels to rise 11 feet"
         if head == k or not self._names(head):
@@ -198,12 +198,18 @@ class _Finder:
             return None
         return k - 1 if self._names(k - 1) or self.owner[k - 1] != -1 else None
 
-    def _subject_mention(self, k: int, n: int) -> Concept | None:
-        """The concept of the mention that is the subject of token k: "two thirds of the workers earn $5"."""
+    def _subject_mention(self, k: int, n: int) -> int | None:
+        """The mention that is the subject of token k: "two thirds of the workers earn $5"."""
         for child in self.parse.children[k]:
             if self.parse.relations[child] in SUBJECTS and self.owner[child] not in (-1, n):
-                return self.concept(self.owner[child])
+                return self.owner[child]
         return None
+
+    def _holder(self, n: int) -> tuple[int, ...]:
+        """Mention n as the subject of another: what it counts ("two brothers own $5 million"), else its concept."""
+        place = self.places[n]
+        counted = [k for k in range(place.first, place.last) if place.count and self.parse.tags[k] in NOUN_TAGS]
+        return tuple(counted) or (*self.concept(n).words, *self.concept(n).subject)
 
     def _phrases(self, heads: tuple[int, ...]) -> list[int]:
         return sorted({k for head in heads for k in self._phrase(head)})
