@@ -6,7 +6,7 @@ nearest word, and almost always no more.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from qbench.quantities.tokens import Token
 from qbench.quantities.types import Bound
@@ -104,26 +104,34 @@ def _phrases_after() -> dict[Phrase, Bound]:
     return table
 
 
-def _by_word(table: dict[Phrase, Bound], at: int) -> dict[str, list[tuple[Phrase, Bound]]]:
-    """The phrases by their last (`at` -1) or first (0) word, the longest first."""
-    index: dict[str, list[tuple[Phrase, Bound]]] = {}
-    for phrase in sorted(table, key=lambda p: (-len(p), p)):
-        index.setdefault(phrase[at], []).append((phrase, table[phrase]))
-    return index
+class _Table:
+    """Phrases to be looked up from one end: the longest wins, and most words end or begin none."""
+
+    def __init__(self, phrases: dict[Phrase, Bound], at: int) -> None:
+        self._phrases = phrases
+        lengths: dict[str, set[int]] = {}
+        for phrase in phrases:
+            lengths.setdefault(phrase[at], set()).add(len(phrase))
+        self.lengths = {word: sorted(found, reverse=True) for word, found in lengths.items()}
+
+    def get(self, tokens: Sequence[Token]) -> tuple[Bound, Phrase] | None:
+        """The bound that just these tokens say."""
+        phrase = tuple(t.low for t in tokens)
+        bound = self._phrases.get(phrase)
+        return None if bound is None else (bound, phrase)
 
 
-_ENDING = _by_word(_phrases_before(), -1)
-_BEGINNING = _by_word(_phrases_after(), 0)
+_BEFORE_TABLE = _Table(_phrases_before(), -1)
+_AFTER_TABLE = _Table(_phrases_after(), 0)
 
 
 def before(tokens: Sequence[Token], end: int) -> tuple[Bound, int, Phrase] | None:
     """The phrase whose last token is end - 1: its bound, its first token, and the phrase."""
     if not end:
         return None
-    for phrase, bound in _ENDING.get(tokens[end - 1].low, ()):
-        first = end - len(phrase)
-        if first >= 0 and _same(tokens[first:end], phrase):
-            return bound, first, phrase
+    for length in _BEFORE_TABLE.lengths.get(tokens[end - 1].low, ()):
+        if length <= end and (found := _BEFORE_TABLE.get(tokens[end - length : end])):
+            return found[0], end - length, found[1]
     return None
 
 
@@ -131,11 +139,7 @@ def after(tokens: Sequence[Token], first: int) -> tuple[Bound, int, Phrase] | No
     """The phrase whose first token is `first`: its bound, the token after it, and the phrase."""
     if first >= len(tokens):
         return None
-    for phrase, bound in _BEGINNING.get(tokens[first].low, ()):
-        if _same(tokens[first : first + len(phrase)], phrase):
-            return bound, first + len(phrase), phrase
+    for length in _AFTER_TABLE.lengths.get(tokens[first].low, ()):
+        if first + length <= len(tokens) and (found := _AFTER_TABLE.get(tokens[first : first + length])):
+            return found[0], first + length, found[1]
     return None
-
-
-def _same(tokens: Iterable[Token], phrase: Phrase) -> bool:
-    return tuple(t.low for t in tokens) == phrase

@@ -30,6 +30,8 @@ TIMES = frozenset(
         "season decade century night morning afternoon evening weekend ago past"
     ).split()
 )
+RELATIVE = frozenset("last past next previous coming".split())
+"""Words before a stretch of time that count it from now."""
 NO_CONTENT = frozenset(
     "total totals number numbers amount amounts lot kind sort rest all other others such same respective".split()
 )
@@ -44,10 +46,10 @@ _EMPTY_RELATIONS = frozenset({"case", "punct", "advmod", "det", "mark", "cc"})
 DATES = MONTHS | frozenset("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())
 LISTED = 4
 """Tokens between two mentions of a list at most."""
-DEPENDENT_CLAUSES = frozenset({"ccomp", "advcl", "conj"})
+DEPENDENT_CLAUSES = frozenset({"ccomp", "conj"})
 HEADWARD = frozenset({"compound", "amod", "flat", "part"})
 """Relations that lead from a word of a noun phrase to its head."""
-CONTROLLED = frozenset({"xcomp", "ccomp", "advcl"})
+CONTROLLED = frozenset({"xcomp", "ccomp", "advmod"})
 """Relations of clauses whose subject may be the object of the clause above."""
 CLIMBS = 12
 """Steps from a mention towards the root of its sentence."""
@@ -61,6 +63,7 @@ class Place:
     last: int
     count: bool = False
     time: bool = False
+    money: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +117,14 @@ class _Finder:
 
     def _find(self, n: int) -> Concept:
         place, at = self.places[n], self._anchor(n)
-        if self._one_of(place):
+        if self._one_of(place) or self._dates(place):
             return NONE
         below = self._complement(n)
         if (noun := self._modified(n)) is not None:
             # "a 25 % tax on imported cars": a parser may hang the cars on the percentage
             return self._climb(n, at, (noun,) if below is None or below < noun else (noun, below), "of its noun")
         if below is not None:
-            if self.parse.relations[at] in ("appos", "parataxis", "nmod"):
+            if self.parse.relations[at] in ("appos", "parataxis"):
                 return self._made((below,), None, "of what")
             return self._climb(n, at, (below,), "of what")
         if (before := self._bracketed(place)) is not None:
@@ -144,6 +147,8 @@ class _Finder:
                     break
                 if not things and relation not in ("conj", "parataxis", "list"):
                     things, how = (head,), "of its noun"
+            elif not things and k == at and (found := self._paid_for(n, k)) is not None:
+                things, how = (found,), "of what is paid for"
             elif not things and k == at and (found := self._object_of(n, k)) is not None:
                 return self._made((found,), None, "of the object")
             if things and relation in (*SUBJECTS, "appos", "parataxis", "dep"):
@@ -183,13 +188,20 @@ class _Finder:
             k = head
 
     def _object_of(self, n: int, k: int) -> int | None:
-        """The object of the verb that the mention goes with: "raised the price by 5 %"; its subject is the mention."""
+        """The object of the verb that the mention goes with: "raised the price by 5 %"."""
         head, relation = self.parse.heads[k], self.parse.relations[k]
-        if self.places[n].time and relation not in SUBJECTS:
+        if self.places[n].time:
             return None
-        if relation.startswith(("obl", "advmod", "xcomp", *SUBJECTS)):
+        if relation.startswith(("obl", "advmod", "xcomp")):
             return self._object(head, k)
         return None
+
+    def _paid_for(self, n: int, k: int) -> int | None:
+        """What an amount of money buys: "passengers paid $200 for flights"."""
+        if not self.places[n].money or self.parse.relations[k] != "obj":
+            return None
+        told = (c for c in self.parse.children[self.parse.heads[k]] if self.parse.relations[c] == "obl")
+        return next((c for c in told if self._case(c) == "for" and self._names(c)), None)
 
     def _bracketed(self, place: Place) -> int | None:
         """The noun, or the mention, right before the bracket that a mention opens: "John Gant (0.5 WAR)"."""
@@ -247,6 +259,10 @@ class _Finder:
         words = [t.low for t in self.tokens[place.first : place.first + 2]]
         return words == ["one", "of"]
 
+    def _dates(self, place: Place) -> bool:
+        """ "in the last three months": it says when."""
+        return place.time and place.first > 0 and self.tokens[place.first - 1].low in RELATIVE
+
     def _made(self, things: tuple[int, ...], subject: int | None, how: str) -> Concept:
         phrase = self._phrases(things)
         rest = [] if subject is None else [k for k in self._phrase(subject) if k not in phrase]
@@ -267,7 +283,7 @@ class _Finder:
         """The noun that follows "of" or the like: "60 % of the workers", "$1 billion in gains"."""
         place = self.places[n]
         case = self.tokens[place.last].low if place.last < len(self.tokens) else ""
-        if case == "of" or (case == "in" and not place.count):
+        if case == "of" or (case == "in" and place.money):
             k = place.last + 1
             while case == "of" and k < len(self.tokens) and self.parse.tags[k] in ("DT", "PRP$", "PDT"):
                 k += 1
@@ -301,7 +317,7 @@ class _Finder:
     def _completes(self, k: int, place: Place) -> bool:
         case = self._case(k)
         if case == "in":
-            return not place.count and not any(self.parse.relations[c] == "det" for c in self.parse.children[k])
+            return place.money and not any(self.parse.relations[c] == "det" for c in self.parse.children[k])
         return case == "of" or (case in COMPLEMENT_CASES and not place.count)
 
     def _case(self, k: int) -> str:
@@ -313,10 +329,18 @@ class _Finder:
             if self.parse.relations[child] in SUBJECTS and self.owner[child] == -1:
                 if self._names(child):
                     return child
+                if (whole := self._whole(child)) is not None:
+                    return whole
                 if self.parse.tags[child] in ("PRP", "EX") or self.tokens[child].low in ("this", "these", "those"):
                     # "the company said it has 1,000 customers": the clause above may name it
                     return None if self.parse.relations[k] in DEPENDENT_CLAUSES else PRONOUN
         return None
+
+    def _whole(self, k: int) -> int | None:
+        """The noun of "some of the best deals", where token k is "some"."""
+        if self.parse.tags[k] not in ("DT", "JJ", "JJR", "JJS", "CD", "PDT"):
+            return None
+        return next((c for c in self.parse.children[k] if self._names(c) and self._case(c) == "of"), None)
 
     def _object(self, k: int, but: int) -> int | None:
         for child in self.parse.children[k]:
@@ -379,7 +403,8 @@ class _Finder:
         if relation.startswith("nmod") and (token.low in TIMES or self._case(k) == "with"):
             return False
         if relation == "conj":
-            return self._names(k)
+            # "a weight of 1.2 kg and a price of 900 euros": what has an amount of its own is another thing
+            return self._names(k) and not self._holds_mention(k)
         if relation == "acl":
             told = any(self.parse.relations[c].startswith(("obl", "obj")) for c in self.parse.children[k])
             return told and self.parse.tags[k] in ("VBN", "VBG") and not self._holds_mention(k)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from qbench.errors import UnknownNameError
-from qbench.quantities.parse import EMBEDDED, FOLDER, NO_PARSER
+from qbench.quantities.parse import EMBEDDED, NO_PARSER
 from qbench.quantities.types import Quantity
 
 if TYPE_CHECKING:
@@ -103,17 +103,20 @@ def _rules_digest() -> str:
     from qbench.store import digest, file_digest
 
     folder = Path(__file__).parent
-    return digest([file_digest(path) for path in sorted([*folder.glob("*.py"), *folder.glob("data/*.txt")])])
+    return digest([file_digest(path) for path in sorted([*folder.rglob("*.py"), *folder.glob("data/*.txt")])])
 
 
 @cache
 def _parser_digest(name: str) -> str:
     """Names what parses: the files of a folder, or an installed pipeline's name and version."""
-    from qbench.store import digest, file_digest
-
     if name == NO_PARSER:
         return name
-    folder = FOLDER if name == EMBEDDED else Path(name)
+    from qbench.quantities.parsers import embedded
+    from qbench.store import digest, file_digest
+
+    if name == EMBEDDED:
+        return digest([file_digest(embedded.FOLDER / part) for part in (embedded.WEIGHTS, embedded.VOCABULARY)])
+    folder = Path(name)
     if folder.is_dir():
         files = sorted(path for path in folder.rglob("*") if path.is_file())
         return digest([[path.relative_to(folder).as_posix(), file_digest(path)] for path in files])

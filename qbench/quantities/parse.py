@@ -1,8 +1,4 @@
-"""Part of speech, head and relation of each token, from a spaCy pipeline: our own small one, or an installed one.
-
-Ours is trained on UD English-EWT (scripts/train_parser.py). Pipelines with the relation names of CLEAR (en_core_web_*)
-are brought to those of Universal Dependencies, so that the rules see one scheme.
-"""
+"""Part of speech, head and relation of each token of the sentences in which quantities stand."""
 
 from __future__ import annotations
 
@@ -11,19 +7,13 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from qbench.errors import OptionError
+from qbench.quantities.parsers.types import Reading, WordParser
 from qbench.quantities.tokens import Token
 
-if TYPE_CHECKING:
-    from spacy.language import Language
-    from spacy.tokens import Doc
-
-FOLDER = Path(__file__).parent / "data" / "parser"
 EMBEDDED, NO_PARSER = "embedded", "none"
-NEEDED = ("tagger", "parser")
 LONGEST = 160
 """Tokens to a stretch at most: longer ones (tables, lists without a full stop) are cut, for bounded memory."""
 BATCH = 128
@@ -72,12 +62,11 @@ class Parser:
     """Parses the stretches of texts in which quantities stand.
 
     Args:
-        pipeline: a spaCy pipeline with a tagger (Penn Treebank tags) and a dependency parser.
+        reader: cuts and parses sentences.
     """
 
-    def __init__(self, pipeline: Language) -> None:
-        self._nlp = pipeline
-        self._clear = "pobj" in pipeline.get_pipe("parser").labels  # type: ignore[attr-defined]
+    def __init__(self, reader: WordParser) -> None:
+        self._reader = reader
 
     def parse_many(self, texts: Sequence[tuple[str, Sequence[Token], Sequence[StandIn]]]) -> list[Parse]:
         """The parse of each text.
@@ -89,14 +78,14 @@ class Parser:
         results = [_Columns(len(tokens)) for _, tokens, _ in texts]
         # Lazily, so that a text of any length takes the memory of a batch of its sentences.
         pieces = (
-            (stretch.doc(), (result, stretch))
+            (_Stretch(self._reader, text, tokens, first, last, inside), result)
             for result, (text, tokens, mentions) in zip(results, texts, strict=True)
             for first, last, inside in _stretches(tokens, mentions)
-            for stretch in [_Stretch(self._nlp, text, tokens, first, last, inside)]
         )
-        for doc, (result, stretch) in self._nlp.pipe(pieces, as_tuples=True, batch_size=BATCH):
-            words = _clear_to_universal(doc) if self._clear else [(w.head.i, w.dep_) for w in doc]
-            stretch.write(doc, words, result)
+        while batch := list(islice(pieces, BATCH)):
+            readings = self._reader.read([stretch.words for stretch, _ in batch])
+            for (stretch, result), reading in zip(batch, readings, strict=True):
+                stretch.write(reading, result)
         return [Parse(c.tags, c.heads, c.relations) for c in results]
 
 
@@ -104,51 +93,49 @@ class _Stretch:
     """A sentence on its way through the parser: the words that it reads, and which token each of them speaks for."""
 
     def __init__(
-        self, nlp: Language, text: str, tokens: Sequence[Token], first: int, last: int, mentions: Sequence[StandIn]
+        self,
+        reader: WordParser,
+        text: str,
+        tokens: Sequence[Token],
+        first: int,
+        last: int,
+        mentions: Sequence[StandIn],
     ) -> None:
-        self._nlp, self._first, self._last, self._mentions = nlp, first, last, mentions
+        self._first, self._last, self._mentions = first, last, mentions
         shift = tokens[first].start
-        cut = nlp.make_doc(_SURROGATES.sub("\ufffd", text[shift : tokens[last - 1].end]))
         ends = [tokens[k].end for k in range(first, last)]
         inside = {k: m for m in mentions for k in range(m.first, m.last)}
         self.words: list[str] = []
-        self.spaces: list[bool] = []
         self.speaks_for: list[int] = []
         done: set[int] = set()
-        for word in cut:
-            k = first + min(bisect_right(ends, word.idx + shift), last - first - 1)
+        for word, start in reader.cut(_SURROGATES.sub("\ufffd", text[shift : tokens[last - 1].end])):
+            k = first + min(bisect_right(ends, start + shift), last - first - 1)
             mention = inside.get(k)
             if mention is None:
-                self._add(word.text, bool(word.whitespace_), k)
+                self._add(word, k)
             elif mention.first not in done:
                 done.add(mention.first)
                 for piece in mention.words:
-                    self._add(piece, True, mention.first)
+                    self._add(piece, mention.first)
         if not self.words:
-            self._add(".", False, first)
+            self._add(".", first)
 
-    def _add(self, word: str, space: bool, token: int) -> None:
+    def _add(self, word: str, token: int) -> None:
         self.words.append(word)
-        self.spaces.append(space)
         self.speaks_for.append(token)
 
-    def doc(self) -> Doc:
-        from spacy.tokens import Doc
-
-        return Doc(self._nlp.vocab, words=self.words, spaces=self.spaces)
-
-    def write(self, doc: Doc, words: Sequence[tuple[int, str]], into: _Columns) -> None:
+    def write(self, reading: Reading, into: _Columns) -> None:
         """Write what the words are onto the tokens; further tokens of a word or a mention are parts of its first."""
         speakers: dict[int, list[int]] = {}
         for w, token in enumerate(self.speaks_for):
             speakers.setdefault(token, []).append(w)
         for token, own in speakers.items():
             # Of several words, the one that hangs on a word outside speaks for all.
-            w = next((w for w in own if words[w][0] not in own or words[w][0] == w), own[0])
-            head, relation = words[w]
-            into.tags[token] = doc[w].tag_
+            w = next((w for w in own if reading.heads[w] not in own or reading.heads[w] == w), own[0])
+            head = reading.heads[w]
+            into.tags[token] = reading.tags[w]
             into.heads[token] = token if head == w else self.speaks_for[head]
-            into.relations[token] = "root" if relation == "ROOT" else relation
+            into.relations[token] = reading.relations[w]
         left_out = {k for m in self._mentions if not m.words for k in range(m.first, m.last)}
         leader = self._first
         for k in range(self._first, self._last):
@@ -206,56 +193,22 @@ def _ends(tokens: Sequence[Token], k: int) -> bool:
     return not tokens[k + 1].text[:1].islower() and (tokens[k].text != "." or len(before) > 3 or before.islower())
 
 
-def _clear_to_universal(doc: Doc) -> list[tuple[int, str]]:
-    """Head and relation of each word, prepositions hung below their objects as Universal Dependencies has them."""
-    words = [(w.head.i, _UNIVERSAL.get(w.dep_, w.dep_)) for w in doc]
-    for w in doc:
-        if w.dep_ in ("pobj", "pcomp") and w.head.dep_ in ("prep", "agent"):
-            over = w.head.head
-            words[w.i] = (over.i, "nmod" if over.tag_.startswith(("NN", "CD", "PRP", "$")) else "obl")
-            words[w.head.i] = (w.i, "case")
-    return words
-
-
-_UNIVERSAL = {
-    "nsubjpass": "nsubj:pass", "dobj": "obj", "poss": "nmod:poss", "relcl": "acl:relcl", "npadvmod": "obl:unmarked",
-    "quantmod": "advmod", "auxpass": "aux:pass", "dative": "iobj", "attr": "obj", "acomp": "xcomp", "neg": "advmod",
-    "nn": "compound", "prt": "compound:prt",
-}  # fmt: skip
-
-
 @lru_cache(maxsize=4)
 def load_parser(name: str) -> Parser:
-    """The parser of a spaCy pipeline.
+    """The parser of a name.
 
     Args:
-        name: "embedded" for the one that comes with qbench; else an installed pipeline's name, or a folder.
+        name: "embedded" for the one that comes with qbench; else a folder with weights like its own, a spaCy pipeline's
+            name, or a folder with such a pipeline.
 
     Raises:
-        OptionError: there is no such pipeline, or it has no tagger or no parser.
+        OptionError: there is no such pipeline, or it has no tagger or no parser; or the weights can't be read.
     """
-    return Parser(_pipeline(name))
+    from qbench.quantities.parsers.embedded import FOLDER, WEIGHTS, EmbeddedParser
 
+    folder = FOLDER if name == EMBEDDED else Path(name)
+    if (folder / WEIGHTS).is_file():
+        return Parser(EmbeddedParser(folder))
+    from qbench.quantities.parsers.pipelines import load_pipeline
 
-def _pipeline(name: str) -> Any:
-    import spacy
-
-    try:
-        pipeline = spacy.load(FOLDER if name == EMBEDDED else name)
-    except OSError as fault:
-        raise OptionError(
-            "no such spaCy pipeline",
-            value=name,
-            remedy="Use `embedded`, `none`, a folder, or the name of a pipeline that is installed, "
-            "such as en_core_web_sm (python -m spacy download en_core_web_sm)",
-        ) from fault
-    missing = [part for part in NEEDED if part not in pipeline.pipe_names]
-    if missing:
-        raise OptionError(
-            f"the spaCy pipeline has no {' and no '.join(missing)}",
-            value=name,
-            remedy="Use `embedded`, or a pipeline that has both, such as en_core_web_sm",
-        )
-    kept = {*NEEDED, "tok2vec", "transformer"}
-    pipeline.select_pipes(disable=[part for part in pipeline.pipe_names if part not in kept])
-    return pipeline
+    return Parser(load_pipeline(name))

@@ -135,7 +135,8 @@ class RulesExtractor:
 
 
 def _place(amount: Amount, reading: Reading) -> Place:
-    return Place(reading.first, reading.last, amount.unit.family == "count", amount.unit.family == "time")
+    family = amount.unit.family
+    return Place(reading.first, reading.last, family == "count", family == "time", family.startswith("currency"))
 
 
 def _concept_by_words(tokens: Sequence[Token], amount: Amount, reading: Reading, taken: Sequence[bool]) -> Concept:

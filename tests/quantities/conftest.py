@@ -1,6 +1,9 @@
 """Extractors that many tests read with: each is made once, and the parser is loaded when the first test needs it."""
 
 import pytest
+import spacy
+from spacy.tokens import Doc
+from spacy.training import Example
 
 from qbench.quantities.extractors import ExtractorOptions, get_extractor
 
@@ -15,3 +18,23 @@ def rules():
 def words_only():
     """Rules and word lists, no parser."""
     return get_extractor(ExtractorOptions(spacy_model="none"))
+
+
+@pytest.fixture(scope="session")
+def small_pipeline():
+    """A spaCy pipeline with a tagger and a parser that know a sentence by heart."""
+    pipeline = spacy.blank("en")
+    pipeline.add_pipe("tagger")
+    pipeline.add_pipe("parser", config={"min_action_freq": 1})
+    doc = Doc(
+        pipeline.vocab,
+        words=["The", "firm", "sold", "5", "cars", "."],
+        tags=["DT", "NN", "VBD", "CD", "NNS", "."],
+        heads=[1, 2, 2, 4, 2, 2],
+        deps=["det", "nsubj", "ROOT", "nummod", "obj", "punct"],
+    )
+    examples = [Example(pipeline.make_doc("The firm sold 5 cars."), doc)]
+    optimizer = pipeline.initialize(lambda: examples)
+    for _ in range(30):
+        pipeline.update(examples, sgd=optimizer)
+    return pipeline

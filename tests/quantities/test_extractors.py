@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from qbench.quantities import extractors
 from qbench.quantities import rules as rules_module
 from qbench.quantities.extractors import EXTRACTORS, ExtractorOptions, extract_table, get_extractor
+from qbench.quantities.parsers import embedded
 from qbench.quantities.queries import parse_query
 from qbench.quantities.types import Quantity, from_row, quantity_schema
 
@@ -199,11 +200,11 @@ def no_memory():
     extractors._parser_digest.cache_clear()
 
 
-@pytest.mark.parametrize("changed", ["meta.json", "tagger/model", "vocab/strings.json"])
+@pytest.mark.parametrize("changed", ["weights.npz", "vocab.txt"])
 def test_the_key_changes_with_the_files_of_the_embedded_parser(tmp_path, monkeypatch, no_memory, changed):
     before = ExtractorOptions().key()
-    shutil.copytree(extractors.FOLDER, tmp_path / "parser")
-    monkeypatch.setattr(extractors, "FOLDER", tmp_path / "parser")
+    shutil.copytree(embedded.FOLDER, tmp_path / "parser")
+    monkeypatch.setattr(embedded, "FOLDER", tmp_path / "parser")
     extractors._parser_digest.cache_clear()
     assert ExtractorOptions().key() == before  # neither the place nor the time of a file counts
     with (tmp_path / "parser" / changed).open("ab") as file:

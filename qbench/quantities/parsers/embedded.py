@@ -1,0 +1,145 @@
+"""The parser that comes with qbench: a biaffine parser and tagger (Dozat and Manning 2017) on a small encoder.
+
+`scripts/train_parser.py` trains it; `data/parser` holds its weights, their licence and their scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qbench.errors import OptionError
+from qbench.quantities.parsers.encoder import Array, Encoder, WordPieces
+from qbench.quantities.parsers.trees import FORBIDDEN, ROOT, best_tree
+from qbench.quantities.parsers.types import Cut, Reading
+from qbench.quantities.parsers.words import cut_words
+
+FOLDER = Path(__file__).parent.parent / "data" / "parser"
+WEIGHTS, VOCABULARY = "weights.npz", "vocab.txt"
+WORDS = 1_500
+"""Words that are read at a time, for bounded memory."""
+SLOPE = np.float32(0.1)
+"""Of the leaky rectifier below zero."""
+
+
+class EmbeddedParser:
+    """Tags and trees by the weights in a folder.
+
+    Args:
+        folder: holds `weights.npz` and `vocab.txt`.
+
+    Raises:
+        OptionError: these are no such weights.
+    """
+
+    def __init__(self, folder: Path = FOLDER) -> None:
+        try:
+            self._load(folder)
+        except (OSError, ValueError, KeyError, EOFError, BadZipFile) as fault:
+            raise OptionError(
+                f"no weights of a parser ({fault})",
+                value=str(folder),
+                remedy="Train it again with scripts/train_parser.py, or use `embedded`",
+            ) from fault
+
+    def _load(self, folder: Path) -> None:
+        with (folder / WEIGHTS).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            weights: Mapping[str, NDArray[np.generic]] = {name: arrays[name] for name in arrays.files}
+        pieces = WordPieces((folder / VOCABULARY).read_text(encoding="utf-8").split("\n"))
+        self._encoder = Encoder(weights, pieces)
+        self._tags = [str(tag) for tag in weights["tags"]]
+        self._relations = [str(relation) for relation in weights["relations"]]
+        self._w = {name: weights[name].astype(np.float32) for name in weights if name.partition(".")[0] in _OURS}
+
+    def cut(self, text: str) -> Cut:
+        """The words of a text, and where each begins."""
+        return cut_words(text)
+
+    def read(self, sentences: Sequence[Sequence[str]]) -> list[Reading]:
+        """The parse of each sentence."""
+        # By length, so that what is read together is padded little.
+        order = sorted(range(len(sentences)), key=lambda i: len(sentences[i]))
+        found: list[Reading] = [Reading((), (), ())] * len(sentences)
+        for group in _groups(order, sentences):
+            for i, reading in zip(group, self._read([sentences[i] for i in group]), strict=True):
+                found[i] = reading
+        return found
+
+    def _read(self, sentences: Sequence[Sequence[str]]) -> Iterator[Reading]:
+        vectors = self._encoder.vectors(sentences)
+        ends = np.cumsum([len(v) for v in vectors])
+        joined = np.concatenate(vectors)
+        tags = (joined @ self._w["tag.weight"] + self._w["tag.bias"]).argmax(axis=1)
+        heads = self._heads(joined, ends)
+        # Heads count from the start of their sentence, with 0 for the root; here from that of all, the root last.
+        starts = np.repeat(ends - np.diff(ends, prepend=0), np.diff(ends, prepend=0))
+        relations = self._labels(joined, np.where(heads == ROOT, len(joined), heads - 1 + starts))
+        for sentence, *parts in zip(
+            sentences,
+            *(np.split(each, ends[:-1]) for each in (tags, heads, relations)),
+            strict=True,
+        ):
+            yield self._reading(len(sentence), *parts)
+
+    def _heads(self, vectors: Array, ends: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The head of each word, 0 for the root and k + 1 for word k of its sentence."""
+        above = self._leaky("arc.head", vectors)
+        below = _with_one(self._leaky("arc.child", vectors)) @ self._w["arc"]
+        found = []
+        for start, end in zip([0, *ends], ends, strict=False):
+            scores = below[start:end] @ np.concatenate([self._w["root.arc"], above[start:end]]).T
+            itself = np.arange(end - start)
+            scores[itself, itself + 1] = FORBIDDEN
+            found.append(best_tree(scores))
+        return np.concatenate(found)
+
+    def _labels(self, vectors: Array, heads: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The relation of each word to its head, whose index may be that of the root, the one after the last word."""
+        above = np.concatenate([self._leaky("label.head", vectors), self._w["root.label"]])
+        below = _with_one(self._leaky("label.child", vectors))
+        # The sum over i and j of above[head, i] label[i, r, j] below[word, j]
+        mixed = (_with_one(above[heads]) @ self._w["label"]).reshape(len(below), -1, below.shape[1])
+        scores = mixed @ below[:, :, None]
+        found: NDArray[np.int64] = scores[:, :, 0].argmax(axis=1)
+        return found
+
+    def _reading(
+        self, words: int, tags: NDArray[np.int64], heads: NDArray[np.int64], relations: NDArray[np.int64]
+    ) -> Reading:
+        # Words beyond the encoder's reach stand alone.
+        more = words - len(tags)
+        own = [k if head == ROOT else head - 1 for k, head in enumerate(heads.tolist())]
+        return Reading(
+            [self._tags[t] for t in tags.tolist()] + [""] * more,
+            own + list(range(len(tags), words)),
+            ["root" if own[k] == k else self._relations[r] for k, r in enumerate(relations.tolist())] + [""] * more,
+        )
+
+    def _leaky(self, name: str, vectors: Array) -> Array:
+        found: Array = vectors @ self._w[f"{name}.weight"]
+        found += self._w[f"{name}.bias"]
+        np.maximum(found, SLOPE * found, out=found)
+        return found
+
+
+_OURS = frozenset({"tag", "arc", "label", "root"})
+
+
+def _groups(order: Sequence[int], sentences: Sequence[Sequence[str]]) -> Iterator[list[int]]:
+    """Runs of sentences that together, padded to the longest, hold `WORDS` words or so."""
+    group: list[int] = []
+    for i in order:
+        if group and len(sentences[i]) * (len(group) + 1) > WORDS:
+            yield group
+            group = []
+        group.append(i)
+    if group:
+        yield group
+
+
+def _with_one(vectors: Array) -> Array:
+    return np.concatenate([vectors, np.ones((len(vectors), 1), dtype=np.float32)], axis=1)

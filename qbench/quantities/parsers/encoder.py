@@ -1,0 +1,214 @@
+"""The lower layers of a BERT encoder (Devlin et al. 2019), in numpy: a vector for each word of some sentences.
+
+A word is cut into word pieces (Wu et al. 2016); its first piece speaks for it. How the word was written (capitals,
+digits) comes in beside the pieces, which are all in small letters.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float32]
+START, END, UNKNOWN = "[CLS]", "[SEP]", "[UNK]"
+PIECES_PER_WORD = 8
+SHAPES = ("small", "Capital", "CAPITALS", "digits", "mark")
+MARK = SHAPES.index("mark")
+_CHUNKS = re.compile(r"[^\W_]+|[^\w\s]|_")
+ROWS = 512
+"""Vectors that go through the feed-forward net at a time: few enough to stay in a processor's cache."""
+EPSILON = 1e-12
+HIGHEST = np.float32(60)
+"""Scores of attention beyond this count as this, so that their powers stay finite."""
+
+
+def shape(word: str) -> int:
+    """How a word is written, an index into `SHAPES`.
+
+    >>> [SHAPES[shape(word)] for word in ("price", "Turin", "A", "GDP", "iPad", "A4", "%")]
+    ['small', 'Capital', 'Capital', 'CAPITALS', 'CAPITALS', 'digits', 'mark']
+    """
+    if any(c.isdigit() for c in word):
+        return 3
+    if not any(c.isalpha() for c in word):
+        return 4
+    if word.islower():
+        return 0
+    return 1 if word[0].isupper() and (len(word) == 1 or not word.isupper()) else 2
+
+
+class WordPieces:
+    """Cuts words into the pieces of a vocabulary.
+
+    Args:
+        vocabulary: pieces in the order of their numbers; "##" marks those that go on a word.
+    """
+
+    def __init__(self, vocabulary: Sequence[str]) -> None:
+        self._numbers = {piece: i for i, piece in enumerate(vocabulary)}
+        self.start, self.end, self._unknown = (self._numbers[piece] for piece in (START, END, UNKNOWN))
+        self.of = lru_cache(maxsize=50_000)(self._of)
+
+    def _of(self, word: str) -> tuple[tuple[int, ...], int]:
+        """The numbers of the first pieces of a word, one at least; and its shape."""
+        plain = "".join(c for c in unicodedata.normalize("NFD", word.lower()) if unicodedata.category(c) != "Mn")
+        found: list[int] = []
+        for chunk in _CHUNKS.findall(plain[:100]):
+            found += self._cut(chunk)
+        return tuple(found[:PIECES_PER_WORD]) or (self._unknown,), shape(word)
+
+    def _cut(self, chunk: str) -> list[int]:
+        """The longest piece first, again and again; one unknown piece where that fails."""
+        found, start = [], 0
+        while start < len(chunk):
+            for end in range(len(chunk), start, -1):
+                number = self._numbers.get(("##" if start else "") + chunk[start:end])
+                if number is not None:
+                    found.append(number)
+                    start = end
+                    break
+            else:
+                return [self._unknown]
+        return found
+
+
+class Encoder:
+    """Word vectors in context.
+
+    Args:
+        weights: by name, as `scripts/train_parser.py` writes them.
+        pieces: of the vocabulary that the weights belong to.
+    """
+
+    def __init__(self, weights: Mapping[str, NDArray[np.generic]], pieces: WordPieces) -> None:
+        self._pieces = pieces
+        self._table, self._scale = weights["piece"], weights["piece.scale"]
+        self._positions, self._shapes = _single(weights["position"]), _single(weights["shape"])
+        self._norm = _single(weights["norm"])
+        self._heads = int(weights["heads"])
+        count = 1 + max(int(name.split(".")[1]) for name in weights if name.startswith("layer."))
+        self._layers = [_Layer(weights, f"layer.{i}.", self._heads) for i in range(count)]
+        self.longest = len(self._positions) - 2
+
+    def vectors(self, sentences: Sequence[Sequence[str]]) -> list[Array]:
+        """A vector for each word of each sentence: shape (words, width). Words beyond `longest` pieces get none."""
+        rows = [self._row(sentence) for sentence in sentences]
+        numbers = np.concatenate([row[0] for row in rows])
+        h = self._table[numbers].astype(np.float32) * self._scale[numbers].astype(np.float32)[:, None]
+        h += self._shapes[np.concatenate([row[1] for row in rows])]
+        h += np.concatenate([self._positions[: len(row[0])] for row in rows])
+        h = _normalised(h, self._norm)
+        ends = np.cumsum([len(row[0]) for row in rows])
+        for layer in self._layers[:-1]:
+            h = layer(h, ends)
+        spoken = [end - len(row[0]) + row[2] for end, row in zip(ends, rows, strict=True)]
+        # Nothing reads the other pieces after the last layer.
+        words = self._layers[-1](h, ends, np.concatenate(spoken))
+        return np.split(words, np.cumsum([len(s) for s in spoken])[:-1])
+
+    def _row(self, sentence: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Numbers and shapes of the pieces of a sentence, and where the first of each word stands."""
+        numbers, shapes, first = [self._pieces.start], [MARK], []
+        for word in sentence:
+            own, written = self._pieces.of(word)
+            if len(numbers) + len(own) > self.longest + 1:
+                break
+            first.append(len(numbers))
+            numbers += own
+            shapes += [written] * len(own)
+        numbers.append(self._pieces.end)
+        shapes.append(MARK)
+        return np.array(numbers), np.array(shapes), np.array(first, dtype=np.int64)
+
+
+class _Layer:
+    """Self-attention and a feed-forward net, each with a residual and a norm after it."""
+
+    def __init__(self, weights: Mapping[str, NDArray[np.generic]], name: str, heads: int) -> None:
+        self._heads = heads
+        self._mix, self._out, self._up, self._down = (
+            (unpacked(weights, name + part), _single(weights[f"{name}{part}.bias"])) for part in PARTS
+        )
+        self._norms = _single(weights[name + "norms"])
+        # What scales the scores of attention is put into the queries beforehand.
+        width = len(self._mix[0])
+        for part in self._mix:
+            part[..., :width] *= np.float32((width // heads) ** -0.5)
+
+    def __call__(self, h: Array, ends: NDArray[np.int64], wanted: NDArray[np.int64] | None = None) -> Array:
+        mixed = self._attended(h, ends)
+        if wanted is not None:
+            h, mixed = h[wanted], mixed[wanted]
+        h = _normalised(h + _linear(mixed, self._out), self._norms[:2])
+        onward = np.empty_like(h)
+        for start in range(0, len(h), ROWS):
+            rows = slice(start, start + ROWS)
+            onward[rows] = _linear(_gelu(_linear(h[rows], self._up)), self._down)
+        return _normalised(h + onward, self._norms[2:])
+
+    def _attended(self, h: Array, ends: NDArray[np.int64]) -> Array:
+        mixed = _linear(h, self._mix).reshape(len(h), 3, self._heads, -1)
+        found = np.empty_like(h)
+        for start, end in zip([0, *ends], ends, strict=False):
+            query, key, value = mixed[start:end].transpose(1, 2, 0, 3)
+            scores = query @ key.transpose(0, 2, 1)
+            np.exp(np.minimum(scores, HIGHEST, out=scores), out=scores)
+            # Divided by their sum only after they are used: that is fewer numbers.
+            read = scores @ value
+            read /= scores.sum(axis=2, keepdims=True)
+            found[start:end] = read.transpose(1, 0, 2).reshape(end - start, -1)
+        return found
+
+
+PARTS = ("mix", "out", "up", "down")
+"""Query, key and value in one; what mixes the heads; the two halves of the feed-forward net."""
+
+
+def packed(matrix: Array) -> tuple[NDArray[np.int8], NDArray[np.float16]]:
+    """A matrix in bytes, with a scale for each column."""
+    scale = np.maximum(np.abs(matrix).max(axis=0) / 127, np.finfo(np.float16).tiny).astype(np.float16)
+    return np.clip(np.rint(matrix / scale.astype(np.float32)), -127, 127).astype(np.int8), scale
+
+
+def unpacked(weights: Mapping[str, NDArray[np.generic]], name: str) -> Array:
+    """The matrix that `packed` made bytes of."""
+    return _single(weights[name]) * _single(weights[name + ".scale"])
+
+
+def _single(array: NDArray[np.generic]) -> Array:
+    return array.astype(np.float32)
+
+
+def _linear(h: Array, layer: tuple[Array, Array]) -> Array:
+    found: Array = h @ layer[0]
+    found += layer[1]
+    return found
+
+
+def _normalised(h: Array, norm: Array) -> Array:
+    """Each row with mean 0 and variance 1, then scaled and shifted; `norm` is of shape (2, width)."""
+    h -= h.mean(axis=1, keepdims=True)
+    variance = np.einsum("ij,ij->i", h, h)[:, None] / np.float32(h.shape[1])
+    h /= np.sqrt(variance + np.float32(EPSILON))
+    h *= norm[0]
+    h += norm[1]
+    return h
+
+
+def _gelu(x: Array) -> Array:
+    """Each number times the normal distribution function of it, approximated with tanh."""
+    inner = x * x
+    inner *= np.float32(0.044715)
+    inner += np.float32(1.0)
+    inner *= x
+    inner *= np.float32(np.sqrt(2 / np.pi))
+    np.tanh(inner, out=inner)
+    inner += np.float32(1.0)
+    inner *= x
+    inner *= np.float32(0.5)
+    return inner
