@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from qbench.quantities.lexicon import MONTHS
+from qbench.quantities.parallel import parallel
 from qbench.quantities.parse import Parse
 from qbench.quantities.respectively import shares
 from qbench.quantities.tokens import Token, glued
@@ -38,6 +39,9 @@ NO_CONTENT = frozenset(
 """Nouns that say how much, not what: "a total of $5 million" is about something else."""
 SUMMARIES = frozenset("average mean median maximum minimum high low peak".split())
 """Nouns that say how much where "of" and an amount follow: "an average of 70 days"."""
+OWNERS = frozenset({"with", "of", "in", "by", "at", "from", "for"})
+"""Prepositions behind whose noun stands what has it: "brothers with a net worth of $1.8bn", "pay for a 5 % stake"."""
+SPENDING = frozenset("spend spends spending spent splashed lavished wasted save saves saving saved".split())
 COMPLEMENT_CASES = frozenset({"off", "on", "for"})
 NEAR = 15
 """Tokens to look at on either side where the parse leads nowhere."""
@@ -87,9 +91,10 @@ PRONOUN = -1
 
 def find_concepts(tokens: Sequence[Token], places: Sequence[Place], parse: Parse) -> list[Concept]:
     """The concept of each mention; one without words where nothing names it."""
-    finder = _Finder(tokens, places, parse)
+    spans = [(place.first, place.last) for place in places]
+    finder = _Finder(tokens, places, parallel(tokens, spans, parse))
     found = [finder.concept(n) for n in range(len(places))]
-    for n, (words, alone) in shares(tokens, [(p.first, p.last) for p in places], parse).items():
+    for n, (words, alone) in shares(tokens, spans, parse).items():
         before = () if alone else tuple(k for k in found[n].words if k not in words)
         found[n] = Concept((*before, *words), "respectively", () if alone else found[n].subject)
     return found
@@ -174,7 +179,7 @@ class _Finder:
             return None
         if relation.startswith("acl"):  # "men aged 25"
             return self._made(things, head if not things or relation == "acl:relcl" else None, how)
-        if things and relation == "nmod" and self._case(k) in ("with", "of", "in"):
+        if things and relation == "nmod" and self._case(k) in OWNERS:
             return self._made(things, head, how)  # "brothers with a net worth of $1.8bn", "the purchase of a 5 % stake"
         return None
 
@@ -200,8 +205,10 @@ class _Finder:
         """What an amount of money buys: "passengers paid $200 for flights"."""
         if not self.places[n].money or self.parse.relations[k] != "obj":
             return None
-        told = (c for c in self.parse.children[self.parse.heads[k]] if self.parse.relations[c] == "obl")
-        return next((c for c in told if self._case(c) == "for" and self._names(c)), None)
+        verb = self.parse.heads[k]
+        cases = ("for", "on") if self.tokens[verb].low in SPENDING else ("for",)
+        told = (c for c in self.parse.children[verb] if self.parse.relations[c] == "obl")
+        return next((c for c in told if self._case(c) in cases and self._names(c)), None)
 
     def _bracketed(self, place: Place) -> int | None:
         """The noun, or the mention, right before the bracket that a mention opens: "John Gant (0.5 WAR)"."""

@@ -43,7 +43,26 @@ def concepts(extractor, text):
         ("It weighs 5 kg.", [""]),
         ("He ran 5 miles.", [""]),
         # each its own
-        ("The company reported revenue of $5 million and profit of $2 million.", ["revenue | company", "profit"]),
+        (
+            "The company reported revenue of $5 million and profit of $2 million.",
+            ["revenue | company", "profit | company"],
+        ),
+        ("The firm bought shares for $5 and bonds for $3.", ["shares | firm", "bonds | firm"]),
+        ("The laptop has a weight of 1.2 kg and a price of 900 euros.", ["weight | laptop", "price | laptop"]),
+        # what money buys
+        ("The passengers paid $200 for the flights.", ["flights | passengers"]),
+        ("The firm spent $5 million on robots.", ["robots | firm"]),
+        ("The firm lost $5 million on Monday.", ["firm"]),
+        # nouns that only say how much
+        ("The houses sold after an average of 70 days.", ["houses"]),
+        ("The visitors paid a total of $500 for tickets.", ["tickets | visitors"]),
+        ("Some of the best deals include $50 off a laptop.", ["laptop | best deals"]),
+        # whoever is counted has the rest
+        ("The two brothers have a net worth of $3.5 billion.", ["", "net worth | brothers"]),
+        ("Oil/gas prices rose 5%.", ["oil gas prices"]),
+        # when it was, and pronouns of an aside
+        ("In the last three months the price rose 5%.", ["", "price"]),
+        ("Its shares fell 3% although it was traded at $5.", ["shares", ""]),
         ("Revenue and profit were $5 million and $2 million, respectively.", ["revenue", "profit"]),
         ("One of the windows broke.", [""]),
     ],
