@@ -21,6 +21,9 @@ Style = Literal["plain", "comma", "word", "letter"]
 
 WORDS = (("trillion", 12), ("billion", 9), ("million", 6), ("thousand", 3))
 LETTERS = (("T", 12), ("B", 9), ("M", 6), ("K", 3))
+NAMES, SYMBOLS = 4, 2
+"""Forms of a unit that are written: the first ones, which the file lists as the usual ones. Others ("greenbacks") are only
+read. Four names are two, each in singular and plural."""
 DECIMALS = {"word": 3, "letter": 2, "K": 1}
 """More decimals than this before a magnitude ("3.4567 million", "1.987K") are not how people write."""
 
@@ -151,10 +154,11 @@ def unit_forms(unit: Unit, units: Units, value: float) -> tuple[UnitForm, ...]:
 
 @lru_cache(maxsize=10_000)
 def _unit_forms(unit: Unit, units: Units, one: bool) -> tuple[UnitForm, ...]:
-    forms: list[UnitForm] = [UnitForm(after=f" {name}", named=True) for name in _agreeing(unit.names, one)]
-    forms += [UnitForm(after=symbol if _sticks(symbol) else f" {symbol}") for symbol in unit.symbols]
+    names = _agreeing(unit.names[:NAMES], one)
+    forms: list[UnitForm] = [UnitForm(after=f" {name}", named=True) for name in names]
+    forms += [UnitForm(after=symbol if _sticks(symbol) else f" {symbol}") for symbol in unit.symbols[:SYMBOLS]]
     known = [form for form in forms if _same(units.lookup(form.bare), unit)]
-    for symbol in unit.before:
+    for symbol in unit.before[:SYMBOLS]:
         if _same(units.preceding(symbol), unit):
             known.append(UnitForm(before=f"{symbol} " if symbol[-1].isalpha() and len(symbol) > 1 else symbol))
     if known:

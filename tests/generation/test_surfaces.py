@@ -94,6 +94,12 @@ def test_symbols_stand_where_people_write_them():
     assert {form.after for form in unit_forms(UNITS.get("percentage"), UNITS, 5)} >= {"%", " percent"}
 
 
+def test_odd_forms_are_read_and_not_written():
+    written = {form.bare for name in ("dollar", "kilometre") for form in unit_forms(UNITS.get(name), UNITS, 5)}
+    assert not written & {"greenbacks", "bucks", "klicks", "dlrs"}
+    assert UNITS.lookup("greenbacks") == UNITS.get("dollar")
+
+
 @given(
     st.integers(1, 10**10).map(float), st.integers(0, 2**32), st.sampled_from(["kilogram", "dollar", "employee", ""])
 )
