@@ -1,6 +1,6 @@
 """Train the tagger and parser that `qbench` ships: the lower layers of a small BERT under a biaffine parser.
 
-    python scripts/train_parser.py TREEBANK ENCODER OUT [--layers 3] [--epochs 6] [--seed 0]
+    python scripts/train_parser.py TREEBANK ENCODER OUT [--layers 3] [--epochs 6] [--more SILVER] [--seed 0]
 
 TREEBANK is a folder with `en_ewt-ud-{train,dev,test}.conllu.gz` (UD_English-EWT, CC BY-SA 4.0); ENCODER that of a
 BERT-like model (all-MiniLM-L6-v2). OUT gets the weights in bytes, the vocabulary, and `scores.json`: accuracy on the
@@ -186,15 +186,22 @@ def grouped(items: list[list[Row]], rng: random.Random) -> list[list[list[Row]]]
     return found
 
 
-def epoch(train: list[list[Row]], rng: random.Random) -> list[list[list[Row]]]:
-    """The training sentences, half of those that can be without their marks, and some pairs."""
+def epoch(train: list[list[Row]], more: list[list[Row]], rng: random.Random) -> list[list[list[Row]]]:
+    """The training sentences, half of those that can be without their marks, some pairs, and as many others."""
     bare = [rows for rows in map(without_marks, train) if rows is not None]
     short = [rows for rows in train if len(rows) < JOINABLE]
     pairs = [joined(*rng.sample(short, 2)) for _ in range(len(train) // 12)]
-    return grouped([*train, *rng.sample(bare, len(bare) // 2), *pairs], rng)
+    others = rng.sample(more, min(len(more), len(train)))
+    return grouped([*train, *rng.sample(bare, len(bare) // 2), *pairs, *others], rng)
 
 
-def fit(model: BiaffineParser, train: list[list[Row]], names: Names, options: argparse.Namespace) -> None:
+def fit(
+    model: BiaffineParser,
+    train: list[list[Row]],
+    more: list[list[Row]],
+    names: Names,
+    options: argparse.Namespace,
+) -> None:
     """Train with AdamW; the rates rise for a twentieth of the steps, then fall to zero."""
     rng = random.Random(options.seed)  # noqa: S311 (no secret)
     low = [p for name, p in model.named_parameters() if name.startswith("encoder") and p.requires_grad]
@@ -202,7 +209,7 @@ def fit(model: BiaffineParser, train: list[list[Row]], names: Names, options: ar
     optimizer = torch.optim.AdamW(
         [{"params": p, "lr": rate} for p, rate in zip((low, high), RATES, strict=True)], weight_decay=0.01
     )
-    steps = options.epochs * len(epoch(train, rng))
+    steps = options.epochs * len(epoch(train, more, rng))
     warm = max(1, steps // 20)
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: min((step + 1) / warm, max(0.0, (steps - step) / (steps - warm)))
@@ -210,7 +217,7 @@ def fit(model: BiaffineParser, train: list[list[Row]], names: Names, options: ar
     model.train()
     for number in range(options.epochs):
         losses = []
-        for group in epoch(train, rng):
+        for group in epoch(train, more, rng):
             loss = model.losses(Batch(group, names))
             loss.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -306,6 +313,7 @@ def main() -> None:
     parser.add_argument("treebank", type=Path)
     parser.add_argument("encoder", type=Path, help="folder of a BERT-like model")
     parser.add_argument("out", type=Path)
+    parser.add_argument("--more", type=Path, nargs="*", default=[], help="further trees, as silver_trees.py makes them")
     parser.add_argument("--layers", type=int, default=3, help="of the encoder, from the bottom")
     parser.add_argument("--epochs", type=int, default=6)
     parser.add_argument("--seed", type=int, default=0)
@@ -318,7 +326,7 @@ def main() -> None:
     vocabulary = (options.encoder / VOCABULARY).read_text(encoding="utf-8").removesuffix("\n").split("\n")
     names = Names(train, vocabulary)
     model = BiaffineParser(options.encoder, options.layers, len(names.relations), len(names.tags))
-    fit(model, train, names, options)
+    fit(model, train, [rows for path in options.more for rows in sentences(path)], names, options)
     write(model, names, vocabulary, options.out)
     log.info("dev: %s", scores(options.out, dev))
     found = scores(options.out, test)

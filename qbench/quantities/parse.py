@@ -78,15 +78,21 @@ class Parser:
         results = [_Columns(len(tokens)) for _, tokens, _ in texts]
         # Lazily, so that a text of any length takes the memory of a batch of its sentences.
         pieces = (
-            (_Stretch(self._reader, text, tokens, first, last, inside), result)
-            for result, (text, tokens, mentions) in zip(results, texts, strict=True)
-            for first, last, inside in _stretches(tokens, mentions)
+            (stretch, result) for result, text in zip(results, texts, strict=True) for stretch in self._stretches(*text)
         )
         while batch := list(islice(pieces, BATCH)):
             readings = self._reader.read([stretch.words for stretch, _ in batch])
             for (stretch, result), reading in zip(batch, readings, strict=True):
                 stretch.write(reading, result)
         return [Parse(c.tags, c.heads, c.relations) for c in results]
+
+    def sentences(self, text: str, tokens: Sequence[Token], mentions: Sequence[StandIn]) -> Iterator[list[str]]:
+        """The words of each sentence of a text that `parse_many` would have parsed."""
+        return (stretch.words for stretch in self._stretches(text, tokens, mentions))
+
+    def _stretches(self, text: str, tokens: Sequence[Token], mentions: Sequence[StandIn]) -> Iterator[_Stretch]:
+        for first, last, inside in _stretches(tokens, mentions):
+            yield _Stretch(self._reader, text, tokens, first, last, inside)
 
 
 class _Stretch:
