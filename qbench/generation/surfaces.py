@@ -22,8 +22,8 @@ Style = Literal["plain", "comma", "word", "letter"]
 WORDS = (("trillion", 12), ("billion", 9), ("million", 6), ("thousand", 3))
 LETTERS = (("T", 12), ("B", 9), ("M", 6), ("K", 3))
 NAMES, SYMBOLS = 4, 2
-"""Forms of a unit that are written: the first ones, which the file lists as the usual ones. Others ("greenbacks") are only
-read. Four names are two, each in singular and plural."""
+"""Forms of a unit that are written: the first ones, which the file lists as the usual ones. Others ("greenbacks") are
+only read. Four names are two, each in singular and plural."""
 DECIMALS = {"word": 3, "letter": 2, "K": 1}
 """More decimals than this before a magnitude ("3.4567 million", "1.987K") are not how people write."""
 
