@@ -160,7 +160,8 @@ def _may_be_day(tokens: Sequence[Token], i: int) -> bool:
 
 def _is_short_year(tokens: Sequence[Token], first: int) -> bool:
     year, end = tokens[first].text, tokens[first + 2].text
-    return len(year) == 4 and 1900 <= int(year) <= 2100 and len(end) == 2
+    whole = year.isdecimal() and end.isdecimal()
+    return whole and len(year) == 4 and 1900 <= int(year) <= 2100 and len(end) == 2
 
 
 def _is_lifetime(tokens: Sequence[Token], first: int) -> bool:
@@ -168,6 +169,8 @@ def _is_lifetime(tokens: Sequence[Token], first: int) -> bool:
     start, end = tokens[first].text, tokens[first + 2].text
     if tokens[first + 1].text not in "-–" or len(start) != 4 or len(end) != 4:
         return False
+    if not (start.isdecimal() and end.isdecimal()):
+        return False  # "12.5-30.0"
     after = tokens[first + 3] if first + 3 < len(tokens) else None
     counts = after is not None and (after.text in "%$€£°" or (after.kind == "word" and after.text.islower()))
     if counts and after is not None and after.low in FUNCTION_WORDS | VERBS:
@@ -211,7 +214,8 @@ def _month_and_day(tokens: Sequence[Token], number: Number) -> int | None:
     if pair in (("9", "11"), ("24", "7"), ("20", "20"), ("50", "50")):
         return first + 3
     announced = first > 0 and tokens[first - 1].low in ("on", "dated")
-    return first + 3 if announced and int(pair[0][:3]) <= 12 and int(pair[1][:3]) <= 31 else None
+    whole = all(part.isdecimal() and len(part) <= 2 for part in pair)
+    return first + 3 if announced and whole and int(pair[0]) <= 12 and int(pair[1]) <= 31 else None
 
 
 def _half_of_day(tokens: Sequence[Token], value: float, k: int) -> int | None:

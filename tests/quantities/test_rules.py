@@ -246,6 +246,34 @@ def test_any_text_gives_valid_spans_and_finite_values(rules, text):
             assert q.unit == "" or q.base_unit
 
 
+JOINED = st.lists(
+    st.tuples(
+        st.sampled_from("09.2 1998 12.5 2005 .500 1.20 5 30 07 1,200 1736 99 0 12.50".split()),
+        st.sampled_from(["-", "–", "/", ".", ":", " to ", "-to-", ", ", " Jan ", " March ", "s ", "th ", " "]),
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(
+    st.sampled_from(["", "in ", "on ", "at ", "dated ", "(", "March "]),
+    JOINED,
+    st.sampled_from(["", "%", "cars", "BC"]),
+)
+def test_numbers_joined_in_any_way_are_read(before, joined, after):
+    text = before + "".join(number + joint for number, joint in joined) + after
+    for extractor in (RULES, WITH_YEARS):
+        assert all(q.value <= q.high for q in extractor.extract(text))
+        extractor.extract_query(text)
+
+
+@pytest.mark.parametrize("text", ["2015-09.2 cars", "on 5/1.20 of them", "12.5-30.0 tons"])
+def test_decimals_are_no_years_and_no_days(text):
+    assert RULES.extract(text)
+
+
 def _lookups(text, extractor=RULES):
     """How many tokens the concept and unit rules look at: function calls, as the profiler counts them."""
     profiler = cProfile.Profile()
