@@ -33,24 +33,24 @@ class Rechecker:
         self.extractor = extractor
         self._read: OrderedDict[str, list[Quantity]] = OrderedDict()
 
-    def permuted(self, made: Permuted, conditions: Sequence[Condition], positive: bool) -> str | None:
-        """Why a permuted sample must not be written; None if it may.
+    def permuted(
+        self, samples: Sequence[Permuted], conditions: Sequence[Condition], positive: bool
+    ) -> list[str | None]:
+        """Why each of some permuted samples must not be written; None where it may.
 
         The re-extracted quantities must be the expected ones (the changed mention where it was changed, all others as
         they were), and they must say what the label says.
         """
         # By arithmetic first: it costs little, and many sentences have another mention that decides.
-        reason = self.sentence(made.mentions, conditions, positive)
-        if reason is not None or self.extractor is None:
-            return reason
-        mentions = self._extract(self.extractor, [made.text])[0]
-        return self.sentence(mentions, conditions, positive) if reads_as(mentions, made) else READS_DIFFERENTLY
-
-    def read(self, made: Sequence[Permuted], conditions: Sequence[Condition], positive: bool) -> None:
-        """Read some permuted sentences at once, for `permuted` to find them read."""
+        reasons = [self.sentence(made.mentions, conditions, positive) for made in samples]
         if self.extractor is None:
-            return
-        self._extract(self.extractor, [m.text for m in made if self.sentence(m.mentions, conditions, positive) is None])
+            return reasons
+        good = [i for i, reason in enumerate(reasons) if reason is None]
+        # All at once, since many texts are read faster than one after the other.
+        for i, found in zip(good, self._extract(self.extractor, [samples[i].text for i in good]), strict=True):
+            as_meant = reads_as(found, samples[i])
+            reasons[i] = self.sentence(found, conditions, positive) if as_meant else READS_DIFFERENTLY
+        return reasons
 
     def sentence(self, mentions: Sequence[Quantity], conditions: Sequence[Condition], positive: bool) -> str | None:
         """Why a sentence with these mentions must not carry a label; None if it may."""

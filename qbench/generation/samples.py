@@ -119,13 +119,13 @@ class Sampler:
         # Only a positive by value starts from a sentence that breaks the condition.
         candidates = self._candidates(query, docs, change, f"{method} {positive}", n, method == "unit" or not positive)
         rows: list[Row] = []
-        # As many at a time as are still wanted, since many texts are read faster than one after the other.
         while chunk := list(islice(candidates, n - len(rows))):
-            self.rechecker.read([made for _, made in chunk if made is not None], query.conditions, positive)
-            for doc, made in chunk:
-                if made is None:
-                    self.rejected[f"{prefix}the sentence does not allow it"] += 1
-                elif not self._refused(self.rechecker.permuted(made, query.conditions, positive), prefix):
+            possible = [(doc, made) for doc, made in chunk if made is not None]
+            if len(possible) < len(chunk):
+                self.rejected[f"{prefix}the sentence does not allow it"] += len(chunk) - len(possible)
+            reasons = self.rechecker.permuted([made for _, made in possible], query.conditions, positive)
+            for (doc, made), reason in zip(possible, reasons, strict=True):
+                if not self._refused(reason, prefix):
                     rows.append(self._row(query, method, positive, len(rows), doc, made, made.quantity))
         return rows
 

@@ -58,7 +58,7 @@ def chain_of_numbers(tokens: Sequence[Token], first: int, marks: str) -> int:
         first + n + 1 < len(tokens)
         and tokens[first + n].text in marks
         and tokens[first + n].text == tokens[first + 1].text
-        and tokens[first + n + 1].kind == "number"
+        and tokens[first + n + 1].text.isdecimal()
         and glued(tokens[first + n - 1], tokens[first + n])
         and glued(tokens[first + n], tokens[first + n + 1])
     ):
@@ -160,8 +160,7 @@ def _may_be_day(tokens: Sequence[Token], i: int) -> bool:
 
 def _is_short_year(tokens: Sequence[Token], first: int) -> bool:
     year, end = tokens[first].text, tokens[first + 2].text
-    whole = year.isdecimal() and end.isdecimal()
-    return whole and len(year) == 4 and 1900 <= int(year) <= 2100 and len(end) == 2
+    return len(year) == 4 and 1900 <= int(year) <= 2100 and len(end) == 2
 
 
 def _is_lifetime(tokens: Sequence[Token], first: int) -> bool:
@@ -169,8 +168,6 @@ def _is_lifetime(tokens: Sequence[Token], first: int) -> bool:
     start, end = tokens[first].text, tokens[first + 2].text
     if tokens[first + 1].text not in "-–" or len(start) != 4 or len(end) != 4:
         return False
-    if not (start.isdecimal() and end.isdecimal()):
-        return False  # "12.5-30.0"
     after = tokens[first + 3] if first + 3 < len(tokens) else None
     counts = after is not None and (after.text in "%$€£°" or (after.kind == "word" and after.text.islower()))
     if counts and after is not None and after.low in FUNCTION_WORDS | VERBS:
@@ -214,8 +211,8 @@ def _month_and_day(tokens: Sequence[Token], number: Number) -> int | None:
     if pair in (("9", "11"), ("24", "7"), ("20", "20"), ("50", "50")):
         return first + 3
     announced = first > 0 and tokens[first - 1].low in ("on", "dated")
-    whole = all(part.isdecimal() and len(part) <= 2 for part in pair)
-    return first + 3 if announced and whole and int(pair[0]) <= 12 and int(pair[1]) <= 31 else None
+    short = all(len(part) <= 2 for part in pair)
+    return first + 3 if announced and short and int(pair[0]) <= 12 and int(pair[1]) <= 31 else None
 
 
 def _half_of_day(tokens: Sequence[Token], value: float, k: int) -> int | None:

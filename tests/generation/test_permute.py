@@ -96,14 +96,17 @@ def test_a_unit_of_the_family_may_still_satisfy_after_arithmetic():
     in_kilograms = with_unit(text, found, 0, "kilogram", form("kilogram", "kg"), UNITS)
     for extractor in (EXTRACTOR, None):
         checker = Rechecker(extractor)
-        assert checker.permuted(in_kilograms, [weight(">", 1)], positive=False) == STILL_SATISFIES
-        assert checker.permuted(in_kilograms, [weight("<", 3)], positive=False) is None
-        assert checker.permuted(in_kilograms, [weight("<", 3)], positive=True) == NO_LONGER
+        assert checker.permuted([in_kilograms], [weight(">", 1)], positive=False) == [STILL_SATISFIES]
+        assert checker.permuted([in_kilograms], [weight("<", 3)], positive=False) == [None]
+        assert checker.permuted([in_kilograms], [weight("<", 3)], positive=True) == [NO_LONGER]
 
 
 def test_a_text_that_reads_differently_is_refused():
     text = "The laptop weighs 2 lb."
     # "2 in" reads as no length here, or as another number of mentions: what counts is what the extractor says.
     made = with_unit(text, mentions(text), 0, "metre", UnitForm(after=" of the nicest metres"), UNITS)
-    assert Rechecker(EXTRACTOR).permuted(made, [weight("<", 3)], positive=False) == READS_DIFFERENTLY
-    assert Rechecker(None).permuted(made, [weight("<", 3)], positive=False) is None
+    still_good = with_unit(text, mentions(text), 0, "kilogram", form("kilogram", "kg"), UNITS)
+    samples = [made, still_good, made]
+    found = Rechecker(EXTRACTOR).permuted(samples, [weight("<", 3)], positive=False)
+    assert found == [READS_DIFFERENTLY, None, READS_DIFFERENTLY]
+    assert Rechecker(None).permuted(samples, [weight("<", 3)], positive=False) == [None] * 3

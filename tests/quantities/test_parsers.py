@@ -231,11 +231,11 @@ def plainly(weights, ids, shapes):
     return h
 
 
-def test_packed_and_padded_sentences_are_as_each_alone():
+def test_sentences_read_together_are_as_each_alone():
     weights, pieces = made_up_weights(), WordPieces(VOCABULARY)
     sentences = [["unaffable", "x"], ["Café"], ["a", "A", "$", "x", "-", "zebra", "aff"]]
-    found = Encoder(weights, pieces).vectors(sentences)
-    for sentence, vectors in zip(sentences, found, strict=True):
+    found, ends = Encoder(weights, pieces).vectors(sentences)
+    for sentence, vectors in zip(sentences, np.split(found, ends[:-1]), strict=True):
         ids, shapes, first = [2], [4], []
         for word in sentence:
             first.append(len(ids))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from qbench.errors import OptionError
 from qbench.quantities.parsers.encoder import Array, Encoder, WordPieces
-from qbench.quantities.parsers.trees import FORBIDDEN, ROOT, best_tree
+from qbench.quantities.parsers.trees import ROOT, best_tree
 from qbench.quantities.parsers.types import Cut, Reading
 from qbench.quantities.parsers.words import cut_words
 
@@ -61,23 +61,15 @@ class EmbeddedParser:
 
     def read(self, sentences: Sequence[Sequence[str]]) -> list[Reading]:
         """The parse of each sentence."""
-        # By length, so that what is read together is padded little.
-        order = sorted(range(len(sentences)), key=lambda i: len(sentences[i]))
-        found: list[Reading] = [Reading((), (), ())] * len(sentences)
-        for group in _groups(order, sentences):
-            for i, reading in zip(group, self._read([sentences[i] for i in group]), strict=True):
-                found[i] = reading
-        return found
+        return [reading for group in _groups(sentences) for reading in self._read(group)]
 
     def _read(self, sentences: Sequence[Sequence[str]]) -> Iterator[Reading]:
-        vectors = self._encoder.vectors(sentences)
-        ends = np.cumsum([len(v) for v in vectors])
-        joined = np.concatenate(vectors)
-        tags = (joined @ self._w["tag.weight"] + self._w["tag.bias"]).argmax(axis=1)
-        heads = self._heads(joined, ends)
+        vectors, ends = self._encoder.vectors(sentences)
+        tags = (vectors @ self._w["tag.weight"] + self._w["tag.bias"]).argmax(axis=1)
+        heads = self._heads(vectors, ends)
         # Heads count from the start of their sentence, with 0 for the root; here from that of all, the root last.
         starts = np.repeat(ends - np.diff(ends, prepend=0), np.diff(ends, prepend=0))
-        relations = self._labels(joined, np.where(heads == ROOT, len(joined), heads - 1 + starts))
+        relations = self._labels(vectors, np.where(heads == ROOT, len(vectors), heads - 1 + starts))
         for sentence, *parts in zip(
             sentences,
             *(np.split(each, ends[:-1]) for each in (tags, heads, relations)),
@@ -92,8 +84,6 @@ class EmbeddedParser:
         found = []
         for start, end in zip([0, *ends], ends, strict=False):
             scores = below[start:end] @ np.concatenate([self._w["root.arc"], above[start:end]]).T
-            itself = np.arange(end - start)
-            scores[itself, itself + 1] = FORBIDDEN
             found.append(best_tree(scores))
         return np.concatenate(found)
 
@@ -129,14 +119,16 @@ class EmbeddedParser:
 _OURS = frozenset({"tag", "arc", "label", "root"})
 
 
-def _groups(order: Sequence[int], sentences: Sequence[Sequence[str]]) -> Iterator[list[int]]:
-    """Runs of sentences that together, padded to the longest, hold `WORDS` words or so."""
-    group: list[int] = []
-    for i in order:
-        if group and len(sentences[i]) * (len(group) + 1) > WORDS:
+def _groups(sentences: Sequence[Sequence[str]]) -> Iterator[list[Sequence[str]]]:
+    """Runs of sentences that together hold `WORDS` words at most, or a single one."""
+    group: list[Sequence[str]] = []
+    words = 0
+    for sentence in sentences:
+        if group and words + len(sentence) > WORDS:
             yield group
-            group = []
-        group.append(i)
+            group, words = [], 0
+        group.append(sentence)
+        words += len(sentence)
     if group:
         yield group
 

@@ -90,13 +90,16 @@ class Encoder:
         self._table, self._scale = weights["piece"], weights["piece.scale"]
         self._positions, self._shapes = _single(weights["position"]), _single(weights["shape"])
         self._norm = _single(weights["norm"])
-        self._heads = int(weights["heads"])
+        heads = int(weights["heads"])
         count = 1 + max(int(name.split(".")[1]) for name in weights if name.startswith("layer."))
-        self._layers = [_Layer(weights, f"layer.{i}.", self._heads) for i in range(count)]
+        self._layers = [_Layer(weights, f"layer.{i}.", heads) for i in range(count)]
         self.longest = len(self._positions) - 2
 
-    def vectors(self, sentences: Sequence[Sequence[str]]) -> list[Array]:
-        """A vector for each word of each sentence: shape (words, width). Words beyond `longest` pieces get none."""
+    def vectors(self, sentences: Sequence[Sequence[str]]) -> tuple[Array, NDArray[np.int64]]:
+        """A vector for each word, in order, of shape (words, width); and where each sentence ends among them.
+
+        Words beyond `longest` pieces of a sentence get none.
+        """
         rows = [self._row(sentence) for sentence in sentences]
         numbers = np.concatenate([row[0] for row in rows])
         h = self._table[numbers].astype(np.float32) * self._scale[numbers].astype(np.float32)[:, None]
@@ -108,8 +111,7 @@ class Encoder:
             h = layer(h, ends)
         spoken = [end - len(row[0]) + row[2] for end, row in zip(ends, rows, strict=True)]
         # Nothing reads the other pieces after the last layer.
-        words = self._layers[-1](h, ends, np.concatenate(spoken))
-        return np.split(words, np.cumsum([len(s) for s in spoken])[:-1])
+        return self._layers[-1](h, ends, np.concatenate(spoken)), np.cumsum([len(s) for s in spoken])
 
     def _row(self, sentence: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Numbers and shapes of the pieces of a sentence, and where the first of each word stands."""

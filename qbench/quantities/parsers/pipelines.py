@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 NEEDED = ("tagger", "parser")
-BATCH = 128
 
 
 class PipelineParser:
@@ -38,7 +37,7 @@ class PipelineParser:
         from spacy.tokens import Doc
 
         docs = (Doc(self._nlp.vocab, words=list(words)) for words in sentences)
-        return [self._reading(doc) for doc in self._nlp.pipe(docs, batch_size=BATCH)]
+        return [self._reading(doc) for doc in self._nlp.pipe(docs)]
 
     def _reading(self, doc: Doc) -> Reading:
         words = _clear_to_universal(doc) if self._clear else [(w.head.i, w.dep_) for w in doc]

@@ -12,6 +12,8 @@ FORBIDDEN = -1e9
 def best_tree(scores: NDArray[np.float32]) -> NDArray[np.int64]:
     """The heads that together score highest among those that form a tree under the root; several words may be roots.
 
+    No word is its own head, whatever the score of that.
+
     Args:
         scores: shape (words, words + 1); row i holds the score of each head of word i: the root, then the words.
 
@@ -21,23 +23,9 @@ def best_tree(scores: NDArray[np.float32]) -> NDArray[np.int64]:
     >>> best_tree(np.array([[1.0, 0.0, 9.0], [5.0, 8.0, 0.0]], dtype=np.float32)).tolist()
     [2, 0]
     """
-    heads: NDArray[np.int64] = scores.argmax(axis=1)
-    if not _rings(heads):
-        return heads
-    square = np.full((len(heads) + 1, len(heads) + 1), FORBIDDEN)
-    square[1:] = scores
+    square = np.vstack([np.full(scores.shape[1], FORBIDDEN), scores])
     np.fill_diagonal(square, FORBIDDEN)
-    heads = _arborescence(square)
-    return heads[1:]
-
-
-def _rings(heads: NDArray[np.int64]) -> bool:
-    """Whether some words lead to no root."""
-    above = np.concatenate([[ROOT], heads])
-    # Each round doubles the steps that are taken towards the root.
-    for _ in range(len(above).bit_length()):
-        above = above[above]
-    return bool(above.any())
+    return _arborescence(square)[1:]
 
 
 def _arborescence(scores: NDArray[np.float64]) -> NDArray[np.int64]:
