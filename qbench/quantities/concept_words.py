@@ -18,7 +18,7 @@ from qbench.quantities.lexicon import (
     VERBS,
     WEAK_WORDS,
 )
-from qbench.quantities.tokens import Token, glued
+from qbench.quantities.tokens import Token, abbreviates, glued
 
 REACH = 30
 """Tokens to look at on either side of a mention."""
@@ -77,7 +77,10 @@ def _next(tokens: Sequence[Token], k: int) -> str:
 
 def _is_content(tokens: Sequence[Token], k: int, taken: Sequence[bool]) -> bool:
     token = tokens[k]
-    if taken[k] or token.kind != "word" or (len(token.text) == 1 and not token.text.isupper()):
+    if abbreviates(tokens, k) and _is_content(tokens, k - 1, taken):
+        return not taken[k]
+    initial = any(m < len(tokens) and abbreviates(tokens, m) for m in (k + 1, k + 3))
+    if taken[k] or token.kind != "word" or (len(token.text) == 1 and not token.text.isupper() and not initial):
         return False
     if token.text in MONTHS or (token.low in FUNCTION_WORDS and not (token.text.isupper() and len(token.text) > 1)):
         return False
@@ -157,7 +160,7 @@ def _chunk_right(tokens: Sequence[Token], k: int, taken: Sequence[bool]) -> Rang
 
 
 def _ends_clause(tokens: Sequence[Token], k: int) -> bool:
-    return tokens[k].text in CLAUSE_ENDS or tokens[k].low in CLAUSE_WORDS
+    return (tokens[k].text in CLAUSE_ENDS and not abbreviates(tokens, k)) or tokens[k].low in CLAUSE_WORDS
 
 
 def _subject(tokens: Sequence[Token], first: int, taken: Sequence[bool]) -> Range | None:
@@ -212,9 +215,14 @@ def _finish(tokens: Sequence[Token], indexes: Range | Sequence[int]) -> list[int
     kept = list(indexes)
     while len(kept) > 1 and (tokens[kept[0]].low in LEADING_NOISE or tokens[kept[0]].kind != "word"):
         kept.pop(0)
-    while len(kept) > 1 and (tokens[kept[-1]].low in TRAILING_NOISE or tokens[kept[-1]].kind != "word"):
+    while len(kept) > 1 and _trails(tokens, kept[-1]):
         kept.pop()
     starts = [
         n for n, k in enumerate(kept) if n == 0 or not glued(tokens[kept[n - 1]], tokens[k]) or kept[n - 1] != k - 1
     ]
     return kept[starts[-MAX_WORDS] :] if len(starts) > MAX_WORDS else kept
+
+
+def _trails(tokens: Sequence[Token], k: int) -> bool:
+    """Whether a concept can't end with token k."""
+    return tokens[k].low in TRAILING_NOISE or (tokens[k].kind != "word" and not abbreviates(tokens, k))

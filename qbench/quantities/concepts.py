@@ -9,50 +9,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from qbench.quantities.lexicon import MONTHS
-from qbench.quantities.parallel import parallel
+from qbench.quantities.noun_phrases import NOUN_TAGS, NounPhrases
 from qbench.quantities.parse import Parse
+from qbench.quantities.repairs import repaired
 from qbench.quantities.respectively import shares
-from qbench.quantities.tokens import Token, glued
+from qbench.quantities.tokens import Token
 
-NOUN_TAGS = ("NN", "NNS", "NNP", "NNPS", "FW")
-MODIFIER_TAGS = (*NOUN_TAGS, "JJ", "JJR", "JJS", "VBN", "VBG", "CD", "GW", "AFX", "ADD", "SYM", "HYPH", "LS")
-PREMODIFIERS = frozenset({*NOUN_TAGS, "JJ", "JJR", "JJS", "AFX"})
 SUBJECTS = ("nsubj", "nsubj:pass", "nsubj:outer", "csubj")
 OBJECTS = ("obj", "iobj")
-WITHIN = frozenset(
-    {"compound", "amod", "nmod", "nmod:poss", "nmod:unmarked", "flat", "part", "nummod", "goeswith", "acl"}
-)
-"""Relations by which words of a noun phrase hang on its head."""
-IN_CHUNKS = PREMODIFIERS | {"VBN", "VBG", "HYPH", "CD"}
-TIMES = frozenset(
-    (
-        "year years quarter quarters month months week weeks day days period today yesterday tomorrow time hour "
-        "season decade century night morning afternoon evening weekend ago past"
-    ).split()
-)
 RELATIVE = frozenset("last past next previous coming".split())
 """Words before a stretch of time that count it from now."""
-NO_CONTENT = frozenset(
-    "total totals number numbers amount amounts lot kind sort rest all other others such same respective".split()
-)
-"""Nouns that say how much, not what: "a total of $5 million" is about something else."""
-SUMMARIES = frozenset("average mean median maximum minimum high low peak".split())
-"""Nouns that say how much where "of" and an amount follow: "an average of 70 days"."""
 OWNERS = frozenset({"with", "of", "in", "by", "at", "from", "for"})
 """Prepositions behind whose noun stands what has it: "brothers with a net worth of $1.8bn", "pay for a 5 % stake"."""
 SPENDING = frozenset("spend spends spending spent splashed lavished wasted save saves saving saved".split())
 COMPLEMENT_CASES = frozenset({"off", "on", "for"})
 NEAR = 15
 """Tokens to look at on either side where the parse leads nowhere."""
-JOINTS = frozenset("-&+./'’")
 _EMPTY_RELATIONS = frozenset({"case", "punct", "advmod", "det", "mark", "cc"})
-DATES = MONTHS | frozenset("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())
 LISTED = 4
 """Tokens between two mentions of a list at most."""
 DEPENDENT_CLAUSES = frozenset({"ccomp", "conj"})
-HEADWARD = frozenset({"compound", "amod", "flat", "part"})
-"""Relations that lead from a word of a noun phrase to its head."""
 CONTROLLED = frozenset({"xcomp", "ccomp", "advmod"})
 """Relations of clauses whose subject may be the object of the clause above."""
 CLIMBS = 12
@@ -92,7 +68,7 @@ PRONOUN = -1
 def find_concepts(tokens: Sequence[Token], places: Sequence[Place], parse: Parse) -> list[Concept]:
     """The concept of each mention; one without words where nothing names it."""
     spans = [(place.first, place.last) for place in places]
-    finder = _Finder(tokens, places, parallel(tokens, spans, parse))
+    finder = _Finder(tokens, places, repaired(tokens, spans, parse))
     found = [finder.concept(n) for n in range(len(places))]
     for n, (words, alone) in shares(tokens, spans, parse).items():
         before = () if alone else tuple(k for k in found[n].words if k not in words)
@@ -103,14 +79,7 @@ def find_concepts(tokens: Sequence[Token], places: Sequence[Place], parse: Parse
 class _Finder:
     def __init__(self, tokens: Sequence[Token], places: Sequence[Place], parse: Parse) -> None:
         self.tokens, self.places, self.parse = tokens, places, parse
-        self.owner = [-1] * len(tokens)
-        for n, place in enumerate(places):
-            self.owner[place.first : place.last] = [n] * (place.last - place.first)
-        self._empty = {k for k, token in enumerate(tokens) if token.low in NO_CONTENT}
-        for place in places:
-            k = place.first - 2
-            if k >= 0 and tokens[k].low in SUMMARIES and tokens[k + 1].low == "of":
-                self._empty.add(k)
+        self._nouns = NounPhrases(tokens, [(place.first, place.last) for place in places], parse)
         self._done: dict[int, Concept] = {}
 
     def concept(self, n: int) -> Concept:
@@ -132,8 +101,10 @@ class _Finder:
             if self.parse.relations[at] in ("appos", "parataxis"):
                 return self._made((below,), None, "of what")
             return self._climb(n, at, (below,), "of what")
+        if n and [t.text for t in self.tokens[max(0, place.first - 2) : place.first]] == [",", "or"]:
+            return self.concept(n - 1)  # "60 % of its market cap, or $30 billion"
         if (before := self._bracketed(place)) is not None:
-            mention = self.owner[before]
+            mention = self._nouns.owner[before]
             return self._made((before,), None, "before the bracket") if mention == -1 else self.concept(mention)
         return self._climb(n, at, (), "")
 
@@ -142,12 +113,12 @@ class _Finder:
         for k, head, relation in self._upwards(at):
             if (done := self._told(n, k, head, relation, things, how)) is not None:
                 return done
-            other = self.owner[head]
+            other = self._nouns.owner[head]
             if other not in (-1, n):
                 if not things and not self._noun_between(other, n):
                     return self.concept(other)
                 break
-            if self._names(head) and head != k:
+            if self._nouns.names(head) and head != k:
                 if relation in SUBJECTS:
                     break
                 if not things and relation not in ("conj", "parataxis", "list"):
@@ -166,6 +137,8 @@ class _Finder:
 
     def _told(self, n: int, k: int, head: int, relation: str, things: tuple[int, ...], how: str) -> Concept | None:
         """The concept, where token k or its head says who has the mention; None where to go on."""
+        if not things and self._said_of_counted(k, n):
+            return Concept((k,), "of the predicate")
         subject = self._own_subject(k)
         if subject is not None:
             return self._made(things, None if subject == PRONOUN else subject, how)
@@ -175,13 +148,25 @@ class _Finder:
             return Concept(tuple(self._phrases(things)), how, self._holder(mention))
         if relation in CONTROLLED and (found := self._object(head, k)) is not None and head < found < k:
             return self._made(things, found, how)  # "could cause sea levels to rise 11 feet"
-        if head == k or not self._names(head):
+        if head == k or not self._nouns.names(head):
             return None
         if relation.startswith("acl"):  # "men aged 25"
             return self._made(things, head if not things or relation == "acl:relcl" else None, how)
-        if things and relation == "nmod" and self._case(k) in OWNERS:
+        if things and relation == "nmod" and self._nouns.case(k) in OWNERS:
             return self._made(things, head, how)  # "brothers with a net worth of $1.8bn", "the purchase of a 5 % stake"
         return None
+
+    def _said_of_counted(self, k: int, n: int) -> bool:
+        """Whether token k is said, for a time or the like, of what another mention counts: "two were ill for a day"."""
+        below, case = self.parse.children[k], self.places[n].first - 1
+        copular = any(self.parse.relations[c] == "cop" for c in below)
+        if not copular or self.parse.tags[k] != "JJ" or case < 0 or self.parse.tags[case] != "IN":
+            return False
+        subject = next((c for c in below if self.parse.relations[c] in SUBJECTS), k)
+        if self.parse.tags[subject] in ("WP", "WDT"):
+            subject = self.parse.heads[k]
+        counting = self._nouns.owner[subject]
+        return counting not in (-1, n) and not (self.places[counting].money or self.places[counting].time)
 
     def _upwards(self, k: int) -> Iterator[tuple[int, int, str]]:
         """Token, head and relation, from token k to the root."""
@@ -208,20 +193,20 @@ class _Finder:
         verb = self.parse.heads[k]
         cases = ("for", "on") if self.tokens[verb].low in SPENDING else ("for",)
         told = (c for c in self.parse.children[verb] if self.parse.relations[c] == "obl")
-        return next((c for c in told if self._case(c) in cases and self._names(c)), None)
+        return next((c for c in told if self._nouns.case(c) in cases and self._nouns.names(c)), None)
 
     def _bracketed(self, place: Place) -> int | None:
         """The noun, or the mention, right before the bracket that a mention opens: "John Gant (0.5 WAR)"."""
         k = place.first - 1
         if k < 1 or self.tokens[k].text not in "([":
             return None
-        return k - 1 if self._names(k - 1) or self.owner[k - 1] != -1 else None
+        return k - 1 if self._nouns.names(k - 1) or self._nouns.owner[k - 1] != -1 else None
 
     def _subject_mention(self, k: int, n: int) -> int | None:
         """The mention that is the subject of token k: "two thirds of the workers earn $5"."""
         for child in self.parse.children[k]:
-            if self.parse.relations[child] in SUBJECTS and self.owner[child] not in (-1, n):
-                return self.owner[child]
+            if self.parse.relations[child] in SUBJECTS and self._nouns.owner[child] not in (-1, n):
+                return self._nouns.owner[child]
         return None
 
     def _holder(self, n: int) -> tuple[int, ...]:
@@ -231,7 +216,7 @@ class _Finder:
         return tuple(counted) or (*self.concept(n).words, *self.concept(n).subject)
 
     def _phrases(self, heads: tuple[int, ...]) -> list[int]:
-        return sorted({k for head in heads for k in self._phrase(head)})
+        return sorted({k for head in heads for k in self._nouns.phrase(head)})
 
     def _listed(self, a: int, b: int) -> bool:
         """Whether nothing but marks and small words stands between two mentions of one sentence."""
@@ -239,7 +224,7 @@ class _Finder:
         return len(between) <= LISTED and all(t.text != "." for t in between) and not self._noun_between(a, b)
 
     def _noun_between(self, a: int, b: int) -> bool:
-        return any(self._names(k) for k in range(self.places[a].last, self.places[b].first))
+        return any(self._nouns.names(k) for k in range(self.places[a].last, self.places[b].first))
 
     def _nearest(self, n: int) -> tuple[int, ...]:
         """Where the parse leads nowhere: the nearest noun on the left, then on the right."""
@@ -248,18 +233,9 @@ class _Finder:
             for k in reach:
                 if k >= len(self.tokens) or self.tokens[k].text in ";:|" or self.parse.tags[k] in ("PRP", ""):
                     break
-                if self._names(k):
-                    return (self._head_of(k),)
+                if self._nouns.names(k):
+                    return (self._nouns.head_of(k),)
         return ()
-
-    def _head_of(self, k: int) -> int:
-        """The head of the noun phrase that token k stands in."""
-        for _ in range(CLIMBS):
-            head = self.parse.heads[k]
-            if head == k or not self._names(head) or self.parse.relations[k] not in HEADWARD:
-                break
-            k = head
-        return k
 
     def _one_of(self, place: Place) -> bool:
         """ "one of the best speakers": it says of nothing how much it is."""
@@ -272,7 +248,7 @@ class _Finder:
 
     def _made(self, things: tuple[int, ...], subject: int | None, how: str) -> Concept:
         phrase = self._phrases(things)
-        rest = [] if subject is None else [k for k in self._phrase(subject) if k not in phrase]
+        rest = [] if subject is None else [k for k in self._nouns.phrase(subject) if k not in phrase]
         if not phrase:
             return Concept(tuple(rest), "of the subject") if rest else NONE
         return Concept(tuple(phrase), f"{how} and the subject" if rest else how, tuple(rest))
@@ -284,7 +260,7 @@ class _Finder:
         outward = [k for k in inside if self.parse.heads[k] not in inside or self.parse.heads[k] == k]
         heads = [k for k in outward if self.parse.relations[k] not in _EMPTY_RELATIONS]
         k = (heads or outward or [place.first])[-1]
-        return self.parse.heads[k] if self.parse.heads[k] in self._empty else k  # "a total of $5 million"
+        return self.parse.heads[k] if self.parse.heads[k] in self._nouns.empty else k  # "a total of $5 million"
 
     def _complement(self, n: int) -> int | None:
         """The noun that follows "of" or the like: "60 % of the workers", "$1 billion in gains"."""
@@ -294,47 +270,33 @@ class _Finder:
             k = place.last + 1
             while case == "of" and k < len(self.tokens) and self.parse.tags[k] in ("DT", "PRP$", "PDT"):
                 k += 1
-            if (head := self._run(k)) is not None:
+            if (head := self._nouns.run(k)) is not None:
                 return head
         for k in range(place.first, place.last):
             for child in self.parse.children[k]:
-                if child >= place.last and self.owner[child] == -1 and self._names(child):
+                if child >= place.last and self._nouns.owner[child] == -1 and self._nouns.names(child):
                     if self.parse.relations[child] == "nmod" and self._completes(child, place):
                         return child
         return None
-
-    def _run(self, k: int) -> int | None:
-        """The last noun of the chunk that starts at token k; None if none starts there or it only tells a time."""
-        head = None
-        while k < len(self.tokens) and self.owner[k] == -1:
-            if self._names(k):
-                head = k
-            elif self.parse.tags[k] not in IN_CHUNKS or self.tokens[k].low in TIMES or self.tokens[k].text in DATES:
-                break
-            k += 1
-        return head
 
     def _modified(self, n: int) -> int | None:
         """The noun right after a mention that stands before it as an adjective: "a 25 % tax", "an 80-yard pass"."""
         place = self.places[n]
         if place.count or place.last >= len(self.tokens) or self.parse.tags[place.last] in ("JJR", "RBR"):
             return None
-        return self._run(place.last)
+        return self._nouns.run(place.last)
 
     def _completes(self, k: int, place: Place) -> bool:
-        case = self._case(k)
+        case = self._nouns.case(k)
         if case == "in":
             return place.money and not any(self.parse.relations[c] == "det" for c in self.parse.children[k])
         return case == "of" or (case in COMPLEMENT_CASES and not place.count)
 
-    def _case(self, k: int) -> str:
-        return next((self.tokens[c].low for c in self.parse.children[k] if self.parse.relations[c] == "case"), "")
-
     def _own_subject(self, k: int) -> int | None:
         """The subject of a clause whose predicate is token k; `PRONOUN` for one that names nothing; None for none."""
         for child in self.parse.children[k]:
-            if self.parse.relations[child] in SUBJECTS and self.owner[child] == -1:
-                if self._names(child):
+            if self.parse.relations[child] in SUBJECTS and self._nouns.owner[child] == -1:
+                if self._nouns.names(child):
                     return child
                 if (whole := self._whole(child)) is not None:
                     return whole
@@ -347,104 +309,11 @@ class _Finder:
         """The noun of "some of the best deals", where token k is "some"."""
         if self.parse.tags[k] not in ("DT", "JJ", "JJR", "JJS", "CD", "PDT"):
             return None
-        return next((c for c in self.parse.children[k] if self._names(c) and self._case(c) == "of"), None)
+        return next((c for c in self.parse.children[k] if self._nouns.names(c) and self._nouns.case(c) == "of"), None)
 
     def _object(self, k: int, but: int) -> int | None:
         for child in self.parse.children[k]:
-            if self.parse.relations[child] in OBJECTS and child != but and self.owner[child] == -1:
-                if self._names(child):
+            if self.parse.relations[child] in OBJECTS and child != but and self._nouns.owner[child] == -1:
+                if self._nouns.names(child):
                     return child
         return None
-
-    def _names(self, k: int) -> bool:
-        """Whether a token is a noun that can name what a quantity is about."""
-        token = self.tokens[k]
-        if self.parse.tags[k] not in NOUN_TAGS or self.owner[k] != -1:
-            return False
-        return token.low not in TIMES and k not in self._empty and token.text not in DATES
-
-    def _phrase(self, head: int) -> list[int]:
-        """The content words of the noun phrase of `head`, in order, without those of mentions.
-
-        Which nouns hang on the head is read off the parse; which words stand before each of them, off their tags, which
-        are surer.
-        """
-        found: set[int] = set()
-        waiting = [head]
-        while waiting:
-            k = waiting.pop()
-            if k != head and not self._inside(k):
-                continue
-            # Marks come in only between words that they join; a parser takes "C." for one word.
-            wordy = self.tokens[k].kind != "mark" and self.parse.tags[k] in MODIFIER_TAGS
-            if wordy and k not in self._empty:
-                found.add(k)
-                if self.parse.tags[k] in NOUN_TAGS:
-                    found.update(self._before(k))
-            waiting += self.parse.children[k]
-        return self._with_pieces(found)
-
-    def _before(self, k: int) -> list[int]:
-        """The words that stand before a noun in its chunk; a mention is stepped over: "a sharp 3 % drop"."""
-        words: list[int] = []
-        while k:
-            k -= 1
-            if self.owner[k] != -1:
-                if words and self.tokens[k + 1].text in ",;":
-                    break
-                k = self.places[self.owner[k]].first
-                continue
-            if self.tokens[k].low in TIMES:
-                break  # "last season Chris Wood": a comma was left out
-            if self.parse.tags[k] in PREMODIFIERS:
-                if k not in self._empty:
-                    words.append(k)
-            elif not (self.parse.tags[k] == "HYPH" or self.tokens[k].text in "-&"):
-                break
-        return words
-
-    def _inside(self, k: int) -> bool:
-        relation, token = self.parse.relations[k], self.tokens[k]
-        if self.owner[k] != -1:
-            return False
-        if relation.startswith("nmod") and (token.low in TIMES or self._case(k) == "with"):
-            return False
-        if relation == "conj":
-            # "a weight of 1.2 kg and a price of 900 euros": what has an amount of its own is another thing
-            return self._names(k) and not self._holds_mention(k)
-        if relation == "acl":
-            told = any(self.parse.relations[c].startswith(("obl", "obj")) for c in self.parse.children[k])
-            return told and self.parse.tags[k] in ("VBN", "VBG") and not self._holds_mention(k)
-        if relation in ("obl", "obj"):
-            return self.parse.relations[self.parse.heads[k]] == "acl" and self._names(k)
-        return relation in WITHIN
-
-    def _holds_mention(self, k: int) -> bool:
-        waiting = [k]
-        while waiting:
-            k = waiting.pop()
-            if self.owner[k] != -1:
-                return True
-            waiting += self.parse.children[k]
-        return False
-
-    def _with_pieces(self, found: set[int]) -> list[int]:
-        """With the rest of words that hyphens and the like join ("full-time", "S&P") and a number after a name."""
-        for k in sorted(found):
-            for step in (-1, 1):
-                m = k + step
-                while self._free(m) and self._free(m + step) and self._glued(m, m - step) and self._glued(m, m + step):
-                    if self.tokens[m].text not in JOINTS or self.tokens[m + step].kind == "mark":
-                        break
-                    found |= {m, m + step}
-                    m += 2 * step
-        for k in sorted(found):
-            if self._free(k + 1) and self.tokens[k + 1].kind == "number" and self.parse.tags[k].startswith("NNP"):
-                found.add(k + 1)
-        return sorted(k for k in found if self.tokens[k].text != "/")  # "oil/gas" are two words
-
-    def _free(self, k: int) -> bool:
-        return 0 <= k < len(self.tokens) and self.owner[k] == -1
-
-    def _glued(self, a: int, b: int) -> bool:
-        return glued(self.tokens[min(a, b)], self.tokens[max(a, b)])

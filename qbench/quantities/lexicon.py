@@ -18,6 +18,8 @@ SCALES = {
     "hundred": 1e2, "thousand": 1e3, "lakh": 1e5, "million": 1e6, "crore": 1e7, "billion": 1e9, "trillion": 1e12,
     "quadrillion": 1e15, "dozen": 12.0,
 }  # fmt: skip
+ABBREVIATIONS = frozenset("inc corp co ltd bros jr sr mr mrs dr".split())
+"""Words of names that a full stop follows."""
 ABBREVIATED_SCALES = {
     "mn": 1e6, "mln": 1e6, "mio": 1e6, "bn": 1e9, "bln": 1e9, "tn": 1e12, "trn": 1e12, "tln": 1e12, "cr": 1e7,
 }  # fmt: skip

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 
 from qbench.quantities.parsers.types import Reading, WordParser
@@ -135,9 +135,10 @@ class _Stretch:
         speakers: dict[int, list[int]] = {}
         for w, token in enumerate(self.speaks_for):
             speakers.setdefault(token, []).append(w)
+        depths = _depths(reading.heads)
         for token, own in speakers.items():
-            # Of several words, the one that hangs on a word outside speaks for all.
-            w = next((w for w in own if reading.heads[w] not in own or reading.heads[w] == w), own[0])
+            # Of several words, the one nearest to the root speaks for all: so no token comes to stand above itself.
+            w = min(own, key=depths.__getitem__)
             head = reading.heads[w]
             into.tags[token] = reading.tags[w]
             into.heads[token] = token if head == w else self.speaks_for[head]
@@ -149,7 +150,6 @@ class _Stretch:
                 leader = k
             elif k not in left_out:
                 into.tags[k], into.heads[k], into.relations[k] = into.tags[leader], leader, "part"
-        _cut_cycles(into, self._first, self._last)
 
 
 class _Columns:
@@ -159,17 +159,16 @@ class _Columns:
         self.relations = [""] * n
 
 
-def _cut_cycles(columns: _Columns, first: int, last: int) -> None:
-    """Make trees of what the words of one token, hanging on different words, may have closed to a ring."""
-    seen_from = dict.fromkeys(range(first, last), -1)
-    for start in range(first, last):
-        k = start
-        while seen_from[k] == -1:
-            seen_from[k] = start
-            head = columns.heads[k]
-            if head != k and seen_from[head] == start:
-                columns.heads[k], columns.relations[k] = k, "dep"
-            k = columns.heads[k]
+def _depths(heads: Sequence[int]) -> list[int]:
+    """How many steps lead from each word to a root."""
+    depths = [0] * len(heads)
+    for start in range(len(heads)):
+        path = [start]
+        while depths[path[-1]] == 0 and heads[path[-1]] != path[-1]:
+            path.append(heads[path[-1]])
+        for above, k in pairwise(reversed(path)):
+            depths[k] = depths[above] + 1
+    return depths
 
 
 def _stretches(tokens: Sequence[Token], mentions: Sequence[StandIn]) -> Iterator[tuple[int, int, Sequence[StandIn]]]:

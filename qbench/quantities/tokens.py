@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
-from qbench.quantities.lexicon import FRACTION_MARKS
+from qbench.quantities.lexicon import ABBREVIATIONS, FRACTION_MARKS
 
 HYPHENS = frozenset("-‐‑")
 """The hyphens of a typewriter and of typesetting, and the one at which lines don't break."""
@@ -52,6 +53,22 @@ def tokenize(text: str) -> list[Token]:
 def glued(left: Token, right: Token) -> bool:
     """Whether nothing stands between two tokens."""
     return left.end == right.start
+
+
+def abbreviates(tokens: Sequence[Token], k: int) -> bool:
+    """Whether token k is the full stop of an abbreviation, such as "Inc." or the last of "U.S.".
+
+    >>> tokens = tokenize("Acme Inc. of the U.S. grew.")
+    >>> [k for k in range(len(tokens)) if abbreviates(tokens, k)]
+    [2, 8]
+    """
+    if not k or tokens[k].text != "." or not glued(tokens[k - 1], tokens[k]):
+        return False
+    if tokens[k - 1].low in ABBREVIATIONS:
+        return True
+    initials = tokens[max(0, k - 3) : k]
+    lengths = [len(token.text) for token in initials]
+    return lengths == [1, 1, 1] and initials[1].text == "." and all(glued(a, b) for a, b in pairwise(initials))
 
 
 def spans_of(tokens: Sequence[Token], indexes: Sequence[int]) -> tuple[tuple[int, int], ...]:

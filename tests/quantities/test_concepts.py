@@ -65,6 +65,15 @@ def concepts(extractor, text):
         ("Its shares fell 3% although it was traded at $5.", ["shares", ""]),
         ("Revenue and profit were $5 million and $2 million, respectively.", ["revenue", "profit"]),
         ("One of the windows broke.", [""]),
+        # the same said again
+        ("The firm lost 60% of its market value, or $30 million.", ["market value | firm", "market value | firm"]),
+        # what is said of those who are counted
+        ("Two workers were absent for three weeks.", ["", "absent"]),
+        # nouns inside prepositions
+        ("They pay $30 on top of a penalty of 5 percent.", ["", "penalty"]),
+        # abbreviations keep their full stop
+        ("Acme Inc. grew by 5%.", ["acme inc."]),
+        ("The U.S. budget is $5 million.", ["u.s. budget"]),
     ],
 )
 def test_by_the_parse(rules, text, expected):

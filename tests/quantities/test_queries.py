@@ -102,6 +102,17 @@ def test_dates_are_asked_for_only_where_years_are_reported():
     assert parse_query("songs in the 90s before August 1953", PLAIN).conditions == ()
 
 
+@pytest.mark.parametrize(
+    ("query", "concept"),
+    [
+        ("u.s. trade deficit above 5 percent", ("u.s.", "trade", "deficit")),
+        ("acme inc. sales above 5 percent", ("acme", "inc.", "sales")),
+    ],
+)
+def test_abbreviations_are_words(query, concept):
+    assert [c.concept for c in parse_query(query, EXTRACTOR).conditions] == [concept]
+
+
 def test_a_concept_told_once_serves_both_bounds():
     low, high = parse_query("parcel weight over 5 kg and under 9 kg", EXTRACTOR).conditions
     assert low.concept == high.concept == ("parcel", "weight")

@@ -14,7 +14,7 @@ class Reading(NamedTuple):
 
     Attributes:
         tags: Penn Treebank tags.
-        heads: index of the governing word; a word's own index for a root.
+        heads: index of the governing word; a word's own index for a root. Following heads always ends at a root.
         relations: Universal Dependencies relations; "root" for a root.
     """
 
