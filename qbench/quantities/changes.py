@@ -174,7 +174,7 @@ def _direction(tokens: Sequence[Token], k: int, amount: Amount) -> Change:
     lead = tokens[k - 1].low if k else ""
     if lead in (TAKERS if _is_market(amount) else PARTICLE_VERBS) or (amount.unit.family == "time" and lead != "is"):
         return ""
-    if k + 1 < len(tokens) and tokens[k + 1].low in ("to", "from", "for", "the"):
+    if k + 1 < len(tokens) and tokens[k + 1].low in ("to", "from", "for", "the", "at"):
         return ""
     return "up" if tokens[k].low == "up" else "down"
 

@@ -117,12 +117,15 @@ class _Finder:
             if other not in (-1, n):
                 if not things and not self._noun_between(other, n):
                     return self.concept(other)
+                if things and relation == "conj" and self._nouns.case(things[0]) == "of":
+                    # "5 kg of flour and 2 litres of milk": both are had by one subject
+                    return Concept(tuple(self._phrases(things)), how, self.concept(other).subject)
                 break
             if self._nouns.names(head) and head != k:
                 if relation in SUBJECTS:
                     break
                 if not things and relation not in ("conj", "parataxis", "list"):
-                    things, how = (head,), "of its noun"
+                    things, how = (self._first_of_chain(at, head),), "of its noun"
             elif not things and k == at and (found := self._paid_for(n, k)) is not None:
                 things, how = (found,), "of what is paid for"
             elif not things and k == at and (found := self._object_of(n, k)) is not None:
@@ -152,7 +155,7 @@ class _Finder:
             return None
         if relation.startswith("acl"):  # "men aged 25"
             return self._made(things, head if not things or relation == "acl:relcl" else None, how)
-        if things and relation == "nmod" and self._nouns.case(k) in OWNERS:
+        if things and head not in things and relation == "nmod" and self._nouns.case(k) in OWNERS:
             return self._made(things, head, how)  # "brothers with a net worth of $1.8bn", "the purchase of a 5 % stake"
         return None
 
@@ -168,6 +171,15 @@ class _Finder:
         counting = self._nouns.owner[subject]
         return counting not in (-1, n) and not (self.places[counting].money or self.places[counting].time)
 
+    def _first_of_chain(self, at: int, noun: int) -> int:
+        """The noun that is measured where several have an "of": the margin in "a margin of error of 3 points"."""
+        while self._nouns.case(at) == self._nouns.case(noun) == "of" and self.parse.relations[noun] == "nmod":
+            head = self.parse.heads[noun]
+            if head == noun or not self._nouns.names(head):
+                break
+            noun = head
+        return noun
+
     def _upwards(self, k: int) -> Iterator[tuple[int, int, str]]:
         """Token, head and relation, from token k to the root."""
         for _ in range(CLIMBS):
@@ -180,7 +192,7 @@ class _Finder:
     def _object_of(self, n: int, k: int) -> int | None:
         """The object of the verb that the mention goes with: "raised the price by 5 %"."""
         head, relation = self.parse.heads[k], self.parse.relations[k]
-        if self.places[n].time:
+        if self.places[n].time and self._nouns.case(k) not in ("from", "to", "by"):
             return None
         if relation.startswith(("obl", "advmod", "xcomp")):
             return self._object(head, k)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from qbench.quantities.lexicon import FUNCTION_WORDS, INDEX_NAMES, VERBS
+from qbench.quantities.lexicon import FUNCTION_WORDS, INDEX_NAMES, ONES, VERBS
 from qbench.quantities.numbers import Number
 from qbench.quantities.tokens import Token, glued
 
@@ -27,7 +27,7 @@ def named_until(tokens: Sequence[Token], number: Number) -> int | None:
 def names_model(tokens: Sequence[Token], number: Number) -> bool:
     """Whether a number without a unit is a model's: "a Snapdragon 410 chipset", "the Boeing 737 jet".
 
-    A singular noun ends there, which no number but one counts.
+    A singular noun ends there, which no number but one counts; or the name is counted itself ("85 Boeing 737 jets").
     """
     first, last = number.first, number.last
     text = tokens[first].text
@@ -41,9 +41,17 @@ def names_model(tokens: Sequence[Token], number: Number) -> bool:
     noun, after = tokens[last], tokens[last + 1] if last + 1 < len(tokens) else None
     if noun.kind != "word" or not noun.text.islower() or len(noun.text) < 3 or noun.low in FUNCTION_WORDS | VERBS:
         return False
-    if noun.low in _UNCOUNTED or noun.low.endswith(("s", "ed", "ly")):
+    plural = noun.low.endswith("s") and not _counted(tokens, first - 1)
+    if noun.low in _UNCOUNTED or plural or noun.low.endswith(("ed", "ly")):
         return False
     return after is None or after.text in ".,;:)!?" or after.low in FUNCTION_WORDS or after.low in VERBS
+
+
+def _counted(tokens: Sequence[Token], k: int) -> bool:
+    """Whether a number stands right before the capitalised words of which token k is the last."""
+    while k and tokens[k].text[:1].isupper():
+        k -= 1
+    return tokens[k].kind == "number" or tokens[k].low in ONES
 
 
 def _index(tokens: Sequence[Token], number: Number) -> int | None:

@@ -23,9 +23,10 @@ TIMES = frozenset(
     ).split()
 )
 NO_CONTENT = frozenset(
-    "total totals number numbers amount amounts lot kind sort rest all other others such same respective".split()
+    "total totals number numbers amount amounts lot kind sort rest all other others such same respective many few "
+    "several more less fewer most least much".split()
 )
-"""Nouns that say how much, not what: "a total of $5 million" is about something else."""
+"""Words that say how much, not what: "a total of $5 million" is about something else."""
 SUMMARIES = frozenset("average mean median maximum minimum high low peak".split())
 """Nouns that say how much where "of" and an amount follow: "an average of 70 days"."""
 IN_PREPOSITIONS = frozenset(
@@ -69,13 +70,20 @@ class NounPhrases:
         }
         told = (first - 2 for first, _ in spans if first > 1 and tokens[first - 1].low == "of")
         self.empty |= {k for k in told if tokens[k].low in SUMMARIES}
+        self.empty |= {first - 1 for first, _ in spans if first and tokens[first - 1].low == "worth"}
 
     def names(self, k: int) -> bool:
         """Whether a token is a noun that can name what a quantity is about."""
         token = self.tokens[k]
         if self.parse.tags[k] not in NOUN_TAGS or self.owner[k] != -1:
             return False
-        return token.low not in TIMES and k not in self.empty and token.text not in DATES
+        if token.low in TIMES:
+            return token.low == "time" and self._compounded(k)
+        return k not in self.empty and token.text not in DATES
+
+    def _compounded(self, k: int) -> bool:
+        """Whether a noun right before token k says what it is: "the journey time"."""
+        return k > 0 and self.parse.relations[k - 1] == "compound" and self.parse.tags[k - 1] == "NN"
 
     def phrase(self, head: int) -> list[int]:
         """The content words of the noun phrase of `head`, in order, without those of mentions.
@@ -147,15 +155,22 @@ class NounPhrases:
             return False
         if relation.startswith("nmod") and (token.low in TIMES or self.case(k) == "with"):
             return False
+        if relation.startswith("nmod") and self.case(k) != "of" and self._measured(k):
+            return False  # "a loss on revenue of $2 million"
         if relation == "conj":
             # "a weight of 1.2 kg and a price of 900 euros": what has an amount of its own is another thing
             return self.names(k) and not self._holds_mention(k)
         if relation == "acl":
-            told = any(self.parse.relations[c].startswith(("obl", "obj")) for c in self.parse.children[k])
+            # "the skull found in China", but not "the firm, founded in 2016"
+            below = (c for c in self.parse.children[k] if self.names(c))
+            told = any(self.parse.relations[c].startswith(("obl", "obj")) for c in below)
             return told and self.parse.tags[k] in ("VBN", "VBG") and not self._holds_mention(k)
         if relation in ("obl", "obj"):
             return self.parse.relations[self.parse.heads[k]] == "acl" and self.names(k)
         return relation in WITHIN
+
+    def _measured(self, k: int) -> bool:
+        return any(self.owner[c] != -1 and self.case(c) == "of" for c in self.parse.children[k])
 
     def _holds_mention(self, k: int) -> bool:
         waiting = [k]

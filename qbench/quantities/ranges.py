@@ -73,6 +73,8 @@ def _range(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphens: bool) -> A
         return None
     if not hyphens and tokens[a.last].low not in WORDS and tokens[b.first - 1].low not in _BEFORE_HIGH:
         return None
+    if _is_part(a, b):
+        return None
     lead, start = _lead(tokens, a.first)
     joint = _joint([t.low for t in tokens[a.last : b.first]], lead)
     hyphen = joint == "-"
@@ -110,6 +112,8 @@ def _joint(words: list[str], lead: str) -> str:
         return "to"
     if words[0] in ("and", "to") and lead == "between" and all(w in _APPROXIMATE for w in words[1:]):
         return "and"
+    if lead == "from" and words == ["up", "to"]:
+        return "to"
     # "from $40 a year ago to $35"
     near = lead == "from" and len(words) <= 6 and words[-1] == "to" and all(w in _WHEN for w in words[:-1])
     return "to" if near else ""
@@ -190,9 +194,15 @@ def _ends(a: Amount, b: Amount, *, hyphen: bool) -> tuple[float, float, bool] | 
     return (low, high, False) if low < high else (high, low, True)
 
 
+_FALLS = 10
+"""How many times larger the first end may be to share the other's magnitude, with a unit of its own: not "$200 to $4
+million"."""
+
+
 def _lends(a: Amount, b: Amount) -> bool:
     """Whether the second end's magnitude is meant for the first too: they are of like size then."""
-    return abs(a.number.mantissa) <= abs(b.number.mantissa) or abs(a.number.mantissa) < 100 * abs(b.number.mantissa)
+    times = 100 if a.bare else _FALLS
+    return abs(a.number.mantissa) <= times * abs(b.number.mantissa)
 
 
 def _contest(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
@@ -222,7 +232,7 @@ def _share(tokens: Sequence[Token], joined: list[Amount]) -> None:
 
 def _lent(tokens: Sequence[Token], a: Amount, following: Amount, b: Amount, nearest: bool) -> Amount | None:
     """`a` with the unit of `b`; `following` stands next to `a`, and is `b` itself for the nearest."""
-    if not a.bare or b.bare or following.first - a.last > 3:
+    if not a.bare or b.bare or following.first - a.last > 3 or _is_part(a, b):
         return None
     between = "".join(t.low for t in tokens[a.last : following.first])
     if between not in (
@@ -237,6 +247,11 @@ def _lent(tokens: Sequence[Token], a: Amount, following: Amount, b: Amount, near
     scale = b.number.value / b.number.mantissa if b.number.scaled and not a.number.scaled and b.number.mantissa else 1.0
     how = (*a.how, "shared unit")
     return replace(a, unit=b.unit, low=a.low * scale, high=a.high * scale, unit_span=b.unit_span, how=how)
+
+
+def _is_part(a: Amount, b: Amount) -> bool:
+    """Whether a is a part of something that b is not: "fell by a quarter to 5 million"."""
+    return "fraction in words" in a.how and a.low < 1 < b.low
 
 
 def _is_tolerance(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:

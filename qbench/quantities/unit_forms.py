@@ -280,8 +280,9 @@ class UnitReader:
         name = _POWERS[tokens[last].text] + unit.name
         after = tokens[last + 1] if last + 1 < len(tokens) else None
         counts = after is not None and (after.kind == "number" or after.text in "-–×x%°+±")
-        if after is not None and after.kind == "word" and after.low not in FUNCTION_WORDS | VERBS:
-            counts = True
+        if after is not None and after.kind == "word":
+            # "12 cm 2 samples", "6 ft 2in"
+            counts = after.low not in FUNCTION_WORDS | VERBS or glued(tokens[last], after)
         near = tokens[last].start - tokens[last - 1].end == 1 and len(tokens[last - 1].text) <= 2
         return (self.units.get(name), last + 1) if near and not counts and name in self.units else (unit, last)
 

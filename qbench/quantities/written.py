@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from qbench.quantities.lexicon import FRACTIONS, ONES, SCALES, TENS
+from qbench.quantities.lexicon import FRACTIONS, FUNCTION_WORDS, ONES, SCALES, TENS
 from qbench.quantities.tokens import Token, glued
 
 NUMERALS = frozenset(ONES) | frozenset(TENS) | frozenset(SCALES)
@@ -211,7 +211,26 @@ def _article(tokens: Sequence[Token], i: int) -> Written | None:
             return Written(2.0 * times, i + 4, rule="couple") if times else Written(2.0, i + 2, rule="couple")
         if word in _PARTS and not word.endswith("s"):
             return _part_of(tokens, i, word)
+    if word in _PARTS and not word.endswith("s") and by_how_much(tokens, i, i + 2):
+        return Written(_PARTS[word], i + 2, rule="fraction in words")
     return None
+
+
+def by_how_much(tokens: Sequence[Token], i: int, end: int) -> bool:
+    """Whether tokens i..end-1 say by how much something changed: "fell by almost a third", "cut costs by half"."""
+    k = i - 1
+    while k > max(0, i - _BOUND_WORDS) and tokens[k].low in _BEFORE_PARTS:
+        k -= 1
+    if k < 0 or tokens[k].low != "by":
+        return False
+    return end == len(tokens) or tokens[end].low in FUNCTION_WORDS or tokens[end].text in ".,;:)"
+
+
+_BOUND_WORDS = 5
+_BEFORE_PARTS = frozenset(
+    "about almost nearly around roughly over just under well more less than at least most".split()
+)
+"""Words between "by" and a part."""
 
 
 def _part_of(tokens: Sequence[Token], i: int, word: str) -> Written | None:
@@ -250,9 +269,19 @@ _HALVES_OF_TIME = frozenset(
 )
 
 
+_IDIOMS = frozenset("time way battle story fun".split())
+"""What "half the" does not say the half of."""
+
+
 def is_part(tokens: Sequence[Token], i: int) -> bool:
-    """Whether the bare "half" at token i is half of something that is named: "half of them", "half the votes"."""
-    if tokens[i].low != "half" or i + 1 >= len(tokens):
+    """Whether the bare "half" at token i is half of something: "half of them", "half the votes", "fell by half"."""
+    if tokens[i].low != "half":
+        return False
+    if by_how_much(tokens, i, i + 1):
+        return True
+    if i + 1 == len(tokens):
         return False
     after = tokens[i + 1].low
+    if i + 2 < len(tokens) and tokens[i + 2].low in _IDIOMS:
+        return False
     return after == "of" or after in ("the", "its", "his", "her", "their", "our", "my", "your", "all", "those", "that")

@@ -75,6 +75,7 @@ def changes(text):
         ("a film about two dogs", "="),
         ("listed under 5 categories", "="),
         ("it went up to 5 kg", "="),
+        ("it ticked up to 5 kg", "="),
         ("twice as many as 60 ships", "="),
         ("an average of 70 days", "="),
         # time that passes
@@ -135,6 +136,8 @@ def test_words_of_dates_bound_years_only():
         ("It ended 5 cents lower.", ["down"]),
         # levels, nouns, denials, and verbs that say something else
         ("Sales rose to $5 million.", [""]),
+        ("It closed 1.9 per cent up at 845p.", ["up", ""]),
+        ("Sales fell by half.", ["down"]),
         ("The rate fell below 5%.", [""]),
         ("a 5 per cent drop in sales", [""]),
         ("an increase of 600 jobs", [""]),

@@ -69,6 +69,16 @@ def concepts(extractor, text):
         ("The firm lost 60% of its market value, or $30 million.", ["market value | firm", "market value | firm"]),
         # what is said of those who are counted
         ("Two workers were absent for three weeks.", ["", "absent"]),
+        # two things that one subject has
+        ("The cabin offers 38 inches of legroom and 2 cubic metres of space.", ["legroom | cabin", "space | cabin"]),
+        # the head of a chain of nouns
+        ("The survey has a margin of error of 3 points.", ["margin error | survey"]),
+        # asides
+        ("The firm, founded in 2016, has a debt of $5 million.", ["debt | firm"]),
+        ("The firm posted a loss of $4 million on revenue of $9 million.", ["loss | firm", "revenue | firm"]),
+        ("The contract is worth $5 million.", ["contract"]),
+        ("The tunnel cut the journey time by 45 minutes.", ["journey time"]),
+        ("There were 40% more complaints.", ["complaints"]),
         # nouns inside prepositions
         ("They pay $30 on top of a penalty of 5 percent.", ["", "penalty"]),
         # abbreviations keep their full stop
