@@ -198,6 +198,22 @@ def _ends(tokens: Sequence[Token], k: int) -> bool:
     return not tokens[k + 1].text[:1].islower() and (tokens[k].text != "." or len(before) > 3 or before.islower())
 
 
+def require_parser(name: str) -> None:
+    """Check that `load_parser` would find a parser, without loading it.
+
+    Raises:
+        OptionError: there is none of that name.
+    """
+    if name in (EMBEDDED, NO_PARSER) or Path(name).exists():
+        return
+    from importlib.util import find_spec
+
+    if not name.isidentifier() or find_spec(name) is None:
+        from qbench.quantities.parsers.pipelines import unknown
+
+        raise unknown(name)
+
+
 @lru_cache(maxsize=4)
 def load_parser(name: str) -> Parser:
     """The parser of a name.

@@ -16,7 +16,7 @@ from qbench.quantities.concept_words import find_concept
 from qbench.quantities.concepts import Concept, Place, find_concepts
 from qbench.quantities.lexicon import FRACTION_MARKS, FRACTIONS, SCALES
 from qbench.quantities.nouns import count_nouns
-from qbench.quantities.parse import NO_PARSER, Parse, load_parser
+from qbench.quantities.parse import NO_PARSER, Parse, load_parser, require_parser
 from qbench.quantities.ranges import join
 from qbench.quantities.stand_ins import stand_ins
 from qbench.quantities.tokens import Token, spans_of, tokenize, words_of
@@ -50,6 +50,9 @@ class RulesExtractor:
         years: report calendar years too.
         spacy_model: what parses the sentences with amounts, for counted nouns and concepts (see `load_parser`);
             "none" goes by word lists. Loaded when first needed.
+
+    Raises:
+        OptionError: there is no such parser.
     """
 
     name = "rules"
@@ -57,6 +60,7 @@ class RulesExtractor:
     def __init__(self, units: Units, *, years: bool = False, spacy_model: str = NO_PARSER) -> None:
         self.units = units
         self.years = years
+        require_parser(spacy_model)
         self._spacy_model = spacy_model
         self._finder = AmountFinder(units)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from qbench.quantities.ambiguity import is_shared, resolve
+from qbench.quantities.ambiguity import Sense, is_shared, resolve
 from qbench.quantities.lexicon import ABBREVIATED_SCALES, FUNCTION_WORDS, MONEY_SCALES, SCALES, VERBS
 from qbench.quantities.numbers import MINUSES, Number
 from qbench.quantities.tokens import HYPHENS, Token, glued, tokenize
@@ -82,7 +82,7 @@ class UnitReader:
                 continue
             if surface in RISKY_CODES and not _looks_like_money(tokens, i, surface):
                 continue
-            if is_shared(surface) and (sense := resolve(surface, tokens, i - k, i)) is not None:
+            if (sense := self._sense(unit, surface, tokens, i - k, i)) is not None:
                 if not sense.unit:
                     continue
                 unit = self.units.get(sense.unit)
@@ -132,9 +132,9 @@ class UnitReader:
 
     def _fitting(self, tokens: Sequence[Token], j: int, match: Match, number: Number | None) -> Unit | None:
         """The unit of a match by the words around it; None if it is no unit there."""
-        unit, cued = match.unit, False
         surface = match.surface if match.symbol else match.surface.lower()
-        if is_shared(surface) and (sense := resolve(surface, tokens, j, match.last)) is not None:
+        unit, cued = match.unit, match.unit.name in self.units.own
+        if (sense := self._sense(unit, surface, tokens, j, match.last)) is not None:
             unit, cued = self.units.get(sense.unit), sense.cued
         if not unit.name or number is None:
             return unit if unit.name else None
@@ -143,6 +143,12 @@ class UnitReader:
         else:
             fits = _name_fits(tokens, j, match, number)
         return unit if fits else None
+
+    def _sense(self, unit: Unit, surface: str, tokens: Sequence[Token], first: int, last: int) -> Sense | None:
+        """What a form that several units share means at tokens first..last-1; None where it means `unit`."""
+        if unit.name in self.units.own or not is_shared(surface):
+            return None
+        return resolve(surface, tokens, first, last)
 
     def _precedes(self, surface: str) -> bool:
         return (self.units.preceding(surface) or self.units.preceding(surface.upper())) is not None

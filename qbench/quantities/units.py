@@ -52,9 +52,14 @@ NO_UNIT = Unit("", "", "")
 
 
 class Units:
-    """The known units, by name and by surface form."""
+    """The known units, by name and by surface form.
 
-    def __init__(self, units: Iterable[Unit]) -> None:
+    Attributes:
+        own: names of those that a user defined, whose forms mean them whatever the words around say.
+    """
+
+    def __init__(self, units: Iterable[Unit], own: frozenset[str] = frozenset()) -> None:
+        self.own = own
         self._by_name: dict[str, Unit] = {}
         self._after: dict[str, Unit] = {}
         self._folded: dict[str, Unit] = {}
@@ -168,8 +173,9 @@ def load_units(extra: Path | None = None) -> Units:
 
 @lru_cache(maxsize=8)
 def _load(extra: Path | None) -> Units:
-    entries = _read(UNITS_FILE) + ([] if extra is None else _read(extra))
-    return Units(_define(entries, Converter(kept_factors())))
+    own = [] if extra is None else _read(extra)
+    units = _define(_read(UNITS_FILE) + own, Converter(kept_factors()))
+    return Units(units, frozenset(entry.name for entry in own))
 
 
 @dataclass(frozen=True)

@@ -163,6 +163,13 @@ def test_a_users_file_adds_and_overrides(tmp_path: Path):
     assert units.convert(1, "furlong", "metre") == pytest.approx(200)
 
 
+def test_a_users_form_is_read_whatever_the_words_around_say(tmp_path: Path):
+    file = tmp_path / "mine.txt"
+    file.write_text("[thermostat setting]\nclick = = ; click ; C\n")
+    (found,) = RulesExtractor(load_units(file)).extract("the oven was set to 5 C")
+    assert found.unit == "click"
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [

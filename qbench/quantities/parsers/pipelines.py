@@ -48,6 +48,16 @@ class PipelineParser:
         )
 
 
+def unknown(name: str) -> OptionError:
+    """The error for a name without a pipeline."""
+    return OptionError(
+        "no such spaCy pipeline",
+        value=name,
+        remedy="Use `embedded`, `none`, a folder, or the name of a pipeline that is installed, "
+        "such as en_core_web_sm (python -m spacy download en_core_web_sm)",
+    )
+
+
 def load_pipeline(name: str) -> PipelineParser:
     """The pipeline of a name, or in a folder.
 
@@ -59,12 +69,7 @@ def load_pipeline(name: str) -> PipelineParser:
     try:
         pipeline: Any = spacy.load(name)
     except OSError as fault:
-        raise OptionError(
-            "no such spaCy pipeline",
-            value=name,
-            remedy="Use `embedded`, `none`, a folder, or the name of a pipeline that is installed, "
-            "such as en_core_web_sm (python -m spacy download en_core_web_sm)",
-        ) from fault
+        raise unknown(name) from fault
     missing = [part for part in NEEDED if part not in pipeline.pipe_names]
     if missing:
         raise OptionError(
