@@ -11,8 +11,8 @@ from qbench.quantities.dates import is_year, names_a_year
 from qbench.quantities.lexicon import FRACTION_MARKS
 from qbench.quantities.names import names_model
 from qbench.quantities.notquantity import excluded_until
-from qbench.quantities.numbers import MINUSES, Number, read_number, with_late_scale
-from qbench.quantities.tokens import Token, glued
+from qbench.quantities.numbers import MINUSES, Number, bracketed, read_number, with_late_scale
+from qbench.quantities.tokens import HYPHENS, Token, glued
 from qbench.quantities.unit_forms import UnitReader
 from qbench.quantities.units import Unit, Units
 from qbench.quantities.written import STARTERS, is_part
@@ -83,15 +83,18 @@ class AmountFinder:
             currency, times = self._currency(tokens, text, i), 1.0
             if currency is None and i and (thousands := self.forms.scaled_code(tokens[i - 1])) is not None:
                 currency, times = (thousands[0], i - 1), thousands[1]
+            currency = currency or self._outside(tokens, text, i)
             number = read_number(tokens, i, money=currency is not None)
             if number is None:
                 i += 1
                 continue
+            number = bracketed(tokens, number, money=currency is not None)
             if currency is None:
                 number = scaled(tokens, number)
             elif times != 1.0 and not number.scaled:
                 number = replace(number, value=float(f"{number.value * times:.15g}"))
-            amount, i = self._amount(tokens, text, number, currency)
+            goes_on = bool(amounts) and amounts[-1].last == i - 1 and tokens[i - 1].text in HYPHENS
+            amount, i = self._amount(tokens, text, number, currency, goes_on=goes_on)
             if amount is not None:
                 amounts.append(amount)
         return amounts
@@ -105,13 +108,23 @@ class AmountFinder:
                 return self.forms.before(tokens, text, i - 1)
         return currency
 
+    def _outside(self, tokens: Sequence[Token], text: str, i: int) -> tuple[Unit, int] | None:
+        """A currency before the bracket that opens at token i - 1, "$(1,245)", and the token at which it starts."""
+        opens = i > 1 and tokens[i - 1].text == "(" and glued(tokens[i - 1], tokens[i])
+        found = self.forms.before(tokens, text, i - 1) if opens else None
+        return found if found is not None and tokens[found[1]].kind == "mark" else None
+
     def _amount(
-        self, tokens: Sequence[Token], text: str, number: Number, currency: tuple[Unit, int] | None
+        self, tokens: Sequence[Token], text: str, number: Number, currency: tuple[Unit, int] | None, *, goes_on: bool
     ) -> tuple[Amount | None, int]:
-        """The amount at a number, or None for what is no quantity; and where to go on."""
+        """The amount at a number, or None for what is no quantity; and where to go on.
+
+        Args:
+            goes_on: a hyphen joins it to the amount before it: "5 kg-10 kg".
+        """
         if tokens[number.first].text == "000":
             return None, number.last  # "in $000's": the scale of a table
-        if currency is None:
+        if currency is None and not goes_on:
             if (end := excluded_until(tokens, number)) is not None:
                 return None, end
         number, unit, last, span = self._unit_after(tokens, text, number)
@@ -136,7 +149,7 @@ class AmountFinder:
             unit, last, span = self.forms.compound(tokens, text, unit, last, span)
         first = number.first if currency is None else currency[1]
         low, high = number.value, number.high or number.value
-        if _is_negative(tokens, first, number.first):
+        if number.bracketed or _is_negative(tokens, first, number.first):
             low, high = -high, -low
             first -= _sign_length(tokens, first)
             how.append("minus")

@@ -227,7 +227,8 @@ def _closes(tokens: Sequence[Token], phrase: Phrase, first: int, last: int) -> b
     if following.kind == "number" or following.text in ("$", "€", "£", "¥") or following.low in ("to", "than", "equal"):
         return phrase[-1] in ("ish", "odd")  # "1.4 kg and above 250 GB" bounds the second
     if phrase[0] == "and" or phrase in (("approximately",), ("approx",), ("at", "least"), ("at", "most")):
-        return following.kind == "mark" or following.low in FUNCTION_WORDS or following.low in VERBS
+        ends = following.low in FUNCTION_WORDS and following.low != "of"  # "and upwards of 30"
+        return following.kind == "mark" or ends or following.low in VERBS
     if phrase[0] in ("max", "maximum", "minimum"):
         return tokens[first].text.islower()
     return True

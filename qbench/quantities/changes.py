@@ -124,6 +124,8 @@ def _change(
     if family in ("date", "age"):
         return ""
     k = amount.first - 1
+    if k >= floor and tokens[k].low == "at":
+        return ""  # "5 % lower at 7,512 points"
     by = False
     while k >= floor and tokens[k].low in LIGHT and not _moves(tokens, k, amount, following, parse):
         by = by or tokens[k].low == "by"
@@ -230,6 +232,8 @@ def _shares(tokens: Sequence[Token], a: Amount, b: Amount, first: int, parse: Pa
     if not gap or len(gap) > REACH or b.unit.family in ("date", "age", "time"):
         return False
     words = [t.low for t in gap]
+    if b.last < len(tokens) and tokens[b.last].low in ("ci", "confidence"):
+        return False  # "fell by 12 mm (95% CI 8 to 16)"
     alike = a.unit.base_unit == b.unit.base_unit
     if words in (["or"], [",", "or"], ["("], ["["]):
         return alike or any(u.unit.family in ("ratio", "ratio difference") for u in (a, b))

@@ -13,7 +13,7 @@ from qbench.quantities.noun_phrases import NOUN_TAGS, NounPhrases
 from qbench.quantities.parse import Parse
 from qbench.quantities.repairs import repaired
 from qbench.quantities.respectively import shares
-from qbench.quantities.tokens import Token
+from qbench.quantities.tokens import HYPHENS, Token
 
 SUBJECTS = ("nsubj", "nsubj:pass", "nsubj:outer", "csubj")
 OBJECTS = ("obj", "iobj")
@@ -71,8 +71,8 @@ def find_concepts(tokens: Sequence[Token], places: Sequence[Place], parse: Parse
     finder = _Finder(tokens, places, repaired(tokens, spans, parse))
     found = [finder.concept(n) for n in range(len(places))]
     for n, (words, alone) in shares(tokens, spans, parse).items():
-        before = () if alone else tuple(k for k in found[n].words if k not in words)
-        found[n] = Concept((*before, *words), "respectively", () if alone else found[n].subject)
+        shared = finder.shared(words) if alone else [k for k in found[n].words if k not in words]
+        found[n] = Concept((*shared, *words), "respectively", () if alone else found[n].subject)
     return found
 
 
@@ -88,6 +88,18 @@ class _Finder:
             self._done[n] = NONE  # a mention that is reached again while it is worked on has none
             self._done[n] = self._find(n)
         return self._done[n]
+
+    def shared(self, item: Sequence[int]) -> list[int]:
+        """The words of the noun on which a list hangs that holds this item: "sales in Japan and India"."""
+        for k in item:
+            outer = k
+            while self.parse.relations[outer] == "conj" and self.parse.heads[outer] != outer:
+                outer = self.parse.heads[outer]
+            head = self.parse.heads[outer]
+            if head not in item and self.parse.relations[outer] == "nmod" and self._nouns.names(head):
+                listed = min(*item, outer)
+                return [m for m in self._nouns.phrase(head) if m < listed and m not in item]
+        return []
 
     def _find(self, n: int) -> Concept:
         place, at = self.places[n], self._anchor(n)
@@ -294,7 +306,9 @@ class _Finder:
     def _modified(self, n: int) -> int | None:
         """The noun right after a mention that stands before it as an adjective: "a 25 % tax", "an 80-yard pass"."""
         place = self.places[n]
-        if place.count or place.last >= len(self.tokens) or self.parse.tags[place.last] in ("JJR", "RBR"):
+        attribute = place.last - place.first > 2 and self.tokens[place.last - 2].text in HYPHENS
+        counts = place.count and not attribute  # "a 12-man jury"
+        if counts or place.last >= len(self.tokens) or self.parse.tags[place.last] in ("JJR", "RBR"):
             return None
         return self._nouns.run(place.last)
 
@@ -318,8 +332,8 @@ class _Finder:
         return None
 
     def _whole(self, k: int) -> int | None:
-        """The noun of "some of the best deals", where token k is "some"."""
-        if self.parse.tags[k] not in ("DT", "JJ", "JJR", "JJS", "CD", "PDT"):
+        """The noun of "some of the best deals" or "the number of deals", where token k is "some" or "number"."""
+        if self.parse.tags[k] not in ("DT", "JJ", "JJR", "JJS", "CD", "PDT") and k not in self._nouns.empty:
             return None
         return next((c for c in self.parse.children[k] if self._nouns.names(c) and self._nouns.case(c) == "of"), None)
 

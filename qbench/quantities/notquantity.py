@@ -147,8 +147,8 @@ def _label(tokens: Sequence[Token], number: Number) -> int | None:
     if tokens[k].text == "(" and k and number.last < len(tokens) and tokens[number.last].text == ")":
         k -= 1
     word = tokens[k]
-    # "no more than 5" has words between; "no 5" and "No. 5" are labels, "a total of no 5" does not occur.
-    if word.kind != "word":
+    # "no more than 5" has words between; "no 5" and "No. 5" are labels, "no 5 inch screens" is none.
+    if word.kind != "word" or (word.text == "no" and first == k + 1 and _is_word(tokens, number.last)):
         return None
     if word.low not in LABELS and word.text not in CAPITAL_LABELS:
         return None
@@ -156,6 +156,10 @@ def _label(tokens: Sequence[Token], number: Number) -> int | None:
         return None  # "a follow-up visit 4-7 days later"
     several = word.low.endswith("s") or word.low in ("pp", "fig", "scope")
     return _end_of_labels(tokens, number.last) if several else _end_of_section(tokens, number.last)
+
+
+def _is_word(tokens: Sequence[Token], k: int) -> bool:
+    return k < len(tokens) and tokens[k].text.islower() and tokens[k].low not in FUNCTION_WORDS | VERBS
 
 
 def _measures(tokens: Sequence[Token], j: int) -> bool:

@@ -77,6 +77,8 @@ class NounPhrases:
         token = self.tokens[k]
         if self.parse.tags[k] not in NOUN_TAGS or self.owner[k] != -1:
             return False
+        if self.parse.tags[k] == "FW" and len(token.text) == 1:
+            return False  # "i.e."
         if token.low in TIMES:
             return token.low == "time" and self._compounded(k)
         return k not in self.empty and token.text not in DATES

@@ -98,6 +98,8 @@ def _by_tags(tokens: Sequence[Token], amount: Amount, limit: int, units: Units, 
     j = _past_bound(tokens, amount.last, limit)
     if j < limit and tokens[j].text in HYPHENS and glued(tokens[j - 1], tokens[j]):
         j += 1
+        if j + 1 < limit and parse.tags[j] in ("NN", "NNS") and not glued(tokens[j], tokens[j + 1]):
+            limit = j + 1  # "a 12-man jury": men are counted, and the jury has them
     elif j < limit and glued(tokens[j - 1], tokens[j]):
         return None
     of = j < limit and tokens[j].low == "of"
@@ -144,6 +146,8 @@ def _phrase(
             if head >= 0 and _new_phrase(parse, head, k):
                 break
             head = k
+        elif head == k - 2 and tokens[k - 1].text in HYPHENS and tag in MODIFIERS:
+            head = -1  # "20 oil-producing countries"
         elif token.kind == "word" and (head >= 0 or tag not in MODIFIERS):
             break  # "one point last year"
         k += 1

@@ -46,6 +46,8 @@ class Number:
         first, last: token range.
         digits: significant digits as written.
         written: whether it was spelt in words.
+        magnitude: by what the number's last word multiplies ("million"); 1 where it has none.
+        bracketed: whether it stands in brackets that accountants write for a minus: "$(1,245)", "(3.5)%".
         high: the upper end of an indefinite plural ("thousands of": 1,000 to 10,000), else None.
         rule: what kind of number it is, for `explain`.
     """
@@ -58,6 +60,8 @@ class Number:
     written: bool = False
     high: float | None = None
     rule: str = "digits"
+    magnitude: float = 1.0
+    bracketed: bool = False
 
     @property
     def scaled(self) -> bool:
@@ -83,6 +87,25 @@ def read_number(tokens: Sequence[Token], i: int, *, money: bool = False) -> Numb
     if plain is None or plain.high is not None or plain.rule in ("fold", "power of ten"):
         return plain
     return _with_scale(tokens, plain, money)
+
+
+def bracketed(tokens: Sequence[Token], number: Number, *, money: bool) -> Number:
+    """The number with the brackets around it, where they say that it is negative: "$(1,245) million", "(3.5)%".
+
+    Brackets with nothing outside, "(1,234)", are no sign: running text brackets many numbers that are not negative.
+    """
+    first, last = number.first, number.last
+    if not first or last >= len(tokens) or tokens[first - 1].text != "(" or tokens[last].text != ")" or number.scaled:
+        return number
+    percent = last + 1 < len(tokens) and tokens[last + 1].text == "%"
+    outside = tokens[first - 2] if first > 1 else None
+    signed = money and outside is not None and outside.text in _SIGNS
+    if not signed and not (percent and glued(tokens[last], tokens[last + 1])):
+        return number
+    return _with_scale(tokens, replace(number, first=first - 1, last=last + 1, bracketed=True), money)
+
+
+_SIGNS = frozenset("$€£¥₹")
 
 
 def with_late_scale(tokens: Sequence[Token], number: Number, last: int) -> tuple[Number, int]:
@@ -251,7 +274,13 @@ def _words(tokens: Sequence[Token], i: int) -> Number | None:
     if found is None:
         return None
     digits = significant_digits(f"{found.value:.0f}" if found.value >= 1 else "1")
-    return Number(found.value, found.value, i, found.last, digits, True, found.high, found.rule)
+    last = tokens[found.last - 1].low
+    magnitude = SCALES[last] if found.last - i > 1 and last in _SHARED and found.high is None else 1.0
+    return Number(found.value, found.value, i, found.last, digits, True, found.high, found.rule, magnitude)
+
+
+_SHARED = frozenset("thousand million billion trillion lakh crore".split()) & SCALES.keys()
+"""Magnitudes that a number in words shares with one before it: "six to seven billion"."""
 
 
 def _with_scale(tokens: Sequence[Token], number: Number, money: bool) -> Number:
@@ -279,7 +308,9 @@ def _with_scale(tokens: Sequence[Token], number: Number, money: bool) -> Number:
             break
     while j > number.last and tokens[j - 1].kind != "word":
         j -= 1
-    return number if j == number.last else replace(number, value=value, last=j)
+    if j == number.last:
+        return number
+    return replace(number, value=value, last=j, magnitude=value / number.value if number.value else 1.0)
 
 
 def _scale(tokens: Sequence[Token], j: int, is_glued: bool, money: bool) -> float | None:

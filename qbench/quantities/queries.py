@@ -18,7 +18,7 @@ NEGATIONS = frozenset(
     tuple(phrase.split())
     for phrase in "not|other than|except|except for|excluding|different from|different than|different to|anything but|"
     "not equal to|not equals|not equal|not exactly|not of|not at|not with|unequal to|unlike|not =|! =|≠|< >|≠ to|isn't|"
-    "differs from|aren't|does not equal|any but|all but|apart from|besides|not in|not from|never".split("|")
+    "differs from|aren't|does not equal|any but|all but|apart from|besides|not in|not from|never|no".split("|")
 )
 """Phrases before a plain number that ask for any other value."""
 LONGEST_NEGATION = 3

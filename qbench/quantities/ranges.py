@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from qbench.quantities.amounts import Amount
+from qbench.quantities.changes import MOVES, TURNS
 from qbench.quantities.dates import is_month
 from qbench.quantities.elided import share_elided
 from qbench.quantities.lexicon import CHANGE_VERBS
@@ -25,6 +26,9 @@ _SCORED = frozenset("lead record vote majority margin advantage ratio split deci
 _CONTEST = frozenset(
     "win wins won beat beats lost lose loses defeat defeats defeated drew draw tied tie victory loss score".split()
 )
+
+
+_CHANGING = CHANGE_VERBS | MOVES.keys() | TURNS.keys()
 
 
 TOLERANCE = "tolerance"
@@ -145,7 +149,7 @@ def _lead(tokens: Sequence[Token], first: int) -> tuple[str, int]:
 def _moves(tokens: Sequence[Token], a: Amount) -> bool:
     """Whether a verb of change governs: "rose 5 per cent to 8 per cent" has two amounts."""
     around = {t.low for t in tokens[max(0, a.first - 6) : a.first]}
-    return bool(around & CHANGE_VERBS) and not {"between", "ranging", "range", "ranged", "ranges"} & around
+    return bool(around & _CHANGING) and not {"between", "ranging", "range", "ranged", "ranges"} & around
 
 
 def _common_unit(a: Amount, b: Amount) -> Unit | None:
@@ -185,8 +189,8 @@ def _ends(a: Amount, b: Amount, *, hyphen: bool) -> tuple[float, float, bool] | 
     # The minus sign of "-5 to -8" is part of a number, the hyphen of "5-8" is not: `_is_negative` saw to that.
     if hyphen:
         high = abs(high)
-    if b.number.scaled and not a.number.scaled and abs(low) < b.number.value / b.number.mantissa:
-        scale = b.number.value / b.number.mantissa
+    scale = b.number.magnitude
+    if scale != 1 and a.number.magnitude == 1 and abs(low) < scale:
         # "10 to 15 billion" means billions twice, "$900,000 to $1.3 million" and "500 to 2 thousand" do not.
         low = float(f"{low * scale:.15g}") if abs(low) < 1000 and _lends(a, b) else low
     if low == high:
@@ -202,7 +206,7 @@ million"."""
 def _lends(a: Amount, b: Amount) -> bool:
     """Whether the second end's magnitude is meant for the first too: they are of like size then."""
     times = 100 if a.bare else _FALLS
-    return abs(a.number.mantissa) <= times * abs(b.number.mantissa)
+    return abs(a.number.value) <= times * abs(b.number.value / b.number.magnitude)
 
 
 def _contest(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
@@ -242,9 +246,9 @@ def _lent(tokens: Sequence[Token], a: Amount, following: Amount, b: Amount, near
     if b.is_range or a.is_range or b.unit.family == "date":
         return None
     if between != "to" and a.low and not abs(b.low) / 10 <= abs(a.low) <= abs(b.low) * 10:
-        if not (b.number.scaled and not a.number.scaled and a.number.mantissa < 1000):
+        if not (b.number.magnitude != 1 and a.number.magnitude == 1 and a.number.value < 1000):
             return None  # "2,227,000 or four cts a share": two quantities, not two guesses at one
-    scale = b.number.value / b.number.mantissa if b.number.scaled and not a.number.scaled and b.number.mantissa else 1.0
+    scale = b.number.magnitude if a.number.magnitude == 1 else 1.0
     how = (*a.how, "shared unit")
     return replace(a, unit=b.unit, low=a.low * scale, high=a.high * scale, unit_span=b.unit_span, how=how)
 

@@ -253,6 +253,8 @@ class UnitReader:
         while k < len(tokens) - 1 and tokens[k].low in PER_ADJECTIVES:
             k += 1
         found = self._match(tokens, text, k, None)
+        if found is not None and found[1] < len(tokens) and tokens[found[1]].kind == "number":
+            return None  # "£50/$65"
         if found is not None and (slash or found[0].family != "currency" or sign == "per"):
             name, end = found[0].name, found[1]
         elif tokens[k].kind != "word" or tokens[k].low in FUNCTION_WORDS | VERBS:
@@ -270,7 +272,7 @@ class UnitReader:
         """A unit to a negative power, "kg m-3", "mg kg−1 day−1", "km s −1", "g·l−1", as a denominator."""
         if tokens[j].text in "·⋅." and j + 3 < len(tokens):
             j += 1  # a product's point; "g. The -1" has no unit after it
-        if j + 2 >= len(tokens) or tokens[j].kind != "word" or tokens[j + 1].text not in MINUSES:
+        if j + 2 >= len(tokens) or tokens[j].kind != "word" or tokens[j + 1].text not in (*MINUSES, "⁻"):
             return None
         power = _POWERS.get(tokens[j + 2].text)
         if power is None or tokens[j + 1].start - tokens[j].end > 1 or not glued(tokens[j + 1], tokens[j + 2]):
@@ -283,6 +285,8 @@ class UnitReader:
         """An area or a volume whose exponent stands after a space: "12 cm 2 of leaf"."""
         if last >= len(tokens) or tokens[last].text not in ("2", "3") or unit.family != "length":
             return unit, last
+        if unit.name == "foot":
+            return unit, last  # "6 ft 2 in"
         name = _POWERS[tokens[last].text] + unit.name
         after = tokens[last + 1] if last + 1 < len(tokens) else None
         counts = after is not None and (after.kind == "number" or after.text in "-–×x%°+±")
@@ -293,7 +297,7 @@ class UnitReader:
         return (self.units.get(name), last + 1) if near and not counts and name in self.units else (unit, last)
 
 
-_POWERS = {"1": "", "2": "square ", "3": "cubic "}
+_POWERS = {"1": "", "2": "square ", "3": "cubic ", "¹": "", "²": "square ", "³": "cubic "}
 
 
 def _is_rate(tokens: Sequence[Token], name: str, end: int, sign: str) -> bool:

@@ -76,6 +76,7 @@ def changes(text):
         ("listed under 5 categories", "="),
         ("it went up to 5 kg", "="),
         ("it ticked up to 5 kg", "="),
+        ("5 kg and upwards of it", "="),
         ("twice as many as 60 ships", "="),
         ("an average of 70 days", "="),
         # time that passes
@@ -137,6 +138,8 @@ def test_words_of_dates_bound_years_only():
         # levels, nouns, denials, and verbs that say something else
         ("Sales rose to $5 million.", [""]),
         ("It closed 1.9 per cent up at 845p.", ["up", ""]),
+        ("It ended 0.8% lower at 7,512 points.", ["down", ""]),
+        ("It fell by 12 mm (95% CI 8 to 16).", ["down", "", ""]),
         ("Sales fell by half.", ["down"]),
         ("The rate fell below 5%.", [""]),
         ("a 5 per cent drop in sales", [""]),

@@ -64,6 +64,8 @@ def concepts(extractor, text):
         ("In the last three months the price rose 5%.", ["", "price"]),
         ("Its shares fell 3% although it was traded at $5.", ["shares", ""]),
         ("Revenue and profit were $5 million and $2 million, respectively.", ["revenue", "profit"]),
+        ("Sales in Japan and India rose 2% and 4%, respectively.", ["sales japan", "sales india"]),
+        ("The number of students in schools rose 5%.", ["students schools"]),
         ("One of the windows broke.", [""]),
         # the same said again
         ("The firm lost 60% of its market value, or $30 million.", ["market value | firm", "market value | firm"]),

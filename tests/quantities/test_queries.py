@@ -24,6 +24,7 @@ PLAIN = get_extractor(ExtractorOptions())
         ),
         ("storage exactly 64 GB", "storage", [("=", 64, 64, "gigabyte")]),
         ("price other than 20 euros", "price", [("!=", 20, 20, "euro")]),
+        ("no 15 inch laptops", "laptops", [("!=", 15, 15, "inch")]),
         (
             "leagues with revenue (USD) less than 1566891818",
             "leagues revenue",

@@ -54,6 +54,13 @@ def read(text, extractor=RULES):
         # units
         ("a 6.2″ display", [("=", 6.2, "inch")]),
         ("he is 6ft 2in tall", [("=", 6, "foot"), ("=", 2, "inch")]),
+        ("he is 6 ft 2 in tall", [("=", 6, "foot"), ("=", 2, "")]),
+        ("5 W m⁻² K⁻¹ at 3 m s⁻¹", [("=", 5, "watt per square metre per kelvin"), ("=", 3, "metre per second")]),
+        # brackets of accountants
+        ("a loss of $(1,245) million", [("=", -1245e6, "dollar")]),
+        ("EPS of $ (0.15), a margin of (3.5)%", [("=", -0.15, "dollar"), ("=", -3.5, "percentage")]),
+        ("it cost $5 (£4)", [("=", 5, "dollar"), ("=", 4, "pound sterling")]),
+        ("there were no 15 inch screens", [("=", 15, "inch")]),
         ("earnings per share (EPS) of 45c", [("=", 45, "cent")]),
         ("3300 mAh and 128GB", [("=", 3300, "milliampere hour"), ("=", 128, "gigabyte")]),
         ("a 40-yard dash", [("=", 40, "yard")]),
@@ -121,6 +128,8 @@ def check(got, expected):
         ("The shop sold 500 red apples.", [("=", 500, "red apple")]),
         ("The farm has 20 black and white cows.", [("=", 20, "black white cow")]),
         ("The shop has 20 more employees.", [("=", 20, "employee")]),
+        ("The 12-man jury met.", [("=", 12, "man")]),
+        ("The 20 oil-producing countries met.", [("=", 20, "oil-producing country")]),
         ("The town has 900 people.", [("=", 900, "people")]),
         ("The house has one kitchen.", [("=", 1, "kitchen")]),
         ("Two of the ships sank.", [("=", 2, "ship")]),
