@@ -71,21 +71,23 @@ def _batches(lines: Iterator[str], size: int) -> Iterator[list[str]]:
 def _texts(source: str) -> Iterator[str]:
     if source == "-":
         yield from _lines(sys.stdin.buffer, "standard input")
-    elif len(source) < 1024 and "\n" not in source and (Path(source).is_file() or _looks_like_a_path(source)):
+    elif len(source) < 1024 and "\n" not in source and (Path(source).exists() or _looks_like_a_path(source)):
         yield from _file(Path(source))
     else:
         yield source
 
 
 def _looks_like_a_path(source: str) -> bool:
-    return " " not in source and source.endswith((".txt", ".md", ".csv", ".tsv", ".jsonl"))
+    ends = source.lower().endswith((".txt", ".md", ".csv", ".tsv", ".json", ".jsonl", ".gz"))
+    return " " not in source and (ends or source.startswith(("./", "../", "/", "~/")))
 
 
 def _file(path: Path) -> Iterator[str]:
     from qbench.errors import InputError
 
-    if not path.is_file():
-        raise InputError("no such file", file=path, remedy="Give a text, a file with one text a line, or -")
+    if path.is_dir() or not path.exists():
+        fault = "a folder" if path.is_dir() else "no such file"
+        raise InputError(fault, file=path, remedy="Give a text, a file with one text a line, or -")
     with path.open("rb") as stream:
         yield from _lines(stream, str(path))
 
@@ -98,7 +100,8 @@ def _lines(stream: BinaryIO, name: str) -> Iterator[str]:
             # A byte order mark is no part of the first text.
             yield raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
         except UnicodeDecodeError as fault:
-            raise InputError(f"not UTF-8: {fault.reason}", file=name, line=number) from None
+            remedy = "Decompress the file" if raw[:2] == b"\x1f\x8b" else "Convert the file to UTF-8, as with iconv"
+            raise InputError(f"not UTF-8: {fault.reason}", file=name, line=number, remedy=remedy) from None
 
 
 def _records(texts: list[str], engine: Extractor, explain: bool) -> Iterator[dict[str, Any]]:

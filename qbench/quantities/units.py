@@ -209,7 +209,15 @@ def _read(path: Path) -> list[_Entry]:
                 line=number,
                 value=raw,
             )
-        definition, names, symbols, before, *_ = [*(part.strip() for part in rest.split(";")), "", "", ""]
+        definition, names, symbols, before, *more = [*(part.strip() for part in rest.split(";")), "", "", ""]
+        twice = any(entry.name == name.strip() for entry in entries)
+        if twice or any(more):
+            raise InputError(
+                "a unit that was defined before" if twice else "more than four columns",
+                file=path,
+                line=number,
+                value=raw,
+            )
         entries.append(
             _Entry(
                 path,
@@ -267,6 +275,10 @@ def _unit(entry: _Entry, bases: Mapping[str, _Entry], done: Mapping[str, Unit], 
         base, factor = done[other].base_unit, float(number) * done[other].factor
     elif entry.name != entry.base:
         factor, offset = _converted(entry, bases, convert)
+    if not 0 < factor < float("inf"):
+        raise InputError(
+            "a unit is a positive number of its base unit", file=entry.file, line=entry.line, value=entry.definition
+        )
     return Unit(entry.name, entry.family, base, factor, offset, entry.names, entry.symbols, entry.before)
 
 

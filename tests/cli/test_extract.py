@@ -1,8 +1,11 @@
 """`qbench extract` on the command line: a record for each line, in two forms, and errors that say what to do."""
 
+import gzip
 import json
+import os
 import subprocess
 import sys
+import threading
 
 import pytest
 from typer.testing import CliRunner
@@ -231,3 +234,25 @@ def test_wrong_options_and_files(tmp_path):
     (tmp_path / "bad.txt").write_bytes(b"5 kg\n\xff 6 kg\n")
     with pytest.raises(InputError, match=r"bad.txt:2: not UTF-8"):
         extract(tmp_path / "bad.txt")
+
+
+def test_a_folder_and_a_missing_path_are_no_text(tmp_path):
+    with pytest.raises(InputError, match="a folder"):
+        extract(tmp_path)
+    with pytest.raises(InputError, match="no such file"):
+        extract(tmp_path / "nothing")
+
+
+def test_a_compressed_file_says_what_to_do(tmp_path):
+    file = tmp_path / "texts.txt"
+    file.write_bytes(gzip.compress(b"It weighs 5 kg."))
+    with pytest.raises(InputError, match="Decompress the file"):
+        extract(file)
+
+
+def test_a_pipe_is_read(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    threading.Thread(target=pipe.write_text, args=("It weighs 5 kg.\n",), daemon=True).start()
+    (record,) = records(pipe)
+    assert [q["unit"] for q in record["quantities"]] == ["kilogram"]

@@ -178,6 +178,13 @@ def test_a_users_form_is_read_whatever_the_words_around_say(tmp_path: Path):
         ("[length: metre]\nblip = flurb * 3 ; blip ;", "pint cannot read"),
         ("[length: metre]\nblip = kilogram ; blip ;", "pint cannot read"),
         ("[length]\nblip = 3 * meter ; blip ;", "no base"),
+        ("[length: metre]\nblip = 0 * meter ; blip ;", "a positive number"),
+        ("[length: metre]\nblip = -1 * meter ; blip ;", "a positive number"),
+        (
+            "[length: metre]\nblip = 3 * meter ; blip ;\nblip = 4 * meter ; blip ;",
+            ":3: .*defined before|defined before",
+        ),
+        ("[length: metre]\nblip = 3 * meter ; blip ; b ; B ; C", "more than four"),
     ],
 )
 def test_a_bad_line_is_named(tmp_path: Path, line, message):

@@ -70,6 +70,8 @@ def load_pipeline(name: str) -> PipelineParser:
         pipeline: Any = spacy.load(name)
     except OSError as fault:
         raise unknown(name) from fault
+    except Exception as fault:  # what a damaged folder raises is spaCy's own choice, and has no common class
+        raise OptionError(f"spaCy cannot load this pipeline: {fault}", value=name) from fault
     missing = [part for part in NEEDED if part not in pipeline.pipe_names]
     if missing:
         raise OptionError(
