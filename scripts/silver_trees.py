@@ -4,7 +4,7 @@
 
 PARSER is a folder with weights that `train_parser.py` made, best with more layers than the one that is to learn from
 it; CORPUS anything that `qbench build-index` reads. OUT gets words, tags, heads and relations: the words as the parser
-reads them, with plain words in place of amounts, and each sentence once.
+reads them, with plain words in place of amounts, and each sentence of a corpus once.
 """
 
 from __future__ import annotations
@@ -74,7 +74,8 @@ def main() -> None:
             for start in range(0, len(chosen), BATCH):
                 batch = chosen[start : start + BATCH]
                 for words, reading in zip(batch, parser.read(batch), strict=True):
-                    file.write("\n".join([*rows(words, reading), "", ""]))
+                    if all(reading.tags):  # the parser reached its end
+                        file.write("\n".join([*rows(words, reading), "", ""]))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
@@ -92,7 +92,7 @@ def scaled(tokens: Sequence[Token], number: Number) -> Number:
         return number
     if tokens[k].start - tokens[k - 1].end > 1 or (scale := is_magnitude(tokens[k].text, tokens, k)) is None:
         return number
-    return replace(number, value=float(f"{number.value * scale:.15g}"), last=k + 1)
+    return number.times(scale, k + 1)
 
 
 def is_magnitude(surface: str, tokens: Sequence[Token], k: int) -> float | None:

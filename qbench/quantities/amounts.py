@@ -92,7 +92,7 @@ class AmountFinder:
             if currency is None:
                 number = scaled(tokens, number)
             elif times != 1.0 and not number.scaled:
-                number = replace(number, value=float(f"{number.value * times:.15g}"))
+                number = number.times(times, number.last)
             goes_on = bool(amounts) and amounts[-1].last == i - 1 and tokens[i - 1].text in HYPHENS
             amount, i = self._amount(tokens, text, number, currency, goes_on=goes_on)
             if amount is not None:
@@ -166,7 +166,7 @@ class AmountFinder:
             if (thousands := self.forms.scaled_code(tokens[number.last])) is not None:
                 unit, last = thousands[0], number.last + 1
                 span = (tokens[number.last].start, tokens[number.last].end)
-                number = replace(number, value=float(f"{number.value * thousands[1]:.15g}"))
+                number = number.times(thousands[1], number.last)
         if unit is not None and _is_heading(tokens, number, unit, last):
             unit, span = None, None
         if unit is not None and unit.family == "currency" and not number.scaled:

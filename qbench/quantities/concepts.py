@@ -131,7 +131,7 @@ class _Finder:
                     return self.concept(other)
                 if things and relation == "conj" and self._nouns.case(things[0]) == "of":
                     # "5 kg of flour and 2 litres of milk": both are had by one subject
-                    return Concept(tuple(self._phrases(things)), how, self.concept(other).subject)
+                    return self._had(things, how, self.concept(other).subject)
                 break
             if self._nouns.names(head) and head != k:
                 if relation in SUBJECTS:
@@ -159,8 +159,9 @@ class _Finder:
             return self._made(things, None if subject == PRONOUN else subject, how)
         if (mention := self._subject_mention(k, n)) is not None:
             if not things:
-                return self.concept(mention)
-            return Concept(tuple(self._phrases(things)), how, self._holder(mention))
+                own = self.concept(mention)
+                return own if own.words else Concept(self._holder(mention), "of the subject")
+            return self._had(things, how, self._holder(mention))
         if relation in CONTROLLED and (found := self._object(head, k)) is not None and head < found < k:
             return self._made(things, found, how)  # "could cause sea levels to rise 11 feet"
         if head == k or not self._nouns.names(head):
@@ -172,7 +173,9 @@ class _Finder:
         return None
 
     def _said_of_counted(self, k: int, n: int) -> bool:
-        """Whether token k is said, for a time or the like, of what another mention counts: "two were ill for a day"."""
+        """Whether token k is said, for a time, of what another mention counts: "two were ill for a day"."""
+        if not self.places[n].time:
+            return False
         below, case = self.parse.children[k], self.places[n].first - 1
         copular = any(self.parse.relations[c] == "cop" for c in below)
         if not copular or self.parse.tags[k] != "JJ" or case < 0 or self.parse.tags[case] != "IN":
@@ -238,6 +241,12 @@ class _Finder:
         place = self.places[n]
         counted = [k for k in range(place.first, place.last) if place.count and self.parse.tags[k] in NOUN_TAGS]
         return tuple(counted) or (*self.concept(n).words, *self.concept(n).subject)
+
+    def _had(self, things: tuple[int, ...], how: str, subject: tuple[int, ...]) -> Concept:
+        """What is measured, with its subject, where that does not name the same thing again."""
+        named = {self.tokens[k].low for k in things}
+        again = any(self.tokens[k].low in named for k in subject)
+        return Concept(tuple(self._phrases(things)), how, () if again else subject)
 
     def _phrases(self, heads: tuple[int, ...]) -> list[int]:
         return sorted({k for head in heads for k in self._nouns.phrase(head)})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from qbench.quantities.lexicon import FUNCTION_WORDS, MONTHS, VERBS
-from qbench.quantities.numbers import Number
+from qbench.quantities.numbers import Number, plain_digits
 from qbench.quantities.tokens import Token, glued
 
 YEAR_CUES = frozenset(
@@ -86,7 +86,7 @@ def clock_until(tokens: Sequence[Token], number: Number) -> int | None:
     if last + 1 < len(tokens) and tokens[last].low in _SPANS and tokens[last + 1].kind == "number":
         other = tokens[last + 1].text
         small = len(other) <= 5 and other.isascii() and number.value < 13
-        if small and _half_of_day(tokens, float(other.replace(",", "")), last + 2) is not None:
+        if small and _half_of_day(tokens, float(plain_digits(other)), last + 2) is not None:
             return last + 1
     return None
 
@@ -223,7 +223,8 @@ def _half_of_day(tokens: Sequence[Token], value: float, k: int) -> int | None:
         return k + (4 if k + 3 < len(tokens) and tokens[k + 3].text == "." else 3)
     if tokens[k].low == "o" and k + 2 < len(tokens) and tokens[k + 2].low == "clock":
         return k + 3
-    return k + 1 if tokens[k].low in ("am", "pm") else None
+    # "3 pM" is a concentration.
+    return k + 1 if tokens[k].low in ("am", "pm") and tokens[k].text not in ("pM", "aM") else None
 
 
 def names_a_year(tokens: Sequence[Token], first: int) -> bool:

@@ -63,6 +63,13 @@ class Number:
     magnitude: float = 1.0
     bracketed: bool = False
 
+    def times(self, scale: float, last: int) -> Number:
+        """The number with a magnitude that ends before token `last`."""
+        # 131.8 million is 131800000, not the 131800000.00000001 that binary fractions make of it.
+        value = float(f"{self.value * scale:.15g}")
+        high = None if self.high is None else float(f"{self.high * scale:.15g}")
+        return replace(self, value=value, high=high, last=last, magnitude=self.magnitude * scale)
+
     @property
     def scaled(self) -> bool:
         """Whether a magnitude was read."""
@@ -115,7 +122,7 @@ def with_late_scale(tokens: Sequence[Token], number: Number, last: int) -> tuple
     scale = SCALES.get(tokens[last].low) or ABBREVIATED_SCALES.get(tokens[last].low)
     if scale is None or scale < 1e3:
         return number, last
-    return replace(number, value=float(f"{number.value * scale:.15g}")), last + 1
+    return number.times(scale, number.last), last + 1
 
 
 def significant_digits(text: str) -> int:

@@ -20,7 +20,7 @@ NEGATIONS = frozenset(
     "not equal to|not equals|not equal|not exactly|not of|not at|not with|unequal to|unlike|not =|! =|≠|< >|≠ to|isn't|"
     "differs from|aren't|does not equal|any but|all but|apart from|besides|not in|not from|never|no".split("|")
 )
-"""Phrases before a plain number that ask for any other value."""
+"""Phrases before a plain number or a range that ask for any other value."""
 LONGEST_NEGATION = 3
 CONNECTORS = frozenset(("and", "but", "or", ",", "yet", "also", "while", "&", "plus", ";"))
 """What may stand between two conditions on one thing: "more than 5 but less than 10 kg"."""
@@ -127,7 +127,7 @@ def _from_date(tokens: Sequence[Token], date: AskedDate) -> _Asked:
     span = (tokens[date.first].start, tokens[date.last - 1].end)
     used = (tokens[reading.first].start, tokens[reading.last - 1].end)
     plain = reading.bound in ("=", "~")
-    if plain and comparator == "=" and (negation := _negation(tokens, reading.first)) is not None:
+    if plain and comparator in ("=", "between") and (negation := _negation(tokens, reading.first)) is not None:
         comparator, used = "!=", (negation[0], used[1])
     return _Asked(comparator, low, high, CALENDAR_YEAR, reading.first, reading.last, (used,), plain, value_span=span)
 
@@ -174,10 +174,13 @@ def _compared(tokens: Sequence[Token], asked: _Asked, family: str) -> _Asked:
     lead = tokens[first - 1] if first else None
     if asked.comparator == ">" and lead is not None and lead.text == "<":
         return replace(asked, comparator="!=", used=(*asked.used, (lead.start, lead.end)))  # "<> 5"
-    if not asked.plain or lead is None:
+    if lead is None or not (asked.plain or asked.comparator == "between"):
         return asked
-    if (negation := _negation(tokens, first)) is not None:
-        return replace(asked, comparator="!=", plain=False, used=(*asked.used, negation))
+    negation = _negation(tokens, first) or (_negation(tokens, first - 1) if lead.low in EDGES else None)
+    if negation is not None:
+        return replace(asked, comparator="!=", plain=False, used=(*asked.used, (negation[0], tokens[first].start)))
+    if not asked.plain:
+        return asked
     if (label := _label(tokens, first)) is not None:
         return replace(asked, comparator=label[0], plain=False, used=(*asked.used, label[1]))
     if lead.low == "over" and family == "time":

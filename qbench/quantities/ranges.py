@@ -21,8 +21,6 @@ _APPROXIMATE = frozenset("about around nearly almost roughly approximately up ju
 """Words that may stand before either end: "from up to 250 miles to about 290"."""
 _BEFORE_HIGH = _APPROXIMATE | {"to", "and"}
 _BEFORE_LOW = _APPROXIMATE | frozenset("the years year ages of to much high low a".split())
-_SCORED = frozenset("lead record vote majority margin advantage ratio split decision".split())
-"""What "9-2" may be said of to be a pair of quantities, not the result of a game."""
 _CONTEST = frozenset(
     "win wins won beat beats lost lose loses defeat defeats defeated drew draw tied tie victory loss score".split()
 )
@@ -131,8 +129,9 @@ def _may_fall(tokens: Sequence[Token], a: Amount, b: Amount, unit: Unit, joint: 
     if lead == "from" and joint == "to":
         return True
     if joint == "-":
-        scored = b.number.last < len(tokens) and tokens[b.number.last].low in _SCORED
-        return (scored or (unit.name != "" and unit.family not in ("count", "date"))) and min(a.low, b.low) >= 0
+        if b.bare and not a.bare and a.unit_span is not None and a.unit_span[0] > tokens[a.number.first].start:
+            return False  # "6-foot-2"
+        return unit.name != "" and unit.family not in ("count", "date") and min(a.low, b.low) >= 0
     alike = a.unit.name == b.unit.name or min(abs(a.low), abs(b.low)) * 3 > max(abs(a.low), abs(b.low))
     return unit.name != "" and unit.family != "date" and (alike or joint == "and")
 

@@ -22,8 +22,6 @@ def repaired(tokens: Sequence[Token], spans: Sequence[Span], parse: Parse) -> Pa
     mender = _Mender(tokens, parse)
     for before, span in pairwise(spans):
         mender.join_alike(before, span)
-    for span in spans:
-        mender.say_of_noun(span)
     mender.leave_one_subject()
     return Parse(parse.tags, mender.heads, mender.relations)
 
@@ -49,19 +47,6 @@ class _Mender:
         if self._is_noun(over) and not {noun, own} & self._above(over):
             self.heads[noun] = over
             self._hang(own, noun, "nmod")
-
-    def say_of_noun(self, span: Span) -> None:
-        """ "It opened with prices at $5": the amount is said of the prices, and neither of what opened."""
-        noun = span[0] - 2
-        if noun < 1 or not self._prepositional(noun) or self.relations[noun] not in ("obl", "nmod"):
-            return
-        case = next((k for k in range(noun) if self.heads[k] == noun and self.relations[k] == "case"), None)
-        own = self._outward(span)
-        if case is None or self.tokens[case].low != "with" or self.heads[own] == own:
-            return
-        if self.heads[own] == self.heads[noun]:
-            self._hang(own, noun, "nmod")
-            self.relations[noun] = "parataxis"
 
     def leave_one_subject(self) -> None:
         """ "Acmes sales rose": a clause has one subject, so of two nouns side by side the first is the second's."""

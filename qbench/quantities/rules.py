@@ -26,7 +26,7 @@ from qbench.quantities.written import STARTERS
 
 _SIGNS = re.compile(r"[\d" + "".join(FRACTION_MARKS) + "]")
 _WORD = re.compile("[a-z]+")
-_HINTS = (STARTERS - {"a", "an"}) | frozenset(SCALES) | frozenset(FRACTIONS)
+_HINTS = (STARTERS - {"a", "an"}) | frozenset(SCALES) | frozenset(FRACTIONS) | {"quarter", "couple"}
 """Words without which a text has no written number; an article alone makes none."""
 
 Explained = tuple[Quantity, tuple[str, ...]]

@@ -193,7 +193,8 @@ class _Entry:
 
 def _read(path: Path) -> list[_Entry]:
     text = read_text(path, "units")
-    family, base, entries = "", None, []
+    family, base = "", None
+    entries: list[_Entry] = []
     for number, raw in enumerate(text.splitlines(), start=1):
         line = re.sub(r"(^|\s)#.*", "", raw).strip()
         if not line:

@@ -239,7 +239,8 @@ def _part_of(tokens: Sequence[Token], i: int, word: str) -> Written | None:
     if times != 1.0:
         return Written(_PARTS[word] * times, end, rule="fraction in words")
     after = tokens[i + 3].low
-    if word == "quarter" and after not in _DETERMINERS:
+    people = tokens[i + 3].text[:1].isupper()  # "a quarter of Americans", but "a quarter of growth"
+    if word == "quarter" and after not in _DETERMINERS and not people:
         return None
     return Written(_PARTS[word], i + 2, rule="fraction in words")
 

@@ -81,6 +81,7 @@ def concepts(extractor, text):
         ("The contract is worth $5 million.", ["contract"]),
         ("The tunnel cut the journey time by 45 minutes.", ["journey time"]),
         ("There were 40% more complaints.", ["complaints"]),
+        ("The 200 workers earn $5 an hour.", ["", "workers"]),
         # nouns inside prepositions
         ("They pay $30 on top of a penalty of 5 percent.", ["", "penalty"]),
         # abbreviations keep their full stop

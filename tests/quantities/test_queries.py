@@ -25,6 +25,9 @@ PLAIN = get_extractor(ExtractorOptions())
         ("storage exactly 64 GB", "storage", [("=", 64, 64, "gigabyte")]),
         ("price other than 20 euros", "price", [("!=", 20, 20, "euro")]),
         ("no 15 inch laptops", "laptops", [("!=", 15, 15, "inch")]),
+        ("parcels not 5-10 kg", "parcels", [("!=", 5, 10, "kilogram")]),
+        ("parcels not between 5 and 10 kg", "parcels", [("!=", 5, 10, "kilogram")]),
+        ("songs not in the 90s", "songs", [("!=", 1990, 1999, "calendar year")]),
         (
             "leagues with revenue (USD) less than 1566891818",
             "leagues revenue",

@@ -64,7 +64,6 @@ def read(text):
         ("from 208 kg to 193", [((208, 193), "kilogram")]),
         ("from $40 a year ago to $35", [((40, 35), "dollar")]),
         ("a current of 1.3 A to 0.03 A", [((1.3, 0.03), "ampere")]),
-        ("a 9-2 lead", [((9, 2), "")]),
         # a hyphen binds tighter than words
         ("to climb from 24 to 33-35 billion euros", [((24e9, 35e9), "euro")]),
         # ages and rates that one end says for both
@@ -93,6 +92,10 @@ def read(text):
         ("thousands of kg to 5 kg", [((1000, 10000), "kilogram"), (5, "kilogram")]),
         # results of games
         ("they won 3-2", []),
+        ("a 3-2 vote", []),
+        ("a 5-4 decision", []),
+        ("a 9-2 lead", []),
+        ("he stands 6-foot-2", [(6, "foot"), (2, "")]),
         ("a 2-2 draw", []),
         ("beaten 2-5 at home, lost 0-3 away", [((2, 5), "")]),
         # shared units

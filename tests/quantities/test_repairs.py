@@ -55,27 +55,6 @@ def test_subjects_that_stand_apart_stay_as_they_are():
     assert repaired(tokens, [(5, 7)], parse) == parse
 
 
-WITH = tokenize("it closed with prices at 5 euros")
-WITH_TAGS = ["PRP", "VBD", "IN", "NNS", "IN", "CD", "NNS"]
-
-
-def test_an_amount_after_with_and_a_noun_is_said_of_the_noun():
-    parse = Parse(WITH_TAGS, [1, 1, 3, 1, 5, 1, 5], ["nsubj", "root", "case", "obl", "case", "obl", "part"])
-    found = repaired(WITH, [(5, 7)], parse)
-    assert found.heads == [1, 1, 3, 1, 5, 3, 5]
-    assert found.relations[3] == "parataxis"
-
-
-@settings(deadline=None)
-@given(
-    forests(7),
-    st.lists(st.sampled_from(["NN", "IN"]), min_size=7, max_size=7),
-    st.lists(st.sampled_from(["nsubj", "case", "obl"]), min_size=7, max_size=7),
-)
-def test_trees_stay_trees_after_with(heads, tags, relations):
-    is_tree(repaired(WITH, [(5, 7)], Parse(tags, heads, relations)).heads)
-
-
 @settings(deadline=None)
 @given(
     forests(),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from qbench.quantities.ambiguity import is_shared
 from qbench.quantities.extractors import ExtractorOptions, extract_table, get_extractor
+from qbench.quantities.queries import parse_query
 from qbench.quantities.types import from_row, to_row
 from qbench.quantities.unit_forms import NEVER_SPACED, RISKY_CODES
 
@@ -59,6 +60,9 @@ def read(text, extractor=RULES):
         # brackets of accountants
         ("a loss of $(1,245) million", [("=", -1245e6, "dollar")]),
         ("EPS of $ (0.15), a margin of (3.5)%", [("=", -0.15, "dollar"), ("=", -3.5, "percentage")]),
+        ("it costs 5 to 1 000 euros", [("between", 5, 1000, "euro")]),
+        ("a quarter of Americans", [("=", 0.25, "")]),
+        ("hundreds of EUR million", [("between", 1e8, 1e9, "euro")]),
         ("it cost $5 (£4)", [("=", 5, "dollar"), ("=", 4, "pound sterling")]),
         ("there were no 15 inch screens", [("=", 15, "inch")]),
         ("earnings per share (EPS) of 45c", [("=", 45, "cent")]),
@@ -323,3 +327,19 @@ def test_unknown_extractor_says_what_is_known():
 
     with pytest.raises(UnknownNameError, match="rules, quantulum3"):
         get_extractor(ExtractorOptions("magic"))
+
+
+PIECES = (
+    "5|1 000|1,200|0.5|12|2019|hundreds of|six|a quarter|half|million|EUR|MEUR|$|(|)|%|-|to|and|or|by|from|between|not|"
+    "no|a.m.|pm|kg|ft|in|2|per|respectively|,|.|up|more than|at least|men|share|T|m".split("|")
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.sampled_from(PIECES), min_size=2, max_size=9).map(" ".join))
+def test_any_words_of_amounts_are_read_and_asked_for(text):
+    for q in RULES.extract(text):
+        assert q.value <= q.high
+        assert text[slice(*q.value_span)].strip()
+    for condition in parse_query(text, RULES).conditions:
+        assert condition.value <= condition.high
