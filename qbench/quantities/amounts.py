@@ -260,7 +260,7 @@ def _is_negative(tokens: Sequence[Token], first: int, number: int) -> bool:
 
 
 def _sign_length(tokens: Sequence[Token], first: int) -> int:
-    """How many tokens before the amount are its sign: one, two for "minus-130", none within "$-5"."""
+    """How many tokens before the amount are its sign: one, two for "minus-45", none within "$-5"."""
     if not first:
         return 0
     sign = tokens[first - 1]

@@ -118,8 +118,8 @@ FUNCTION_WORDS = frozenset(
         "approximately nearly almost roughly some any each every all both either neither most more less least "
         "fewer much many such same other another there here very too again once respectively under above "
         "below after before because due although though however therefore thus both yet already still ever "
-        "never versus vs compared approximately excluding including net-of plus minus times further "
-        "furthermore moreover whether unless except let etc e.g i.e mr mrs ms dr find identify retrieve"
+        "never versus vs compared approximately excluding including plus minus times further "
+        "furthermore moreover whether unless except let etc mr mrs ms dr find identify retrieve"
     ).split()
 )
 

@@ -65,7 +65,7 @@ def _index(tokens: Sequence[Token], number: Number) -> int | None:
 
 
 def _named_in_words(tokens: Sequence[Token], number: Number) -> int | None:
-    """ "the Kick Six", "the Big Ten": a capitalised numeral after a capitalised word, where not all words are."""
+    """ "the Slow Five", "the Big Ten": a capitalised numeral after a capitalised word, where not all words are."""
     first = number.first
     if not (number.written and first and number.last == first + 1 and tokens[first].text.istitle()):
         return None

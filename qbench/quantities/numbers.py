@@ -7,9 +7,7 @@ from dataclasses import dataclass, replace
 
 from qbench.quantities.lexicon import ABBREVIATED_SCALES, FRACTION_MARKS, GLUED_SCALES, MONEY_SCALES, SCALES
 from qbench.quantities.tokens import Token, glued
-from qbench.quantities.written import NUMERALS, PLURAL_SCALES, and_fraction, read_words
-
-__all__ = ["NUMERALS", "Number", "read_number", "significant_digits"]
+from qbench.quantities.written import PLURAL_SCALES, and_fraction, read_words
 
 MAX_DIGITS = 18
 """A number with more digits is an identifier."""

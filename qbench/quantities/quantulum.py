@@ -68,10 +68,10 @@ class QuantulumExtractor(RulesExtractor):
             return None
         number_first, number_last = digits[0], digits[-1] + 1
         number = Number(
-            found.value, found.value, number_first, number_last, significant_digits(tokens[number_first].text or "0")
+            found.value, found.value, number_first, number_last, significant_digits(tokens[number_first].text)
         )
         unit = self._map(found.unit)
-        rest = [k for k in inside if not number_first <= k < number_last and tokens[k].text.strip()]
+        rest = [k for k in inside if not number_first <= k < number_last]
         span = (tokens[rest[0]].start, tokens[rest[-1]].end) if rest and unit.name else None
         return Amount(number, unit, inside[0], inside[-1] + 1, span, low, high, is_range=low != high)
 

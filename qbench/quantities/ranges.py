@@ -54,8 +54,9 @@ def _pass(tokens: Sequence[Token], amounts: list[Amount], *, hyphens: bool) -> l
         elif hyphens and _is_score(tokens, before, amount):
             joined.pop()
         elif hyphens and _is_tolerance(tokens, before, amount):
-            unit = before.unit if not before.bare else amount.unit
-            joined[-1] = replace(before, last=amount.last, unit=unit, how=(*before.how, TOLERANCE))
+            owner = amount if before.bare else before
+            how = (*before.how, TOLERANCE)
+            joined[-1] = replace(before, last=amount.last, unit=owner.unit, unit_span=owner.unit_span, how=how)
         else:
             joined.append(amount)
             if not hyphens:

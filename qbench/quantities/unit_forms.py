@@ -20,7 +20,7 @@ A_DENOMINATORS = frozenset(
     (
         "share barrel ounce pound-mass ton tonne gallon bushel head person unit second minute hour day week month "
         "year quarter night piece litre kilogram gram mile kilometre metre yard gallon game match head pop plate "
-        "bottle can pack dozen acre hectare troy_ounce pair"
+        "bottle can pack dozen acre hectare pair"
     ).split()
 ) | {"troy ounce"}
 NOT_A_RATE = frozenset("ago earlier later before after old prior previously".split())

@@ -33,7 +33,7 @@ _PARTS = {
 _LARGEST = 1e15
 """Words multiply no further than this."""
 _DETERMINERS = frozenset(
-    "the a an its his her their our my your this that these those all which whom them it us all-time every each".split()
+    "the a an its his her their our my your this that these those all which whom them it us every each".split()
 )
 
 

@@ -48,7 +48,7 @@ def changes(text):
         ("as many as 60 ships", "<="),
         ("a maximum of 4 litres", "<="),
         ("a minimum of 4 litres", ">="),
-        ("sub-7 second laps", "<"),
+        ("sub-9 second laps", "<"),
         # approximations
         ("roughly 30 degrees", "~"),
         ("some 300 riders", "~"),

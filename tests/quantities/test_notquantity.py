@@ -42,7 +42,7 @@ def values(text):
         # ordinals and names
         "the 1st and the 22nd", "the twenty-first", "the S&P 500 fell", "the Nasdaq 100", "the FTSE 100 rose",
         "a new iPhone 11 Pro for sale", "the Galaxy Note 20 Ultra is out", "the Boeing 787 Dreamliner flew",
-        "his Kick Six call was fine", "a 3D film", "7-Eleven opened",
+        "his Slow Five call was fine", "a 3D film", "7-Eleven opened",
         # the second of two models, processors, lists
         "the iPhone 11 and 11 Pro Max", "a Snapdragon 410 chipset, new", "the Boeing 737 jet", "a Euro 6 engine",
         "the Group of Seven met", "a 4K screen", "films in 8K", "a 50-50 split", "20/20 vision",
@@ -85,7 +85,7 @@ def test_leaves_alone(text):
         ("see notes 2 and 3 kg of flour", [3]),
         ("he ate ten, he said (10)", [10, 10]),
         ("five (5) days", [5, 5]),
-        ("a sub-7 nanometer chip", [7]),
+        ("a sub-9 micron film", [9]),
         ("more-than-5 kg", [5]),
         ("a 787 kg load", [787]),
         ("In Paris 500 boats sank", [500]),

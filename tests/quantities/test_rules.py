@@ -210,6 +210,12 @@ def test_spans_are_what_they_say():
     assert mass.digits == 2
 
 
+def test_the_unit_after_a_tolerance_has_its_place():
+    text = "a mass of 16.8 ± 1.2 kg"
+    (mass,) = RULES.extract(text)
+    assert (mass.value, text[slice(*mass.value_span)], text[slice(*mass.unit_span)]) == (16.8, "16.8", "kg")
+
+
 def test_base_values_compare_across_units():
     (pounds,) = RULES.extract("it weighs 2 lb")
     (kilos,) = RULES.extract("it weighs 0.90718474 kg")
