@@ -17,7 +17,7 @@ from qbench.quantities.stand_ins import may_be_counted
 from qbench.quantities.tokens import HYPHENS, Token, glued, words_of
 from qbench.quantities.unit_forms import UnitReader
 from qbench.quantities.units import Unit, Units, fold, singular
-from qbench.quantities.written import by_how_much, is_part
+from qbench.quantities.written import is_part
 
 ADJECTIVES = frozenset({"JJ", "JJR", "JJS", "AFX"})
 PARTICIPLES = frozenset({"VBN", "VBG"})
@@ -67,8 +67,6 @@ def _says_nothing(tokens: Sequence[Token], amount: Amount) -> bool:
     """A "one" or "half" that counts nothing; "minus one" is a number."""
     number = amount.number
     single = number.last - number.first == 1 and tokens[number.first].low == "half"
-    if single and by_how_much(tokens, number.first, number.last):
-        return False
     if single and is_part(tokens, number.first):
         return False
     if not single and _is_bounded(tokens, number):

@@ -44,10 +44,10 @@ class Number:
         first, last: token range.
         digits: significant digits as written.
         written: whether it was spelt in words.
-        magnitude: by what the number's last word multiplies ("million"); 1 where it has none.
-        bracketed: whether it stands in brackets that accountants write for a minus: "$(1,245)", "(3.5)%".
         high: the upper end of an indefinite plural ("thousands of": 1,000 to 10,000), else None.
         rule: what kind of number it is, for `explain`.
+        magnitude: by what the number's last word multiplies ("million"); 1 where it has none.
+        bracketed: whether it stands in brackets that accountants write for a minus: "$(1,245)", "(3.5)%".
     """
 
     value: float
