@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from qbench.quantities.lexicon import FUNCTION_WORDS
 from qbench.quantities.noun_phrases import NOUN_TAGS, NounPhrases
 from qbench.quantities.parse import Parse
 from qbench.quantities.repairs import repaired
@@ -31,6 +32,9 @@ LISTED = 4
 DEPENDENT_CLAUSES = frozenset({"ccomp", "conj"})
 CONTROLLED = frozenset({"xcomp", "ccomp", "advmod"})
 """Relations of clauses whose subject may be the object of the clause above."""
+LABELLED = 5
+"""Words of the label of a figure at most."""
+_VERSUS = frozenset({"vs", "versus"})
 CLIMBS = 12
 """Steps from a mention towards the root of its sentence."""
 
@@ -105,6 +109,8 @@ class _Finder:
         place, at = self.places[n], self._anchor(n)
         if self._one_of(place) or self._dates(place):
             return NONE
+        if label := self._label(n):
+            return Concept(label, "of its label")
         below = self._complement(n)
         if (noun := self._modified(n)) is not None:
             # "a 25 % tax on imported cars": a parser may hang the cars on the percentage
@@ -269,6 +275,28 @@ class _Finder:
                 if self._nouns.names(k):
                     return (self._nouns.head_of(k),)
         return ()
+
+    def _label(self, n: int) -> tuple[int, ...]:
+        """The words before two figures in columns of them, which no parser can read: "Net 1,300 vs 900 Rev 5 vs 4"."""
+        place, own = self.places[n], self._words_before(self.places[n].first)
+        start = place.first - len(own)
+        if n and start and self.tokens[start - 1].low in _VERSUS and self.places[n - 1].last == start - 1:
+            first = self._label(n - 1)
+            return (*first, *own) if first else ()
+        paired = place.last < len(self.tokens) and self.tokens[place.last].low in _VERSUS
+        before = self.tokens[start - 1] if start else None
+        begins = (
+            before is None or before.kind == "number" or before.text in ":.;-" or self._nouns.owner[start - 1] != -1
+        )
+        return own if paired and begins else ()
+
+    def _words_before(self, first: int) -> tuple[int, ...]:
+        k = first
+        while k and first - k < LABELLED and self._nouns.owner[k - 1] == -1 and self.tokens[k - 1].kind == "word":
+            if self.tokens[k - 1].low in FUNCTION_WORDS or self.tokens[k - 1].low in _VERSUS:
+                break
+            k -= 1
+        return tuple(range(k, first))
 
     def _one_of(self, place: Place) -> bool:
         """ "one of the best speakers": it says of nothing how much it is."""

@@ -214,11 +214,16 @@ _PERIODS = frozenset("year month week quarter season summer winter spring autumn
 
 def _is_heading(tokens: Sequence[Token], amount: Amount, head: int) -> bool:
     """Whether the noun heads the next column of figures: "Net 5,452,000 Sales 155.7 mln NOTE: ..."."""
-    if not tokens[head].text[:1].isupper() or amount.number.written or head + 1 >= len(tokens):
+    first = tokens[amount.number.last].text
+    if amount.number.written or head + 1 >= len(tokens):
         return False
-    if tokens[amount.number.last].text in _COLUMNS:
+    if first[:1].isupper() and tokens[head + 1].kind == "number":
+        return True  # "2.1 mln Avg shrs 11,871,751"
+    if not tokens[head].text[:1].isupper():
+        return False
+    if first in _COLUMNS:
         return True
-    return head == amount.number.last and (tokens[head + 1].kind == "number" or tokens[head + 1].text in ":-")
+    return head == amount.number.last and tokens[head + 1].text in ":-"
 
 
 _COLUMNS = frozenset(

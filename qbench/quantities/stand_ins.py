@@ -16,16 +16,20 @@ PLAIN_UNIT = 3
 
 
 def stand_ins(tokens: Sequence[Token], amounts: Sequence[Amount]) -> list[StandIn]:
-    """What the parser reads in place of each amount; a restatement in brackets ("7 miles (11 km)") is left out."""
+    """What the parser reads in place of each amount."""
+    read = (a for a in amounts if not a.year or may_be_counted(tokens, a))
+    return without_restatements(tokens, [StandIn(a.first, a.last, _words(tokens, a)) for a in read])
+
+
+def without_restatements(tokens: Sequence[Token], mentions: Sequence[StandIn]) -> list[StandIn]:
+    """The stand-ins of a text; a restatement in brackets ("7 miles (11 km)") is left out with its brackets."""
     found: list[StandIn] = []
-    for amount in amounts:
-        first, last = amount.first, amount.last
-        if amount.year and not may_be_counted(tokens, amount):
-            continue
+    for mention in mentions:
+        first, last = mention.first, mention.last
         if found and found[-1].last == first - 1 and _in_brackets(tokens, first, last):
             found.append(StandIn(first - 1, last + 1, ()))
         else:
-            found.append(StandIn(first, last, _words(tokens, amount)))
+            found.append(mention)
     return found
 
 
@@ -43,12 +47,24 @@ def _in_brackets(tokens: Sequence[Token], first: int, last: int) -> bool:
 
 def _words(tokens: Sequence[Token], amount: Amount) -> tuple[str, ...]:
     if amount.bare or amount.year:
-        return ("one",) if amount.number.value == 1 else ("5",)
-    if amount.unit.family.startswith("currency"):
+        return in_place_of(amount.number.value, "", ())
+    return in_place_of(amount.number.value, amount.unit.family, tokens[amount.number.last : amount.last])
+
+
+def in_place_of(value: float, family: str, after: Sequence[Token]) -> tuple[str, ...]:
+    """Plain words for a mention.
+
+    Args:
+        value: its number.
+        family: of its unit; "" for a bare or a counting number.
+        after: the tokens after the number, up to the mention's end.
+    """
+    if not family:
+        return ("one",) if value == 1 else ("5",)
+    if family.startswith("currency"):
         return ("$", "5")
-    if amount.unit.family == "ratio":
+    if family == "ratio":
         return ("5", "percent")
-    words = [t for t in tokens[amount.number.last : amount.last] if t.kind == "word"]
+    words = [t for t in after if t.kind == "word"]
     unit = words[0].low if words and len(words[0].text) >= PLAIN_UNIT else "miles"
-    hyphened = amount.number.last < len(tokens) and tokens[amount.number.last].text in HYPHENS
-    return ("5", "-", unit) if hyphened else ("5", unit)
+    return ("5", "-", unit) if after and after[0].text in HYPHENS else ("5", unit)

@@ -19,7 +19,12 @@ def concepts(extractor, text):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        # the subject
+        # columns of figures
+        ("Net 1,300,000 vs 950,000 Sales 24.7 mln vs 11.2 mln", ["net", "net", "sales", "sales"]),
+        (
+            "Avg shrs 12.1 mln vs 9.4 mln Oper shr loss 20 cts vs profit 4 cts",
+            ["avg shrs"] * 2 + ["oper shr loss", "oper shr loss profit"],
+        ),  # the subject
         ("The price of the phone is $300.", ["price phone"]),
         ("The population of the town is 60,000.", ["population town"]),
         ("The battery lasts 10 hours.", ["battery"]),
