@@ -1,0 +1,108 @@
+"""What the clause of a mention adds to its concept: the verb, places and conditions; and what makes it no fact."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from qbench.quantities.noun_phrases import NounPhrases
+from qbench.quantities.parse import Parse
+from qbench.quantities.tokens import Token
+
+CASES = frozenset(
+    "in at for on by from under within across among amongst during outside inside to through excluding including per "
+    "of with without between against throughout into before after under over due following based because".split()
+)
+"""Prepositions of the phrases that are taken."""
+EMPTY_VERBS = frozenset(
+    "be is are was were been being am 's have has had having do does did reach reaches reached reaching total totaled "
+    "totalled totaling amount amounted amounts amounting stand stands stood represent represents represented come "
+    "comes came equal equals equaled equalled include includes included including comprise comprises comprised account "
+    "accounts accounted record recorded report reported reports say says said show shows showed shown see sees saw "
+    "seen average averaged averages approximate approximated become became remain remained remains get gets got "
+    "consist consists consisted measure measured measures note noted compare compared compares according accorded "
+    "reflect reflects reflected reflecting representing follow follows followed following believe believes believed "
+    "expect expects expected consider considers considered related relating".split()
+)
+"""Verbs that say no more than "is"."""
+PHRASES = frozenset("addition connection accordance fact turn general particular part total respect example".split())
+"""Nouns that make prepositions and adverbs with "in": "in addition"."""
+UNREAL = frozenset("may might could would should".split())
+"""Auxiliaries of what is no fact."""
+CONDITIONAL = frozenset("if unless whether".split())
+CLIMBS = 12
+
+
+class Clause:
+    """The clause of a mention.
+
+    Args:
+        tokens: of the text.
+        nouns: its noun phrases.
+        parse: of the tokens.
+        at: a token of the mention.
+    """
+
+    def __init__(self, tokens: Sequence[Token], nouns: NounPhrases, parse: Parse, at: int) -> None:
+        self._tokens, self._nouns, self._parse = tokens, nouns, parse
+        self._path = self._climb(at)
+        self.head = self._path[-1]
+
+    def verb(self) -> int | None:
+        """The clause's verb, where it says more than "is"."""
+        if not self._parse.tags[self.head].startswith("VB") or self._tokens[self.head].low in EMPTY_VERBS:
+            return None
+        return self.head if self._nouns.owner[self.head] == -1 else None
+
+    def phrases(self, times: Sequence[bool]) -> list[int]:
+        """The words of the clause's object and prepositional phrases that hold no mention and tell no time.
+
+        Args:
+            times: for each token whether it is part of an expression of time.
+        """
+        found: list[int] = []
+        for k in self._parse.children[self.head]:
+            relation = self._parse.relations[k]
+            if not relation.startswith(("obl", "obj")) or not self._nouns.names(k) or times[k]:
+                continue
+            if relation.startswith("obl") and not self._places(k):
+                continue
+            if self._holds_mention(k):
+                continue
+            found += [m for m in self._nouns.phrase(k) if not times[m]]
+        return found
+
+    def is_real(self) -> bool:
+        """Whether the clause, and those that it depends on, state a fact."""
+        for k in self._path:
+            below = self._parse.children[k]
+            if any(self._parse.relations[c] == "aux" and self._tokens[c].low in UNREAL for c in below):
+                return False
+            if any(self._parse.relations[c] == "mark" and self._tokens[c].low in CONDITIONAL for c in below):
+                return False
+        return True
+
+    def _places(self, k: int) -> bool:
+        case = self._nouns.case(k)
+        return case in CASES and not (case == "in" and self._tokens[k].low in PHRASES)
+
+    def _climb(self, k: int) -> list[int]:
+        """From the mention to the head of its clause: the first verb, or the root."""
+        path = [k]
+        for _ in range(CLIMBS):
+            head = self._parse.heads[k]
+            if head == k:
+                break
+            k = head
+            path.append(k)
+            if self._parse.tags[k].startswith("VB") and self._nouns.owner[k] == -1:
+                break
+        return path
+
+    def _holds_mention(self, k: int) -> bool:
+        waiting = [k]
+        while waiting:
+            k = waiting.pop()
+            if self._nouns.owner[k] != -1:
+                return True
+            waiting += self._parse.children[k]
+        return False

@@ -1,0 +1,197 @@
+"""When: the expressions of time in a sentence, and the mentions that each of them dates.
+
+An expression is a run of tokens outside all mentions: "2019", "the third quarter of fiscal 2023", "March 31, 2024",
+"last year". Which mention it dates goes by place: the one that it follows; those after it, if it opens the clause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from qbench.quantities.dates import is_month
+from qbench.quantities.noun_phrases import TIMES
+from qbench.quantities.tokens import Token
+
+Span = tuple[int, int]
+
+_WORDS = (TIMES - {"time", "past", "rest"}) | frozenset(
+    "fiscal monday tuesday wednesday thursday friday saturday sunday half-year tomorrow spring summer autumn".split()
+)
+_BEFORE = frozenset(
+    "last this next previous prior past first second third fourth full calendar same latest current late early mid "
+    "ended ending half nine six three twelve year-ago".split()
+)
+"""Words that belong to an expression of time where one of `_WORDS` or a date follows."""
+_BETWEEN = frozenset({"of", ",", "the", "-", "and", "to", "through", "–", "a"})
+"""What may stand inside an expression, between two of its words."""
+_QUARTERS = frozenset("1234")
+_COMPARING = frozenset("from than versus vs against compared comparison over".split())
+"""Words that say that the next time is another one: "rose 5 % from 2019"."""
+NEAR = 12
+"""Tokens between a mention and the time that dates it from behind, at most."""
+REACH = 25
+"""Tokens between a list of mentions and a list of times, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Time:
+    """An expression of time at tokens first..last-1, and whether the sentence compares with it."""
+
+    first: int
+    last: int
+    compared: bool = False
+
+
+def find_times(tokens: Sequence[Token], owner: Sequence[int], periods: Sequence[Span] = ()) -> list[Time]:
+    """The expressions of time of a text, in order.
+
+    Args:
+        tokens: of the text.
+        owner: for each token the mention that it belongs to, or -1.
+        periods: the mentions that begin an expression ("three months" before "ended March 31"): see `is_period`.
+    """
+    told = [owner[k] == -1 and _tells(tokens, k) for k in range(len(tokens))]
+    starts = {last: first for first, last in periods}
+    found: list[Time] = []
+    k = 0
+    while k < len(tokens):
+        if not told[k]:
+            k += 1
+            continue
+        first, last = k, k + 1
+        while (gap := _gap(tokens, owner, told, last)) is not None:
+            last = gap + 1
+        while first and owner[first - 1] == -1 and tokens[first - 1].low in _BEFORE:
+            first -= 1
+        first = max(starts.get(first, first), found[-1].last if found else 0)
+        found.append(Time(first, last, _is_compared(tokens, first)))
+        k = last
+    return found
+
+
+def is_period(tokens: Sequence[Token], last: int) -> bool:
+    """Whether a date follows on a length of time that ends before token `last`: "the nine months ended June 30"."""
+    return last < len(tokens) and tokens[last].low in ("ended", "ending")
+
+
+def dated(tokens: Sequence[Token], mentions: Sequence[Span], times: Sequence[Time]) -> list[list[Time]]:
+    """For each mention, the times that say of when it is, in order.
+
+    A time right after a mention is its own. One that opens a clause holds for all mentions of it. A mention without any
+    takes that of the mention it is listed with ("5 % of sales and 3 % of profit in 2019"). A list of times behind a
+    list of as many mentions is dealt out, whether or not "respectively" says so.
+    """
+    own: list[list[Time]] = [[] for _ in mentions]
+    opening: list[Time] = []
+    dealt = _dealt(tokens, mentions, times)
+    previous: tuple[Time, int] | None = None
+    for time in times:
+        if any(time in given for given in dealt.values()):
+            continue
+        before = max((n for n, (_, last) in enumerate(mentions) if last <= time.first), default=None)
+        after = next((n for n, (first, _) in enumerate(mentions) if first >= time.last), None)
+        listed = previous is not None and _is_list(tokens, previous[0].last, time.first)
+        if listed and previous is not None and before == previous[1]:
+            own[previous[1]].append(time)
+            previous = time, previous[1]
+        elif before is not None and _follows(tokens, mentions[before][1], time.first):
+            own[before].append(time)
+            previous = time, before
+        elif after is not None:
+            if before is None or not _joined(tokens, mentions[before][1], time.first):
+                opening = [t for t in opening if _same_clause(tokens, t.last, time.first)]
+            opening.append(time)
+            own[after] += [time]
+        elif before is not None:
+            own[before].append(time)
+    _share(tokens, mentions, own, opening)
+    return [sorted(set(dealt.get(n, times)), key=lambda t: t.first) for n, times in enumerate(own)]
+
+
+def _dealt(tokens: Sequence[Token], mentions: Sequence[Span], times: Sequence[Time]) -> dict[int, list[Time]]:
+    """Mention -> its time, where a list of times follows a list of as many mentions: "5 and 8 in 2019 and 2020"."""
+    runs: list[list[Time]] = []
+    for time in times:
+        if runs and _is_list(tokens, runs[-1][-1].last, time.first):
+            runs[-1].append(time)
+        else:
+            runs.append([time])
+    dealt: dict[int, list[Time]] = {}
+    for run in runs:
+        group: list[int] = []
+        for n in range(len(mentions) - 1, -1, -1):
+            end = mentions[group[0]][0] if group else run[0].first
+            if mentions[n][1] > end:
+                continue
+            if not (_is_list(tokens, mentions[n][1], end) if group else end - mentions[n][1] <= REACH):
+                break
+            group.insert(0, n)
+        if len(group) == len(run) > 1 and _same_clause(tokens, mentions[group[-1]][1], run[0].first):
+            dealt |= {n: [time] for n, time in zip(group, run, strict=True)}
+    return dealt
+
+
+def _is_list(tokens: Sequence[Token], a: int, b: int) -> bool:
+    """Whether two places are items of a list: nothing but commas and "and" between, or they touch."""
+    return a <= b and b - a <= 3 and all(t.low in (",", "and", "or", "the", "&") for t in tokens[a:b])
+
+
+def _share(tokens: Sequence[Token], mentions: Sequence[Span], own: list[list[Time]], opening: Sequence[Time]) -> None:
+    """Give each mention without a time of its own that of the clause, or of its neighbour in a list."""
+    for n, (first, _) in enumerate(mentions):
+        if all(time.compared for time in own[n]):
+            own[n] += [t for t in opening if t.last <= first and _same_clause(tokens, t.last, first)]
+    for n in range(len(mentions) - 2, -1, -1):
+        if not own[n] and _joined(tokens, mentions[n][1], mentions[n + 1][0]):
+            own[n] += [t for t in own[n + 1] if not t.compared]
+    for n in range(1, len(mentions)):
+        if not own[n] and _joined(tokens, mentions[n - 1][1], mentions[n][0]):
+            own[n] += [t for t in own[n - 1] if not t.compared]
+
+
+def _tells(tokens: Sequence[Token], k: int) -> bool:
+    token = tokens[k]
+    if token.kind == "word":
+        quarter = token.text == "Q" and k + 1 < len(tokens) and tokens[k + 1].text in _QUARTERS
+        return quarter or token.low in _WORDS or is_month(token)
+    if token.text in _QUARTERS and k and tokens[k - 1].text == "Q":
+        return True
+    if token.kind != "number" or not token.text.isdecimal():
+        return False
+    if len(token.text) == 4:
+        return 1900 <= int(token.text) <= 2100
+    near = (m for m in (k - 1, k + 1) if 0 <= m < len(tokens))
+    return len(token.text) <= 2 and any(is_month(tokens[m]) for m in near)
+
+
+def _gap(tokens: Sequence[Token], owner: Sequence[int], told: Sequence[bool], last: int) -> int | None:
+    """Where the expression that ends before token `last` goes on, over three small words at most; None if nowhere."""
+    for k in range(last, min(last + 4, len(tokens))):
+        if owner[k] != -1:
+            return None
+        if told[k]:
+            # A year ends a date: "2022 and 2021", "2021, 2022" are two.
+            ended = len(tokens[last - 1].text) == 4 and tokens[last - 1].text.isdecimal()
+            return None if ended and any(t.low in ("and", ",") for t in tokens[last:k]) else k
+        if tokens[k].low not in _BETWEEN | _BEFORE:
+            return None
+    return None
+
+
+def _is_compared(tokens: Sequence[Token], first: int) -> bool:
+    return any(t.low in _COMPARING for t in tokens[max(0, first - 4) : first])
+
+
+def _follows(tokens: Sequence[Token], end: int, first: int) -> bool:
+    """Whether the time at `first` stands right behind the mention that ends at `end`."""
+    return first - end <= NEAR and _same_clause(tokens, end, first) and all(t.text != "," for t in tokens[end:first])
+
+
+def _same_clause(tokens: Sequence[Token], a: int, b: int) -> bool:
+    return all(t.text not in ";:" for t in tokens[a:b])
+
+
+def _joined(tokens: Sequence[Token], a: int, b: int) -> bool:
+    """Whether two places belong to one list or clause: nothing between them compares or starts anew."""
+    return b - a <= NEAR and all(t.text not in ";:" and t.low not in _COMPARING for t in tokens[a:b])
