@@ -15,7 +15,7 @@ from qbench.corpora.types import OnError, Problems, ReadOptions
 from qbench.errors import InputError, OptionError, QbenchError
 from qbench.index.chunks import QUANTITIES as QUANTITY_PART
 from qbench.index.chunks import SENTENCES as SENTENCE_PART
-from qbench.index.chunks import Chunk, chunks, is_done
+from qbench.index.chunks import Chunk, chunks, extraction, is_done
 from qbench.index.disk import GIVEN, PAIRS, QUANTITIES, SENTENCES, UNITS, Index
 from qbench.index.merge import concatenate, write_pairs
 from qbench.index.pool import WorkerPool, default_workers
@@ -172,7 +172,7 @@ def _extract(source: Source, parts: Path, plan: _Plan, problems: Problems, tally
             else:
                 yield chunk
 
-    with WorkerPool(plan.workers, plan.extractor, parts) as pool:
+    with WorkerPool(plan.workers, extraction(plan.extractor), parts) as pool:
         for chunk, (sentences, _) in pool.map(open_chunks()):
             report(chunk, sentences)
 

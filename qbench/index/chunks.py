@@ -6,11 +6,13 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qbench.corpora.types import Document
+from qbench.index.disk import GIVEN
+from qbench.index.pool import Task
 from qbench.index.schemas import arrow, sentence_schema
 from qbench.quantities.types import Quantity, from_row, quantity_schema, to_row
 from qbench.store import atomic_file
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from qbench.corpora.sentences import SentenceSplitter
-    from qbench.quantities.extractors import Extractor
+    from qbench.quantities.extractors import Extractor, ExtractorOptions
 
 CHUNK = 1 << 16
 """Characters in a chunk, about; a chunk holds whole documents, at least one."""
@@ -79,6 +81,25 @@ def _chunk(number: int, held: list[Any], progress: tuple[int, int]) -> Chunk:
 def is_done(parts: Path, name: str) -> bool:
     """Whether the part files of a chunk are there, whole."""
     return (parts / f"{name}{SENTENCES}").is_file()
+
+
+def extraction(options: ExtractorOptions) -> Task:
+    """The task of extracting with these options."""
+    units = options.units_file
+    return Task(__name__, {**asdict(options), "units_file": None if units is None else str(units.absolute())})
+
+
+def tools(options: dict[str, Any]) -> tuple[SentenceSplitter | None, Extractor | None]:
+    """What a worker needs for `process`."""
+    if options["name"] == GIVEN:
+        return None, None
+    from qbench.corpora.sentences import SentenceSplitter
+    from qbench.quantities.extractors import ExtractorOptions, get_extractor
+
+    units = options["units_file"]
+    return SentenceSplitter(), get_extractor(
+        ExtractorOptions(**{**options, "units_file": None if units is None else Path(units)})
+    )
 
 
 def process(

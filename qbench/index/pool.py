@@ -1,4 +1,4 @@
-"""A pool of worker processes for chunks.
+"""A pool of worker processes for chunks of a corpus.
 
 Plain subprocesses over pipes, rather than `multiprocessing`: they need no `if __name__ == "__main__"` in a user's
 script, run with one fixed PYTHONHASHSEED (some extractors' output depends on it), send no pickles, and end with their
@@ -12,9 +12,9 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,20 @@ from qbench.errors import QbenchError
 
 if TYPE_CHECKING:
     from qbench.index.chunks import Chunk
-    from qbench.quantities.extractors import ExtractorOptions
+
+
+@dataclass(frozen=True)
+class Task:
+    """What workers do with chunks.
+
+    Attributes:
+        module: name of a module with two functions: `tools(options)`, called once in each worker, gives a tuple;
+            `process(payload, folder, name, *tools)` writes the part files of a chunk and gives two counts.
+        options: for `tools`; JSON.
+    """
+
+    module: str
+    options: Mapping[str, Any]
 
 
 class WorkerPool:
@@ -32,15 +45,14 @@ class WorkerPool:
 
     Args:
         workers: number of processes.
-        options: of the extractor that each of them builds.
+        task: what they do.
         parts: folder into which they write.
     """
 
-    def __init__(self, workers: int, options: ExtractorOptions, parts: Path) -> None:
+    def __init__(self, workers: int, task: Task, parts: Path) -> None:
         self.workers = workers
         self._parts = parts
-        units = options.units_file
-        self._setup = {**asdict(options), "units_file": None if units is None else str(units.absolute())}
+        self._task = task
         self._threads = ThreadPoolExecutor(workers, thread_name_prefix="qbench-worker")
         self._mine = threading.local()
         self._processes: list[subprocess.Popen[bytes]] = []
@@ -113,7 +125,7 @@ class WorkerPool:
                 )
                 self._processes.append(process)
             self._mine.process = process
-            process.stdin.write(json.dumps(self._setup).encode() + b"\n")  # type: ignore[union-attr]
+            process.stdin.write(json.dumps(asdict(self._task)).encode() + b"\n")  # type: ignore[union-attr]
         found: subprocess.Popen[bytes] = self._mine.process
         return found
 
@@ -138,8 +150,8 @@ def _environment() -> dict[str, str]:
 
 def _result(answer: dict[str, Any], parts: Path) -> tuple[int, int]:
     if "done" in answer:
-        sentences, quantities = answer["done"]
-        return sentences, quantities
+        one, other = answer["done"]
+        return one, other
     if "error" in answer:
         name, message, file, line, value, remedy = answer["error"]
         kind: type[QbenchError] = getattr(errors, name, QbenchError)

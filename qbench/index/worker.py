@@ -1,7 +1,8 @@
 """A worker process: `python -m qbench.index.worker`, driven over its pipes by `qbench.index.pool`.
 
-Its first line of input is a JSON object that says how to extract; each further line is [folder, name, payload] of a
-chunk, answered by one line: {"done": [sentences, quantities]}, {"error": [...]}, {"os": [...]} or {"crash": traceback}.
+Its first line of input is a JSON object that says what to do (see `qbench.index.pool.Task`); each further line is
+[folder, name, payload] of a chunk, answered by one line: {"done": [one count, another]}, {"error": [...]},
+{"os": [...]} or {"crash": traceback}.
 It ends when its input ends, at once: a worker never outlives the process that started it.
 """
 
@@ -13,6 +14,7 @@ import queue
 import sys
 import threading
 import traceback
+from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -27,12 +29,12 @@ def main() -> None:
     lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(sys.stdin.buffer, lines), daemon=True).start()
     setup = lines.get()
-    tools: tuple[Any, Any] | None = None
+    task: tuple[Any, tuple[Any, ...]] | None = None
     while True:
         line = lines.get()
         try:
-            tools = tools or _tools(json.loads(setup))
-            answer = _answer(line, tools)
+            task = task or _task(json.loads(setup))
+            answer = _answer(line, *task)
         except QbenchError as error:
             answer = {"error": [type(error).__name__, error.message, error.file, error.line, error.value, error.remedy]}
         except OSError as error:
@@ -49,23 +51,14 @@ def _listen(stream: BinaryIO, lines: queue.SimpleQueue[bytes]) -> None:
     os._exit(0)
 
 
-def _tools(setup: dict[str, Any]) -> tuple[Any, Any]:
-    if setup["name"] == "given":
-        return None, None
-    from qbench.corpora.sentences import SentenceSplitter
-    from qbench.quantities.extractors import ExtractorOptions, get_extractor
-
-    units = setup.pop("units_file")
-    options = ExtractorOptions(**setup, units_file=None if units is None else Path(units))
-    extractor = get_extractor(options)
-    return SentenceSplitter(), extractor
+def _task(setup: dict[str, Any]) -> tuple[Any, tuple[Any, ...]]:
+    module = import_module(setup["module"])
+    return module, module.tools(setup["options"])
 
 
-def _answer(line: bytes, tools: tuple[Any, Any]) -> dict[str, Any]:
-    from qbench.index.chunks import process
-
+def _answer(line: bytes, module: Any, tools: tuple[Any, ...]) -> dict[str, Any]:
     folder, name, payload = json.loads(line)
-    return {"done": process(payload, Path(folder), name, *tools)}
+    return {"done": module.process(payload, Path(folder), name, *tools)}
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from qbench.corpora.types import Document
 from qbench.errors import OptionError
-from qbench.index.chunks import CHUNK, QUANTITIES, Chunk, chunks, is_done, process
+from qbench.index.chunks import CHUNK, QUANTITIES, Chunk, chunks, extraction, is_done, process
 from qbench.index.pool import WorkerPool, default_workers
 from qbench.progress import Progress, silent
 from qbench.quantities.extractors import ExtractorOptions, get_extractor
@@ -126,7 +126,7 @@ def _extracted(
             process(chunk.payload, parts, chunk.name, splitter, extractor)
             yield chunk
     else:
-        with WorkerPool(workers, options, parts) as pool:
+        with WorkerPool(workers, extraction(options), parts) as pool:
             for chunk, _ in pool.map(missing()):
                 yield chunk
     yield from finished

@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from qbench.corpora.tables import Row, Table
 from qbench.corpora.types import OnError, Problems
 from qbench.errors import InputError, OptionError
 from qbench.progress import Progress, silent
@@ -22,7 +23,6 @@ from qbench.synth.facts import MAX_CELL, Thing, ThingReader
 from qbench.synth.guess import SAMPLE_ROWS, guess_mapping
 from qbench.synth.mapping import TableMapping, load_mapping, mapping_toml
 from qbench.synth.sentences import Grammar, Sentence, Writer
-from qbench.synth.tables import Row, Table
 
 if TYPE_CHECKING:
     from qbench.store import Draft

@@ -16,7 +16,7 @@ import pytest
 from qbench.corpora import ReadOptions
 from qbench.errors import BusyError, InputError, OptionError, QbenchError, UnknownNameError
 from qbench.index import Index, build_index
-from qbench.index.chunks import Chunk, process
+from qbench.index.chunks import Chunk, extraction, process
 from qbench.index.pool import WorkerPool
 from qbench.index.schemas import pair_schema, sentence_schema
 from qbench.quantities.extractors import ExtractorOptions, get_extractor
@@ -314,7 +314,7 @@ def test_an_error_in_a_worker_arrives_whole(tmp_path):
     units.write_text("this is no unit\n")
     with pytest.raises(QbenchError) as here:
         get_extractor(ExtractorOptions(units_file=units))
-    pool = WorkerPool(1, ExtractorOptions(units_file=units), tmp_path)
+    pool = WorkerPool(1, extraction(ExtractorOptions(units_file=units)), tmp_path)
     with pool, pytest.raises(type(here.value)) as there:
         list(pool.map([chunk("5 kg")]))
     assert str(there.value) == str(here.value)
@@ -322,13 +322,13 @@ def test_an_error_in_a_worker_arrives_whole(tmp_path):
 
 
 def test_an_unexpected_error_in_a_worker_shows_its_traceback(tmp_path):
-    pool = WorkerPool(1, GIVEN, tmp_path)
+    pool = WorkerPool(1, extraction(GIVEN), tmp_path)
     with pool, pytest.raises(RuntimeError, match="Traceback"):
         list(pool.map([Chunk("00000000-x", 1, "[[1]]", 0, 0)]))
 
 
 def test_a_worker_that_dies_is_reported_and_none_stays(tmp_path):
-    with WorkerPool(1, GIVEN, tmp_path) as pool:
+    with WorkerPool(1, extraction(GIVEN), tmp_path) as pool:
         assert len(list(pool.map([chunk("x")]))) == 1
         (pid,) = pool.pids()
         os.kill(pid, signal.SIGKILL)

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from qbench.corpora.tables import Table
 from qbench.errors import InputError
 from qbench.quantities.units import load_units
 from qbench.store import read_manifest
 from qbench.synth.make import synthesize
 from qbench.synth.mapping import load_mapping
-from qbench.synth.tables import Table
 
 ROOT = Path(__file__).parents[2]
 TABLES = ROOT.parent / "shared" / "data" / "tables"

@@ -1,4 +1,4 @@
-"""Tables of facts, row by row: CSV, TSV, JSON lines (plain, gz, zst) and Parquet."""
+"""Tables, row by row: CSV, TSV, JSON lines (plain, gz, zst) and Parquet."""
 
 from __future__ import annotations
 

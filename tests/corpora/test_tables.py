@@ -6,9 +6,9 @@ import json
 import polars as pl
 import pytest
 
+from qbench.corpora.tables import Table
 from qbench.corpora.types import Problems
 from qbench.errors import InputError
-from qbench.synth.tables import Table
 
 
 def rows(path, **problems):
