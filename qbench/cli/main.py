@@ -21,6 +21,9 @@ VERBS: dict[str, str] = {
     "leaderboard": "Run systems, test differences, show a table.",
     "evaluate": "Score run files of other tools.",
     "extract": "Show the quantities of a text.",
+    "describe": "Index -> what each quantity is, in words.",
+    "mine-paraphrases": "Descriptions -> pairs of one fact by equal values.",
+    "retrieve-quantity": "A description -> quantity and evidence.",
 }
 """Each verb is `qbench.cli.<verb with underscores>.app`, imported only when it is asked for."""
 

@@ -26,6 +26,8 @@ _LINKS = frozenset({"IN", "DT", "TO", "POS", "PRP$"})
 """Tags of small words that are kept where they stand between two words of a description."""
 _BRIDGE = 2
 """How many of them."""
+_NEAR = 3
+"""Tokens from a word of the concept to a time that belongs to it, at most."""
 _COUNTED = ("count", "")
 """Families of units that are nouns of the text, and so part of what describes the number: "10,000 employees"."""
 
@@ -131,7 +133,13 @@ def _is_period(tokens: Sequence[Token], mention: Quantity, span: tuple[int, int]
 def _within(concept: Concept, times: Sequence[Time], parse: Parse) -> list[Time]:
     """The times that hang on a word of the concept: "notes due in 2027"."""
     words = {*concept.words, *concept.subject}
-    return [t for t in times if any(parse.heads[k] in words for k in range(t.first, t.last))]
+    return [
+        time
+        for time in times
+        if any(
+            parse.heads[k] in words and 0 < time.first - parse.heads[k] <= _NEAR for k in range(time.first, time.last)
+        )
+    ]
 
 
 def _one(
@@ -157,7 +165,7 @@ def _one(
         words.add(verb)
     words |= {k for time in times for k in range(time.first, time.last)}
     kept = sorted(k for k in words if nouns.owner[k] == -1)
-    return Description(spans_of(draft.tokens, _bridged(kept, parse, nouns)))
+    return Description(spans_of(draft.tokens, _bridged(kept, parse, nouns, told)))
 
 
 def _place(mention: Quantity, span: tuple[int, int]) -> Place:
@@ -179,12 +187,16 @@ def _counted(draft: _Draft, mention: Quantity) -> range:
     return range(first, max(first, bisect_left([t.start for t in draft.tokens], end)))
 
 
-def _bridged(words: list[int], parse: Parse, nouns: NounPhrases) -> list[int]:
+def _bridged(words: list[int], parse: Parse, nouns: NounPhrases, told: Sequence[bool]) -> list[int]:
     """With the small words between two words of a phrase: "cost of sales", "the price of a share"."""
     found: list[int] = []
     for k in words:
         gap = range(found[-1] + 1, k) if found else range(0)
-        if 0 < len(gap) <= _BRIDGE and all(parse.tags[m] in _LINKS and nouns.owner[m] == -1 for m in gap):
+        if (
+            0 < len(gap) <= _BRIDGE
+            and told[k] == told[gap[0] - 1]
+            and all(parse.tags[m] in _LINKS and nouns.owner[m] == -1 for m in gap)
+        ):
             found += gap
         found.append(k)
     return found

@@ -1,0 +1,82 @@
+"""`qbench describe`: what each quantity of an index is, in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from qbench.mining.describe import Descriptions
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command()
+def describe(
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="INDEX",
+            help="Folder of an index, made by `qbench build-index`; or a table of your own (.csv, .tsv, .jsonl, "
+            ".parquet) with the columns description and quantity, and if you have them id, document and sentence.",
+        ),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the descriptions.")],
+    parser: Annotated[str, typer.Option(help="rules, or tagger.")] = "rules",
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="The tagger, made by `qbench train description-parser`.")
+    ] = None,
+    spacy_model: Annotated[
+        str | None, typer.Option(help="What parses sentences for the rules. Default: what parsed them for the index.")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(help="Worker processes. Default: the number of cores.")] = None,
+    on_error: Annotated[
+        str, typer.Option(help="Bad rows of a table: skip leaves them out and counts them, fail stops at the first.")
+    ] = "skip",
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace other descriptions in the output folder.")
+    ] = False,
+) -> None:
+    """Find the words that say what each quantity is: indicator, subject, place, time.
+
+    The result is the quantity description corpus of *Quantity Retrieval*. An interrupted run goes on where it was.
+
+    Example: qbench describe news-index -o news-descriptions
+    """
+    from qbench.cli import console
+    from qbench.mining.describe import ParserOptions
+    from qbench.mining.describe import describe as make
+    from qbench.mining.tables import import_descriptions
+
+    with console.progress("describe") as progress:
+        if source.is_file():
+            found = import_descriptions(
+                source,
+                output,
+                on_error=on_error,  # type: ignore[arg-type]  # checked where it is used
+                overwrite=overwrite,
+                progress=progress,
+            )
+        else:
+            options = ParserOptions(parser, checkpoint, spacy_model)
+            found = make(source, output, parser=options, workers=workers, overwrite=overwrite, progress=progress)
+    _report(found)
+
+
+def _report(found: Descriptions) -> None:
+    from qbench.cli import console
+    from qbench.index.show import printable
+
+    if not found.new:
+        console.note(f"{found.path}: already made from the same input, with the same options")
+    counts = dict(found.manifest.counts)
+    for example in counts.pop("bad_examples", ()):
+        console.note(f"left out: {printable(example)}")
+    for reason, number in counts.pop("bad", {}).items():
+        console.note(f"left out: {number:,} rows ({reason})")
+    console.out().print(", ".join(f"{number:,} {name}" for name, number in counts.items()), markup=False)
+    for row in found.table().head(5).collect().iter_rows(named=True):
+        line = f"  {row['description']} = {row['value']:,.15g} {row['unit']}"
+        console.out().print(printable(line), markup=False, soft_wrap=True)

@@ -1,0 +1,91 @@
+"""`qbench retrieve-quantity`: from a description to quantities with their evidence."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from qbench.mining.retrieve import Answer
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command()
+def retrieve_quantity(
+    index: Annotated[
+        Path,
+        typer.Argument(help="Folder of an index, of descriptions, or of pairs. An index is described first, once."),
+    ],
+    description: Annotated[str, typer.Argument(help='What is wanted: "number of R&D staff in 2019".')],
+    system: Annotated[
+        str, typer.Option(help='What ranks: BM25, or an encoder such as "BERT-WS(model=FOLDER)".')
+    ] = "BM25",
+    top: Annotated[int, typer.Option(min=1, help="Answers.")] = 5,
+    output_format: Annotated[str, typer.Option("--format", help="text, or jsonl: an object for each answer.")] = "text",
+) -> None:
+    """Answer a description: quantity, unit and evidence, with the words that say what it is.
+
+    Example: qbench retrieve-quantity news-index "unemployment rate in France"
+    """
+    from qbench.cli import console
+    from qbench.errors import InputError, OptionError
+    from qbench.mining.retrieve import open_descriptions
+    from qbench.mining.retrieve import retrieve_quantity as answer
+
+    if output_format not in ("text", "jsonl"):
+        raise OptionError("unknown format", value=output_format, remedy="Use text or jsonl")
+    if not description.strip():
+        raise InputError("the description is empty", remedy='Say what is wanted: "net sales in 2020"')
+    with console.progress("describe") as progress:
+        descriptions = open_descriptions(index, progress=progress)
+    (answers,) = answer(descriptions, [description], system=system, top=top)
+    if not answers:
+        console.note("nothing found: no description shares a word with yours")
+    for n, found in enumerate(answers, start=1):
+        if output_format == "jsonl":
+            typer.echo(json.dumps(asdict(found), ensure_ascii=False))
+        else:
+            for line in _lines(n, found):
+                console.out().print(line, soft_wrap=True)
+
+
+def _lines(n: int, answer: Answer) -> list[Text]:
+    from rich.text import Text
+
+    from qbench.index.show import printable
+
+    values = [answer.value] if answer.high == answer.value else [answer.value, answer.high]
+    quantity = f"{' .. '.join(f'{value:,.15g}' for value in values)} {answer.unit}".rstrip()
+    lines = [Text.assemble(f"{n}. ", (printable(quantity), "bold"), f"  {printable(answer.description)}")]
+    if answer.sentence:
+        lines += [Text("   ") + _evidence(answer)]
+    return [*lines, Text(f"   {printable(answer.doc_id)}, score {answer.score:.3g}", style="dim")]
+
+
+def _evidence(answer: Answer) -> Text:
+    """The sentence, the number and the description told apart by style, and by brackets where there is none."""
+    from rich.text import Text
+
+    from qbench.cli import console
+    from qbench.index.show import printable
+
+    marks = [(span, "bold green", "[[", "]]") for span in answer.mention]
+    marks += [(span, "underline", "[", "]") for span in answer.segments]
+    plain = not console.out().is_terminal
+    text, at = Text(), 0
+    for (start, end), style, opening, closing in sorted(marks):
+        if start < at:
+            continue
+        piece = printable(answer.sentence[start:end])
+        text.append(printable(answer.sentence[at:start])).append(
+            f"{opening}{piece}{closing}" if plain else piece, style=style
+        )
+        at = end
+    return text.append(printable(answer.sentence[at:]))

@@ -1,0 +1,205 @@
+"""From an index to the quantity description corpus C_q (*Quantity Retrieval*, section 3)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from qbench.errors import InputError, OptionError
+from qbench.index.chunks import Chunk
+from qbench.index.disk import Index
+from qbench.index.merge import concatenate
+from qbench.index.pool import Task, WorkerPool, default_workers
+from qbench.index.schemas import arrow_schema
+from qbench.mining import describing
+from qbench.mining.describing import COUNTS, PART
+from qbench.mining.parsers import get_parser
+from qbench.mining.types import DESCRIPTIONS, DESCRIPTIONS_KIND, description_schema
+from qbench.progress import Progress, silent
+from qbench.store import Manifest, digest, drafting, finished, read_json, read_manifest
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SENTENCES = 256
+"""Sentences of a chunk: the unit of work, and of resuming."""
+_ROWS = 20_000
+"""Sentences of the index that are in memory at once."""
+
+
+@dataclass(frozen=True)
+class ParserOptions:
+    """Which parser finds the descriptions.
+
+    Attributes:
+        name: a key of `qbench.mining.parsers.PARSERS`.
+        folder: the tagger's checkpoint.
+        spacy_model: what parses sentences for the rules; None for what parsed those of the index.
+    """
+
+    name: str = "rules"
+    folder: Path | None = None
+    spacy_model: str | None = None
+
+
+@dataclass(frozen=True)
+class Descriptions:
+    """A finished description corpus. The table is lazy: nothing is read before it is needed.
+
+    Attributes:
+        path: its folder.
+        manifest: what made it, and counts.
+        new: whether it has just been made; False where it was there already.
+    """
+
+    path: Path
+    manifest: Manifest
+    new: bool = field(default=False, compare=False)
+
+    @classmethod
+    def open(cls, path: str | Path) -> Descriptions:
+        """Open a description corpus; a folder of pairs, which holds its descriptions, will do too.
+
+        Raises:
+            InputError: the folder is missing, unfinished, something else, or its table is damaged.
+        """
+        folder = Path(path)
+        manifest = read_manifest(folder)
+        if DESCRIPTIONS not in manifest.files:
+            raise InputError(
+                f"this is a qbench {manifest.kind}, and descriptions are needed",
+                file=folder,
+                remedy="Make them with `qbench describe INDEX -o FOLDER`",
+            )
+        table, expected = folder / DESCRIPTIONS, manifest.files[DESCRIPTIONS]["bytes"]
+        size = table.stat().st_size if table.is_file() else 0
+        if size != expected:
+            raise InputError(
+                "the table is not as it was written",
+                file=table,
+                value=f"{size} bytes instead of {expected}",
+                remedy="Make the descriptions again",
+            )
+        return cls(folder, manifest)
+
+    def table(self) -> pl.LazyFrame:
+        """`description_schema`, in the order of the corpus."""
+        import polars as pl
+
+        return pl.scan_parquet(self.path / DESCRIPTIONS, glob=False)
+
+
+def describe(
+    index: str | Path,
+    output: str | Path,
+    *,
+    parser: ParserOptions = ParserOptions(),
+    workers: int | None = None,
+    overwrite: bool = False,
+    progress: Progress = silent,
+) -> Descriptions:
+    """Find the description of each mention of an index.
+
+    An interrupted run goes on where it was when the same call is made again.
+
+    Args:
+        index: folder of an index.
+        output: folder of the descriptions.
+        parser: what finds them.
+        workers: number of worker processes; the processor's cores by default.
+        overwrite: replace other descriptions in `output`.
+        progress: told of the sentences that are finished, and how many there are.
+
+    Raises:
+        InputError: the index is missing, unfinished or damaged; or the tagger's checkpoint is.
+        OptionError: an option makes no sense, or `output` holds something else.
+        BusyError: another process is writing to `output`.
+        MissingPackageError: the parser needs a package that is not installed.
+    """
+    source, folder = Index.open(index), Path(output)
+    if workers is not None and workers < 1:
+        raise OptionError("at least one worker is needed", value=workers)
+    model = parser.spacy_model or source.extractor_options().spacy_model
+    options = {**asdict(parser), "spacy_model": model, "folder": None if parser.folder is None else str(parser.folder)}
+    key = get_parser(parser.name, folder=parser.folder, spacy_model=model).key()
+    params = {"index": source.manifest.digest, "source": source.manifest.params.get("source"), "parser": key}
+    name = digest(params)
+    if finished(folder, DESCRIPTIONS_KIND, name):
+        return Descriptions.open(folder)
+    with drafting(folder, DESCRIPTIONS_KIND, name, params, overwrite=overwrite) as draft:
+        parts = draft.folder / ".parts"
+        parts.mkdir(exist_ok=True)
+        names = _describe(source, parts, options, workers or default_workers(), progress)
+        rows = concatenate(
+            (parts / f"{name}{PART}" for name in names), draft.folder / DESCRIPTIONS, arrow_schema(description_schema())
+        )
+        counts = sum((Counter(read_json(parts / f"{name}{COUNTS}")) for name in names), Counter[str]())
+        draft.counts = {"descriptions": rows, **{name: counts[name] for name in describing.OUTCOMES}}
+    found = Descriptions.open(folder)
+    return Descriptions(found.path, found.manifest, new=True)
+
+
+def _describe(source: Index, parts: Path, options: dict[str, Any], workers: int, progress: Progress) -> list[str]:
+    """Make the part files of all chunks that have none yet; gives the chunks' names in order."""
+    total = int(source.quantities().select("doc_id").unique().collect().height)
+    names: list[str] = []
+    done = 0
+
+    def missing() -> Iterator[Chunk]:
+        nonlocal done
+        for chunk in _chunks(source):
+            names.append(chunk.name)
+            if (parts / f"{chunk.name}{COUNTS}").is_file():
+                done += chunk.documents
+            else:
+                yield chunk
+
+    # A tagger is one model that uses all cores by itself.
+    count = min(workers, 1 + total // SENTENCES) if options["name"] == "rules" else 1
+    with WorkerPool(count, Task(describing.__name__, options), parts) as pool:
+        for chunk, _ in pool.map(missing()):
+            done += chunk.documents
+            progress(done, total, "sentences")
+    progress(total, total, "sentences; merging")
+    return names
+
+
+def _chunks(source: Index) -> Iterator[Chunk]:
+    """The sentences with mentions, in the order of the corpus."""
+    held: list[Any] = []
+    for sentence in _sentences(source):
+        held.append(sentence)
+        if len(held) == SENTENCES:
+            yield _chunk(held)
+            held = []
+    if held:
+        yield _chunk(held)
+
+
+def _chunk(held: list[Any]) -> Chunk:
+    payload = json.dumps(held, separators=(",", ":"))
+    name = f"{hashlib.sha256(payload.encode()).hexdigest()[:16]}"
+    return Chunk(name, len(held), payload, 0, 0)
+
+
+def _sentences(source: Index) -> Iterator[list[Any]]:
+    """[doc_id, source_id, text, rows] of each sentence with mentions, a slice of the index at a time."""
+    import polars as pl
+
+    sentences, quantities = source.sentences(), source.quantities()
+    for start in range(0, int(sentences.select(pl.len()).collect().item()), _ROWS):
+        part = sentences.slice(start, _ROWS).select("doc_id", "source_id", "text").collect()
+        mentions: dict[str, list[dict[str, Any]]] = {}
+        for row in (
+            quantities.join(part.lazy().select("doc_id"), on="doc_id", how="semi").collect().iter_rows(named=True)
+        ):
+            mentions.setdefault(row["doc_id"], []).append(row)
+        for doc_id, source_id, text in part.iter_rows():
+            if doc_id in mentions:
+                rows = sorted(mentions[doc_id], key=lambda row: (row["value_start"], row["value_end"]))
+                yield [doc_id, source_id, text, rows]

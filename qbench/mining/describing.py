@@ -1,0 +1,112 @@
+"""What workers do for `qbench.mining.describe`: the descriptions of a chunk of sentences, written as a part file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from qbench.mining.parsers import get_parser
+from qbench.mining.types import Description, DescriptionParser, description_schema
+from qbench.quantities.types import Quantity, from_row
+from qbench.store import atomic_file, write_json
+
+if TYPE_CHECKING:
+    import polars as pl
+
+PART, COUNTS = ".parquet", ".json"
+"""Endings of a chunk's part files; the counts are written last, so where they are, both are."""
+
+OUTCOMES = ("mentions", "no fact", "no words", "too long")
+"""What is counted: all mentions, and those without a description, by the reason."""
+LONGEST = 1_000
+"""Words of a description at most; a longer one is a list or a table, and describes nothing."""
+
+
+def tools(options: dict[str, Any]) -> tuple[DescriptionParser]:
+    """What a worker needs for `process`: the parser that `options` name."""
+    folder = options["folder"]
+    parser = get_parser(
+        options["name"], folder=None if folder is None else Path(folder), spacy_model=options["spacy_model"]
+    )
+    return (parser,)
+
+
+def process(payload: str, parts: Path, name: str, parser: DescriptionParser) -> tuple[int, int]:
+    """Describe the mentions of a chunk.
+
+    Args:
+        payload: JSON list of [doc_id, source_id, sentence, rows of its quantities].
+        parts: folder of the part files.
+        name: the chunk's.
+        parser: finds the descriptions.
+
+    Returns:
+        numbers of mentions and of descriptions.
+    """
+    sentences = [(*ids, [from_row(row) for row in rows]) for *ids, rows in json.loads(payload)]
+    found = parser.parse_many([(text, mentions) for _, _, text, mentions in sentences])
+    counts = dict.fromkeys(OUTCOMES, 0)
+    rows: list[dict[str, Any]] = []
+    for (doc_id, source_id, text, mentions), descriptions in zip(sentences, found, strict=True):
+        for n, (mention, description) in enumerate(zip(mentions, descriptions, strict=True)):
+            counts["mentions"] += 1
+            words = description.words(text)
+            if not description.factual:
+                counts["no fact"] += 1
+            elif not words:
+                counts["no words"] += 1
+            elif words.count(" ") >= LONGEST:
+                counts["too long"] += 1
+            else:
+                rows.append(description_row(f"{doc_id}#{n}", words, (doc_id, source_id, text), description, mention))
+    with atomic_file(parts / f"{name}{PART}") as temporary:
+        description_frame(rows).write_parquet(temporary, compression="zstd")
+    write_json(parts / f"{name}{COUNTS}", counts)
+    return counts["mentions"], len(rows)
+
+
+def description_row(
+    name: str, words: str, sentence: tuple[str, str, str], description: Description, mention: Quantity
+) -> dict[str, Any]:
+    """One row of `description_schema`.
+
+    Args:
+        name: the description's id.
+        words: the description as a text.
+        sentence: id of the sentence, id of its document, and its text.
+        description: the segments.
+        mention: the quantity.
+    """
+    unit = mention.unit_span or (-1, -1)
+    same = ("value", "high", "bound", "change", "unit", "family", "base_unit", "base_value", "base_high", "digits")
+    return {
+        "description_id": name,
+        "description": words,
+        "doc_id": sentence[0],
+        "source_id": sentence[1],
+        "sentence": sentence[2],
+        "segments": [list(span) for span in description.segments],
+        **{column: getattr(mention, column) for column in same},
+        "value_start": mention.value_span[0],
+        "value_end": mention.value_span[1],
+        "unit_start": unit[0],
+        "unit_end": unit[1],
+    }
+
+
+def description_frame(rows: list[dict[str, Any]]) -> pl.DataFrame:
+    """Rows as a table of `description_schema`."""
+    import polars as pl
+
+    schema = description_schema()
+    segments = pl.Series("segments", [json.dumps(row["segments"]) for row in rows], dtype=pl.String)
+    return pl.DataFrame(
+        {
+            # Nested lists go to polars through JSON several times faster than from Python.
+            column: segments.str.json_decode(pl.List(pl.List(pl.Int32)))
+            if column == "segments"
+            else pl.Series(column, [row[column] for row in rows], dtype=dtype)
+            for column, dtype in schema.items()
+        }
+    )

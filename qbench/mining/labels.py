@@ -1,0 +1,107 @@
+"""Which pairs of a self-join are paraphrases, and which are confusing (*Quantity Retrieval*, algorithm 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qbench.mining.same_value import DIFFERENT, SAME, Values, compare
+from qbench.retrieval.analysis import tokenized
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from qbench.mining.pairs import MiningOptions
+
+PARAPHRASE, CONFUSING, DUPLICATE, DROPPED = range(4)
+REASONS = ("same sentence", "same document", "other split", "undecided value", "other year", "same words, other value")
+"""Why a candidate is neither, in the order in which they are asked."""
+
+
+@dataclass(frozen=True)
+class Records:
+    """What is compared of descriptions, as arrays of shape (n,).
+
+    Attributes:
+        values: the quantities.
+        sentence, document, words: numbers that are equal where the sentence, the document, the tokens are.
+        years: the years that a description names, one bit each; 0 for none.
+        test: whether its document belongs to the test part.
+    """
+
+    values: Values
+    sentence: NDArray[np.int64]
+    document: NDArray[np.int64]
+    words: NDArray[np.int64]
+    years: NDArray[np.uint64]
+    test: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, table: pl.DataFrame, test: NDArray[np.bool_]) -> Records:
+        """The records of a table of `description_schema`.
+
+        Args:
+            table: of n rows.
+            test: shape (n,).
+        """
+        return cls(
+            Values.of(table),
+            _numbered(table["doc_id"]),
+            _numbered(table["source_id"]),
+            _numbered(tokenized(table["description"]).list.join(" ")),
+            _years(table["description"]),
+            test,
+        )
+
+
+def label(
+    records: Records, a: NDArray[np.integer], b: NDArray[np.integer], options: MiningOptions
+) -> tuple[NDArray[np.int8], NDArray[np.int64], dict[str, int]]:
+    """The labels of candidates.
+
+    Args:
+        records: of all descriptions.
+        a, b: shape (n,), positions: the description that was searched with, and one that it found.
+        options: of the mining.
+
+    Returns:
+        PARAPHRASE, CONFUSING, DUPLICATE or DROPPED, shape (n,); the digits on which the values agree, shape (n,); and
+        how many were dropped, by reason.
+    """
+    agreement, digits = compare(records.values, a, b, least=options.min_digits)
+    same, other = agreement == SAME, agreement == DIFFERENT
+    words = records.words[a] == records.words[b]
+    years = (records.years[a] != 0) & (records.years[b] != 0) & (records.years[a] & records.years[b] == 0)
+    reasons = (
+        (records.sentence[a] == records.sentence[b]) & (not options.same_sentence),
+        (records.document[a] == records.document[b]) & (not options.same_document),
+        ~records.test[a] & records.test[b],
+        ~same & ~other,
+        same & years,
+        other & words,
+    )
+    found = np.where(same, np.where(words, DUPLICATE, PARAPHRASE), CONFUSING).astype(np.int8)
+    dropped: dict[str, int] = {}
+    open_ = np.ones(a.size, dtype=bool)
+    for reason, applies in zip(REASONS, reasons, strict=True):
+        dropped[reason] = int((open_ & applies).sum())
+        open_ &= ~applies
+    return np.where(open_, found, np.int8(DROPPED)), digits, dropped
+
+
+def _numbered(column: pl.Series) -> NDArray[np.int64]:
+    return column.rank("dense").to_numpy().astype(np.int64)
+
+
+def _years(texts: pl.Series) -> NDArray[np.uint64]:
+    """Years as bits, modulo 64: two years that are confused lie 64 years apart."""
+    import polars as pl
+
+    found = texts.str.extract_all(r"\b(?:19|20)\d\d\b").to_frame("year").with_row_index("row").explode("year")
+    rows = found.drop_nulls().with_columns(pl.col("year").cast(pl.UInt64) % 64)
+    years = np.zeros(len(texts), dtype=np.uint64)
+    np.bitwise_or.at(years, rows["row"].to_numpy(), np.uint64(1) << rows["year"].to_numpy())
+    return years

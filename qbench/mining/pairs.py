@@ -1,0 +1,311 @@
+"""Paraphrases by value coincidence: from descriptions to pairs (*Quantity Retrieval*, section 3.2 and algorithm 1)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from qbench.errors import InputError, OptionError
+from qbench.mining.describe import Descriptions
+from qbench.mining.labels import CONFUSING, DROPPED, DUPLICATE, PARAPHRASE, Records, label
+from qbench.mining.probability import paper_estimate, term_estimate
+from qbench.mining.report import write_report
+from qbench.mining.same_value import LEAST_DIGITS
+from qbench.mining.self_join import JoinOptions, Neighbours, self_join
+from qbench.mining.types import DESCRIPTIONS, PAIRS, PAIRS_KIND, pair_schema
+from qbench.progress import Progress, silent
+from qbench.randomness import generator
+from qbench.store import Manifest, digest, drafting, finished, read_manifest
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+BLOCK = 50_000
+"""Descriptions whose candidates are labelled at a time."""
+_NAMES = {PARAPHRASE: "paraphrase", CONFUSING: "confusing", DUPLICATE: "duplicate"}
+
+
+@dataclass(frozen=True)
+class MiningOptions:
+    """How pairs are mined.
+
+    Attributes:
+        k: candidates of a description: its best other ones by BM25.
+        k1, b: of BM25.
+        min_digits: significant digits on which two values have to agree.
+        min_terms: different terms that two descriptions have to share.
+        min_probability: paraphrases with a lower `p_fact` are left out.
+        same_sentence, same_document: whether both may stand in one sentence, in one document.
+        test_share: share of the documents whose descriptions are the queries of the test part.
+        seed: of the split.
+    """
+
+    k: int = 64
+    k1: float = 1.5
+    b: float = 0.75
+    min_digits: int = LEAST_DIGITS
+    min_terms: int = 2
+    min_probability: float = 0.9
+    same_sentence: bool = False
+    same_document: bool = True
+    test_share: float = 0.3
+    seed: int = 13
+
+    def __post_init__(self) -> None:
+        limits = (
+            ("k", self.k, self.k >= 1, "at least 1"),
+            ("min_digits", self.min_digits, self.min_digits >= 1, "at least 1"),
+            ("min_terms", self.min_terms, self.min_terms >= 1, "at least 1"),
+            ("min_probability", self.min_probability, 0 <= self.min_probability < 1, "from 0, below 1"),
+            ("test_share", self.test_share, 0 <= self.test_share < 1, "from 0, below 1"),
+        )
+        for name, value, allowed, remedy in limits:
+            if not allowed:
+                raise OptionError(f"{name} makes no sense", value=value, remedy=f"It is {remedy}")
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Mined pairs, opened; see `qbench.mining.types.pair_schema`.
+
+    Attributes:
+        path: the folder, which holds the descriptions too.
+        manifest: what made it, and counts.
+        new: whether it has just been made.
+    """
+
+    path: Path
+    manifest: Manifest
+    new: bool = field(default=False, compare=False)
+
+    @classmethod
+    def open(cls, path: str | Path) -> Pairs:
+        """Open a folder of pairs.
+
+        Raises:
+            InputError: it is missing, unfinished, something else, or a table is cut short.
+        """
+        folder = Path(path)
+        manifest = read_manifest(folder, PAIRS_KIND)
+        Descriptions.open(folder)
+        table, expected = folder / PAIRS, manifest.files.get(PAIRS, {}).get("bytes")
+        size = table.stat().st_size if table.is_file() else 0
+        if size != expected:
+            raise InputError(
+                "the table of pairs is not as it was written",
+                file=table,
+                value=f"{size} bytes instead of {expected}",
+                remedy="Mine the pairs again",
+            )
+        return cls(folder, manifest)
+
+    def descriptions(self) -> pl.LazyFrame:
+        """`description_schema`."""
+        return Descriptions(self.path, self.manifest).table()
+
+    def table(self) -> pl.LazyFrame:
+        """`pair_schema`."""
+        import polars as pl
+
+        return pl.scan_parquet(self.path / PAIRS, glob=False)
+
+
+def mine_paraphrases(
+    descriptions: str | Path,
+    output: str | Path,
+    options: MiningOptions = MiningOptions(),
+    *,
+    threads: int | None = None,
+    overwrite: bool = False,
+    progress: Progress = silent,
+) -> Pairs:
+    """Mine pairs of descriptions of the same fact, and pairs that are easily confused with them.
+
+    Each description whose value has enough digits is searched for among all others by BM25; of what it finds, those
+    with the same value are paraphrases, those with another value confusing (see `qbench.mining.same_value`). Confusing
+    pairs are kept for descriptions with a paraphrase. Documents are split: training queries keep only what they find in
+    training documents, test queries all (section 5.1).
+
+    An interrupted run goes on where it was when the same call is made again.
+
+    Args:
+        descriptions: folder of a description corpus.
+        output: folder of the pairs.
+        options: of the mining.
+        threads: that search; the processor's cores by default.
+        overwrite: replace other pairs in `output`.
+        progress: told of the descriptions that were searched for.
+
+    Raises:
+        InputError: the descriptions are missing or damaged, or none has a value with enough digits.
+        OptionError: `output` holds something else.
+        BusyError: another process is writing to `output`.
+    """
+    import polars as pl
+
+    source, folder = Descriptions.open(descriptions), Path(output)
+    params = {"descriptions": source.manifest.digest, **asdict(options)}
+    key = digest(params)
+    if finished(folder, PAIRS_KIND, key):
+        return Pairs.open(folder)
+    table = source.table().collect()
+    test = _split(table["source_id"], options)
+    records = Records.of(table, test)
+    queries = np.flatnonzero(records.values.usable & (records.values.digits >= options.min_digits))
+    if not queries.size:
+        raise InputError(
+            "no description has a single, exact value with enough digits",
+            file=source.path,
+            value=f"{table.height:,} descriptions, {options.min_digits} digits",
+            remedy="Lower --min-digits",
+        )
+    with drafting(folder, PAIRS_KIND, key, params, overwrite=overwrite) as draft:
+        join = JoinOptions(k=options.k, k1=options.k1, b=options.b, threads=threads)
+        found = self_join(table["description"], draft.folder / ".join", join, queries=queries, progress=progress)
+        counts: Counter[str] = Counter()
+        pairs = pl.concat(list(_blocks(table, records, found, queries, options, counts)))
+        pairs.write_parquet(draft.folder / PAIRS, compression="zstd")
+        table.write_parquet(draft.folder / DESCRIPTIONS, compression="zstd")
+        draft.counts = _counts(table, pairs, queries.size, counts)
+        write_report(draft.folder, draft.counts, table, pairs, options.seed)
+    made = Pairs.open(folder)
+    return Pairs(made.path, made.manifest, new=True)
+
+
+def _split(documents: pl.Series, options: MiningOptions) -> NDArray[np.bool_]:
+    """Whether each description's document belongs to the test part; shape (n,)."""
+    names = documents.unique().sort().to_list()
+    drawn = np.array([generator(options.seed, "split", name).random() for name in names])
+    # So many documents, and not about so many: a small corpus has a test part too.
+    part = np.argsort(drawn, kind="stable")[: round(options.test_share * len(names))]
+    chosen = set(np.array(names, dtype=object)[part].tolist())
+    return np.array([name in chosen for name in documents.to_list()], dtype=bool)
+
+
+def _blocks(
+    table: pl.DataFrame,
+    records: Records,
+    found: Neighbours,
+    queries: NDArray[np.int64],
+    options: MiningOptions,
+    counts: Counter[str],
+) -> Iterator[pl.DataFrame]:
+    """The pairs of some queries at a time, as `pair_schema`; what is dropped is counted."""
+    frequencies = _Frequencies(table["description"])
+    for start in range(0, queries.size, BLOCK):
+        part = slice(start, start + BLOCK)
+        docs, scores = np.asarray(found.docs[part]), np.asarray(found.scores[part])
+        row, rank = np.nonzero(docs >= 0)
+        a, b = queries[part][row], docs[row, rank].astype(np.int64)
+        labels, digits, dropped = label(records, a, b, options)
+        counts.update(dropped)
+        counts["candidates"] += a.size
+        same = np.flatnonzero((labels == PARAPHRASE) | (labels == DUPLICATE))
+        shared, logs, terms = frequencies.shared(a[same], b[same])
+        size, vocabulary = table.height, frequencies.vocabulary
+        p_fact = np.full(a.size, np.nan)
+        p_fact[same] = term_estimate(digits[same], logs, records=size)
+        p_paper = np.full(a.size, np.nan)
+        p_paper[same] = paper_estimate(digits[same], terms, records=size, vocabulary=vocabulary)
+        common = np.zeros(a.size, dtype=np.int64)
+        common[same] = shared
+        weak = labels == PARAPHRASE
+        few = weak & (common < options.min_terms)
+        unsure = weak & ~few & (p_fact < options.min_probability)
+        counts["too few shared terms"] += int(few.sum())
+        counts["too likely by chance"] += int(unsure.sum())
+        labels[few | unsure] = DROPPED
+        useful = np.zeros(docs.shape[0], dtype=bool)
+        useful[row[labels == PARAPHRASE]] = True
+        alone = (labels == CONFUSING) & ~useful[row]
+        counts["confusing, without a paraphrase"] += int(alone.sum())
+        labels[alone] = DROPPED
+        kept = np.flatnonzero(labels != DROPPED)
+        yield _frame(table, records, (a, b, labels, rank, scores[row, rank], digits, common, p_paper, p_fact), kept)
+
+
+def _frame(
+    table: pl.DataFrame, records: Records, columns: tuple[NDArray[Any], ...], kept: NDArray[np.intp]
+) -> pl.DataFrame:
+    import polars as pl
+
+    a, b, labels, rank, scores, digits, common, p_paper, p_fact = (column[kept] for column in columns)
+    names = table["description_id"]
+    return pl.DataFrame(
+        {
+            "query_id": names.gather(a),
+            "doc_id": names.gather(b),
+            "label": pl.Series([_NAMES[int(value)] for value in labels], dtype=pl.String),
+            "rank": rank + 1,
+            "score": scores,
+            "digits": digits,
+            "shared": pl.Series(common).set(pl.Series(labels == CONFUSING), None),
+            "p_paper": pl.Series(p_paper).fill_nan(None),
+            "p_fact": pl.Series(p_fact).fill_nan(None),
+            "split": pl.Series(np.where(records.test[a], "test", "train").tolist(), dtype=pl.String),
+        }
+    ).cast(pair_schema())  # type: ignore[arg-type]
+
+
+class _Frequencies:
+    """The different terms of each description, and in how many descriptions each term stands."""
+
+    def __init__(self, descriptions: pl.Series) -> None:
+        import polars as pl
+
+        from qbench.retrieval.analysis import tokenized
+
+        self._terms = tokenized(descriptions).list.unique()
+        counts = self._terms.explode().value_counts(name="df").drop_nulls()
+        self.vocabulary = counts.height
+        column = counts.columns[0]
+        self._logs = counts.select(term=column, log=(pl.col("df") / len(descriptions)).log())
+
+    def shared(
+        self, a: NDArray[np.int64], b: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+        """Of pairs: the number of shared terms, the sum of their log frequencies, the terms of the shorter description.
+
+        Each of shape (n,).
+        """
+        import polars as pl
+
+        pairs = pl.DataFrame({"a": self._terms.gather(a), "b": self._terms.gather(b)}).with_row_index("pair")
+        both = pairs.select("pair", term=pl.col("a").list.set_intersection("b"))
+        sums = (
+            both.explode("term")
+            .join(self._logs, on="term", how="left")
+            .group_by("pair")
+            .agg(pl.col("log").sum())
+            .sort("pair")
+        )
+        shorter = pairs.select(pl.min_horizontal(pl.col("a").list.len(), pl.col("b").list.len())).to_series()
+        return (
+            both["term"].list.len().to_numpy().astype(np.int64),
+            sums["log"].fill_null(0.0).to_numpy().astype(np.float64),
+            shorter.to_numpy().astype(np.int64),
+        )
+
+
+def _counts(table: pl.DataFrame, pairs: pl.DataFrame, queries: int, counts: Counter[str]) -> dict[str, Any]:
+    """For the manifest and the report."""
+    import polars as pl
+
+    kinds = dict(pairs["label"].value_counts(sort=True).iter_rows())
+    per_split = pairs.filter(pl.col("label") == "paraphrase").group_by("split").agg(pl.col("query_id").n_unique())
+    candidates = counts.pop("candidates", 0)
+    return {
+        "descriptions": table.height,
+        "documents": table["source_id"].n_unique(),
+        "searched for": queries,
+        "candidates": candidates,
+        "pairs": {name: kinds.get(name, 0) for name in _NAMES.values()},
+        "queries with a paraphrase": dict(sorted(per_split.iter_rows())),
+        "left out": {reason: number for reason, number in counts.items() if number},
+    }

@@ -1,0 +1,97 @@
+"""The report of a mining run, for a person: how many of what, and pairs to read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from qbench.randomness import generator
+from qbench.store import write_text
+
+if TYPE_CHECKING:
+    import polars as pl
+
+REPORT = "report.md"
+SAMPLES = 20
+_CELL = 300
+"""Characters of a sentence in the report at most."""
+
+
+def write_report(folder: Path, counts: Mapping[str, Any], table: pl.DataFrame, pairs: pl.DataFrame, seed: int) -> None:
+    """Write `report.md`: counts, paraphrases by digits and unit family, and samples with their evidence."""
+    import polars as pl
+
+    found = pairs.filter(pl.col("label") == "paraphrase")
+    families = found.join(table.select("description_id", "family"), left_on="query_id", right_on="description_id")
+    lines = ["# Paraphrases by value coincidence", "", *overview(counts)]
+    lines += ["", "## Paraphrases by digits", "", *_table(("digits", "pairs"), _counted(found["digits"]))]
+    lines += ["", "## Paraphrases by unit family", "", *_table(("family", "pairs"), _counted(families["family"]))]
+    lines += ["", f"## {SAMPLES} paraphrases to read", "", *samples(table, found, SAMPLES, seed)]
+    write_text(folder / REPORT, "\n".join(lines) + "\n")
+
+
+def samples(table: pl.DataFrame, pairs: pl.DataFrame, number: int, seed: int) -> list[str]:
+    """Some pairs with descriptions, values and sentences, as lines of Markdown; every fact at most once from each side.
+
+    Args:
+        table: `description_schema`.
+        pairs: `pair_schema`.
+        number: how many, at most.
+        seed: of the choice.
+    """
+    chosen = sample(pairs, number, seed)
+    told = table.select("description_id", "description", "value", "unit", "sentence", "source_id")
+    by_name = {row[0]: row for row in told.join(_ids(chosen), on="description_id", how="semi").iter_rows()}
+    lines: list[str] = []
+    for n, pair in enumerate(chosen.iter_rows(named=True), start=1):
+        lines.append(f"{n}. {pair['digits']} digits, BM25 {pair['score']:.1f}, p_fact {pair['p_fact']:.3f}")
+        for side in ("query_id", "doc_id"):
+            _, words, value, unit, sentence, source = by_name[pair[side]]
+            lines.append(f"   - **{_inline(words)}** = {value:,.15g} {_inline(unit)} ({_inline(source)})")
+            if sentence:
+                lines.append(f"     > {_inline(sentence)}")
+    return lines
+
+
+def sample(pairs: pl.DataFrame, number: int, seed: int) -> pl.DataFrame:
+    """Some pairs by chance, none of them the mirror of another."""
+    import polars as pl
+
+    order = pl.concat_list(pl.min_horizontal("query_id", "doc_id"), pl.max_horizontal("query_id", "doc_id"))
+    once = pairs.unique(order.list.join("\x1f"), keep="first", maintain_order=True) if pairs.height else pairs
+    picked = generator(seed, "samples").permutation(once.height)[:number]
+    return once[sorted(picked.tolist())]
+
+
+def _ids(pairs: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
+
+    return pl.DataFrame({"description_id": pl.concat([pairs["query_id"], pairs["doc_id"]]).unique()})
+
+
+def overview(counts: Mapping[str, Any]) -> list[str]:
+    """The counts of a run as lines of Markdown."""
+    plain = ("descriptions", "documents", "searched for", "candidates")
+    lines = [f"- {name}: {counts[name]:,}" for name in plain]
+    lines += [f"- {name} pairs: {number:,}" for name, number in counts["pairs"].items()]
+    lines += [f"- queries with a paraphrase, {part}: {n:,}" for part, n in counts["queries with a paraphrase"].items()]
+    lines += [f"- left out, {reason}: {number:,}" for reason, number in counts["left out"].items()]
+    return lines
+
+
+def _counted(column: pl.Series) -> list[tuple[str, int]]:
+    pairs = column.value_counts(sort=True).iter_rows()
+    return sorted(((str(name), number) for name, number in pairs), key=lambda pair: (-pair[1], pair[0]))
+
+
+def _table(header: Sequence[str], rows: Sequence[tuple[str, int]]) -> list[str]:
+    body = [f"| {_inline(name) or '(none)'} | {number:,} |" for name, number in rows]
+    return [f"| {' | '.join(header)} |", "|---|---:|", *body]
+
+
+def _inline(text: str) -> str:
+    """Text of a corpus as Markdown shows it, on one line: signs that mean something there are escaped."""
+    flat = " ".join(text.split())
+    cut = flat if len(flat) <= _CELL else flat[: _CELL - 3] + "..."
+    return "".join(f"\\{c}" if c in "\\`*_{}[]<>|#" else c for c in cut)

@@ -1,0 +1,122 @@
+"""From a description to quantities with their evidence: the task of *Quantity Retrieval*, definition 2."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from qbench.errors import OptionError
+from qbench.mining.describe import Descriptions, describe
+from qbench.mining.types import DESCRIPTIONS_KIND
+from qbench.progress import Progress, silent
+from qbench.quantities.types import Span
+from qbench.retrieval.analysis import token_lists
+from qbench.retrieval.finishing import ranked
+from qbench.retrieval.first_stages import Search, open_first_stage
+from qbench.retrieval.grammar import first_values, parse_system
+from qbench.store import read_manifest
+
+if TYPE_CHECKING:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A quantity, and the sentence that states it.
+
+    Attributes:
+        score: of its description, for the text that was asked.
+        value, high, unit: the quantity.
+        description: what it is, in the words of the sentence.
+        sentence: the evidence; "" where the descriptions were imported without.
+        segments: where the description stands in the sentence.
+        mention: where the number and its unit stand, in order.
+        doc_id, source_id: the sentence and its document.
+    """
+
+    score: float
+    value: float
+    high: float
+    unit: str
+    description: str
+    sentence: str
+    segments: tuple[Span, ...]
+    mention: tuple[Span, ...]
+    doc_id: str
+    source_id: str
+
+
+def open_descriptions(folder: str | Path, *, progress: Progress = silent) -> Descriptions:
+    """The descriptions in a folder; those of an index are made beside it, once, as NAME.descriptions.
+
+    Raises:
+        InputError: the folder holds nothing of the kind.
+        BusyError: another process is making them.
+    """
+    path = Path(folder)
+    if read_manifest(path).kind != "index":
+        return Descriptions.open(path)
+    beside = path.absolute().with_name(f"{path.absolute().name}.{DESCRIPTIONS_KIND}")
+    # Made by us of this index, and so replaced when the index is another one.
+    return describe(path, beside, overwrite=True, progress=progress)
+
+
+def retrieve_quantity(
+    descriptions: Descriptions, texts: Sequence[str], *, system: str = "BM25", top: int = 5
+) -> list[list[Answer]]:
+    """The best answers to each text, best first.
+
+    Args:
+        descriptions: what is searched (C_q).
+        texts: descriptions of the quantities that are wanted.
+        system: a first stage of the grammar; what it indexes is kept beside the descriptions, in `.NAME.search`.
+        top: answers to a text, at most.
+
+    Raises:
+        OptionError: the system is more than a first stage, or `top` is below 1.
+        UnknownNameError: there is no such system.
+        MissingPackageError: the system needs a package that is not installed.
+    """
+    import polars as pl
+
+    wanted = parse_system(system)
+    if wanted.quantity or wanted.reranker or top < 1:
+        message = "at least one answer" if top < 1 else "a first stage alone answers descriptions"
+        raise OptionError(message, value=top if top < 1 else system, remedy="For example BM25")
+    table = descriptions.table().collect()
+    corpus = table.select(doc_id="description_id", passage="description").with_row_index("row")
+    corpus = corpus.sort("doc_id", descending=True)
+    root = descriptions.path.parent / f".{descriptions.path.absolute().name}.search"
+    key = descriptions.manifest.files["descriptions.parquet"]["sha256"]
+    first, _, _ = open_first_stage(
+        wanted.first.model.name, first_values(wanted), corpus.select("doc_id", "passage"), str(key), root
+    )
+    found: list[list[Answer]] = []
+    for number, (text, tokens) in enumerate(zip(texts, token_lists(texts), strict=True)):
+        best = ranked(first.search(Search(str(number), text, tokens)), top)
+        rows = corpus["row"].gather(pl.Series(best.docs))
+        found.append(
+            [
+                _answer(row, float(score))
+                for row, score in zip(table[rows].iter_rows(named=True), best.scores, strict=True)
+            ]
+        )
+    return found
+
+
+def _answer(row: dict[str, Any], score: float) -> Answer:
+    spans = ((row["value_start"], row["value_end"]), (row["unit_start"], row["unit_end"]))
+    return Answer(
+        score=score,
+        value=row["value"],
+        high=row["high"],
+        unit=row["unit"],
+        description=row["description"],
+        sentence=row["sentence"],
+        segments=tuple((start, end) for start, end in row["segments"]),
+        mention=tuple(sorted(span for span in spans if span[0] >= 0)),
+        doc_id=row["doc_id"],
+        source_id=row["source_id"],
+    )

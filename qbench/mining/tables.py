@@ -1,0 +1,124 @@
+"""Descriptions that others made: a table of (description, quantity), so that any parser can be used with this room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from qbench.corpora.clean import SeenIds
+from qbench.corpora.tables import Row, Table
+from qbench.corpora.types import OnError, Problems
+from qbench.errors import InputError
+from qbench.mining.describe import Descriptions
+from qbench.mining.describing import LONGEST, description_frame, description_row
+from qbench.mining.types import DESCRIPTIONS, DESCRIPTIONS_KIND, Description
+from qbench.progress import Progress, silent
+from qbench.quantities.extractors import ExtractorOptions, get_extractor
+from qbench.quantities.types import Quantity
+from qbench.store import digest, drafting, file_digest, finished
+
+if TYPE_CHECKING:
+    from qbench.quantities.extractors import Extractor
+
+COLUMNS = ("description", "quantity")
+"""What each row has to have; `id`, `document` and `sentence` may stand beside them."""
+
+
+def import_descriptions(
+    table: str | Path,
+    output: str | Path,
+    *,
+    extractor: ExtractorOptions = ExtractorOptions(),
+    on_error: OnError = "skip",
+    overwrite: bool = False,
+    progress: Progress = silent,
+) -> Descriptions:
+    """Make a description corpus of a table.
+
+    Args:
+        table: CSV, TSV, JSON lines (each also .gz, .zst) or Parquet with the columns `description` and `quantity` (as
+        one
+            would write it: "4.6 billion dollars", "12.5 %"), and where known `id`, `document` and `sentence`. A row
+            without a document is a document of its own.
+        output: folder of the descriptions.
+        extractor: reads the quantities.
+        on_error: "skip" leaves bad rows out and counts them, "fail" stops at the first.
+        overwrite: replace other descriptions in `output`.
+        progress: told how far the reader is.
+
+    Raises:
+        InputError: the table is missing, empty, lacks a column, or has a bad row and `on_error` is "fail".
+        OptionError: `output` holds something else.
+        BusyError: another process is writing to `output`.
+    """
+    path, folder = Path(table), Path(output)
+    problems = Problems(on_error)
+    rows = Table(path, problems)
+    params = {"table": file_digest(path), "extractor": extractor.key()}
+    key = digest(params)
+    if finished(folder, DESCRIPTIONS_KIND, key):
+        return Descriptions.open(folder)
+    with drafting(folder, DESCRIPTIONS_KIND, key, params, overwrite=overwrite) as draft:
+        found = list(_read(rows, get_extractor(extractor), problems, progress))
+        if not found:
+            raise InputError("no row of this table can be used", file=path, remedy="; ".join(problems.examples) or None)
+        description_frame(found).write_parquet(draft.folder / DESCRIPTIONS, compression="zstd")
+        draft.counts = {
+            "descriptions": len(found),
+            "bad": dict(sorted(problems.counts.items())),
+            "bad_examples": problems.examples,
+        }
+    made = Descriptions.open(folder)
+    return Descriptions(made.path, made.manifest, new=True)
+
+
+def _read(table: Table, extractor: Extractor, problems: Problems, progress: Progress) -> Iterator[dict[str, Any]]:
+    seen = SeenIds()
+    for number, row in table.rows():
+        if number == 1 and (lost := [name for name in COLUMNS if name not in row]):
+            raise InputError(
+                "the table lacks a column",
+                file=table.path,
+                value=lost[0],
+                remedy=f"It has {', '.join(row)}; description and quantity are needed",
+            )
+        try:
+            name = _text(row, "id") or f"row-{number}"
+            if not seen.add(name):
+                raise InputError("an id stands twice", value=name)
+            yield _row(name, row, extractor)
+            problems.used += 1
+        except InputError as fault:
+            error = InputError(fault.message, file=table.path, line=number, value=fault.value, remedy=fault.remedy)
+            problems.bad(fault.message, error)
+        progress(table.meter.done, table.meter.total, f"{number:,} rows")
+
+
+def _row(name: str, row: Row, extractor: Extractor) -> dict[str, Any]:
+    words = " ".join(_text(row, "description").split())
+    if not words:
+        raise InputError("the description is empty")
+    if words.count(" ") >= LONGEST:
+        raise InputError(f"the description has more than {LONGEST:,} words", value=words)
+    mention = _quantity(_text(row, "quantity"), extractor)
+    sentence = _text(row, "sentence")
+    return description_row(f"{name}#0", words, (name, _text(row, "document") or name, sentence), Description(), mention)
+
+
+def _quantity(text: str, extractor: Extractor) -> Quantity:
+    """The one quantity that a cell holds.
+
+    Raises:
+        InputError: it holds none, or several.
+    """
+    found = extractor.extract_query(text)
+    if len(found) != 1:
+        raise InputError("the quantity cannot be read" if not found else "several quantities in one cell", value=text)
+    return replace(found[0], value_span=(-1, -1), unit_span=None, bound_span=None, concept_spans=())
+
+
+def _text(row: Row, column: str) -> str:
+    value = row.get(column)
+    return "" if value is None else str(value).strip()
