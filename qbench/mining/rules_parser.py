@@ -57,9 +57,9 @@ class RulesParser:
         folder = Path(__file__).parent
         own = [file_digest(folder / name) for name in ("rules_parser.py", "circumstances.py", "times.py")]
         return {
-            "parser": self.name,
+            "descriptions": self.name,
             **ExtractorOptions(spacy_model=self._spacy_model).key(),
-            "descriptions": digest(own),
+            "rules of descriptions": digest(own),
         }
 
     def parse_many(self, sentences: Sequence[tuple[str, Sequence[Quantity]]]) -> list[list[Description]]:
@@ -132,7 +132,8 @@ def _is_period(tokens: Sequence[Token], mention: Quantity, span: tuple[int, int]
 
 def _within(concept: Concept, times: Sequence[Time], parse: Parse) -> list[Time]:
     """The times that hang on a word of the concept: "notes due in 2027"."""
-    words = {*concept.words, *concept.subject}
+    dates = {k for time in times for k in range(time.first, time.last)}
+    words = {*concept.words, *concept.subject} - dates
     return [
         time
         for time in times
