@@ -39,12 +39,14 @@ class Clause:
         tokens: of the text.
         nouns: its noun phrases.
         parse: of the tokens.
-        at: a token of the mention.
+        first, last: the mention's tokens.
     """
 
-    def __init__(self, tokens: Sequence[Token], nouns: NounPhrases, parse: Parse, at: int) -> None:
+    def __init__(self, tokens: Sequence[Token], nouns: NounPhrases, parse: Parse, first: int, last: int) -> None:
         self._tokens, self._nouns, self._parse = tokens, nouns, parse
-        self._path = self._climb(at)
+        self._mention = range(first, last)
+        outward = (k for k in self._mention if not first <= parse.heads[k] < last)
+        self._path = self._climb(next(outward, min(first, len(tokens) - 1)))
         self.head = self._path[-1]
 
     def verb(self) -> int | None:
@@ -54,19 +56,20 @@ class Clause:
         return self.head if self._nouns.owner[self.head] == -1 else None
 
     def phrases(self, times: Sequence[bool]) -> list[int]:
-        """The words of the clause's object and prepositional phrases that hold no mention and tell no time.
+        """The words of the object and the prepositional phrases of clause and mention, without mentions and times.
 
         Args:
             times: for each token whether it is part of an expression of time.
         """
         found: list[int] = []
-        for k in self._parse.children[self.head]:
+        below = [k for m in self._mention for k in self._parse.children[m] if k not in self._mention]
+        for k in {*self._parse.children[self.head], *below}:
             relation = self._parse.relations[k]
-            if not relation.startswith(("obl", "obj")) or not self._nouns.names(k) or times[k]:
+            if not relation.startswith(("obl", "obj", "nmod", "orphan")) or not self._nouns.names(k) or times[k]:
                 continue
-            if relation.startswith("obl") and not self._places(k):
+            if not relation.startswith("obj") and not self._places(k):
                 continue
-            if self._holds_mention(k):
+            if self._holds_mention(k) or (self._of_another(self.head) and k > self.head and k not in below):
                 continue
             found += [m for m in self._nouns.phrase(k) if not times[m]]
         return found
@@ -80,6 +83,10 @@ class Clause:
             if any(self._parse.relations[c] == "mark" and self._tokens[c].low in CONDITIONAL for c in below):
                 return False
         return True
+
+    def _of_another(self, k: int) -> bool:
+        """Whether token k belongs to another mention: what stands behind it is that one's."""
+        return self._nouns.owner[k] != -1 and k not in self._mention
 
     def _places(self, k: int) -> bool:
         case = self._nouns.case(k)

@@ -17,6 +17,7 @@ from qbench.mining.probability import paper_estimate, term_estimate
 from qbench.mining.report import write_report
 from qbench.mining.same_value import LEAST_DIGITS
 from qbench.mining.self_join import JoinOptions, Neighbours, self_join
+from qbench.mining.terms import TermMatrix, term_matrix
 from qbench.mining.types import DESCRIPTIONS, PAIRS, PAIRS_KIND, pair_schema
 from qbench.progress import Progress, silent
 from qbench.randomness import generator
@@ -167,9 +168,10 @@ def mine_paraphrases(
         )
     with drafting(folder, PAIRS_KIND, key, params, overwrite=overwrite) as draft:
         join = JoinOptions(k=options.k, k1=options.k1, b=options.b, threads=threads)
-        found = self_join(table["description"], draft.folder / ".join", join, queries=queries, progress=progress)
+        matrix = term_matrix(table["description"])
+        found = self_join(matrix, draft.folder / ".join", join, queries=queries, progress=progress)
         counts: Counter[str] = Counter()
-        pairs = pl.concat(list(_blocks(table, records, found, queries, options, counts)))
+        pairs = pl.concat(list(_blocks(table, records, (matrix, found), queries, options, counts)))
         pairs.write_parquet(draft.folder / PAIRS, compression="zstd")
         table.write_parquet(draft.folder / DESCRIPTIONS, compression="zstd")
         draft.counts = _counts(table, pairs, queries.size, counts)
@@ -191,32 +193,25 @@ def _split(documents: pl.Series, options: MiningOptions) -> NDArray[np.bool_]:
 def _blocks(
     table: pl.DataFrame,
     records: Records,
-    found: Neighbours,
+    join: tuple[TermMatrix, Neighbours],
     queries: NDArray[np.int64],
     options: MiningOptions,
     counts: Counter[str],
 ) -> Iterator[pl.DataFrame]:
     """The pairs of some queries at a time, as `pair_schema`; what is dropped is counted."""
-    frequencies = _Frequencies(table["description"])
+    matrix, found = join
     for start in range(0, queries.size, BLOCK):
         part = slice(start, start + BLOCK)
-        docs, scores = np.asarray(found.docs[part]), np.asarray(found.scores[part])
+        docs = np.asarray(found.docs[part])
         row, rank = np.nonzero(docs >= 0)
         a, b = queries[part][row], docs[row, rank].astype(np.int64)
+        scores, shared = np.asarray(found.scores[part])[row, rank], np.asarray(found.shared[part])[row, rank]
         labels, digits, dropped = label(records, a, b, options)
         counts.update(dropped)
         counts["candidates"] += a.size
-        same = np.flatnonzero((labels == PARAPHRASE) | (labels == DUPLICATE))
-        shared, logs, terms = frequencies.shared(a[same], b[same])
-        size, vocabulary = table.height, frequencies.vocabulary
-        p_fact = np.full(a.size, np.nan)
-        p_fact[same] = term_estimate(digits[same], logs, records=size)
-        p_paper = np.full(a.size, np.nan)
-        p_paper[same] = paper_estimate(digits[same], terms, records=size, vocabulary=vocabulary)
-        common = np.zeros(a.size, dtype=np.int64)
-        common[same] = shared
+        p_paper, p_fact = _estimates(matrix, a, b, labels, digits)
         weak = labels == PARAPHRASE
-        few = weak & (common < options.min_terms)
+        few = weak & (shared < options.min_terms)
         unsure = weak & ~few & (p_fact < options.min_probability)
         counts["too few shared terms"] += int(few.sum())
         counts["too likely by chance"] += int(unsure.sum())
@@ -227,7 +222,27 @@ def _blocks(
         counts["confusing, without a paraphrase"] += int(alone.sum())
         labels[alone] = DROPPED
         kept = np.flatnonzero(labels != DROPPED)
-        yield _frame(table, records, (a, b, labels, rank, scores[row, rank], digits, common, p_paper, p_fact), kept)
+        yield _frame(table, records, (a, b, labels, rank, scores, digits, shared, p_paper, p_fact), kept)
+
+
+def _estimates(
+    matrix: TermMatrix,
+    a: NDArray[np.int64],
+    b: NDArray[np.int64],
+    labels: NDArray[np.int8],
+    digits: NDArray[np.int64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The paper's estimate and ours for the pairs of equal values; NaN for the others."""
+    size = len(matrix)
+    logs = np.log(matrix.df / max(size, 1))
+    same = np.flatnonzero((labels == PARAPHRASE) | (labels == DUPLICATE))
+    common = np.array([logs[matrix.shared(i, j)].sum() for i, j in zip(a[same], b[same], strict=True)])
+    terms = np.diff(matrix.starts)
+    p_paper, p_fact = np.full(a.size, np.nan), np.full(a.size, np.nan)
+    shorter = np.minimum(terms[a[same]], terms[b[same]])
+    p_paper[same] = paper_estimate(digits[same], shorter, records=size, vocabulary=matrix.df.size)
+    p_fact[same] = term_estimate(digits[same], common, records=size)
+    return p_paper, p_fact
 
 
 def _frame(
@@ -235,7 +250,7 @@ def _frame(
 ) -> pl.DataFrame:
     import polars as pl
 
-    a, b, labels, rank, scores, digits, common, p_paper, p_fact = (column[kept] for column in columns)
+    a, b, labels, rank, scores, digits, shared, p_paper, p_fact = (column[kept] for column in columns)
     names = table["description_id"]
     return pl.DataFrame(
         {
@@ -245,52 +260,12 @@ def _frame(
             "rank": rank + 1,
             "score": scores,
             "digits": digits,
-            "shared": pl.Series(common).set(pl.Series(labels == CONFUSING), None),
+            "shared": shared,
             "p_paper": pl.Series(p_paper).fill_nan(None),
             "p_fact": pl.Series(p_fact).fill_nan(None),
             "split": pl.Series(np.where(records.test[a], "test", "train").tolist(), dtype=pl.String),
         }
     ).cast(pair_schema())  # type: ignore[arg-type]
-
-
-class _Frequencies:
-    """The different terms of each description, and in how many descriptions each term stands."""
-
-    def __init__(self, descriptions: pl.Series) -> None:
-        import polars as pl
-
-        from qbench.retrieval.analysis import tokenized
-
-        self._terms = tokenized(descriptions).list.unique()
-        counts = self._terms.explode().value_counts(name="df").drop_nulls()
-        self.vocabulary = counts.height
-        column = counts.columns[0]
-        self._logs = counts.select(term=column, log=(pl.col("df") / len(descriptions)).log())
-
-    def shared(
-        self, a: NDArray[np.int64], b: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
-        """Of pairs: the number of shared terms, the sum of their log frequencies, the terms of the shorter description.
-
-        Each of shape (n,).
-        """
-        import polars as pl
-
-        pairs = pl.DataFrame({"a": self._terms.gather(a), "b": self._terms.gather(b)}).with_row_index("pair")
-        both = pairs.select("pair", term=pl.col("a").list.set_intersection("b"))
-        sums = (
-            both.explode("term")
-            .join(self._logs, on="term", how="left")
-            .group_by("pair")
-            .agg(pl.col("log").sum())
-            .sort("pair")
-        )
-        shorter = pairs.select(pl.min_horizontal(pl.col("a").list.len(), pl.col("b").list.len())).to_series()
-        return (
-            both["term"].list.len().to_numpy().astype(np.int64),
-            sums["log"].fill_null(0.0).to_numpy().astype(np.float64),
-            shorter.to_numpy().astype(np.int64),
-        )
 
 
 def _counts(table: pl.DataFrame, pairs: pl.DataFrame, queries: int, counts: Counter[str]) -> dict[str, Any]:

@@ -15,12 +15,12 @@ from pathlib import Path
 from qbench.mining.circumstances import Clause
 from qbench.mining.times import Time, dated, find_times, is_period
 from qbench.mining.types import Description
-from qbench.quantities.concepts import Concept, Place, find_concepts
+from qbench.quantities.concepts import Place, find_concepts
 from qbench.quantities.noun_phrases import NounPhrases
 from qbench.quantities.parse import EMBEDDED, NO_PARSER, Parse, StandIn, load_parser, require_parser
 from qbench.quantities.stand_ins import in_place_of, without_restatements
 from qbench.quantities.tokens import Token, spans_of, tokenize
-from qbench.quantities.types import Quantity
+from qbench.quantities.types import Quantity, Span
 
 _LINKS = frozenset({"IN", "DT", "TO", "POS", "PRP$"})
 """Tags of small words that are kept where they stand between two words of a description."""
@@ -28,6 +28,12 @@ _BRIDGE = 2
 """How many of them."""
 _NEAR = 3
 """Tokens from a word of the concept to a time that belongs to it, at most."""
+_GUESS = "nearest noun"
+"""The rule of a concept that no parse led to."""
+_LISTED = 12
+"""Tokens between two mentions of a list, at most."""
+_LISTING = frozenset({",", "and", "or", "vs", "versus", "compared", "against"})
+_STOPS = frozenset({";", ":", ".", "(", ")"})
 _COUNTED = ("count", "")
 """Families of units that are nouns of the text, and so part of what describes the number: "10,000 employees"."""
 
@@ -67,7 +73,7 @@ class RulesParser:
         drafts = [_Draft.of(text, mentions) for text, mentions in sentences]
         wanted = [(d.text, d.tokens, d.stand_ins()) for d in drafts if d.spans]
         parses = iter(load_parser(self._spacy_model).parse_many(wanted) if wanted else ())
-        return [_describe(draft, next(parses)) if draft.spans else [] for draft in drafts]
+        return [_Sentence(draft, next(parses)).descriptions() if draft.spans else [] for draft in drafts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +83,19 @@ class _Draft:
     text: str
     tokens: Sequence[Token]
     mentions: Sequence[Quantity]
-    spans: Sequence[tuple[int, int]]
+    spans: Sequence[Span]
 
     @classmethod
     def of(cls, text: str, mentions: Sequence[Quantity]) -> _Draft:
         tokens = tokenize(text) if mentions else []
         starts, ends = [t.start for t in tokens], [t.end for t in tokens]
-        spans: list[tuple[int, int]] = []
-        for mention in mentions:
+        spans: list[Span] = []
+        for n, mention in enumerate(mentions):
+            limit = mentions[n + 1].value_span[0] if n + 1 < len(mentions) else len(text)
             start, end = mention.value_span
-            if mention.unit_span is not None and mention.family not in _COUNTED:
-                start, end = min(start, mention.unit_span[0]), max(end, mention.unit_span[1])
+            unit = None if mention.family in _COUNTED else mention.unit_span
+            if unit is not None and unit[1] <= max(limit, end):  # "3 and 6 months": the unit is the last one's
+                start, end = min(start, unit[0]), max(end, unit[1])
             first = max(bisect_right(ends, start), spans[-1][1] if spans else 0)
             spans.append((first, max(first, bisect_left(starts, end))))
         return cls(text, tokens, mentions, spans)
@@ -103,101 +111,138 @@ class _Draft:
         return without_restatements(self.tokens, found)
 
 
-def _describe(draft: _Draft, parse: Parse) -> list[Description]:
-    tokens, spans = draft.tokens, draft.spans
-    places = [_place(mention, span) for mention, span in zip(draft.mentions, spans, strict=True)]
-    concepts = find_concepts(tokens, places, parse)
-    nouns = NounPhrases(tokens, spans, parse)
-    periods = [span for mention, span in zip(draft.mentions, spans, strict=True) if _is_period(tokens, mention, span)]
-    times = find_times(tokens, nouns.owner, periods)
-    kept = [n for n, span in enumerate(spans) if span[0] < span[1] and span not in periods]
-    when = dict(zip(kept, dated(tokens, [spans[n] for n in kept], times), strict=True))
-    told = [False] * len(tokens)
-    for time in times:
-        told[time.first : time.last] = [True] * (time.last - time.first)
-    for first, last in periods:
-        nouns.owner[first:last] = [-1] * (last - first)
-    return [
-        _one(draft, parse, nouns, n, concepts[n], [*when[n], *_within(concepts[n], times, parse)], told)
-        if n in when
-        else Description(factual=spans[n] not in periods)
-        for n in range(len(spans))
-    ]
+class _Sentence:
+    """A parsed sentence, and what its rules have found so far."""
+
+    def __init__(self, draft: _Draft, parse: Parse) -> None:
+        self._draft, self._parse, self._tokens = draft, parse, draft.tokens
+        self._nouns = NounPhrases(draft.tokens, draft.spans, parse)
+        places = [_place(mention, span) for mention, span in zip(draft.mentions, draft.spans, strict=True)]
+        self._concepts = find_concepts(draft.tokens, places, parse)
+        pairs = zip(draft.mentions, draft.spans, strict=True)
+        periods = [span for mention, span in pairs if _is_period(draft.tokens, mention, span)]
+        self._times = find_times(draft.tokens, self._nouns.owner, periods)
+        self._told = [False] * len(draft.tokens)
+        for time in self._times:
+            self._told[time.first : time.last] = [True] * (time.last - time.first)
+        self._stated = [n for n, span in enumerate(draft.spans) if span[0] < span[1] and span not in periods]
+        dates = dated(draft.tokens, [draft.spans[n] for n in self._stated], self._times)
+        self._when = dict(zip(self._stated, dates, strict=True))
+        for first, last in periods:
+            self._nouns.owner[first:last] = [-1] * (last - first)  # part of a time, and free to be in a description
+
+    def descriptions(self) -> list[Description]:
+        """The description of each mention."""
+        words: dict[int, set[int]] = {}
+        found = []
+        for n in range(len(self._draft.spans)):
+            clause = self._clause(n)
+            if n not in self._when or not clause.is_real():
+                found.append(Description(factual=self._is_hidden(n)))
+                continue
+            words[n] = self._words(n, clause)
+            if n - 1 in words and self._listed(n):
+                words[n] |= self._shared(n, words)
+            found.append(Description(self._spans(self._dated(n, words[n]))))
+        return found
+
+    def _is_hidden(self, n: int) -> bool:
+        """Whether a mention has no token of its own: nothing can be said of it."""
+        return self._draft.spans[n][0] == self._draft.spans[n][1]
+
+    def _clause(self, n: int) -> Clause:
+        return Clause(self._tokens, self._nouns, self._parse, *self._draft.spans[n])
+
+    def _words(self, n: int, clause: Clause) -> set[int]:
+        """The words of a description but for the times; none where nothing names the mention."""
+        concept = self._concepts[n]
+        named = {*concept.words, *concept.subject}
+        if concept.how == _GUESS:
+            named = {k for k in named if self._may_tell(n, k)}
+        words = named | set(self._counted(n))
+        if not words and self._first_of_list(n) == n:
+            return set()
+        verb = clause.verb()
+        phrases = {k for k in clause.phrases(self._told) if self._may_tell(n, k)}
+        return words | phrases | (set() if verb is None else {verb})
+
+    def _may_tell(self, n: int, k: int) -> bool:
+        """Whether a phrase at token k can be about mention n: in a list, what follows a member is about that one."""
+        first, spans = self._first_of_list(n), self._draft.spans
+        if k < spans[first][0]:
+            return True
+        end = spans[n + 1][0] if n + 1 < len(spans) and self._listed(n + 1) else len(self._tokens)
+        return (first == n or k >= spans[n][1]) and k < end
+
+    def _dated(self, n: int, words: set[int]) -> set[int]:
+        times = [*self._when[n], *self._within(n)] if words else []
+        return words | {k for time in times for k in range(time.first, time.last)}
+
+    def _within(self, n: int) -> list[Time]:
+        """The times that hang on a word of the concept: "notes due in 2027"."""
+        words = {k for k in (*self._concepts[n].words, *self._concepts[n].subject) if not self._told[k]}
+        heads = self._parse.heads
+        return [
+            time
+            for time in self._times
+            if any(heads[k] in words and 0 < time.first - heads[k] <= _NEAR for k in range(time.first, time.last))
+        ]
+
+    def _listed(self, n: int) -> bool:
+        """Whether a mention goes on with what was said of the one before: "70 % in one group and 30 % in the other"."""
+        if not n:
+            return False
+        before, mention = self._draft.mentions[n - 1 : n + 1]
+        gap = range(self._draft.spans[n - 1][1], self._draft.spans[n][0])
+        if before.base_unit != mention.base_unit or len(gap) > _LISTED:
+            return False
+        lows = [self._tokens[k].low for k in gap]
+        verbs = any(self._parse.tags[k] in ("VBD", "VBZ", "VBP") for k in gap)
+        return not verbs and not _STOPS.intersection(lows) and bool(_LISTING.intersection(lows))
+
+    def _first_of_list(self, n: int) -> int:
+        while n and self._listed(n):
+            n -= 1
+        return n
+
+    def _shared(self, n: int, words: dict[int, set[int]]) -> set[int]:
+        """The words before a list of mentions, for a member that has none before the list of its own."""
+        first = self._first_of_list(n)
+        start = self._draft.spans[first][0]
+        if first not in words or any(k < start and not self._told[k] for k in words[n]):
+            return set()
+        return {k for k in words[first] if k < start}
+
+    def _counted(self, n: int) -> range:
+        """The tokens of the noun that is counted: "employees"."""
+        mention = self._draft.mentions[n]
+        if mention.unit_span is None or mention.family not in _COUNTED:
+            return range(0)
+        start, end = mention.unit_span
+        first = bisect_right([t.end for t in self._tokens], start)
+        return range(first, max(first, bisect_left([t.start for t in self._tokens], end)))
+
+    def _spans(self, words: set[int]) -> tuple[Span, ...]:
+        kept = sorted(k for k in words if self._nouns.owner[k] == -1)
+        return spans_of(self._tokens, self._bridged(kept))
+
+    def _bridged(self, words: list[int]) -> list[int]:
+        """With the small words between two words of a phrase: "cost of sales", "the price of a share"."""
+        found: list[int] = []
+        for k in words:
+            gap = range(found[-1] + 1, k) if found else range(0)
+            small = all(self._parse.tags[m] in _LINKS and self._nouns.owner[m] == -1 for m in gap)
+            if 0 < len(gap) <= _BRIDGE and small and self._told[k] == self._told[gap[0] - 1]:
+                found += gap
+            found.append(k)
+        return found
 
 
-def _is_period(tokens: Sequence[Token], mention: Quantity, span: tuple[int, int]) -> bool:
+def _is_period(tokens: Sequence[Token], mention: Quantity, span: Span) -> bool:
     """Whether a mention is the length of a dated period, and no fact of its own: "the nine months ended June 30"."""
     return mention.family == "time" and span[0] < span[1] and is_period(tokens, span[1])
 
 
-def _within(concept: Concept, times: Sequence[Time], parse: Parse) -> list[Time]:
-    """The times that hang on a word of the concept: "notes due in 2027"."""
-    dates = {k for time in times for k in range(time.first, time.last)}
-    words = {*concept.words, *concept.subject} - dates
-    return [
-        time
-        for time in times
-        if any(
-            parse.heads[k] in words and 0 < time.first - parse.heads[k] <= _NEAR for k in range(time.first, time.last)
-        )
-    ]
-
-
-def _one(
-    draft: _Draft,
-    parse: Parse,
-    nouns: NounPhrases,
-    n: int,
-    concept: Concept,
-    times: Sequence[Time],
-    told: Sequence[bool],
-) -> Description:
-    first, last = draft.spans[n]
-    mention = draft.mentions[n]
-    clause = Clause(draft.tokens, nouns, parse, _anchor(parse, first, last))
-    if not clause.is_real():
-        return Description(factual=False)
-    words = {*concept.words, *concept.subject, *_counted(draft, mention)}
-    if not words:
-        return Description()
-    words |= set(clause.phrases(told))
-    verb = clause.verb()
-    if verb is not None:
-        words.add(verb)
-    words |= {k for time in times for k in range(time.first, time.last)}
-    kept = sorted(k for k in words if nouns.owner[k] == -1)
-    return Description(spans_of(draft.tokens, _bridged(kept, parse, nouns, told)))
-
-
-def _place(mention: Quantity, span: tuple[int, int]) -> Place:
+def _place(mention: Quantity, span: Span) -> Place:
     family = mention.family
     return Place(*span, family == "count", family == "time", family.startswith("currency"))
-
-
-def _anchor(parse: Parse, first: int, last: int) -> int:
-    """The token of a mention that hangs on one outside it."""
-    return next((k for k in range(first, last) if not first <= parse.heads[k] < last), first)
-
-
-def _counted(draft: _Draft, mention: Quantity) -> range:
-    """The tokens of the noun that is counted: "employees"."""
-    if mention.unit_span is None or mention.family not in _COUNTED:
-        return range(0)
-    start, end = mention.unit_span
-    first = bisect_right([t.end for t in draft.tokens], start)
-    return range(first, max(first, bisect_left([t.start for t in draft.tokens], end)))
-
-
-def _bridged(words: list[int], parse: Parse, nouns: NounPhrases, told: Sequence[bool]) -> list[int]:
-    """With the small words between two words of a phrase: "cost of sales", "the price of a share"."""
-    found: list[int] = []
-    for k in words:
-        gap = range(found[-1] + 1, k) if found else range(0)
-        if (
-            0 < len(gap) <= _BRIDGE
-            and told[k] == told[gap[0] - 1]
-            and all(parse.tags[m] in _LINKS and nouns.owner[m] == -1 for m in gap)
-        ):
-            found += gap
-        found.append(k)
-    return found

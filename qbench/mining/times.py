@@ -110,26 +110,50 @@ def dated(tokens: Sequence[Token], mentions: Sequence[Span], times: Sequence[Tim
 
 
 def _dealt(tokens: Sequence[Token], mentions: Sequence[Span], times: Sequence[Time]) -> dict[int, list[Time]]:
-    """Mention -> its time, where a list of times follows a list of as many mentions: "5 and 8 in 2019 and 2020"."""
+    """Mention -> its time, where a list of times goes with a list of as many mentions.
+
+    Either the times follow ("5 and 8 in 2019 and 2020"), or they come first and "respectively" says so.
+    """
+    dealt: dict[int, list[Time]] = {}
+    for run in _runs(tokens, times):
+        behind = _group(tokens, mentions, [n for n, (_, last) in enumerate(mentions) if last <= run[0].first][::-1])
+        ahead = _group(tokens, mentions, [n for n, (first, _) in enumerate(mentions) if first >= run[-1].last])
+        for group in (behind[::-1], ahead):
+            if len(group) == len(run) and _goes_with(tokens, mentions, group, run):
+                dealt |= {n: [time] for n, time in zip(group, run, strict=True)}
+                break
+    return dealt
+
+
+def _runs(tokens: Sequence[Token], times: Sequence[Time]) -> list[list[Time]]:
+    """The lists of times: two or more, next to each other."""
     runs: list[list[Time]] = []
     for time in times:
         if runs and _is_list(tokens, runs[-1][-1].last, time.first):
             runs[-1].append(time)
         else:
             runs.append([time])
-    dealt: dict[int, list[Time]] = {}
-    for run in runs:
-        group: list[int] = []
-        for n in range(len(mentions) - 1, -1, -1):
-            end = mentions[group[0]][0] if group else run[0].first
-            if mentions[n][1] > end:
-                continue
-            if not (_is_list(tokens, mentions[n][1], end) if group else end - mentions[n][1] <= REACH):
+    return [run for run in runs if len(run) > 1]
+
+
+def _group(tokens: Sequence[Token], mentions: Sequence[Span], outwards: Sequence[int]) -> list[int]:
+    """The mentions of a list, from the one that is nearest to the times outwards."""
+    group: list[int] = []
+    for n in outwards:
+        if group:
+            left, right = sorted((group[-1], n))
+            if not _is_list(tokens, mentions[left][1], mentions[right][0]):
                 break
-            group.insert(0, n)
-        if len(group) == len(run) > 1 and _same_clause(tokens, mentions[group[-1]][1], run[0].first):
-            dealt |= {n: [time] for n, time in zip(group, run, strict=True)}
-    return dealt
+        group.append(n)
+    return group
+
+
+def _goes_with(tokens: Sequence[Token], mentions: Sequence[Span], group: Sequence[int], run: Sequence[Time]) -> bool:
+    start, end = mentions[group[0]][0], mentions[group[-1]][1]
+    if end <= run[0].first:
+        return run[0].first - end <= REACH and _same_clause(tokens, end, run[0].first)
+    near = tokens[end : end + 3]
+    return start - run[-1].last <= REACH and any(token.low == "respectively" for token in near)
 
 
 def _is_list(tokens: Sequence[Token], a: int, b: int) -> bool:

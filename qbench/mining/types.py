@@ -103,8 +103,8 @@ def pair_schema() -> Schema:
     `query_id` and `doc_id` are description ids: the description that was searched with, and one that it found. `label`
     is a `Label`; `rank` (from 1) and `score` are BM25's; `digits` the significant digits on which both values agree (0
     for confusing pairs); `shared` the number of different terms in both; `p_paper` the paper's estimate of P(F|D,Q),
-    and `p_fact` ours (see `qbench.mining.probability`); the last three null for confusing pairs. `split` is that of the
-    query: "train" or "test".
+    and `p_fact` ours (see `qbench.mining.probability`), both null for confusing pairs. `split` is that of the query:
+    "train" or "test".
     """
     import polars as pl
 

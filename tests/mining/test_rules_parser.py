@@ -45,6 +45,15 @@ def described(parser, extractor, text):
             ["Revenue | 2023", "Revenue | 2022"],
         ),
         ("Sales of tea and coffee were $5 million and $8 million, respectively.", ["Sales of tea", "Sales | coffee"]),
+        # what a list shares
+        (
+            "The rate of errors was 7% in the north, 3% at sea and 2% in the old factory.",
+            ["rate of errors | north", "rate of errors | sea", "rate of errors | old factory"],
+        ),
+        (
+            "2021, 2020 and 2019 include losses of $8 million, $7 million and $9 million, respectively.",
+            ["2021 | losses", "2020 | losses", "2019 | losses"],
+        ),
         # the length of a dated period is no fact of its own
         (
             "Profit was $7 million for the nine months ended June 30, 2022.",
