@@ -1,0 +1,174 @@
+"""From descriptions to pairs: what is a paraphrase, what confuses, what is left out."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from qbench.errors import InputError, OptionError
+from qbench.mining import pairs as module
+from qbench.mining.pairs import MiningOptions, Pairs, mine_paraphrases
+from qbench.mining.tables import import_descriptions
+from qbench.mining.types import DESCRIPTIONS, PAIRS, pair_schema
+from qbench.quantities.extractors import ExtractorOptions
+from qbench.retrieval.analysis import tokens
+
+OPTIONS = MiningOptions(k=10, test_share=0.3)
+
+
+@pytest.fixture(scope="module")
+def pairs(descriptions):
+    return mine_paraphrases(descriptions.path, descriptions.path.parent / "pairs", OPTIONS, threads=1)
+
+
+def by_hand(tmp_path, rows, options=MiningOptions(test_share=0), name="hand"):
+    """Pairs of (id, document, description, quantity), as {(query, found): label}."""
+    table = tmp_path / f"{name}.tsv"
+    lines = ["id\tdocument\tdescription\tquantity", *("\t".join(row) for row in rows)]
+    table.write_text("\n".join(lines) + "\n")
+    made = import_descriptions(table, tmp_path / f"{name}-d", extractor=ExtractorOptions(spacy_model="none"))
+    found = mine_paraphrases(made.path, tmp_path / f"{name}-p", options, threads=1)
+    return found, {
+        (a.split("#")[0], b.split("#")[0]): label
+        for a, b, label in found.table().select("query_id", "doc_id", "label").collect().iter_rows()
+    }
+
+
+NOISE = [
+    (f"n{i}", f"n{i}", f"number of {word} in stock", f"{7 * i + 3}") for i, word in enumerate("cups pans jugs".split())
+]
+
+
+def test_the_reports_of_a_town_are_paraphrases(pairs):
+    table = pairs.table().collect()
+    assert dict(table.schema) == pl.DataFrame(schema=pair_schema()).schema
+    found = table.filter(pl.col("label") == "paraphrase")
+    town = [query.partition("-")[0] for query in found["query_id"]]
+    assert town == [doc.partition("-")[0] for doc in found["doc_id"]]
+    assert set(found["digits"]) == {4, 5}
+    kept = pairs.manifest.counts["pairs"]
+    assert kept["paraphrase"] == found.height > 20
+    assert kept["confusing"] > kept["paraphrase"]
+    assert table.select(pl.col("rank").is_between(1, 10).all()).item()
+    assert table.filter(pl.col("label") == "confusing")["p_fact"].null_count() == kept["confusing"]
+    assert found["p_fact"].min() >= OPTIONS.min_probability
+
+
+def test_training_queries_know_nothing_of_test_documents(pairs):
+    table = pairs.table().collect()
+    descriptions = pairs.descriptions().collect()
+    source = dict(descriptions.select("description_id", "source_id").iter_rows())
+    test = {source[query] for query in table.filter(pl.col("split") == "test")["query_id"]}
+    train = table.filter(pl.col("split") == "train")
+    assert test
+    assert test.isdisjoint({source[name] for column in ("query_id", "doc_id") for name in train[column]})
+
+
+def test_only_queries_with_a_paraphrase_keep_confusing_pairs(pairs):
+    table = pairs.table().collect()
+    with_one = set(table.filter(pl.col("label") == "paraphrase")["query_id"])
+    assert set(table.filter(pl.col("label") == "confusing")["query_id"]) == with_one
+
+
+def test_the_same_bytes_in_blocks_and_again(descriptions, pairs, tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "BLOCK", 7)
+    again = mine_paraphrases(descriptions.path, tmp_path / "p", OPTIONS, threads=2)
+    assert again.new
+    assert (again.path / PAIRS).read_bytes() == (pairs.path / PAIRS).read_bytes()
+    assert not mine_paraphrases(descriptions.path, tmp_path / "p", OPTIONS).new
+    with pytest.raises(OptionError, match="--overwrite"):
+        mine_paraphrases(descriptions.path, tmp_path / "p", MiningOptions(k=3))
+
+
+def test_labels_by_hand(tmp_path):
+    _, labels = by_hand(
+        tmp_path,
+        [
+            ("a", "r1", "net sales of tea in 2019", "$4,587 million"),
+            ("b", "r2", "sales of tea net of tax, 2019", "$4.587 billion"),
+            ("same", "r3", "Net sales of tea, in 2019", "$4,587 million"),  # the same tokens: a duplicate
+            ("year", "r4", "net sales of tea in 2018", "$4,587 million"),  # the same value of another year: nothing
+            ("other", "r5", "net sales of tea for 2019", "$912 million"),
+            ("wrong", "r6", "net sales of tea in 2019", "$3,333 million"),  # the same words, another value: nothing
+            ("short", "r7", "tea sales in 2019", "$4.6 billion"),  # two digits: nothing
+            *NOISE,
+        ],
+    )
+    assert {pair: label for pair, label in labels.items() if pair[0] == "a"} == {
+        ("a", "b"): "paraphrase",
+        ("a", "same"): "duplicate",
+        ("a", "other"): "confusing",
+    }
+
+
+def test_same_document_and_same_sentence_by_choice(tmp_path):
+    rows = [
+        ("a", "r1", "net sales of tea", "$4,587 million"),
+        ("b", "r1", "sales of tea, net", "$4,587 million"),
+        *NOISE,
+    ]
+    _, labels = by_hand(tmp_path, rows, name="one")
+    assert labels["a", "b"] == "paraphrase"
+    apart = MiningOptions(test_share=0, same_document=False)
+    found, labels = by_hand(tmp_path, rows, apart, name="two")
+    assert not labels
+    assert found.manifest.counts["left out"]["same document"] >= 2
+
+
+def test_one_value_of_many_records_and_equal_texts_stay_within_k(tmp_path):
+    rows = [(f"x{i}", f"r{i}", "share of votes", "12.5%") for i in range(300)]
+    rows += [
+        (f"y{i}", f"s{i}", f"share of {word} votes cast", "12.5%") for i, word in enumerate("valid postal".split())
+    ]
+    found, _ = by_hand(tmp_path, rows, MiningOptions(k=5, test_share=0, min_probability=0))
+    table = found.table().collect()
+    assert table.group_by("query_id").len()["len"].max() <= 5
+
+
+def test_probability_falls_with_frequent_words_and_few_digits(tmp_path):
+    rows = [("a", "r1", "sales of tea", "$4,587,123"), ("b", "r2", "tea sales", "$4,587,123")]
+    rows += [("c", "r3", "sales of milk", "$45.9"), ("d", "r4", "milk sales", "$45.9")]
+    rows += [(f"n{i}", f"n{i}", f"sales of article {i}", f"${i}.5") for i in range(200)]
+    found, _ = by_hand(tmp_path, rows, MiningOptions(test_share=0, min_probability=0, min_terms=1))
+    table = found.table().filter(pl.col("label") == "paraphrase").collect()
+    p = {query.split("#")[0]: value for query, value in table.select("query_id", "p_fact").iter_rows()}
+    assert p["a"] > p["c"]
+    row = table.row(0, named=True)
+    shared = set(tokens("sales of tea")) & set(tokens("tea sales"))
+    held = [sum(word in tokens(text) for _, _, text, _ in rows) for word in shared]
+    odds = np.prod([n / len(rows) for n in held]) * 10.0 ** -row["digits"] * len(rows) / 2
+    assert row["p_fact"] == pytest.approx(1 / (1 + odds))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("k", 0), ("min_digits", 0), ("min_terms", 0), ("min_probability", 1.0), ("test_share", 1.0)],
+)
+def test_options_that_make_no_sense(field, value):
+    with pytest.raises(OptionError, match=field):
+        MiningOptions(**{field: value})
+
+
+def test_descriptions_of_no_use(tmp_path):
+    with pytest.raises(InputError, match="enough digits"):
+        by_hand(tmp_path, [("a", "r1", "tea", "$5"), ("b", "r2", "tea", "about 512")])
+    assert not (tmp_path / "hand-p").exists()
+
+
+def test_a_damaged_folder_is_told(descriptions, tmp_path):
+    found = mine_paraphrases(descriptions.path, tmp_path / "p", OPTIONS, threads=1)
+    kept = (found.path / PAIRS).read_bytes()
+    (found.path / PAIRS).write_bytes(kept[: len(kept) // 2])
+    with pytest.raises(InputError, match="Mine the pairs again"):
+        Pairs.open(found.path)
+    (found.path / PAIRS).write_bytes(kept)
+    (found.path / DESCRIPTIONS).unlink()
+    with pytest.raises(InputError, match="not as it was written"):
+        Pairs.open(found.path)
+
+
+def test_the_report_can_be_read(pairs):
+    text = (pairs.path / "report.md").read_text()
+    counts = pairs.manifest.counts
+    assert f"- paraphrase pairs: {counts['pairs']['paraphrase']:,}" in text
+    assert text.count("p_fact") == 20
+    assert "| currency |" in text
