@@ -56,7 +56,10 @@ class Clause:
         return self.head if self._nouns.owner[self.head] == -1 else None
 
     def phrases(self, times: Sequence[bool]) -> list[int]:
-        """The words of the object and the prepositional phrases of clause and mention, without mentions and times.
+        """The words of the object and the prepositional phrases of clause and mention.
+
+        Phrases that hold a mention or tell a time are left out; of an object that another mention counts, the noun
+        stays.
 
         Args:
             times: for each token whether it is part of an expression of time.
@@ -65,6 +68,8 @@ class Clause:
         below = [k for m in self._mention for k in self._parse.children[m] if k not in self._mention]
         for k in {*self._parse.children[self.head], *below}:
             relation = self._parse.relations[k]
+            if relation == "obj" and self._of_another(k):
+                found.append(k)  # "bought 500 shares for $4 million": the shares, not how many
             if not relation.startswith(("obl", "obj", "nmod", "orphan")) or not self._nouns.names(k) or times[k]:
                 continue
             if not relation.startswith("obj") and not self._places(k):

@@ -78,36 +78,47 @@ class RulesParser:
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """A sentence with its tokens, and the token range of each mention."""
+    """A sentence with its tokens.
+
+    Attributes:
+        spans: the token range of each mention, its unit included.
+        ends: where each ends for the parser, which is to see the noun that is counted.
+    """
 
     text: str
     tokens: Sequence[Token]
     mentions: Sequence[Quantity]
     spans: Sequence[Span]
+    ends: Sequence[int]
 
     @classmethod
     def of(cls, text: str, mentions: Sequence[Quantity]) -> _Draft:
         tokens = tokenize(text) if mentions else []
         starts, ends = [t.start for t in tokens], [t.end for t in tokens]
         spans: list[Span] = []
+        parsed: list[int] = []
         for n, mention in enumerate(mentions):
             limit = mentions[n + 1].value_span[0] if n + 1 < len(mentions) else len(text)
             start, end = mention.value_span
-            unit = None if mention.family in _COUNTED else mention.unit_span
+            unit = mention.unit_span
             if unit is not None and unit[1] <= max(limit, end):  # "3 and 6 months": the unit is the last one's
                 start, end = min(start, unit[0]), max(end, unit[1])
             first = max(bisect_right(ends, start), spans[-1][1] if spans else 0)
-            spans.append((first, max(first, bisect_left(starts, end))))
-        return cls(text, tokens, mentions, spans)
+            last = max(first, bisect_left(starts, end))
+            spans.append((first, last))
+            counts = mention.family in _COUNTED
+            parsed.append(min(last, max(first, bisect_left(starts, mention.value_span[1]))) if counts else last)
+        return cls(text, tokens, mentions, spans, parsed)
 
     def stand_ins(self) -> list[StandIn]:
+        """What the parser reads in place of each mention."""
         found = []
-        for mention, (first, last) in zip(self.mentions, self.spans, strict=True):
-            if first == last:
-                continue
-            family = "" if mention.family in _COUNTED else mention.family
-            number = bisect_left([t.start for t in self.tokens[first:last]], mention.value_span[1])
-            found.append(StandIn(first, last, in_place_of(mention.value, family, self.tokens[first + number : last])))
+        for mention, (first, _), last in zip(self.mentions, self.spans, self.ends, strict=True):
+            if first < last:
+                family = "" if mention.family in _COUNTED else mention.family
+                number = bisect_left([t.start for t in self.tokens[first:last]], mention.value_span[1])
+                words = in_place_of(mention.value, family, self.tokens[first + number : last])
+                found.append(StandIn(first, last, words))
         return without_restatements(self.tokens, found)
 
 
@@ -128,6 +139,7 @@ class _Sentence:
         self._stated = [n for n, span in enumerate(draft.spans) if span[0] < span[1] and span not in periods]
         dates = dated(draft.tokens, [draft.spans[n] for n in self._stated], self._times)
         self._when = dict(zip(self._stated, dates, strict=True))
+        self._counted_nouns = {k for n in range(len(draft.spans)) for k in self._counted(n)}
         for first, last in periods:
             self._nouns.owner[first:last] = [-1] * (last - first)  # part of a time, and free to be in a description
 
@@ -223,7 +235,7 @@ class _Sentence:
         return range(first, max(first, bisect_left([t.start for t in self._tokens], end)))
 
     def _spans(self, words: set[int]) -> tuple[Span, ...]:
-        kept = sorted(k for k in words if self._nouns.owner[k] == -1)
+        kept = sorted(k for k in words if self._nouns.owner[k] == -1 or k in self._counted_nouns)
         return spans_of(self._tokens, self._bridged(kept))
 
     def _bridged(self, words: list[int]) -> list[int]:
