@@ -184,7 +184,7 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
                 raise InputError("the row has another number of cells than the header", file=path, line=reader.line_num)
             yield reader.line_num, row
     except csv.Error as fault:
-        raise InputError(f"not a readable CSV file: {fault}", file=path, line=reader.line_num) from None
+        raise InputError(f"not a readable CSV file: {fault}", file=path, line=reader.reader.line_num) from None
 
 
 def _known(cell: str, column: str, ids: set[str], path: Path, line: int) -> str:

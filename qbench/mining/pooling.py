@@ -35,6 +35,9 @@ COLUMNS = (
     "judgment",
 )
 
+LONGEST = 2000
+"""Characters of a text that a cell shows."""
+
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
 """Beginnings of a cell that a spreadsheet would evaluate, or hide."""
 
@@ -172,9 +175,13 @@ def _write(path: Path, rows: list[tuple[str, str, bool]], queries: pl.DataFrame,
 
 
 def _told(row: dict[str, Any]) -> tuple[str, str, str]:
-    """Description, value and sentence of a record, each on one line."""
+    """Description, value and sentence of a record, each on one line; a very long one is cut."""
     value = f"{row['value']:.15g}" + (f" to {row['high']:.15g}" if row["high"] != row["value"] else "")
-    return tuple(" ".join(text.split()) for text in (row["description"], f"{value} {row['unit']}", row["sentence"]))  # type: ignore[return-value]
+    description, amount, sentence = (
+        line if len(line := " ".join(text.split())) <= LONGEST else f"{line[:LONGEST]}…"
+        for text in (row["description"], f"{value} {row['unit']}", row["sentence"])
+    )
+    return description, amount, sentence
 
 
 def shielded(cell: str) -> str:

@@ -164,7 +164,7 @@ def make_test_set(
     queries, kept, relevant, counts = _choose(records, table, options, folder)
     words = ["qbench", "test-set", "make", "PAIRS", "-o", "TESTSET", "--max-queries", str(max_queries)]
     words += ["--max-relevant", str(max_relevant), "--seed", str(seed)]
-    params = {
+    params: dict[str, Any] = {
         "judgments": "values",
         "pairs": mined.digest,
         **options,
@@ -291,9 +291,8 @@ def _choose(
     if not taken.queries:
         reasons = "; ".join(f"{number:,}: {reason}" for reason, number in taken.dropped.items())
         raise InputError(
-            "no description of the test part can be a query",
+            f"no description of the test part can be a query: {reasons or 'no paraphrase has the split test'}",
             file=folder / PAIRS,
-            value=reasons or "no paraphrase whose split is test",
             remedy="Mine from more documents, or allow more with --max-relevant",
         )
     ids = records["description_id"]

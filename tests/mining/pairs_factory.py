@@ -69,25 +69,25 @@ def pairs_folder(folder: Path, records: pl.DataFrame, pairs: pl.DataFrame) -> Pa
 
 
 def fact_world(facts: int = 30) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Each fact is told in two documents in other words, each time beside two other quantities in a longer sentence.
+    """Each fact is told twice, in other words; a third sentence has the words of the query, but for two other facts.
 
-    The words of the others are those of other facts, so that a sentence says less of one fact than its description
-    does: by words alone descriptions find what sentences do not.
+    The sentence that answers is long and speaks of other things too, the third one is short: a search of sentences
+    finds the third one first. A search of descriptions finds the answer first, since no other one shares two words.
     """
     names = ["revenue", "profit", "staff", "debt", "output", "sales"]
-    firms = [f"firm{chr(97 + i % 26)}{i // 26}" for i in range(facts)]
-    records, pairs = [], []
+    firms = [f"firm{chr(97 + i % 26)}{chr(97 + i // 26)}" for i in range(facts)]
+    records: list[Record] = []
+    pairs = []
+
+    def tell(doc: str, *told: tuple[str, float], padding: str = "") -> None:
+        sentence = "; ".join(f"{words} was {value:g}" for words, value in told) + padding
+        records.extend(Record(f"{doc}#{n}", words, value, sentence) for n, (words, value) in enumerate(told))
+
     for i, firm in enumerate(firms):
         name, value = names[i % 6], 1234.0 + 17 * i
-        for side, verb in enumerate(("total", "annual")):
-            doc = f"d{side}-{i:03d}::0"
-            others = [(firms[(i + step) % facts], names[(i + step + 1) % 6]) for step in (1 + side, 7 + side)]
-            words = [f"{verb} {name} {firm}", *(f"{n} {f}" for f, n in others)]
-            values = [value, 50_001.0 + 100 * i + side, 90_001.0 + 100 * i + side]
-            sentence = "; ".join(f"{w} was {v:g}" for w, v in zip(words, values, strict=True))
-            # The firm's name is in many sentences, those of the other facts among them.
-            records += [
-                Record(f"{doc}#{n}", w, v, sentence) for n, (w, v) in enumerate(zip(words, values, strict=True))
-            ]
-        pairs.append((f"d0-{i:03d}::0#0", f"d1-{i:03d}::0#0"))
+        tell(f"asked{i:03d}::0", (f"total {name} {firm}", value), (f"weather {i}", 50_003.0 + i))
+        more = " and much more is said here of roads and fields and of the rain in the hills" * 2
+        tell(f"answer{i:03d}::0", (f"annual {name} {firm}", value), ("harvest", 60_001.0 + i), padding=more)
+        tell(f"trap{i:03d}::0", (f"total {name} industry", 70_003.0 + i), (f"founding {firm}", 80_001.0 + i))
+        pairs.append((f"asked{i:03d}::0#0", f"answer{i:03d}::0#0"))
     return record_table(records), pair_table(pairs)
