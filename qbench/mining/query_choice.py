@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qbench.retrieval.analysis import CHUNK, tokenized
+
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
     Rows = NDArray[np.int64]
 
-BLOCK = 128
+BLOCK = 1024
 """Candidates whose agreeing records are in memory at once."""
 
 SHARED = "their value is that of too many records"
 REPEATED = "their words are those of another query"
-DISAGREEING = "no paraphrase has an agreeing value"
 ALONE = "every paraphrase repeats them, or had to go for another query"
 NEEDED = "they are the only answer of another query"
 
@@ -45,7 +46,8 @@ class Selection:
 def same_words(texts: pl.Series) -> Rows:
     """For each text, a number that it shares with the texts of the same words: the first row that has them.
 
-    Case, punctuation and white space do not count; a text without a letter or a digit is like no other.
+    Words are tokens, as in a search: case, punctuation and white space do not count. A text without a token is like no
+    other.
 
     Args:
         texts: shape (n,).
@@ -59,8 +61,8 @@ def same_words(texts: pl.Series) -> Rows:
     """
     import polars as pl
 
-    words = texts.str.to_lowercase().str.replace_all(r"[^\p{L}\p{N}]+", " ").str.strip_chars()
-    frame = pl.DataFrame({"words": words}).with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
+    parts = [tokenized(texts.slice(start, CHUNK)).list.join(" ") for start in range(0, max(len(texts), 1), CHUNK)]
+    frame = pl.DataFrame({"words": pl.concat(parts)}).with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
     first = frame.select(pl.when(pl.col("words") == "").then("row").otherwise(pl.col("row").min().over("words")))
     return first.to_series().to_numpy()
 
@@ -76,10 +78,10 @@ def evidence_groups(records: pl.DataFrame) -> Rows:
     """
     import polars as pl
 
-    bare = (records["sentence"].str.strip_chars() == "").to_numpy()
     numbered = records.select("doc_id").with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
     own = numbered.select(pl.col("row").min().over("doc_id")).to_series().to_numpy()
-    return np.where(bare, own, same_words(records["sentence"])[own])
+    heads = np.unique(own)
+    return heads[same_words(records["sentence"].gather(heads))][np.searchsorted(heads, own)]
 
 
 def choose_queries(
@@ -90,7 +92,6 @@ def choose_queries(
     agreeing: Callable[[Rows], pl.DataFrame],
     *,
     max_queries: int,
-    max_relevant: int,
 ) -> Selection:
     """Take candidates one after the other, as long as every query taken keeps an answer.
 
@@ -103,9 +104,9 @@ def choose_queries(
         paraphrases: row of each candidate -> rows of its mined paraphrases.
         words: as `same_words` gives them for the descriptions.
         groups: as `evidence_groups` gives them.
-        agreeing: rows -> columns query_row, doc_row of all records whose values agree.
+        agreeing: rows -> columns query_row, doc_row of all records whose values agree; nothing for a row with which too
+            many agree, so that its value means too little.
         max_queries: how many to take at most.
-        max_relevant: a query whose value agrees with more records is not taken: its value means too little.
     """
     taken = Selection()
     spoken: set[int] = set()
@@ -115,17 +116,16 @@ def choose_queries(
         if len(taken.queries) == max_queries:
             break
         reason, own, held = "", set[int](), set[int]()
-        if docs.size > max_relevant:
+        if not docs.size:
             reason = SHARED
         elif int(words[row]) in spoken:
             reason = REPEATED
         else:
             own = {int(groups[row]), *groups[docs[words[docs] == words[row]]].tolist()}
-            found = {int(groups[doc]) for doc in paraphrases[row] if doc in docs}
-            held = found - own - taken.removed
+            held = {int(groups[doc]) for doc in paraphrases[row] if doc in docs} - own - taken.removed
             lost = own - taken.removed
             short = any(not answers[q] - lost for group in lost for q in needed_by.get(group, ()))
-            reason = DISAGREEING if not found else ALONE if not held else NEEDED if short else ""
+            reason = ALONE if not held else NEEDED if short else ""
         if reason:
             taken.dropped[reason] += 1
             continue

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from qbench.benchmark.tables import read_parquet
 from qbench.errors import InputError, OptionError
+from qbench.mining.same_value import LEAST_DIGITS
 from qbench.mining.types import DESCRIPTIONS, PAIRS, PAIRS_KIND, description_schema, pair_schema
 from qbench.progress import Progress, silent
 from qbench.store import MANIFEST, digest, drafting, finished, read_manifest, refuse_foreign
@@ -34,6 +35,9 @@ RECORDS, QUERIES = "records.parquet", "queries.parquet"
 
 MAX_QUERIES = 1000
 MAX_RELEVANT = 1000
+
+DISAGREEING = "no paraphrase has an agreeing value"
+"""Why a description is no query; the other reasons are those of `qbench.mining.query_choice`."""
 
 _ABOUT = {
     "C_s": "A view of a test set for quantity retrieval: the documents are sentences (C_s), and a query is the "
@@ -151,22 +155,24 @@ def make_test_set(
         if number < 1:
             raise OptionError(f"{name} is at least 1", value=number)
     mined = read_manifest(folder, PAIRS_KIND)
+    least = int(mined.params.get("min_digits", LEAST_DIGITS))
     options: dict[str, int] = {"max_queries": max_queries, "max_relevant": max_relevant, "seed": seed}
-    key = digest({"pairs": mined.digest, "options": options, "version": __version__})
+    key = digest({"pairs": mined.digest, "options": options, "least": least, "version": __version__})
     if finished(output, KIND, key):
         return open_test_set(output)
     refuse_foreign(output, KIND, overwrite)
     progress(0, 3, "reading pairs")
     records = read_parquet(folder / DESCRIPTIONS, description_schema())
-    table = read_parquet(folder / PAIRS, pair_schema(), nullable=("p_paper", "p_fact"))
+    table = read_parquet(folder / PAIRS, pair_schema(), nullable=("shared", "p_paper", "p_fact"))
     _check_ids(records, table, folder)
     progress(1, 3, "choosing queries")
-    queries, kept, relevant, counts = _choose(records, table, options, folder)
+    queries, kept, relevant, counts = _choose(records, table, {**options, "least": least}, folder)
     words = ["qbench", "test-set", "make", "PAIRS", "-o", "TESTSET", "--max-queries", str(max_queries)]
     words += ["--max-relevant", str(max_relevant), "--seed", str(seed)]
     params: dict[str, Any] = {
         "judgments": "values",
         "pairs": mined.digest,
+        "min_digits": least,
         **options,
         "command": shlex.join(words),
         **{name: mined.params[name] for name in ("licence", "extractor") if name in mined.params},
@@ -278,18 +284,18 @@ def _choose(
     from qbench.mining.same_value import agreeing
 
     groups = evidence_groups(records)
-    candidates, paraphrases = _candidates(records, pairs, options["seed"])
+    candidates, paraphrases, disagreeing = _candidates(records, pairs, options)
     taken = choose_queries(
         candidates,
         paraphrases,
         same_words(records["description"]),
         groups,
-        lambda rows: agreeing(records, rows),
+        lambda rows: agreeing(records, rows, least=options["least"], most=options["max_relevant"]),
         max_queries=options["max_queries"],
-        max_relevant=options["max_relevant"],
     )
+    dropped = {**({DISAGREEING: disagreeing} if disagreeing else {}), **dict(sorted(taken.dropped.items()))}
     if not taken.queries:
-        reasons = "; ".join(f"{number:,}: {reason}" for reason, number in taken.dropped.items())
+        reasons = "; ".join(f"{number:,}: {reason}" for reason, number in dropped.items())
         raise InputError(
             f"no description of the test part can be a query: {reasons or 'no paraphrase has the split test'}",
             file=folder / PAIRS,
@@ -316,31 +322,40 @@ def _choose(
         "relevant_records": qrels.height,
         "records_removed": records.height - kept.height,
         "records_without_a_sentence": bare,
-        "candidates": len(candidates),
+        "candidates": len(candidates) + disagreeing,
         "candidates_not_needed": len(candidates) - len(answers) - taken.dropped.total(),
-        "candidates_dropped": dict(sorted(taken.dropped.items())),
+        "candidates_dropped": dropped,
     }
     return records[[row for row, _ in answers]], kept, views, counts
 
 
-def _candidates(records: pl.DataFrame, pairs: pl.DataFrame, seed: int) -> tuple[list[int], dict[int, list[int]]]:
-    """Rows of the descriptions that may be queries, in the order of the seed, and the rows of their paraphrases."""
+def _candidates(
+    records: pl.DataFrame, pairs: pl.DataFrame, options: Mapping[str, int]
+) -> tuple[list[int], dict[int, list[int]], int]:
+    """What may be a query: rows of descriptions in the order of the seed, and the rows of the paraphrases of each.
+
+    Pairs whose values do not agree are no use (anybody may have made them); the last number is that of the descriptions
+    that had no others.
+    """
     import polars as pl
 
+    from qbench.mining.same_value import SAME, Values, compare
     from qbench.randomness import generator
 
-    row_of = records.select("description_id").with_row_index("row")
-    mined = pairs.filter((pl.col("label") == "paraphrase") & (pl.col("split") == "test"))
-    rows = (
-        mined.join(row_of, left_on="query_id", right_on="description_id")
+    row_of = records.select("description_id").with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
+    mined = (
+        pairs.filter((pl.col("label") == "paraphrase") & (pl.col("split") == "test"))
+        .join(row_of, left_on="query_id", right_on="description_id")
         .join(row_of, left_on="doc_id", right_on="description_id", suffix="_doc")
-        .group_by("query_id", "row")
-        .agg(pl.col("row_doc").sort())
-        .sort("query_id")
     )
-    order = generator(seed, "test queries").permutation(rows.height).tolist()
-    asked, found = rows["row"].to_list(), rows["row_doc"].to_list()
-    return [asked[i] for i in order], dict(zip(asked, found, strict=True))
+    asked, found = mined["row"].to_numpy(), mined["row_doc"].to_numpy()
+    result, _ = compare(Values.of(records), asked, found, least=options["least"])
+    agreeing = mined.filter(pl.Series(result == SAME, dtype=pl.Boolean))
+    rows = agreeing.group_by("query_id", "row").agg(pl.col("row_doc").sort()).sort("query_id")
+    order = generator(options["seed"], "test queries").permutation(rows.height).tolist()
+    names, documents = rows["row"].to_list(), rows["row_doc"].to_list()
+    lost = mined["query_id"].n_unique() - rows.height
+    return [names[i] for i in order], dict(zip(names, documents, strict=True)), lost
 
 
 def _corpus(records: pl.DataFrame, view: str) -> pl.DataFrame:

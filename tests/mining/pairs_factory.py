@@ -56,13 +56,14 @@ def record_table(records: Iterable[Record]) -> pl.DataFrame:
 
 
 def pair_table(pairs: Iterable[tuple[str, str]], *, split: str = "test", label: str = "paraphrase") -> pl.DataFrame:
-    rows = [(a, b, label, 1, 1.0, 4, 2, 0.9, 0.9, split) for a, b in pairs]
+    known = (None, None, None) if label == "confusing" else (2, 0.9, 0.9)
+    rows = [(a, b, label, 1, 1.0, 4, *known, split) for a, b in pairs]
     return pl.DataFrame(rows, schema=pair_schema(), orient="row")
 
 
-def pairs_folder(folder: Path, records: pl.DataFrame, pairs: pl.DataFrame) -> Path:
-    key = digest({"records": records.write_json(), "pairs": pairs.write_json()})
-    with drafting(folder, PAIRS_KIND, key, {}) as draft:
+def pairs_folder(folder: Path, records: pl.DataFrame, pairs: pl.DataFrame, **params: object) -> Path:
+    key = digest({"records": records.write_json(), "pairs": pairs.write_json(), **params})
+    with drafting(folder, PAIRS_KIND, key, params) as draft:
         records.write_parquet(draft.folder / DESCRIPTIONS)
         pairs.write_parquet(draft.folder / PAIRS)
     return folder

@@ -57,6 +57,20 @@ def test_a_sentence_is_relevant_if_any_of_its_records_is(tmp_path):
     assert made.views["C_s"].qrels.rows() == [("q::0#0", "a::0", 1)]
 
 
+def test_values_agree_on_as_many_digits_as_when_the_pairs_were_mined(tmp_path):
+    records = record_table(
+        [
+            Record("q::0#0", "sales of Acme", 1200, "Sales of Acme were 1200."),
+            Record("a::0#0", "turnover of Acme", 1200, "Turnover of Acme: 1200."),
+        ]
+    ).with_columns(digits=pl.lit(2, pl.Int16))
+    pairs = pair_table([("q::0#0", "a::0#0")])
+    made = make_test_set(pairs_folder(tmp_path / "two", records, pairs, min_digits=2), tmp_path / "out")
+    assert made.counts["queries"] == 1
+    with pytest.raises(InputError, match="1: no paraphrase has an agreeing value"):
+        make_test_set(pairs_folder(tmp_path / "three", records, pairs, min_digits=3), tmp_path / "none")
+
+
 def test_what_repeats_the_query_is_in_neither_view(tmp_path):
     records = [
         Record("q::0#0", "sales of Acme", 1234, "Sales of Acme were 1234."),
@@ -76,7 +90,7 @@ def test_only_paraphrases_of_the_test_part_ask(tmp_path):
     parts = [
         pairs[:2],
         pairs[2:4].with_columns(split=pl.lit("train")),
-        pairs[4:].with_columns(label=pl.lit("confusing")),
+        pair_table(pairs[4:].select("query_id", "doc_id").rows(), label="confusing"),
     ]
     made = make_test_set(pairs_folder(tmp_path / "pairs", records, pl.concat(parts)), tmp_path / "out")
     assert made.queries()["description_id"].to_list() == ["asked000::0#0", "asked001::0#0"]
