@@ -145,7 +145,14 @@ def read_manifest(folder: Path, kind: str | None = None) -> Manifest:
     return manifest
 
 
-_MAKERS = {"index": "build-index", "benchmark": "gen-queries", "corpus": "synth", "run": "leaderboard"}
+_MAKERS = {
+    "index": "build-index",
+    "benchmark": "gen-queries",
+    "corpus": "synth",
+    "run": "leaderboard",
+    "pairs": "mine-paraphrases",
+    "test set": "test-set make",
+}
 
 
 @contextmanager

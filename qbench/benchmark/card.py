@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from qbench.benchmark.disk import Benchmark
     from qbench.quantities.types import Condition
 
+ABOUT = (
+    "A benchmark for quantity-aware retrieval, made by qbench: sentences, queries that ask for "
+    "quantities, each query's conditions as data, and graded judgments."
+)
+"""What a benchmark is that does not say so itself."""
+
 EXAMPLES = 5
 """How many queries the card shows."""
 
@@ -64,15 +70,14 @@ def card(benchmark: Benchmark, name: str, digest: str) -> str:
     sections = [
         _header(benchmark, name, licence),
         f"# {markdown(name)}",
-        "A benchmark for quantity-aware retrieval, made by qbench: sentences, queries that ask for "
-        "quantities, each query's conditions as data, and graded judgments.",
+        str(benchmark.params.get("about") or ABOUT),
         "## What is in it",
         _tables(content),
         *_breakdowns(content),
         "## How it was made",
         _made(benchmark, digest),
         "## Left out, and worth knowing",
-        _left_out(benchmark.params.get("counts") or {}),
+        left_out(benchmark.params.get("counts") or {}),
         *_examples(benchmark),
         "## How to read it",
         _reading(benchmark),
@@ -144,7 +149,8 @@ def _breakdowns(content: Mapping[str, Any]) -> list[str]:
 
 
 def _made(benchmark: Benchmark, digest: str) -> str:
-    params = {name: value for name, value in benchmark.params.items() if name not in ("counts", "notes", "command")}
+    elsewhere = ("about", "counts", "notes", "command")
+    params = {name: value for name, value in benchmark.params.items() if name not in elsewhere}
     command = benchmark.params.get("command")
     lines = [f"Digest: `{digest}`."]
     if command:
@@ -154,7 +160,8 @@ def _made(benchmark: Benchmark, digest: str) -> str:
     return "\n\n".join([*lines, "Parameters:", "\n".join("    " + line for line in block.splitlines())])
 
 
-def _left_out(counts: Mapping[str, Any]) -> str:
+def left_out(counts: Mapping[str, Any]) -> str:
+    """A table of counts, nested ones by their path."""
     rows = list(_flat(counts))
     if not rows:
         return "Nothing was counted."

@@ -89,6 +89,18 @@ def stored_runs(folder: str | Path, benchmark: Benchmark) -> dict[str, pl.DataFr
     Raises:
         InputError: there is none, or one cannot be read.
     """
+    runs = find_runs(folder, benchmark)
+    if not runs:
+        raise InputError("no finished run on this benchmark", file=folder, remedy="Name the leaderboard's runs folder")
+    return runs
+
+
+def find_runs(folder: str | Path, benchmark: Benchmark) -> dict[str, pl.DataFrame]:
+    """What `stored_runs` gives; empty where there is none.
+
+    Raises:
+        InputError: a run cannot be read.
+    """
     runs = {}
     for path in sorted(Path(folder).glob(f"*/{MANIFEST}")):
         params = read_manifest(path.parent, "run").params
@@ -100,8 +112,6 @@ def stored_runs(folder: str | Path, benchmark: Benchmark) -> dict[str, pl.DataFr
                 params.get("split", ""),
             ]
             runs[" ".join(filter(None, parts))] = read_run(path.parent / "run.parquet")
-    if not runs:
-        raise InputError("no finished run on this benchmark", file=folder, remedy="Name the leaderboard's runs folder")
     return runs
 
 

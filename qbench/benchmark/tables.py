@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,8 +57,21 @@ def conform(frame: pl.DataFrame, table: str, file: Path | None = None) -> pl.Dat
     Raises:
         InputError: a column is missing, is of another type or holds a null.
     """
-    place = file or Path(f"{table}.parquet")
-    schema = SCHEMAS[table]()
+    return fit(frame, SCHEMAS[table](), file or Path(f"{table}.parquet"))
+
+
+def fit(frame: pl.DataFrame, schema: Schema, place: Path, nullable: Collection[str] = ()) -> pl.DataFrame:
+    """The frame with exactly the columns of a schema, in order.
+
+    Args:
+        frame: what should keep the schema.
+        schema: column -> type.
+        place: where it comes from, for the error.
+        nullable: the columns that may hold a null.
+
+    Raises:
+        InputError: a column is missing, is of another type or holds a null.
+    """
     for column, dtype in schema.items():
         if column not in frame.columns:
             raise InputError(f"the column {column!r} is missing", file=place, remedy=f"It needs {', '.join(schema)}")
@@ -66,17 +79,26 @@ def conform(frame: pl.DataFrame, table: str, file: Path | None = None) -> pl.Dat
             raise InputError(
                 f"the column {column!r} should be {dtype}", file=place, value=_Bare(str(frame.schema[column]))
             )
-        if frame[column].null_count():
+        if column not in nullable and frame[column].null_count():
             row = frame[column].is_null().arg_max()
             raise InputError(f"the column {column!r} has an empty cell", file=place, line=(row or 0) + 1)
     return frame.select(list(schema))
 
 
 def read_table(path: Path, table: str) -> pl.DataFrame:
-    """Read one table.
+    """Read one table of a benchmark.
 
     Raises:
         InputError: the file is missing, is no Parquet, or does not have the table's schema.
+    """
+    return read_parquet(path, SCHEMAS[table]())
+
+
+def read_parquet(path: Path, schema: Schema, nullable: Collection[str] = ()) -> pl.DataFrame:
+    """Read a Parquet file that should keep a schema; `fit` says how.
+
+    Raises:
+        InputError: the file is missing, is no Parquet, or does not have the schema.
     """
     import polars as pl
 
@@ -86,7 +108,7 @@ def read_table(path: Path, table: str) -> pl.DataFrame:
         frame = pl.read_parquet(path, glob=False)
     except (pl.exceptions.PolarsError, OSError) as fault:
         raise InputError(f"not a readable Parquet file: {_first_line(fault)}", file=path) from None
-    return conform(frame, table, path)
+    return fit(frame, schema, path, nullable)
 
 
 def write_table(frame: pl.DataFrame, table: str, folder: Path) -> None:

@@ -139,7 +139,7 @@ def import_(
         written = write_benchmark(benchmark, output, overwrite=overwrite)
     for message in written.params["notes"]:
         note(message)
-    _print_counts(written.params["counts"])
+    print_counts(written.params["counts"])
     out().print(f"{output}: {written.corpus.height:,} documents, {len(written.queries):,} queries", markup=False)
 
 
@@ -192,7 +192,7 @@ def show(
 
     benchmark = open_benchmark(bench, qrels=qrels)
     if query is None:
-        _print_counts(summary(benchmark))
+        print_counts(summary(benchmark))
         chosen = spread(benchmark.queries, n)
     else:
         chosen = [q for q in benchmark.queries if q.query_id == query]
@@ -228,14 +228,15 @@ def _print_findings(findings: list[Finding]) -> None:
     console.print(f"errors: {errors:,}, warnings: {warnings:,}")
 
 
-def _print_counts(counts: dict[str, Any], indent: str = "") -> None:
+def print_counts(counts: dict[str, Any], indent: str = "") -> None:
+    """Print nested counts, a line each."""
     from qbench.benchmark.card import printable
 
     for name, value in counts.items():
         label = printable(str(name)).replace("_", " ")
         if isinstance(value, dict):
             out().print(f"{indent}{label}", markup=False)
-            _print_counts(value, indent + "  ")
+            print_counts(value, indent + "  ")
         elif value is not None:
             shown = f"{value:,}" if isinstance(value, int) else printable(str(value))
             out().print(f"{indent}{label}: {shown}", markup=False)

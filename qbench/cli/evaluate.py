@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from qbench.cli.options import Measures, Part, Qrels, Resamples, Seed
+from qbench.cli.options import Measures, Part, Qrels, Resamples, Seed, Wins
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -30,6 +30,7 @@ def evaluate(
     measures: Measures = None,
     qrels: Qrels = None,
     buckets: Annotated[bool, typer.Option(help="Show means by kind of query, where queries are known.")] = True,
+    wins: Wins = False,
     resamples: Resamples = 10_000,
     seed: Seed = 0,
 ) -> None:
@@ -55,7 +56,7 @@ def evaluate(
             seed=seed,
             progress=advance,
         )
-    show(out(), [*board.table(), *board.bucket_tables()])
+    show(out(), [*board.table(), *(board.win_table() if wins else []), *board.bucket_tables()])
     if output is not None:
         board.write(output)
         note(f"Written to {output}: leaderboard.md, .tex, .json, .parquet; scores, significance and buckets as Parquet")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qbench.cli.options import Measures, Part, Qrels, Resamples, Seed
+from qbench.cli.options import Measures, Part, Qrels, Resamples, Seed, Wins
 
 if TYPE_CHECKING:
     from qbench.retrieval.jobs import Setting
@@ -39,13 +39,16 @@ def leaderboard(
     benchmark: Annotated[
         Path | None,
         typer.Argument(
-            help="A benchmark that qbench made, or a BEIR folder as it is. [default: a small one, made here]"
+            help="A benchmark or a test set that qbench made, or a BEIR folder as it is. "
+            "[default: a small one, made here]"
         ),
     ] = None,
     systems: Annotated[
         list[str] | None,
         typer.Option(
-            help="A system, as `qbench systems` lists them; repeat it for more. [default: BM25, BM25_filter, QBM25]"
+            help="A system, as `qbench systems` lists them; repeat it for more. [default: BM25, BM25_filter, QBM25] "
+            "On a test set with the corpus in front: C_s- for sentences, C_q- for descriptions. "
+            "[default: C_s-BM25, C_q-BM25]"
         ),
     ] = None,
     output: Annotated[
@@ -71,6 +74,15 @@ def leaderboard(
     qrels: Qrels = None,
     buckets: Annotated[bool, typer.Option(help="Show means by comparator, kind, unit, magnitude, constraints.")] = True,
     depth: Annotated[int, typer.Option(min=1, help="Documents per query that a run keeps.")] = 1000,
+    pool: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Count as relevant only what some system found among its first N. [default: all that is relevant]",
+        ),
+    ] = None,
+    wins: Wins = False,
     resamples: Resamples = 10_000,
     seed: Seed = 0,
     workers: Annotated[
@@ -84,8 +96,7 @@ def leaderboard(
     Example: qbench leaderboard my-benchmark --systems BM25 --systems "QBM25(alpha=0.5)"
     """
     from qbench.cli.console import note, out, progress
-    from qbench.evaluation.measures import DEFAULT_MEASURES
-    from qbench.leaderboard.run import DEFAULT_SYSTEMS, run_leaderboard
+    from qbench.leaderboard.run import run_leaderboard
     from qbench.leaderboard.terminal import show
 
     with progress("leaderboard") as advance:
@@ -99,21 +110,22 @@ def leaderboard(
         folder = output or place
         board = run_leaderboard(
             benchmark,
-            systems or DEFAULT_SYSTEMS,
+            systems,
             output=folder,
             split=split.value,
             qrels=qrels,
-            measures=measures or DEFAULT_MEASURES,
+            measures=measures,
             settings=_settings(conditions),
             document_quantities=document_quantities.value,
             buckets=buckets,
             depth=depth,
+            pool=pool,
             resamples=resamples,
             seed=seed,
             workers=workers,
             progress=advance,
         )
-    show(out(), [*board.table(), *board.bucket_tables()])
+    show(out(), [*board.table(), *(board.win_table() if wins else []), *board.bucket_tables()])
     note(f"Written to {folder}: leaderboard.md, .tex, .json, .parquet; scores, significance and buckets as Parquet")
     if board.problems:
         note(f"{len(board.problems)} of {len(board.rows)} rows have no run; the reasons stand under the table")

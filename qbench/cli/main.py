@@ -17,6 +17,7 @@ VERBS: dict[str, str] = {
     "gen-queries": "Index -> benchmark with checked labels.",
     "synth": "Table of facts -> corpus with exact quantities.",
     "benchmark": "Check, import, export, show benchmarks.",
+    "test-set": "Paraphrase pairs -> test set for quantity retrieval.",
     "systems": "List the retrieval systems.",
     "leaderboard": "Run systems, test differences, show a table.",
     "evaluate": "Score run files of other tools.",

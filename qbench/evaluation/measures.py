@@ -1,12 +1,19 @@
 """Measures by name, and the score of every query.
 
-A name is a value of ir-measures that parses back: `parse_measures([name]) == (name,)` for every name that it returns.
+A name is a value that parses back: `parse_measures([name]) == (name,)` for every name that it returns. Names are those
+of ir-measures, and two of *Quantity Retrieval* (section 5.3):
+
+- `Exist@n` is 1 where one of the first n documents is relevant, else 0: another name of Success@n.
+- `AP_found@n` is the paper's AP@n (its mean is the paper's MAP@n): the sum of P@i over the relevant ranks i <= n,
+  divided by the number of relevant documents *among the first n*, and 0 where there is none. The AP@n of ir-measures
+  and trec_eval divides by the number of all relevant documents, and MAP@n is their other name for it, here as there.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from qbench.errors import InputError, OptionError, UnknownNameError
@@ -17,7 +24,10 @@ if TYPE_CHECKING:
 DEFAULT_MEASURES: tuple[str, ...] = ("nDCG@10", "P@10", "RR@10", "R@100", "AP")
 """Those of *Numbers Matter*, table 2, and average precision. The first is the primary one."""
 
-_EXAMPLES = "nDCG@10, P@10, RR@10, R@100, AP, Success@5, ERR@20, Rprec, nDCG, P(rel=2)@10"
+_EXAMPLES = "nDCG@10, P@10, RR@10, R@100, AP, Success@5, ERR@20, Rprec, nDCG, P(rel=2)@10, Exist@1, AP_found@10"
+
+_OWN = ("Exist", "AP_found")
+"""Names that ir-measures does not have; a cutoff follows."""
 
 
 def score_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
@@ -31,11 +41,11 @@ def parse_measures(names: Iterable[str], primary: str | None = None) -> tuple[st
     """The canonical names of some measures, in the order given, each once ("MRR@10" -> "RR@10").
 
     Args:
-        names: what ir-measures parses.
+        names: what ir-measures parses, Exist@n and AP_found@n.
         primary: this one comes first, whether or not it is among the names.
 
     Raises:
-        UnknownNameError: ir-measures does not know a name, or nothing installed can compute it.
+        UnknownNameError: a name is not known, or nothing installed can compute it.
         OptionError: no name was given.
     """
     first = () if primary is None else (primary,)
@@ -85,7 +95,7 @@ def score_run(
     wanted = pl.DataFrame({"query_id": sorted(set(query_ids))}, schema={"query_id": pl.String})
     run, qrels = run.join(wanted, on="query_id", how="semi"), qrels.join(wanted, on="query_id", how="semi")
     _check(run, qrels, wanted)
-    found = _calculate(run, qrels, [_parse(name) for name in names])
+    found = _all_measures(run, qrels, [_parse(name) for name in names])
     broken = found.filter(~pl.col("value").is_finite())
     if broken.height:
         query_id, measure, _ = broken.row(0)
@@ -101,9 +111,26 @@ def score_run(
     )
 
 
+@dataclass(frozen=True)
+class _Own:
+    """A measure that ir-measures does not have under this name."""
+
+    name: str
+    cutoff: int
+
+    def __str__(self) -> str:
+        return f"{self.name}@{self.cutoff}"
+
+
 def _parse(name: str) -> Any:
     import ir_measures
 
+    own = re.fullmatch(rf"({'|'.join(_OWN)})(?:@(\d+))?", name.strip())
+    if own is not None:
+        if not own[2] or not int(own[2]):
+            remedy = f"Give a cutoff, as in {own[1]}@10"
+            raise UnknownNameError("this measure needs a cutoff of at least 1", value=name, remedy=remedy)
+        return _Own(own[1], int(own[2]))
     pipeline: Any = ir_measures.DefaultPipeline
     try:
         measure = ir_measures.parse_measure(name.strip())
@@ -133,6 +160,8 @@ def _remedy(name: str) -> str:
     from ir_measures.measures import registry
 
     word = re.split(r"[@(]", name.strip())[0]
+    if word.lower() in map(str.lower, _OWN):
+        return f"Did you mean {next(own for own in _OWN if own.lower() == word.lower())}@10? Such as: {_EXAMPLES}"
     same = next((known for known in registry if known.lower() == word.lower()), None)
     if same is not None and same != word:
         return f"Capitals count: did you mean {same}? Such as: {_EXAMPLES}"
@@ -165,6 +194,47 @@ def _check(run: pl.DataFrame, qrels: pl.DataFrame, wanted: pl.DataFrame) -> None
     if twice.height:
         query_id, doc_id = twice.select("query_id", "doc_id").row(0)
         raise InputError(f"document {doc_id} appears twice for query {query_id} in a run")
+
+
+def _all_measures(run: pl.DataFrame, qrels: pl.DataFrame, measures: list[Any]) -> pl.DataFrame:
+    """What ir-measures gives, with Exist@n as its Success@n, and AP_found@n."""
+    import ir_measures
+    import polars as pl
+
+    exist = {m: ir_measures.Success @ m.cutoff for m in measures if isinstance(m, _Own) and m.name == "Exist"}
+    theirs = dict.fromkeys(exist.get(m, m) for m in measures if m in exist or not isinstance(m, _Own))
+    given = _calculate(run, qrels, list(theirs)) if theirs else pl.DataFrame(schema=score_schema())
+    parts = [given]
+    for own, same in exist.items():
+        parts.append(given.filter(pl.col("measure") == str(same)).with_columns(measure=pl.lit(str(own))))
+    for own in measures:
+        if isinstance(own, _Own) and own not in exist:
+            value = precision_over_found(run, qrels, own.cutoff)
+            parts.append(value.select("query_id", measure=pl.lit(str(own)), value="value"))
+    return pl.concat(parts)
+
+
+def precision_over_found(run: pl.DataFrame, qrels: pl.DataFrame, cutoff: int) -> pl.DataFrame:
+    """AP@n of *Quantity Retrieval*, section 5.3: sum_i P@i R_i / sum_i R_i, i = 1..n, R_i whether rank i is relevant.
+
+    A list with one relevant document at rank 1 has 1 however many others there are, found or not.
+
+    Args:
+        run: columns query_id, doc_id, rank.
+        qrels: columns query_id, doc_id, grade; grades of 1 and more are relevant.
+        cutoff: n.
+
+    Returns:
+        columns query_id, value; only the queries with a relevant document among the first n.
+    """
+    import polars as pl
+
+    place = pl.int_range(1, pl.len() + 1).over("query_id")
+    top = run.sort("query_id", "rank").with_columns(place=place).filter(pl.col("place") <= cutoff)
+    hits = top.join(
+        qrels.filter(pl.col("grade") >= 1), on=["query_id", "doc_id"], how="semi", maintain_order="left"
+    ).with_columns(hit=pl.int_range(1, pl.len() + 1).over("query_id"))
+    return hits.group_by("query_id", maintain_order=True).agg(value=(pl.col("hit") / pl.col("place")).mean())
 
 
 def _calculate(run: pl.DataFrame, qrels: pl.DataFrame, measures: list[Any]) -> pl.DataFrame:

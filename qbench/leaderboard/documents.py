@@ -99,6 +99,29 @@ def bucket_grid(board: Leaderboard, dimension: str) -> list[list[str]]:
     return [[bucket, str(size), *(f"{means[bucket, label]:.3f}" for label in labels)] for bucket, size in sizes]
 
 
+def win_grid(board: Leaderboard) -> list[list[str]]:
+    """The win matrix: for each row with a run its letter, its name, and its share of wins over each such row.
+
+    A star marks a row whose mean is significantly above that of the column. Empty if there are no two rows to compare.
+    """
+    shares = {(winner, loser): (share, star) for winner, loser, share, star in board.wins.iter_rows()}
+    rows = [row for row in board.rows if row.cells]
+
+    def cell(row: Row, other: Row) -> str:
+        share, star = shares.get((row.entry.label, other.entry.label), (None, False))
+        return MISSING if share is None else f"{100 * share:.0f} %" + ("*" if star else "")
+
+    return [[row.letter, row.entry.label, *(cell(row, other) for other in rows)] for row in rows] if shares else []
+
+
+def win_caption(board: Leaderboard) -> str:
+    """How to read the win matrix; plain text."""
+    return (
+        f"Share of the queries on which the row's system scores higher than the column's on {board.win_measure}; what "
+        "a cell and its mirror image leave to 100 % are ties. *: the row's mean is significantly above the column's."
+    )
+
+
 def markdown(board: Leaderboard) -> str:
     """The whole leaderboard as a Markdown page; `-` for what is missing."""
     header = ["#", "", "System", f"{board.primary} (95 % interval)", *board.measures[1:]]
@@ -108,6 +131,13 @@ def markdown(board: Leaderboard) -> str:
     if has_costs(board):
         costs = [[escape(row.entry.label), *cost_cells(row.entry.cost)] for row in board.rows]
         lines += ["## Cost", "", *_grid(["System", *COST_HEADERS], costs, text_columns=1)]
+    wins = win_grid(board)
+    if wins:
+        rows = [
+            [letter, escape(label), *(cell.replace("*", r"\*") for cell in cells)] for letter, label, *cells in wins
+        ]
+        lines += [f"## Wins: {escape(board.win_measure)}", "", escape(win_caption(board)), ""]
+        lines += _grid(["", "System", *(letter for letter, *_ in wins)], rows, text_columns=2)
     lines += _pairs(board)
     for dimension in DIMENSIONS:
         grid = bucket_grid(board, dimension)

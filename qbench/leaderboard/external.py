@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from qbench.errors import InputError, OptionError
 from qbench.evaluation.measures import DEFAULT_MEASURES, parse_measures, relevant_queries, score_run
 from qbench.evaluation.significance import RESAMPLES, check_resamples
-from qbench.leaderboard.run import select_queries, sort_into_buckets, versions
+from qbench.leaderboard.run import select_queries, sort_into_buckets, unjudged, versions
 from qbench.leaderboard.table import Entry, Leaderboard, make_leaderboard
 from qbench.progress import Progress, silent
 
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from qbench.benchmark.types import Split
-
-TOP = 10
-"""Depth of the check for unjudged documents."""
 
 
 def evaluate(
@@ -119,7 +116,11 @@ def _judgments(path: Path, split: Split, qrels: str | None, buckets: bool) -> _J
 
     if path.is_dir():
         from qbench.benchmark.disk import open_benchmark
+        from qbench.mining.test_set import VIEWS, is_test_set
 
+        if is_test_set(path):
+            remedy = f"Name one of them: {' or '.join(str(path / view) for view in VIEWS.values())}"
+            raise InputError("a test set holds two benchmarks", file=path, remedy=remedy)
         benchmark = open_benchmark(path, qrels=qrels)
         queries, notes = select_queries(benchmark, split)
         found, bucket_notes = sort_into_buckets(queries, benchmark) if buckets else (None, [])
@@ -140,8 +141,6 @@ def _judgments(path: Path, split: Split, qrels: str | None, buckets: bool) -> _J
 
 def _coverage(label: str, file: Path, run: pl.DataFrame, judged: _Judged) -> list[str]:
     """What a reader should know of a run: queries that do not match, documents that nobody judged."""
-    import polars as pl
-
     wanted = judged.query_ids
     there = set(run["query_id"])
     common = there.intersection(wanted)
@@ -159,11 +158,4 @@ def _coverage(label: str, file: Path, run: pl.DataFrame, judged: _Judged) -> lis
         )
     if len(wanted) > len(common):
         notes.append(f"{label}: {len(wanted) - len(common)} judged queries are not in the run and score 0.")
-    top = run.filter(pl.col("query_id").is_in(list(common)) & (pl.col("rank") <= TOP))
-    unjudged = top.join(judged.qrels, on=["query_id", "doc_id"], how="anti").height
-    if unjudged:
-        share = 100 * unjudged / top.height
-        notes.append(
-            f"{label}: {share:.1f} % of the documents in the top {TOP} are not judged; they count as not relevant."
-        )
-    return notes
+    return notes + unjudged(label, run, judged.qrels, wanted)

@@ -71,6 +71,7 @@ def as_dict(board: Leaderboard) -> dict[str, Any]:
             for row in board.rows
         ],
         "pairs": board.pairs.to_dicts(),
+        "wins": {"measure": board.win_measure, "shares": board.wins.to_dicts()},
         "buckets": board.buckets.to_dicts(),
     }
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import shlex
 import traceback
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qbench.errors import BusyError, OptionError, QbenchError
 from qbench.evaluation.buckets import query_buckets
-from qbench.evaluation.measures import DEFAULT_MEASURES, parse_measures, relevant_queries, score_run
+from qbench.evaluation.measures import parse_measures, relevant_queries, score_run
 from qbench.evaluation.significance import RESAMPLES, check_resamples
 from qbench.leaderboard.table import Entry, Leaderboard, make_leaderboard
+from qbench.leaderboard.views import DEFAULT_SYSTEMS, Contest, Group, line_up, pooled_qrels
 from qbench.progress import Progress, silent
 from qbench.store import MANIFEST, locked, write_text
 
@@ -22,33 +23,38 @@ if TYPE_CHECKING:
 
     from qbench.benchmark.disk import Benchmark
     from qbench.benchmark.types import Query, Split
+    from qbench.mining.test_set import QuantityTestSet
     from qbench.retrieval.document_quantities import DocumentQuantities
     from qbench.retrieval.grammar import System
     from qbench.retrieval.jobs import Setting
     from qbench.retrieval.types import ConditionSource, RunResult
 
-DEFAULT_SYSTEMS: tuple[str, ...] = ("BM25", "BM25_filter", "QBM25")
+__all__ = ["DEFAULT_SYSTEMS", "run_leaderboard", "select_queries", "sort_into_buckets", "unjudged", "versions"]
 
 DEPTH = 1000
 """Documents per query that a run keeps."""
+
+TOP = 10
+"""Depth of the check for unjudged documents."""
 
 ERRORS = "errors.txt"
 """The file of `output` with the tracebacks of errors that qbench did not expect."""
 
 
 def run_leaderboard(
-    benchmark: str | Path | Benchmark,
-    systems: Sequence[str | System] = DEFAULT_SYSTEMS,
+    benchmark: str | Path | Benchmark | QuantityTestSet,
+    systems: Sequence[str | System] | None = None,
     *,
     output: str | Path,
     split: Split = "test",
     qrels: str | None = None,
-    measures: Sequence[str] = DEFAULT_MEASURES,
+    measures: Sequence[str] | None = None,
     primary: str | None = None,
     settings: Sequence[Setting] | None = None,
     document_quantities: DocumentQuantities = "auto",
     buckets: bool = True,
     depth: int = DEPTH,
+    pool: int | None = None,
     resamples: int = RESAMPLES,
     seed: int = 0,
     workers: int | None = None,
@@ -61,12 +67,14 @@ def run_leaderboard(
     `Leaderboard.problems`. The traceback of an error that qbench did not expect stands in `output`/errors.txt.
 
     Args:
-        benchmark: a folder (ours, or a BEIR folder as it is), or a benchmark in memory.
-        systems: names in the grammar (`qbench systems` lists them), or parsed ones.
+        benchmark: a folder (ours, a BEIR folder as it is, or a test set), or a benchmark or test set in memory.
+        systems: names in the grammar (`qbench systems` lists them), or parsed ones; on a test set names with the corpus
+            to search in front, C_s- or C_q-. By default `DEFAULT_SYSTEMS`, on a test set BM25 on both corpora.
         output: the folder for runs and tables; made if need be.
         split: the part of the benchmark whose queries are asked.
         qrels: which judgments of a BEIR folder with several.
-        measures: names that ir-measures parses.
+        measures: names that `parse_measures` takes; by default those of *Numbers Matter*, on a test set those of
+            *Quantity Retrieval*.
         primary: the measure that decides the ranks; the first one by default.
         settings: where systems take conditions from: given as data, parsed from the query's text; by default both, or
             parsed alone if the queries come without conditions.
@@ -74,6 +82,8 @@ def run_leaderboard(
             qbench finds in the texts (extracted); auto takes its own where an extractor found them, never gold ones.
         buckets: also give means by kind of query.
         depth: documents per query in a run.
+        pool: count as relevant only what some system found among its first `pool` documents, and leave out the queries
+            for which none found anything (*Quantity Retrieval*, 5.3). Figures then depend on which systems take part.
         resamples, seed: of the tests.
         workers: processes that extract quantities; as many as cores by default.
         progress: told what is being done.
@@ -86,55 +96,94 @@ def run_leaderboard(
 
     If every system fails, the first one's error is raised.
     """
-    from qbench.retrieval.grammar import parse_system
-
-    names = parse_measures(measures, primary)
     check_resamples(resamples)
-    if depth < 1:
-        raise OptionError("a run keeps at least one document per query", value=depth)
-    parsed = {str(system): system for system in (parse_system(s) if isinstance(s, str) else s for s in systems)}
-    if not parsed:
-        raise OptionError("no system named", remedy=f"For example: {', '.join(DEFAULT_SYSTEMS)}")
-    opened = _open(benchmark, qrels)
-    queries, left_out = select_queries(opened, split)
-    chosen = _settings(queries, settings)
+    for number in (depth, 1 if pool is None else pool):
+        if number < 1:
+            raise OptionError("a run keeps at least one document per query", value=number)
+    contest = line_up(benchmark, systems, qrels)
+    names = parse_measures(contest.measures if measures is None else measures, primary)
+    queries, left_out = select_queries(contest.groups[0].benchmark, split)
+    options: dict[str, Any] = {
+        "split": split,
+        "settings": _settings(queries, settings),
+        "depth": depth,
+        "document_quantities": document_quantities,
+        "workers": workers,
+        "progress": progress,
+    }
     folder = _folder(output)
     with locked(folder):
-        options: dict[str, Any] = {
-            "split": split,
-            "settings": chosen,
-            "depth": depth,
-            "document_quantities": document_quantities,
-            "workers": workers,
-            "progress": progress,
-        }
-        results, failed, tracebacks = _execute(opened, list(parsed.values()), folder, options)
-        entries = [_entry(result, opened, names, queries) for result in results]
-        found, bucket_notes = sort_into_buckets(queries, opened) if buckets else (None, [])
+        ran = [_execute(group, folder, options) for group in contest.groups]
+        if not any(one.results for one in ran):
+            raise next(one.first for one in ran if one.first is not None)
+        judged = _Judged([group.benchmark.qrels for group in contest.groups], queries)
+        judged = judged if pool is None else _pooled(ran, judged, pool)
+        found, bucket_notes = _buckets(contest, queries) if buckets else (None, [])
         board = make_leaderboard(
-            opened.name,
-            [*entries, *failed],
+            contest.name,
+            _entries(ran, judged, names),
             names,
             buckets=found,
-            about=_about(opened, len(queries), list(parsed), names, {**options, "qrels": qrels}),
-            notes=[*left_out, *(note for result in results for note in _said(result)), *bucket_notes],
+            about=_about(contest, len(judged.queries), names, {**options, "qrels": qrels, "pool": pool}),
+            notes=[*left_out, *judged.notes, *_said(contest, ran, judged), *bucket_notes],
             resamples=resamples,
             seed=seed,
             progress=progress,
         )
-        _keep_errors(folder, tracebacks)
+        _keep_errors(folder, [text for one in ran for text in one.tracebacks])
         board.write(folder)
     return board
 
 
-def _open(benchmark: str | Path | Benchmark, qrels: str | None) -> Benchmark:
-    from qbench.benchmark.disk import open_benchmark
+@dataclass
+class _Ran:
+    """What became of the rows of a group.
 
-    if isinstance(benchmark, str | Path):
-        return open_benchmark(Path(benchmark), qrels=qrels)
-    if qrels is not None:
-        raise OptionError("judgments can be chosen only when a folder is opened", value=qrels)
-    return benchmark
+    Attributes:
+        group: what ran on what.
+        results: the runs.
+        failed: the rows without one.
+        tracebacks: of errors that are not qbench's own.
+        first: the first error.
+    """
+
+    group: Group
+    results: list[RunResult] = field(default_factory=list)
+    failed: list[Entry] = field(default_factory=list)
+    tracebacks: list[str] = field(default_factory=list)
+    first: Exception | None = None
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """What runs are scored by: the qrels of each group, the queries that count, what to say about them."""
+
+    qrels: list[pl.DataFrame]
+    queries: list[Query]
+    notes: Sequence[str] = ()
+
+    @property
+    def query_ids(self) -> list[str]:
+        return [query.query_id for query in self.queries]
+
+
+def _pooled(ran: list[_Ran], judged: _Judged, depth: int) -> _Judged:
+    qrels, lost = pooled_qrels([(one.group, one.results) for one in ran], depth)
+    left = set(relevant_queries(qrels[0]))
+    queries = [query for query in judged.queries if query.query_id in left]
+    if not queries:
+        raise OptionError("no system found anything relevant", value=depth, remedy="Pool deeper, or do not pool")
+    notes = [
+        f"Pooled: relevant is only what some system found among its first {depth} ("
+        + ", ".join(
+            f"{kept.height} of {kept.height + gone.height} {one.group.prefix.rstrip('-') or 'judgments'}"
+            for one, kept, gone in zip(ran, qrels, lost, strict=True)
+        )
+        + "). Figures depend on which systems take part."
+    ]
+    gone = len(judged.queries) - len(queries)
+    notes += [f"{gone} queries for which no system found anything relevant are left out."] if gone else []
+    return _Judged(qrels, queries, notes)
 
 
 def select_queries(benchmark: Benchmark, split: Split) -> tuple[list[Query], list[str]]:
@@ -174,43 +223,41 @@ def _folder(output: str | Path) -> Path:
     return folder
 
 
-def _execute(
-    benchmark: Benchmark, systems: list[System], folder: Path, options: dict[str, Any]
-) -> tuple[list[RunResult], list[Entry], list[str]]:
-    """All runs at once; if that fails, one row after the other, so that only those at fault are lost.
-
-    Returns:
-        the runs, the rows without one, and the tracebacks of errors that are not qbench's own.
-    """
+def _execute(group: Group, folder: Path, options: dict[str, Any]) -> _Ran:
+    """All rows of a group at once; if that fails, one after the other, so that only those at fault are lost."""
     from qbench.retrieval.execute import execute
 
     settings: tuple[Setting, ...] = options["settings"]
-    rows = [(system, setting) for system in systems for setting in settings if system.uses_conditions]
-    rows += [(system, settings[0]) for system in systems if not system.uses_conditions]
+    rows = [(system, setting) for system in group.systems for setting in settings if system.uses_conditions]
+    rows += [(system, settings[0]) for system in group.systems if not system.uses_conditions]
     try:
-        return execute(benchmark, systems, folder, **options), [], []
+        return _Ran(group, execute(group.benchmark, group.systems, folder, **options))
     except BusyError:
         raise
     except Exception as error:
+        ran = _Ran(group, first=error)
         if len(rows) == 1:
-            raise
-        first = error
-    tracebacks = _unexpected("all rows at once", first)
-    results: list[RunResult] = []
-    failed: list[Entry] = []
+            return _fail(ran, rows[0], error)
+        ran.tracebacks += _unexpected(f"{group.prefix}all rows at once", error)
     for system, setting in rows:
         try:
-            results += execute(benchmark, [system], folder, **{**options, "settings": (setting,)})
+            ran.results += execute(group.benchmark, [system], folder, **{**options, "settings": (setting,)})
         except Exception as error:
-            label = f"{system} [{setting}]" if system.uses_conditions else str(system)
-            source: ConditionSource = setting if system.uses_conditions else "none"
-            found = _unexpected(label, error)
-            reason = f"{type(error).__name__}: {error} (traceback in {ERRORS})" if found else str(error)
-            failed.append(Entry(label, str(system), source, problem=reason))
-            tracebacks += found
-    if not results:
-        raise first
-    return results, failed, tracebacks
+            _fail(ran, (system, setting), error)
+    return ran
+
+
+def _fail(ran: _Ran, row: tuple[System, Setting], error: Exception) -> _Ran:
+    """Note that a row has no run."""
+    system, setting = row
+    name = f"{ran.group.prefix}{system}"
+    label = f"{name} [{setting}]" if system.uses_conditions else name
+    source: ConditionSource = setting if system.uses_conditions else "none"
+    found = _unexpected(label, error)
+    reason = f"{type(error).__name__}: {error} (traceback in {ERRORS})" if found else str(error)
+    ran.failed.append(Entry(label, name, source, problem=reason))
+    ran.tracebacks += found
+    return ran
 
 
 def _unexpected(label: str, error: Exception) -> list[str]:
@@ -226,29 +273,65 @@ def _keep_errors(folder: Path, tracebacks: list[str]) -> None:
         (folder / ERRORS).unlink(missing_ok=True)
 
 
-def _entry(result: RunResult, benchmark: Benchmark, measures: Sequence[str], queries: list[Query]) -> Entry:
-    return Entry(
-        label=result.label,
-        system=result.system,
-        conditions=result.conditions,
-        scores=score_run(result.run, benchmark.qrels, measures, [query.query_id for query in queries]),
-        cost=result.cost,
-        digest=result.digest,
-        meta=result.meta,
-    )
+def _entries(ran: list[_Ran], judged: _Judged, measures: Sequence[str]) -> list[Entry]:
+    """The rows of all groups: those with a run, scored by the judgments of their group, then those without."""
+    entries = [
+        Entry(
+            label=f"{one.group.prefix}{result.label}",
+            system=f"{one.group.prefix}{result.system}",
+            conditions=result.conditions,
+            scores=score_run(result.run, qrels, measures, judged.query_ids),
+            cost=result.cost,
+            digest=result.digest,
+            meta=result.meta,
+        )
+        for one, qrels in zip(ran, judged.qrels, strict=True)
+        for result in one.results
+    ]
+    return [*entries, *(entry for one in ran for entry in one.failed)]
 
 
-def _said(result: RunResult) -> list[str]:
-    """What a reader should know of a run."""
-    asked = result.meta.get("queries", 0)
-    bare, empty = result.meta.get("queries_without_condition", 0), result.meta.get("queries_without_results", 0)
+def _said(contest: Contest, ran: list[_Ran], judged: _Judged) -> list[str]:
+    """What a reader should know of the runs."""
     notes = []
-    if bare:
-        verb = "found in the text" if result.conditions == "parsed" else "given"
-        notes.append(f"{result.label}: no condition was {verb} for {bare} of {asked} queries.")
-    if empty:
-        notes.append(f"{result.label}: no results for {empty} of {asked} queries; they score 0.")
+    for one, qrels in zip(ran, judged.qrels, strict=True):
+        for result in one.results:
+            label = f"{one.group.prefix}{result.label}"
+            asked = result.meta.get("queries", 0)
+            bare, empty = result.meta.get("queries_without_condition", 0), result.meta.get("queries_without_results", 0)
+            if bare:
+                verb = "found in the text" if result.conditions == "parsed" else "given"
+                notes.append(f"{label}: no condition was {verb} for {bare} of {asked} queries.")
+            if empty:
+                notes.append(f"{label}: no results for {empty} of {asked} queries; they score 0.")
+            if not contest.judged_fully:
+                notes += unjudged(label, result.run, qrels, judged.query_ids)
     return notes
+
+
+def unjudged(label: str, run: pl.DataFrame, qrels: pl.DataFrame, query_ids: Sequence[str]) -> list[str]:
+    """Which share of a run's first ten documents nobody judged, as a note; none where all are judged.
+
+    Args:
+        label: of the row.
+        run: columns query_id, doc_id, rank.
+        qrels: columns query_id, doc_id, grade; grade 0 is a judgment too.
+        query_ids: the queries that count.
+    """
+    import polars as pl
+
+    top = run.filter(pl.col("query_id").is_in(list(query_ids)) & (pl.col("rank") <= TOP))
+    missing = top.join(qrels, on=["query_id", "doc_id"], how="anti").height
+    if not missing:
+        return []
+    share = 100 * missing / top.height
+    return [f"{label}: {share:.1f} % of the documents in the top {TOP} are not judged; they count as not relevant."]
+
+
+def _buckets(contest: Contest, queries: list[Query]) -> tuple[pl.DataFrame, list[str]]:
+    if contest.buckets is not None:
+        return contest.buckets(), []
+    return sort_into_buckets(queries, contest.groups[0].benchmark)
 
 
 def sort_into_buckets(queries: list[Query], benchmark: Benchmark) -> tuple[pl.DataFrame, list[str]]:
@@ -287,37 +370,38 @@ def _with_conditions(queries: list[Query], benchmark: Benchmark) -> list[Query]:
     ]
 
 
-def _about(
-    benchmark: Benchmark, queries: int, systems: list[str], measures: Sequence[str], options: dict[str, Any]
-) -> dict[str, Any]:
+def _about(contest: Contest, queries: int, measures: Sequence[str], options: dict[str, Any]) -> dict[str, Any]:
     """Where the figures come from: the same for the same call, wherever the folders lie."""
     from qbench.retrieval.document_quantities import extractor_options, uses_stored
 
+    benchmark = contest.groups[0].benchmark
     settings, wanted = options["settings"], options["document_quantities"]
-    words = ["qbench", "leaderboard", benchmark.name]
-    for system in systems:
+    words = ["qbench", "leaderboard", contest.name]
+    for system in contest.labels:
         words += ["--systems", system]
     for measure in measures:
         words += ["--measures", measure]
     words += ["--conditions", "both" if len(settings) == 2 else settings[0]]
     words += ["--document-quantities", wanted, "--split", options["split"], "--depth", str(options["depth"])]
     words += [] if options["qrels"] is None else ["--qrels", options["qrels"]]
+    words += [] if options["pool"] is None else ["--pool", str(options["pool"])]
     quantities = f"found in their texts by qbench (extractor {extractor_options(benchmark).name})"
     if uses_stored(benchmark, wanted):
         quantities = f"stored in the benchmark ({benchmark.params.get('quantities') or 'source unknown'})"
     return {
         "command": shlex.join(words),
         "benchmark": {
-            "name": benchmark.name,
-            "digest": benchmark.digest,
+            "name": contest.name,
+            "digest": contest.digest,
             "split": options["split"],
             "queries": queries,
-            "documents": benchmark.corpus.height,
+            **contest.sizes,
         },
         "settings": {
             "conditions": list(settings),
             "depth": options["depth"],
             "document_quantities": quantities,
+            **({} if options["pool"] is None else {"pool": options["pool"]}),
         },
         "versions": versions(),
     }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from qbench.errors import OptionError
 from qbench.evaluation.buckets import bucket_means, bucket_schema
 from qbench.evaluation.significance import LEVEL, RESAMPLES, Scores, mean_schema, pair_schema, summarise
+from qbench.evaluation.wins import win_matrix
 from qbench.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from qbench.retrieval.types import Cost
+
+WIN_MEASURE = "nDCG@10"
+"""The measure of the win matrix, where the leaderboard has it (*Quantity Retrieval*, table 3)."""
 
 BOTH = {"given", "parsed"}
 """Sources of conditions whose rows are not compared with each other."""
@@ -109,6 +113,16 @@ class Leaderboard:
         """The rows without a run."""
         return tuple(row for row in self.rows if row.entry.scores is None)
 
+    @property
+    def win_measure(self) -> str:
+        """What the win matrix counts: nDCG@10, or the primary measure where that is not there."""
+        return WIN_MEASURE if WIN_MEASURE in self.measures else self.primary
+
+    @property
+    def wins(self) -> pl.DataFrame:
+        """On which share of the queries one row is better than another (`win_schema` of qbench.evaluation.wins)."""
+        return win_matrix(self.scores, self.pairs, self.win_measure)
+
     def table(self) -> list[RenderableType]:
         """What rich's `Console.print` shows: title, figures, costs, caption."""
         from qbench.leaderboard.terminal import tables
@@ -121,8 +135,14 @@ class Leaderboard:
 
         return bucket_tables(self)
 
+    def win_table(self) -> list[RenderableType]:
+        """The same for the win matrix; empty if there are no two rows to compare."""
+        from qbench.leaderboard.terminal import win_table
+
+        return win_table(self)
+
     def to_markdown(self) -> str:
-        """A page with figures, costs, pairs of the primary measure and buckets."""
+        """A page with figures, costs, win matrix, pairs of the primary measure and buckets."""
         from qbench.leaderboard.documents import markdown
 
         return markdown(self)

@@ -16,6 +16,8 @@ from qbench.leaderboard.documents import (
     has_costs,
     plain,
     problems,
+    win_caption,
+    win_grid,
 )
 from qbench.leaderboard.table import Leaderboard, Row, marks
 
@@ -61,6 +63,21 @@ def bucket_tables(board: Leaderboard) -> list[RenderableType]:
     return parts
 
 
+def win_table(board: Leaderboard) -> list[RenderableType]:
+    """The win matrix; columns are headed by the letters of the rows."""
+    from rich.text import Text
+
+    wins = win_grid(board)
+    if not wins:
+        return []
+    rows = [[letter, plain(label), *cells] for letter, label, *cells in wins]
+    return [
+        Text(f"Wins ({board.win_measure})", style="bold"),
+        _grid(["", "System", *(letter for letter, *_ in wins)], rows, left=(0, 1)),
+        Text(win_caption(board), style="dim"),
+    ]
+
+
 def show(console: Console, parts: Sequence[RenderableType]) -> None:
     """Print renderables; away from a terminal a table is as wide as it needs to be."""
     from rich.measure import Measurement
@@ -83,8 +100,7 @@ def _size(board: Leaderboard) -> str:
     parts = [f"{queries} queries"]
     if facts.get("split"):
         parts[0] += f" ({facts['split']})"
-    if facts.get("documents"):
-        parts.append(f"{facts['documents']} documents")
+    parts += [f"{facts[what]} {what}" for what in ("documents", "sentences", "descriptions") if facts.get(what)]
     return ", ".join([*parts, f"ranked by {board.primary}"])
 
 

@@ -182,3 +182,54 @@ def test_a_query_that_cannot_be_scored_is_an_error(query):
     with pytest.raises(InputError, match="no relevant document") as caught:
         score_run(run, judged, ["AP"], ["q", query])
     assert query in str(caught.value)
+
+
+def test_the_measures_of_quantity_retrieval_by_hand():
+    # Relevant among the first four: ranks 1 and 4; e is relevant too and ranked fifth, z is not found.
+    run, judged = {"q": ["a", "b", "c", "d", "e"]}, {"q": {"a": 1, "d": 1, "e": 2, "z": 1, "b": 0}}
+    found = scores(run, judged, ["AP_found@4", "AP_found@1", "AP@4", "MAP@4", "Exist@1", "nDCG@10"])
+    # sum P@i R_i = 1/1 + 2/4; two relevant ones stand within the cutoff, four are relevant in all.
+    assert found["q", "AP_found@4"] == pytest.approx((1 + 2 / 4) / 2)
+    assert found["q", "AP@4"] == pytest.approx((1 + 2 / 4) / 4)
+    assert found["q", "AP_found@1"] == found["q", "Exist@1"] == 1
+    assert ("q", "MAP@4") not in found
+
+
+def test_nothing_found_is_zero():
+    found = scores(
+        {"q": ["b", "a"]}, {"q": {"a": 1}, "r": {"a": 1}}, ["Exist@1", "AP_found@1", "Exist@2", "AP_found@2"]
+    )
+    assert [found["q", m] for m in ("Exist@1", "AP_found@1", "Exist@2", "AP_found@2")] == [0, 0, 1, 0.5]
+    assert {value for (query, _), value in found.items() if query == "r"} == {0}
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_the_measures_of_quantity_retrieval_agree_with_their_definitions(data):
+    docs = [f"d{i}" for i in range(12)]
+    runs = {q: data.draw(st.lists(st.sampled_from(docs), max_size=12, unique=True)) for q in "uvw"}
+    qrels = {q: {**data.draw(st.dictionaries(st.sampled_from(docs), st.integers(0, 2))), "d0": 1} for q in "uvw"}
+    n = data.draw(st.integers(1, 12))
+    found = scores(runs, qrels, [f"Exist@{n}", f"AP_found@{n}", f"Success@{n}", f"AP@{n}"])
+    for q in "uvw":
+        hits = [int(qrels[q].get(doc, 0) >= 1) for doc in runs[q][:n]]
+        expected = sum(sum(hits[:i]) / i * hits[i - 1] for i in range(1, len(hits) + 1)) / max(sum(hits), 1)
+        assert found[q, f"AP_found@{n}"] == pytest.approx(expected)
+        assert found[q, f"Exist@{n}"] == found[q, f"Success@{n}"] == float(any(hits))
+        assert found[q, f"AP@{n}"] <= found[q, f"AP_found@{n}"] + 1e-12 <= found[q, f"Exist@{n}"] + 2e-12
+
+
+def test_own_names_parse_back_and_map_stays_what_it_was():
+    assert parse_measures([" Exist@1", "AP_found@010", "MAP@10"]) == ("Exist@1", "AP_found@10", "AP@10")
+    assert parse_measures(["Exist@1"], "AP_found@3") == ("AP_found@3", "Exist@1")
+
+
+@pytest.mark.parametrize("name", ["Exist", "Exist@0", "AP_found", "AP_found@0"])
+def test_own_names_need_a_cutoff(name):
+    with pytest.raises(UnknownNameError, match="Give a cutoff, as in"):
+        parse_measures([name])
+
+
+def test_own_names_are_suggested():
+    with pytest.raises(UnknownNameError, match="Did you mean Exist@10"):
+        parse_measures(["exist@1"])

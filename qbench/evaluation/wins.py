@@ -1,0 +1,51 @@
+"""The win matrix of *Quantity Retrieval* (table 3): on which share of the queries one system is better than another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_TIE = 1e-9
+"""Scores that differ by no more are equal: measures are sums, and sums round."""
+
+
+def win_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
+    """Columns of `win_matrix`."""
+    import polars as pl
+
+    return {"winner": pl.String, "loser": pl.String, "share": pl.Float64, "significant": pl.Boolean}
+
+
+def win_matrix(scores: pl.DataFrame, pairs: pl.DataFrame, measure: str) -> pl.DataFrame:
+    """W_ij: the share of queries on which system i scores strictly higher than system j.
+
+    W_ij + W_ji is 1 less the share of ties. A win by however little counts, so that W says how often, and the means
+    how much.
+
+    Args:
+        scores: columns label, query_id, measure, value; one row per system, query and measure.
+        pairs: `pair_schema` of qbench.evaluation.significance: the couples that were compared, each once.
+        measure: the one to look at; nDCG@10 in the paper.
+
+    Returns:
+        `win_schema`, two rows for each couple, ordered by winner, then loser. `significant` says that the winner's
+        *mean* is significantly above the loser's, as in `pairs`.
+    """
+    import polars as pl
+
+    mine = scores.filter(pl.col("measure") == measure).select("label", "query_id", "value")
+    couples = pairs.filter(pl.col("measure") == measure).select("a", "b", "difference", "significant")
+    turned = couples.select(a="b", b="a", difference=-pl.col("difference"), significant="significant")
+    found = (
+        pl.concat([couples, turned.select(couples.columns)])
+        .join(mine.rename({"label": "a", "value": "x"}), on="a")
+        .join(mine.rename({"label": "b", "value": "y"}), on=["b", "query_id"])
+        .group_by("a", "b")
+        .agg(
+            share=(pl.col("x") - pl.col("y") > _TIE).mean(),
+            significant=(pl.col("significant") & (pl.col("difference") > 0)).first(),
+        )
+    )
+    return found.sort("a", "b").rename({"a": "winner", "b": "loser"}).select(list(win_schema()))

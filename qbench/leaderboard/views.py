@@ -1,0 +1,243 @@
+"""What a leaderboard is about: one benchmark, or a test set whose two views are searched with the same queries.
+
+On a test set a row's name says which corpus its system searches, and then the system: `C_s-BM25` searches sentences,
+`C_q-BM25` descriptions (*Quantity Retrieval*, 5.2). `parse_view_system(str(named)) == named`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from qbench.errors import OptionError, UnknownNameError
+from qbench.evaluation.buckets import magnitude
+from qbench.evaluation.measures import DEFAULT_MEASURES
+from qbench.mining.test_set import VIEWS, QuantityTestSet, is_test_set, open_test_set
+from qbench.retrieval.grammar import System, parse_system
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from qbench.benchmark.disk import Benchmark
+    from qbench.retrieval.types import RunResult
+
+DEFAULT_SYSTEMS: tuple[str, ...] = ("BM25", "BM25_filter", "QBM25")
+
+TEST_SET_SYSTEMS: tuple[str, ...] = ("C_s-BM25", "C_q-BM25")
+TEST_SET_MEASURES: tuple[str, ...] = ("Exist@1", "Exist@10", "AP_found@10", "nDCG@10")
+"""Those of *Quantity Retrieval*, table 2; AP_found@10 is what its column MAP@10 shows."""
+
+
+@dataclass(frozen=True)
+class ViewSystem:
+    """A system, and the view of a test set that it searches.
+
+    Attributes:
+        view: "C_s" or "C_q".
+        system: what searches there.
+    """
+
+    view: str
+    system: System
+
+    def __str__(self) -> str:
+        return f"{self.view}-{self.system}"
+
+
+def parse_view_system(text: str) -> ViewSystem:
+    """The system and the view that a name stands for.
+
+    Raises:
+        UnknownNameError: the name does not start with a view, or the system is not known.
+        OptionError: as in `parse_system`.
+
+    >>> str(parse_view_system(" C_q-BM25( k1 = 2.0)"))
+    'C_q-BM25(k1=2)'
+    """
+    view, hyphen, rest = text.strip().partition("-")
+    if not hyphen or view not in VIEWS:
+        raise UnknownNameError(
+            "this does not say which corpus of the test set to search",
+            value=text,
+            remedy="Write C_s-BM25 to search the sentences, or C_q-BM25 to search the descriptions",
+        )
+    return ViewSystem(view, parse_system(rest))
+
+
+@dataclass(frozen=True)
+class Group:
+    """The systems that run on one benchmark.
+
+    Attributes:
+        benchmark: what they search.
+        systems: each once.
+        prefix: what their rows' names start with: "C_q-", or "" where there is one benchmark only.
+        evidence: gives columns doc_id, evidence: documents of other groups with the same evidence say the same; None
+            where a document is its own evidence.
+    """
+
+    benchmark: Benchmark
+    systems: list[System]
+    prefix: str = ""
+    evidence: Callable[[], pl.DataFrame] | None = None
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Everything that runs for one leaderboard.
+
+    Attributes:
+        name, digest: of the benchmark or the test set.
+        sizes: what is in it -> how many.
+        groups: one for each benchmark; all have the same queries.
+        measures: the default ones.
+        buckets: of the queries (query_id, dimension, bucket); None where they follow from the queries' conditions.
+        judged_fully: whether what has no judgment is known not to be relevant.
+    """
+
+    name: str
+    digest: str
+    sizes: Mapping[str, int]
+    groups: list[Group]
+    measures: Sequence[str] = DEFAULT_MEASURES
+    buckets: Callable[[], pl.DataFrame] | None = None
+    judged_fully: bool = True
+
+    @property
+    def labels(self) -> list[str]:
+        """The names of all systems."""
+        return [f"{group.prefix}{system}" for group in self.groups for system in group.systems]
+
+
+def line_up(
+    benchmark: str | Path | Benchmark | QuantityTestSet, systems: Sequence[str | System] | None, qrels: str | None
+) -> Contest:
+    """What runs on what.
+
+    Args:
+        benchmark: a folder (a benchmark of ours, a BEIR folder, a test set), or one of them in memory.
+        systems: names, with a view in front on a test set; by default BM25 and its kin.
+        qrels: which judgments of a BEIR folder with several.
+
+    Raises:
+        UnknownNameError: a system is not known, or does not say which view of a test set it searches.
+        OptionError: no system, or one for a view that is not there.
+        InputError: the folder cannot be read.
+    """
+    if isinstance(benchmark, QuantityTestSet) or (isinstance(benchmark, str | Path) and is_test_set(benchmark)):
+        if qrels is not None:
+            raise OptionError("only a BEIR folder has judgments to choose from", value=qrels)
+        return _of_test_set(benchmark if isinstance(benchmark, QuantityTestSet) else open_test_set(benchmark), systems)
+    for name in systems or ():
+        if str(name).strip().partition("-")[0] in VIEWS:
+            raise OptionError(
+                "this names a corpus of a test set, and what is to be searched is a benchmark",
+                value=str(name),
+                remedy="Leave its beginning away, or name a folder that `qbench test-set make` wrote",
+            )
+    parsed = _parsed(DEFAULT_SYSTEMS if systems is None else systems)
+    opened = _open(benchmark, qrels)
+    return Contest(opened.name, opened.digest, {"documents": opened.corpus.height}, [Group(opened, parsed)])
+
+
+def _parsed(systems: Sequence[str | System]) -> list[System]:
+    parsed = {str(system): system for system in (parse_system(s) if isinstance(s, str) else s for s in systems)}
+    if not parsed:
+        raise OptionError("no system named", remedy=f"For example: {', '.join(DEFAULT_SYSTEMS)}")
+    return list(parsed.values())
+
+
+def _open(benchmark: str | Path | Benchmark, qrels: str | None) -> Benchmark:
+    from qbench.benchmark.disk import open_benchmark
+
+    if isinstance(benchmark, str | Path):
+        return open_benchmark(Path(benchmark), qrels=qrels)
+    if qrels is not None:
+        raise OptionError("judgments can be chosen only when a folder is opened", value=qrels)
+    return benchmark
+
+
+def _of_test_set(test_set: QuantityTestSet, systems: Sequence[str | System] | None) -> Contest:
+    if systems is None:
+        systems = [name for name in TEST_SET_SYSTEMS if parse_view_system(name).view in test_set.views]
+    named = {str(one): one for one in (parse_view_system(str(system)) for system in systems)}
+    if not named:
+        raise OptionError("no system named", remedy=f"For example: {', '.join(TEST_SET_SYSTEMS)}")
+    lost = next((one for one in named.values() if one.view not in test_set.views), None)
+    if lost is not None:
+        raise OptionError(
+            f"this test set has no {VIEWS[lost.view]}: its records came without", file=test_set.folder, value=str(lost)
+        )
+
+    def evidence(view: str) -> pl.DataFrame:
+        records = test_set.records()
+        name = "description_id" if view == "C_q" else "doc_id"
+        return records.select(doc_id=name, evidence="doc_id").unique(maintain_order=True)
+
+    groups = [
+        Group(
+            view,
+            [one.system for one in named.values() if one.view == name],
+            f"{name}-",
+            lambda name=name: evidence(name),  # type: ignore[misc]
+        )
+        for name, view in test_set.views.items()
+    ]
+    return Contest(
+        test_set.name,
+        test_set.digest,
+        {VIEWS[name]: view.corpus.height for name, view in test_set.views.items()},
+        [group for group in groups if group.systems],
+        TEST_SET_MEASURES,
+        lambda: _value_buckets(test_set.queries()),
+        judged_fully=not test_set.manual,
+    )
+
+
+def _value_buckets(queries: pl.DataFrame) -> pl.DataFrame:
+    """Buckets by what is sought: the unit family and the magnitude of the value that answers a query."""
+    import polars as pl
+
+    rows = []
+    for query_id, family, value in queries.select("description_id", "family", "value").iter_rows():
+        rows += [(query_id, "family", family or "no unit"), (query_id, "magnitude", magnitude(value))]
+    return pl.DataFrame(rows, schema=["query_id", "dimension", "bucket"], orient="row")
+
+
+def pooled_qrels(
+    found: Sequence[tuple[Group, Sequence[RunResult]]], depth: int
+) -> tuple[list[pl.DataFrame], list[pl.DataFrame]]:
+    """Judgments of what at least one system found: the pooling of *Quantity Retrieval*, 5.3.
+
+    A relevant document that no run has among its first `depth` is taken away; found is also what has the same evidence
+    as something found in another view.
+
+    Args:
+        found: the groups with their runs.
+        depth: how far into each run to look.
+
+    Returns:
+        for each group its qrels, and the rows of its qrels that were taken away.
+    """
+    import polars as pl
+
+    maps = [
+        group.evidence() if group.evidence else group.benchmark.corpus.select("doc_id", evidence="doc_id")
+        for group, _ in found
+    ]
+    tops = [
+        result.run.filter(pl.col("rank") <= depth).join(evidence, on="doc_id").select("query_id", "evidence")
+        for (_, results), evidence in zip(found, maps, strict=True)
+        for result in results
+    ]
+    pool = pl.concat(tops).unique()
+    kept: list[pl.DataFrame] = []
+    lost: list[pl.DataFrame] = []
+    for (group, _), evidence in zip(found, maps, strict=True):
+        judged = group.benchmark.qrels.join(evidence, on="doc_id", maintain_order="left")
+        for how, parts in (("semi", kept), ("anti", lost)):
+            part = judged.join(pool, on=["query_id", "evidence"], how=how, maintain_order="left")  # type: ignore[arg-type]
+            parts.append(part.select(group.benchmark.qrels.columns))
+    return kept, lost

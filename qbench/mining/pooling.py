@@ -1,0 +1,198 @@
+"""A sheet to judge by hand: what systems found for some queries of a test set (*Quantity Retrieval*, 5.3)."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from qbench.errors import InputError, OptionError
+from qbench.randomness import generator
+from qbench.store import atomic_file
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from qbench.mining.test_set import QuantityTestSet
+
+DEPTH, QUERIES, IRRELEVANT = 10, 291, 5
+"""How much is pooled by default; 291 queries are the paper's."""
+
+JUDGED = ("query_id", "doc_id", "judgment")
+"""The columns that `qbench test-set judge` reads."""
+
+COLUMNS = (
+    "query_id",
+    "query",
+    "query_value",
+    "query_sentence",
+    "doc_id",
+    "description",
+    "value",
+    "sentence",
+    "automatic",
+    "judgment",
+)
+
+LONGEST = 2000
+"""Characters of a text that a cell shows."""
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
+"""Beginnings of a cell that a spreadsheet would evaluate, or hide."""
+
+
+def pool_sheet(
+    test_set: QuantityTestSet,
+    folders: Sequence[str | Path],
+    output: str | Path,
+    *,
+    depth: int = DEPTH,
+    queries: int = QUERIES,
+    irrelevant: int = IRRELEVANT,
+    seed: int = 0,
+) -> dict[str, int]:
+    """Write what systems found for some queries as a CSV file, a record per row, for people to judge.
+
+    All automatically relevant records of the pool are in it, and some of the others. A sentence that a system found
+    brings all its records. Queries come in random order, and so do the records of a query: nothing says which system
+    found one, or how high.
+
+    Args:
+        test_set: the automatic one.
+        folders: of leaderboards on it.
+        output: the file to write; it must not be there yet, since it might hold judgments.
+        depth: how far into each run to look.
+        queries: how many to choose at most, among those for which something relevant was found.
+        irrelevant: how many automatically irrelevant records per query at most.
+        seed: of all choices and orders.
+
+    Returns:
+        what is in the sheet -> how many.
+
+    Raises:
+        OptionError: a number makes no sense, the test set is judged already, or the file is there.
+        InputError: no folder holds a run on this test set, a run cannot be read, or none found anything relevant.
+    """
+    for name, number, least in (("depth", depth, 1), ("queries", queries, 1), ("irrelevant", irrelevant, 0)):
+        if number < least:
+            raise OptionError(f"{name} is at least {least}", value=number)
+    if test_set.manual:
+        raise OptionError("this test set is judged already", file=test_set.folder, remedy="Pool the automatic one")
+    output = Path(output)
+    if output.exists():
+        remedy = "Choose another name: it may hold judgments"
+        raise OptionError("the sheet is there already", file=output, remedy=remedy)
+    records = test_set.records()
+    pool = _pool(test_set, [Path(folder) for folder in folders], records, depth)
+    chosen = _choose(pool, queries, seed)
+    rows = [row for query_id in chosen for row in _shuffled(pool[query_id], query_id, irrelevant, seed)]
+    _write(output, rows, test_set.queries(), records)
+    relevant = sum(agrees for _, _, agrees in rows)
+    return {
+        "queries": len(chosen),
+        "rows": len(rows),
+        "automatically_relevant": relevant,
+        "automatically_irrelevant": len(rows) - relevant,
+        "queries_without_a_relevant_result": sum(not any(agrees for _, agrees in found) for found in pool.values()),
+    }
+
+
+def _pool(
+    test_set: QuantityTestSet, folders: list[Path], records: pl.DataFrame, depth: int
+) -> dict[str, list[tuple[str, bool]]]:
+    """Query -> the records found for it, and whether their value agrees; both in the order of their ids."""
+    import polars as pl
+
+    from qbench.benchmark.export import find_runs
+
+    ids = {
+        "C_q": records.select(doc_id="description_id", record="description_id"),
+        "C_s": records.select(doc_id="doc_id", record="description_id"),
+    }
+    tops = []
+    for folder in folders:
+        runs = [
+            run.filter(pl.col("rank") <= depth).join(ids[view], on="doc_id").select("query_id", "record")
+            for view, benchmark in test_set.views.items()
+            for run in find_runs(folder / "runs", benchmark).values()
+        ]
+        if not runs:
+            remedy = "Make one with `qbench leaderboard TESTSET -o FOLDER`, and name that folder"
+            raise InputError("no finished run on this test set", file=folder, remedy=remedy)
+        tops += runs
+    if not tops:
+        raise OptionError("no leaderboard named")
+    relevant = test_set.views["C_q"].qrels.filter(pl.col("grade") > 0)
+    marked = (
+        pl.concat(tops)
+        .unique()
+        .join(
+            relevant.select("query_id", record="doc_id", agrees=pl.lit(value=True)),
+            on=["query_id", "record"],
+            how="left",
+        )
+        .with_columns(pl.col("agrees").fill_null(value=False))
+        .sort("query_id", "record")
+    )
+    found: dict[str, list[tuple[str, bool]]] = {}
+    for query_id, record, agrees in marked.iter_rows():
+        found.setdefault(query_id, []).append((record, agrees))
+    return found
+
+
+def _choose(pool: dict[str, list[tuple[str, bool]]], queries: int, seed: int) -> list[str]:
+    """Some queries for which something relevant was found, in random order."""
+    answered = [query_id for query_id, found in pool.items() if any(agrees for _, agrees in found)]
+    if not answered:
+        raise InputError("no system found anything relevant", remedy="Pool deeper, or other systems")
+    order = generator(seed, "pooled queries").permutation(len(answered))[:queries]
+    return [answered[i] for i in order.tolist()]
+
+
+def _shuffled(found: list[tuple[str, bool]], query_id: str, irrelevant: int, seed: int) -> list[tuple[str, str, bool]]:
+    """(query, record, whether the value agrees): all that agree and some that do not, in random order."""
+    rng = generator(seed, "pooled records", query_id)
+    wrong = [i for i, (_, agrees) in enumerate(found) if not agrees]
+    kept = set(rng.permutation(wrong)[:irrelevant].tolist())
+    rows = [(query_id, *one) for i, one in enumerate(found) if one[1] or i in kept]
+    return [rows[i] for i in rng.permutation(len(rows)).tolist()]
+
+
+def _write(path: Path, rows: list[tuple[str, str, bool]], queries: pl.DataFrame, records: pl.DataFrame) -> None:
+    import polars as pl
+
+    asked = {row["description_id"]: row for row in queries.iter_rows(named=True)}
+    wanted = pl.DataFrame({"description_id": sorted({record for _, record, _ in rows})})
+    found = {row["description_id"]: row for row in records.join(wanted, on="description_id").iter_rows(named=True)}
+    # The mark at the beginning tells spreadsheets that the file is UTF-8.
+    with atomic_file(path) as temporary, temporary.open("w", encoding="utf-8-sig", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for query_id, record, agrees in rows:
+            cells = [query_id, *_told(asked[query_id]), record, *_told(found[record])]
+            writer.writerow([*map(shielded, cells), "relevant" if agrees else "irrelevant", ""])
+
+
+def _told(row: dict[str, Any]) -> tuple[str, str, str]:
+    """Description, value and sentence of a record, each on one line; a very long one is cut."""
+    value = f"{row['value']:.15g}" + (f" to {row['high']:.15g}" if row["high"] != row["value"] else "")
+    description, amount, sentence = (
+        line if len(line := " ".join(text.split())) <= LONGEST else f"{line[:LONGEST]}…"
+        for text in (row["description"], f"{value} {row['unit']}", row["sentence"])
+    )
+    return description, amount, sentence
+
+
+def shielded(cell: str) -> str:
+    """A cell that no spreadsheet takes for a formula; `unshielded` gives the text back.
+
+    >>> shielded("=1+1"), unshielded(shielded("=1+1")), shielded("a=b")
+    ("'=1+1", '=1+1', 'a=b')
+    """
+    return f"'{cell}" if cell.startswith(_FORMULA) else cell
+
+
+def unshielded(cell: str) -> str:
+    """The inverse of `shielded`."""
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell

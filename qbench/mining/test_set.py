@@ -1,0 +1,394 @@
+"""Test sets for quantity retrieval: one set of queries, two corpora of the same evidence (*Quantity Retrieval*, 5.3).
+
+A test set is a folder with two ordinary benchmarks, its *views*: in `sentences` (C_s) the documents are evidence
+sentences, in `descriptions` (C_q) they are descriptions of single quantities. Queries are descriptions of the test
+part; what agrees with a query's value is relevant, and a sentence is if any of its records is.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from qbench.benchmark.tables import read_parquet
+from qbench.errors import InputError, OptionError
+from qbench.mining.same_value import LEAST_DIGITS
+from qbench.mining.types import DESCRIPTIONS, PAIRS, PAIRS_KIND, description_schema, pair_schema
+from qbench.progress import Progress, silent
+from qbench.store import MANIFEST, digest, drafting, finished, read_manifest, refuse_foreign
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from qbench.benchmark.disk import Benchmark
+
+KIND = "test set"
+
+VIEWS: Mapping[str, str] = {"C_s": "sentences", "C_q": "descriptions"}
+"""The paper's names of the two corpora, and the folders of the views."""
+
+RECORDS, QUERIES = "records.parquet", "queries.parquet"
+"""The records that are searched, and the records that the queries are (`description_schema`)."""
+
+MAX_QUERIES = 1000
+MAX_RELEVANT = 1000
+
+DISAGREEING = "no paraphrase has an agreeing value"
+"""Why a description is no query; the other reasons are those of `qbench.mining.query_choice`."""
+
+_ABOUT = {
+    "C_s": "A view of a test set for quantity retrieval: the documents are sentences (C_s), and a query is the "
+    "description of a quantity. Its other view has the same queries and the descriptions of the same sentences.",
+    "C_q": "A view of a test set for quantity retrieval: the documents are descriptions of single quantities (C_q), "
+    "and so is a query. Its other view has the same queries and the sentences of the same descriptions.",
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class QuantityTestSet:
+    """A test set on disk.
+
+    Attributes:
+        folder: where it lies.
+        views: "C_s" and "C_q" -> benchmark, with the same queries; "C_q" alone where records have no sentences.
+        params: what made it; "judgments" is "values" (the same value is relevant) or "manual".
+        counts: its size, and what was left out and why.
+        digest: names everything that can change its content.
+    """
+
+    folder: Path
+    views: Mapping[str, Benchmark]
+    params: Mapping[str, Any]
+    counts: Mapping[str, Any]
+    digest: str
+
+    @property
+    def name(self) -> str:
+        """Of its folder."""
+        return self.folder.resolve().name
+
+    @property
+    def manual(self) -> bool:
+        """Whether people judged it, so that what is not in the qrels is unknown."""
+        return bool(self.params["judgments"] == "manual")
+
+    def records(self) -> pl.DataFrame:
+        """The records that are searched (`description_schema`), in the order of the corpus.
+
+        Raises:
+            InputError: the table cannot be read.
+        """
+        return read_parquet(self.folder / RECORDS, description_schema())
+
+    def queries(self) -> pl.DataFrame:
+        """The records that the queries are: their `description_id` is the query's id.
+
+        Raises:
+            InputError: the table cannot be read.
+        """
+        return read_parquet(self.folder / QUERIES, description_schema())
+
+    def __repr__(self) -> str:
+        return f"QuantityTestSet({self.name!r}, {', '.join(map(repr, self.views.values()))})"
+
+
+def is_test_set(folder: str | Path) -> bool:
+    """Whether a folder is a test set (and no benchmark)."""
+    folder = Path(folder)
+    return (folder / MANIFEST).is_file() and read_manifest(folder).kind == KIND
+
+
+def open_test_set(folder: str | Path) -> QuantityTestSet:
+    """Open a test set.
+
+    Raises:
+        InputError: the folder is none, or a file in it cannot be read.
+    """
+    from qbench.benchmark.disk import open_benchmark
+
+    folder = Path(folder)
+    manifest = read_manifest(folder, KIND)
+    views = {name: open_benchmark(folder / part) for name, part in VIEWS.items() if (folder / part).is_dir()}
+    if "C_q" not in views:
+        raise InputError("the test set has lost its descriptions", file=folder, remedy="Make it again")
+    return QuantityTestSet(folder, views, manifest.params, manifest.counts, manifest.digest)
+
+
+def make_test_set(
+    pairs: str | Path,
+    output: str | Path,
+    *,
+    max_queries: int = MAX_QUERIES,
+    max_relevant: int = MAX_RELEVANT,
+    seed: int = 0,
+    overwrite: bool = False,
+    progress: Progress = silent,
+) -> QuantityTestSet:
+    """Make the automatic test set of *Quantity Retrieval*, section 5.3.
+
+    Queries are descriptions of the test part for which a paraphrase was mined. The evidence of each query leaves both
+    views: its sentence, every sentence of the same words, and the sentences of records with its very words and value;
+    else the answer would be the query. A query is dropped, and counted, if then it, or a query taken before it, has no
+    mined paraphrase left.
+
+    Args:
+        pairs: a folder that `qbench mine-paraphrases` made.
+        output: the folder to write.
+        max_queries: at most so many, chosen by `seed`.
+        max_relevant: a query whose value agrees with more records is dropped: its value means too little.
+        seed: of the choice.
+        overwrite: replace a test set that was made from something else.
+        progress: told the number of steps.
+
+    Raises:
+        InputError: the pairs cannot be read, name a description that is not there, or leave no query.
+        OptionError: an option makes no sense, or `output` holds something else.
+        BusyError: another process is writing there.
+    """
+    from qbench import __version__
+
+    folder, output = Path(pairs), Path(output)
+    for name, number in (("max_queries", max_queries), ("max_relevant", max_relevant)):
+        if number < 1:
+            raise OptionError(f"{name} is at least 1", value=number)
+    mined = read_manifest(folder, PAIRS_KIND)
+    least = int(mined.params.get("min_digits", LEAST_DIGITS))
+    options: dict[str, int] = {"max_queries": max_queries, "max_relevant": max_relevant, "seed": seed}
+    key = digest({"pairs": mined.digest, "options": options, "least": least, "version": __version__})
+    if finished(output, KIND, key):
+        return open_test_set(output)
+    refuse_foreign(output, KIND, overwrite)
+    progress(0, 3, "reading pairs")
+    records = read_parquet(folder / DESCRIPTIONS, description_schema())
+    table = read_parquet(folder / PAIRS, pair_schema(), nullable=("shared", "p_paper", "p_fact"))
+    _check_ids(records, table, folder)
+    progress(1, 3, "choosing queries")
+    queries, kept, relevant, counts = _choose(records, table, {**options, "least": least}, folder)
+    words = ["qbench", "test-set", "make", "PAIRS", "-o", "TESTSET", "--max-queries", str(max_queries)]
+    words += ["--max-relevant", str(max_relevant), "--seed", str(seed)]
+    params: dict[str, Any] = {
+        "judgments": "values",
+        "pairs": mined.digest,
+        "min_digits": least,
+        **options,
+        "command": shlex.join(words),
+        **{name: mined.params[name] for name in ("licence", "extractor") if name in mined.params},
+    }
+    progress(2, 3, "writing views")
+    return write_test_set(
+        output, key, queries=queries, records=kept, qrels=relevant, params=params, counts=counts, overwrite=overwrite
+    )
+
+
+def write_test_set(
+    output: Path,
+    key: str,
+    *,
+    queries: pl.DataFrame,
+    records: pl.DataFrame,
+    qrels: Mapping[str, pl.DataFrame],
+    params: Mapping[str, Any],
+    counts: Mapping[str, Any],
+    overwrite: bool,
+) -> QuantityTestSet:
+    """Write a test set, and open it.
+
+    Args:
+        output: the folder to write.
+        key: the digest of everything that can change it.
+        queries: the records that the queries are (`description_schema`).
+        records: the records that are searched (`description_schema`).
+        qrels: view -> `qrels_schema`; a view without judgments is not written.
+        params, counts: for manifests and cards.
+        overwrite: replace a test set that was made from something else.
+
+    Raises:
+        InputError: a table cannot stand in a benchmark.
+        OptionError: `output` holds something else.
+        BusyError: another process is writing there.
+    """
+    from qbench.benchmark.disk import Benchmark, write_benchmark
+    from qbench.benchmark.types import Query
+
+    asked = [
+        Query(query_id, text, split="test") for query_id, text in queries.select("description_id", "description").rows()
+    ]
+    with drafting(output, KIND, key, params, overwrite=overwrite) as draft:
+        for view, judged in qrels.items():
+            made = Benchmark(
+                name=VIEWS[view],
+                corpus=_corpus(records, view),
+                queries=asked,
+                qrels=judged,
+                params={**params, "about": _ABOUT[view], "counts": dict(counts)},
+                digest=digest({"test set": key, "view": view}),
+            )
+            write_benchmark(made, draft.folder / VIEWS[view])
+        for name, frame in ((RECORDS, records), (QUERIES, queries)):
+            frame.rechunk().write_parquet(draft.folder / name, compression="zstd", statistics=True)
+        draft.counts = dict(counts)
+        text = _card(output.name, key, draft.params, draft.counts)
+        (draft.folder / "README.md").write_text(text, encoding="utf-8", newline="\n")
+    return open_test_set(output)
+
+
+def sentence_qrels(qrels: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
+    """Judgments of sentences: each has the best grade of its records.
+
+    Args:
+        qrels: `qrels_schema`, its doc_id a description_id.
+        records: `description_schema`.
+
+    Returns:
+        `qrels_schema`, its doc_id that of a sentence, in the order of `qrels`.
+    """
+    import polars as pl
+
+    sentence = records.select("description_id", sentence="doc_id")
+    joined = qrels.join(sentence, left_on="doc_id", right_on="description_id", maintain_order="left")
+    best = joined.group_by("query_id", "sentence", maintain_order=True).agg(pl.col("grade").max())
+    return best.select("query_id", doc_id="sentence", grade="grade")
+
+
+def _check_ids(records: pl.DataFrame, pairs: pl.DataFrame, folder: Path) -> None:
+    ids = records["description_id"]
+    if ids.is_duplicated().any():
+        row = ids.is_duplicated().arg_max() or 0
+        message = "two descriptions have one id"
+        raise InputError(message, file=folder / DESCRIPTIONS, line=row + 1, value=ids[row])
+    for column in ("query_id", "doc_id"):
+        known = pairs[column].is_in(ids.implode())
+        if not known.all():
+            row = (~known).arg_max() or 0
+            raise InputError(
+                f"the {column} of a pair is no description",
+                file=folder / PAIRS,
+                line=row + 1,
+                value=pairs[column][row],
+                remedy="Mine the pairs again",
+            )
+
+
+def _choose(
+    records: pl.DataFrame, pairs: pl.DataFrame, options: Mapping[str, int], folder: Path
+) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, pl.DataFrame], dict[str, Any]]:
+    """The queries' records, the searched records, the qrels of each view, and the counts."""
+    import numpy as np
+    import polars as pl
+
+    from qbench.benchmark.types import qrels_schema
+    from qbench.mining.query_choice import choose_queries, evidence_groups, same_words
+    from qbench.mining.same_value import agreeing
+
+    groups = evidence_groups(records)
+    candidates, paraphrases, disagreeing = _candidates(records, pairs, options)
+    taken = choose_queries(
+        candidates,
+        paraphrases,
+        same_words(records["description"]),
+        groups,
+        lambda rows: agreeing(records, rows, least=options["least"], most=options["max_relevant"]),
+        max_queries=options["max_queries"],
+    )
+    dropped = {**({DISAGREEING: disagreeing} if disagreeing else {}), **dict(sorted(taken.dropped.items()))}
+    if not taken.queries:
+        reasons = "; ".join(f"{number:,}: {reason}" for reason, number in dropped.items())
+        raise InputError(
+            f"no description of the test part can be a query: {reasons or 'no paraphrase has the split test'}",
+            file=folder / PAIRS,
+            remedy="Mine from more documents, or allow more with --max-relevant",
+        )
+    ids = records["description_id"]
+    gone = np.isin(groups, np.fromiter(taken.removed, np.int64, len(taken.removed)))
+    answers = sorted(zip(taken.queries, taken.relevant, strict=True), key=lambda pair: pair[0])
+    rows = [(row, doc) for row, docs in answers for doc in docs[~gone[docs]].tolist()]
+    asked, found = (np.array(column, dtype=np.int64) for column in zip(*rows, strict=True))
+    qrels = pl.DataFrame(
+        {"query_id": ids.gather(asked), "doc_id": ids.gather(found), "grade": np.ones(len(rows), np.int16)},
+        schema=qrels_schema(),
+    )
+    kept = records.filter(pl.Series(~gone))
+    views = {"C_q": qrels}
+    bare = int((kept["sentence"] == "").sum())
+    if not bare:
+        views = {"C_s": sentence_qrels(qrels, kept), **views}
+    counts = {
+        "queries": len(answers),
+        "records": kept.height,
+        "sentences": 0 if bare else kept["doc_id"].n_unique(),
+        "relevant_records": qrels.height,
+        "records_removed": records.height - kept.height,
+        "records_without_a_sentence": bare,
+        "candidates": len(candidates) + disagreeing,
+        "candidates_not_needed": len(candidates) - len(answers) - taken.dropped.total(),
+        "candidates_dropped": dropped,
+    }
+    return records[[row for row, _ in answers]], kept, views, counts
+
+
+def _candidates(
+    records: pl.DataFrame, pairs: pl.DataFrame, options: Mapping[str, int]
+) -> tuple[list[int], dict[int, list[int]], int]:
+    """What may be a query: rows of descriptions in the order of the seed, and the rows of the paraphrases of each.
+
+    Pairs whose values do not agree are no use (anybody may have made them); the last number is that of the descriptions
+    that had no others.
+    """
+    import polars as pl
+
+    from qbench.mining.same_value import SAME, Values, compare
+    from qbench.randomness import generator
+
+    row_of = records.select("description_id").with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
+    mined = (
+        pairs.filter((pl.col("label") == "paraphrase") & (pl.col("split") == "test"))
+        .join(row_of, left_on="query_id", right_on="description_id")
+        .join(row_of, left_on="doc_id", right_on="description_id", suffix="_doc")
+    )
+    asked, found = mined["row"].to_numpy(), mined["row_doc"].to_numpy()
+    result, _ = compare(Values.of(records), asked, found, least=options["least"])
+    agreeing = mined.filter(pl.Series(result == SAME, dtype=pl.Boolean))
+    rows = agreeing.group_by("query_id", "row").agg(pl.col("row_doc").sort()).sort("query_id")
+    order = generator(options["seed"], "test queries").permutation(rows.height).tolist()
+    names, documents = rows["row"].to_list(), rows["row_doc"].to_list()
+    lost = mined["query_id"].n_unique() - rows.height
+    return [names[i] for i in order], dict(zip(names, documents, strict=True)), lost
+
+
+def _corpus(records: pl.DataFrame, view: str) -> pl.DataFrame:
+    """The documents of a view (`corpus_schema`), in the order of the corpus."""
+    import polars as pl
+
+    if view == "C_q":
+        return records.select(doc_id="description_id", text="description", title=pl.lit(""), source_id="source_id")
+    once = records.unique("doc_id", keep="first", maintain_order=True)
+    return once.select(doc_id="doc_id", text="sentence", title=pl.lit(""), source_id="source_id")
+
+
+def _card(name: str, key: str, params: Mapping[str, Any], counts: Mapping[str, Any]) -> str:
+    from qbench.benchmark.card import left_out, markdown, printable
+
+    how = {
+        "values": "A record is relevant if its value agrees with the query's by the rule of qbench.mining.same_value. "
+        "No person has read these judgments: two facts may share a value by chance, and a fact told with another value "
+        "counts as not relevant.",
+        "manual": "People judged the records of a pool; a record that nobody judged counts as not relevant.",
+    }
+    sections = [
+        f"# {markdown(name)}",
+        "A test set for quantity retrieval, made by qbench after section 5.3 of *Quantity Retrieval*: each query is "
+        "the description of a quantity, and what is sought is the quantity with its evidence. The same queries are "
+        "asked of two corpora of the same evidence: `sentences` (C_s) and `descriptions` (C_q, a record per quantity). "
+        "Each is a qbench benchmark with a card of its own.",
+        how[params["judgments"]] + " A sentence is relevant if any of its records is.",
+        "A query's own sentence, sentences of the same words, and the sentences of records with its very words and "
+        "value are in neither corpus.",
+        f"    {printable(str(params['command']))}\n    qbench leaderboard TESTSET",
+        f"Digest: `{key}`.",
+        "## What is in it, and what was left out",
+        left_out(counts),
+    ]
+    return "\n\n".join(sections) + "\n"
