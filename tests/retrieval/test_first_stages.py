@@ -55,7 +55,6 @@ def test_candidates_are_ascending_positions_with_a_score_each(stage, text):
 @pytest.mark.parametrize("engine", ["numpy", "rank-bm25"])
 def test_a_lexical_stage_retrieves_the_documents_that_hold_a_token(engine, tmp_path):
     stage = bm25(engine, tmp_path)
-    assert stage.lexical
     positions = {doc: i for i, doc in enumerate(CORPUS["doc_id"])}
     asked = search("quick 5 unheard")
     held = {doc for doc, text in TEXTS.items() if set(asked.tokens) & set(tokens(text))}
