@@ -117,6 +117,7 @@ def load_model(model: str, *, max_length: int = 0) -> SentenceTransformer:
     try:
         with _quiet():
             loaded = SentenceTransformer(str(folder), local_files_only=True, model_kwargs=options)
+            _check_vocabulary(loaded)
     except Exception as fault:  # whatever a damaged folder makes the libraries raise
         lines = [line.strip() for line in str(fault).splitlines() if line.strip()]
         raise InputError(
@@ -130,6 +131,14 @@ def load_model(model: str, *, max_length: int = 0) -> SentenceTransformer:
             raise OptionError(f"this model reads at most {most} tokens", value=max_length, remedy="Lower max_length")
         loaded.max_seq_length = max_length
     return loaded
+
+
+def _check_vocabulary(model: SentenceTransformer) -> None:
+    # transformers makes up a tokenizer without words where a folder has none: every text would look alike.
+    tokenizer = model.tokenizer
+    specials = getattr(tokenizer, "all_special_tokens", None)
+    if specials is not None and len(tokenizer) <= len(specials):
+        raise ValueError("it has no vocabulary")
 
 
 def _positions(model: SentenceTransformer) -> int | None:

@@ -55,4 +55,5 @@ def _nearest(
                 rows, found = np.append(rows, start + hits), np.append(found, products[hits])
                 chosen = top_k(found, k)
                 best[i] = rows[chosen], found[chosen]
-    return np.array([rows for rows, _ in best]).reshape(-1, k), np.array([found for _, found in best]).reshape(-1, k)
+    shape = len(queries), k
+    return np.array([rows for rows, _ in best]).reshape(shape), np.array([found for _, found in best]).reshape(shape)

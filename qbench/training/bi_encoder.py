@@ -284,7 +284,7 @@ class _Training:
             return encoder.encode([self.data.texts[i] for i in distinct], role)[back]
 
         products = vectors(pairs.query, "query") * vectors(pairs.doc, "document")
-        return products.sum(axis=1, dtype=np.float64)
+        return np.asarray(products.sum(axis=1), dtype=np.float64)
 
     def _stalled(self, history: list[Record]) -> bool:
         known = bool(history) and _dev_f1(history[-1]) is not None

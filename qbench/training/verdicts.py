@@ -30,7 +30,9 @@ def best_threshold(scores: NDArray[np.float64], positive: NDArray[np.bool_]) -> 
     f1[:-1][ranked[:-1] == ranked[1:]] = -1
     best = int(np.argmax(f1))
     below = ranked[best + 1] if best + 1 < len(ranked) else ranked[best]
-    return float((ranked[best] + below) / 2)
+    halfway = float((ranked[best] + below) / 2)
+    # Between neighbouring numbers there is nothing halfway.
+    return halfway if halfway > below else float(ranked[best])
 
 
 def verdicts(scores: NDArray[np.float64], positive: NDArray[np.bool_], threshold: float) -> dict[str, float]:
