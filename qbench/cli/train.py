@@ -1,22 +1,17 @@
-"""`qbench train`: a model from gold data or from mined pairs; one file per command."""
+"""`qbench train`: train a model, one sub-command each."""
 
 from __future__ import annotations
 
 import typer
 
-from qbench.cli.train_bi_encoder import bi_encoder
+from qbench.cli import train_bi_encoder
 
-app = typer.Typer(
-    add_completion=False,
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    help="Train a model on a gold set or on mined pairs.",
-)
+app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True)
 
 
 @app.callback()
 def _train() -> None:
-    """Keeps the commands' names even where there is only one."""
+    """Train a model on a gold set or on mined pairs."""
 
 
-app.command("bi-encoder")(bi_encoder)
+app.command("bi-encoder")(train_bi_encoder.bi_encoder)

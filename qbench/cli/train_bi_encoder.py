@@ -34,7 +34,7 @@ def bi_encoder(
     patience: Annotated[int, typer.Option(min=1, help="Stop after so many epochs without a better F1 there.")] = 5,
     seed: Annotated[int, typer.Option(help="Seed of every choice.")] = 13,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace another checkpoint in the output folder.")
+        bool, typer.Option("--overwrite", help="Replace another bi-encoder in the output folder.")
     ] = False,
 ) -> None:
     """Tune an encoder on mined paraphrases, so that descriptions of one fact get vectors close together.

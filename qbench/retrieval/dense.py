@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qbench.errors import OptionError
-from qbench.models.encoders import Encoder, encode_to, load_encoder
 from qbench.models.folders import model_digest, model_folder
+from qbench.models.single_vector import Encoder, encode_to, load_encoder
 from qbench.progress import Progress, silent
 from qbench.retrieval.first_stages import Candidates, Search
 from qbench.retrieval.stored import Stored, mapped, save_arrays, stored

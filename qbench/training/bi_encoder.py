@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qbench.errors import OptionError
-from qbench.models.encoders import BATCH, SingleVector, load_model
 from qbench.models.folders import LOG, model_digest, model_folder
+from qbench.models.single_vector import BATCH, SingleVector, load_model
 from qbench.progress import Progress, silent
 from qbench.randomness import generator
 from qbench.store import Draft, Manifest, digest, drafting, finished, read_manifest, write_json
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from torch import Tensor
     from torch.optim import Optimizer
 
-KIND = "checkpoint"
+KIND = "bi-encoder"
 
 GROUP = 24
 """Texts that go through the model together on a CPU."""
@@ -107,7 +107,7 @@ def train_bi_encoder(
         output: the folder of the checkpoint.
         model: what is tuned, a folder or a name on the hub; a plain BERT gets mean pooling.
         recipe: how.
-        overwrite: replace another checkpoint in `output`.
+        overwrite: replace another bi-encoder in `output`.
         progress: told the number of steps done.
         on_epoch: called with the record of each epoch, the untrained model's first.
 

@@ -19,8 +19,8 @@ def best_threshold(scores: NDArray[np.float64], positive: NDArray[np.bool_]) -> 
         scores: shape (n,), n of at least 1.
         positive: shape (n,), with at least one True.
 
-    >>> best_threshold(np.array([0.9, 0.8, 0.4, 0.1]), np.array([True, True, False, True]))
-    0.25
+    >>> best_threshold(np.array([0.9, 0.75, 0.25, 0.1]), np.array([True, True, False, False]))
+    0.5
     """
     order = np.argsort(-scores, kind="stable")
     ranked, right = scores[order], np.cumsum(positive[order])

@@ -10,7 +10,7 @@ import pytest
 
 from qbench.errors import BusyError, InputError, OptionError
 from qbench.index import chunks
-from qbench.models.encoders import SingleVector
+from qbench.models.single_vector import SingleVector
 from qbench.quantities.extractors import ExtractorOptions
 from qbench.retrieval import document_quantities
 from qbench.retrieval import execute as module

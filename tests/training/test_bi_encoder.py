@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from qbench.errors import InputError, OptionError
-from qbench.models.encoders import load_encoder
 from qbench.models.folders import model_digest
+from qbench.models.single_vector import load_encoder
 from qbench.training import bi_encoder as module
 from qbench.training.bi_encoder import Recipe, train_bi_encoder
 from tests.encoder_factories import WORDS, regular_pairs, tiny_bert, write_pairs
@@ -96,7 +96,7 @@ def test_a_finished_training_is_not_repeated_and_another_is_refused(trained, bas
     folder, manifest, _ = trained
     monkeypatch.setattr(module, "_Training", None)
     assert train_bi_encoder(pairs, folder, str(base), QUICK) == manifest
-    with pytest.raises(OptionError, match="another checkpoint"):
+    with pytest.raises(OptionError, match="another bi-encoder"):
         train_bi_encoder(pairs, folder, str(base), Recipe(seed=1))
 
 

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from qbench.errors import InputError, MissingPackageError, OptionError
-from qbench.models import encoders as module
-from qbench.models.encoders import encode_to, load_encoder
+from qbench.models import single_vector as module
+from qbench.models.single_vector import encode_to, load_encoder
 from tests.encoder_factories import THINGS, YEARS
 
 TEXTS = [
