@@ -19,6 +19,7 @@ VERBS: dict[str, str] = {
     "benchmark": "Check, import, export, show benchmarks.",
     "test-set": "Paraphrase pairs -> test set for quantity retrieval.",
     "systems": "List the retrieval systems.",
+    "train": "Train a model on a gold set or on mined pairs.",
     "leaderboard": "Run systems, test differences, show a table.",
     "evaluate": "Score run files of other tools.",
     "extract": "Show the quantities of a text.",

@@ -13,7 +13,6 @@ import numpy as np
 
 from qbench.errors import OptionError
 from qbench.progress import Progress, silent
-from qbench.retrieval.analysis import token_lists
 from qbench.retrieval.document_quantities import (
     FILE,
     DocumentQuantities,
@@ -136,8 +135,9 @@ class _Bench:
         self._parsed: dict[str, tuple[ParsedQuery, float]] = {}
         self._extractor: Extractor | None = None
 
-    def first_stage(self, system: System) -> tuple[FirstStage, float, int]:
-        return open_first_stage(system.first.model.name, first_values(system), self.corpus, self.key, self.root)
+    def first_stage(self, system: System, depth: int) -> tuple[FirstStage, float, int]:
+        name, values = system.first.model.name, first_values(system)
+        return open_first_stage(name, values, self.corpus, self.key, self.root, depth=depth, progress=self.progress)
 
     def quantities(self) -> tuple[QuantityIndex, float, int, float]:
         """The quantity index, the seconds to build it, its bytes, and the seconds to extract what is in it."""
@@ -236,7 +236,7 @@ class _Part:
 
 def _run_group(bench: _Bench, group: list[Job], queries: list[Query], depth: int, progress: Progress) -> None:
     """Make the runs of jobs that share a first stage."""
-    first, seconds, size = bench.first_stage(group[0].system)
+    first, seconds, size = bench.first_stage(group[0].system, depth)
     if any(job.system.uses_conditions for job in group):
         bench.quantities()  # now, so that no query's time holds the time to build it
     with ExitStack() as stack:
@@ -288,23 +288,22 @@ def _collect(folder: Path, parts: list[Path], cost: Cost) -> dict[str, Any]:
 def _ask(bench: _Bench, first: FirstStage, jobs: list[Job], queries: list[Query], depth: int) -> list[_Part]:
     """The answers of jobs that share a first stage: it is asked once for every different text of a query."""
     asked = [[_question(bench, job, query) for query in queries] for job in jobs]
-    texts = list(dict.fromkeys(text for row in asked for text, _, _ in row)) if first.lexical else []
+    texts = dict.fromkeys((query.query_id, row[i][0]) for i, query in enumerate(queries) for row in asked)
     start = time.perf_counter()
-    tokens = dict(zip(texts, token_lists(texts), strict=True))
-    # Texts are tokenised together; each is charged its share.
-    analysis = (time.perf_counter() - start) / max(len(texts), 1)
+    searches = dict(zip(texts, first.prepared([Search(*pair) for pair in texts]), strict=True))
+    # Searches are prepared together; each is charged its share.
+    preparing = (time.perf_counter() - start) / len(searches)
     parts = [_Part() for _ in jobs]
     for column, query in enumerate(queries):
         known: dict[str, tuple[Candidates, float]] = {}
         for job, row, part in zip(jobs, asked, parts, strict=True):
             text, conditions, parsing = row[column]
-            search = Search(query.query_id, text, tokens.get(text, []))
-            words = text if first.lexical else ""
-            if words not in known:
+            search = searches[query.query_id, text]
+            if text not in known:
                 start = time.perf_counter()
                 found = first.search(search)
-                known[words] = found, time.perf_counter() - start + analysis
-            candidates, seconds = known[words]
+                known[text] = found, time.perf_counter() - start + preparing
+            candidates, seconds = known[text]
             start = time.perf_counter()
             ranking = _finish(bench, job, first, search, candidates, conditions, depth)
             seconds += time.perf_counter() - start + parsing

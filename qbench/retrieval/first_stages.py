@@ -6,13 +6,14 @@ Documents are positions in one fixed order, that of falling document ids: so a l
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from qbench.errors import InputError, OptionError
+from qbench.progress import Progress, silent
 from qbench.retrieval.analysis import VERSION as ANALYSIS
 from qbench.retrieval.analysis import token_ids, token_lists
 from qbench.retrieval.stored import Stored, mapped, save_arrays, stored
@@ -23,15 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from qbench.retrieval.registry import Value
-
-
-@dataclass(frozen=True)
-class Search:
-    """What a first stage is asked: a query's id, its text (or search words), and that text's tokens."""
-
-    query_id: str
-    text: str
-    tokens: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -47,21 +39,43 @@ class Candidates:
     scores: NDArray[np.float64]
 
 
+@dataclass(frozen=True)
+class Search:
+    """What a first stage is asked.
+
+    Attributes:
+        query_id: the query's id.
+        text: its text, or its search words.
+        tokens: of that text; a lexical stage's `prepared` fills them in.
+        found: what a stage has found already that answers many searches at once.
+    """
+
+    query_id: str
+    text: str
+    tokens: Sequence[str] = ()
+    found: Candidates | None = None
+
+
 class FirstStage(Protocol):
     """Retrieves documents. Free of state between queries."""
 
-    @property
-    def lexical(self) -> bool:
-        """Whether it answers by words: then the text asked matters, and it knows which documents hold them."""
+    def prepared(self, searches: Sequence[Search]) -> list[Search]:
+        """The searches with what is quicker done for many at once; `search` takes them in this form."""
         ...
 
     def search(self, search: Search) -> Candidates:
-        """The documents it retrieves; a lexical one, all that hold at least one of the tokens."""
+        """The documents it retrieves: a lexical one, all that hold at least one of the tokens; others, some."""
         ...
 
     def holding_all(self, search: Search) -> NDArray[np.integer[Any]]:
         """The documents that hold every one of the tokens, ascending; only asked of a lexical one."""
         ...
+
+
+def with_tokens(searches: Sequence[Search]) -> list[Search]:
+    """The searches with the tokens of their texts."""
+    lists = token_lists([search.text for search in searches])
+    return [replace(search, tokens=tokens) for search, tokens in zip(searches, lists, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -70,7 +84,10 @@ class BM25:
 
     vocabulary: dict[str, int]
     postings: bm25.Postings
-    lexical: bool = True
+
+    def prepared(self, searches: Sequence[Search]) -> list[Search]:
+        """The searches with the tokens of their texts."""
+        return with_tokens(searches)
 
     def search(self, search: Search) -> Candidates:
         """The documents that hold at least one of the tokens, with their BM25 scores."""
@@ -93,8 +110,6 @@ class ReferenceBM25:
         OptionError: k1 is 0.
     """
 
-    lexical = True
-
     def __init__(self, texts: pl.Series, k1: float, b: float, epsilon: float) -> None:
         from rank_bm25 import BM25Okapi
 
@@ -104,6 +119,10 @@ class ReferenceBM25:
         # BM25Okapi divides by the number of distinct words.
         self._model: Any = BM25Okapi(documents, k1=k1, b=b, epsilon=epsilon) if any(documents) else None
         self._size = len(documents)
+
+    def prepared(self, searches: Sequence[Search]) -> list[Search]:
+        """The searches with the tokens of their texts."""
+        return with_tokens(searches)
 
     def search(self, search: Search) -> Candidates:
         """The documents that hold at least one of the tokens, with the scores of `get_scores`."""
@@ -123,8 +142,6 @@ class ReferenceBM25:
 
 class GivenRun:
     """A ranking made elsewhere."""
-
-    lexical = False
 
     def __init__(self, path: Path, doc_ids: pl.Series) -> None:
         import polars as pl
@@ -148,6 +165,10 @@ class GivenRun:
         ends = counts["len"].cum_sum().to_list()
         self._places = dict(zip(counts["query_id"], zip([0, *ends], ends, strict=False), strict=True))
 
+    def prepared(self, searches: Sequence[Search]) -> list[Search]:
+        """The searches as they are."""
+        return list(searches)
+
     def search(self, search: Search) -> Candidates:
         """The documents that the run ranks for this query, with its scores."""
         first, last = self._places.get(search.query_id, (0, 0))
@@ -163,19 +184,32 @@ class GivenRun:
 
 
 def open_first_stage(
-    name: str, values: dict[str, Value], corpus: pl.DataFrame, corpus_key: str, root: Path
+    name: str,
+    values: dict[str, Value],
+    corpus: pl.DataFrame,
+    corpus_key: str,
+    root: Path,
+    *,
+    depth: int = 1000,
+    progress: Progress = silent,
 ) -> tuple[FirstStage, float, int]:
     """A first stage ready to search, the seconds that its index took to build, and the index's bytes on disk.
 
     Args:
-        name: BM25 or Run.
+        name: as in the registry.
         values: all its parameters, with the defaults.
         corpus: columns doc_id and passage, in the order of positions.
         corpus_key: names the corpus' content.
         root: the folder of all indexes.
+        depth: how many documents a dense one retrieves.
+        progress: told how far an index is that takes long.
     """
     if name == "Run":
         return GivenRun(Path(str(values["path"])), corpus["doc_id"]), 0.0, 0
+    if "model" in values:
+        from qbench.retrieval.dense import open_dense
+
+        return open_dense(values, corpus, corpus_key, root, depth, progress)
     weights = {key: float(values[key]) for key in ("k1", "b", "epsilon")}
     if values["engine"] == "rank-bm25":
         import time

@@ -66,7 +66,7 @@ def plan(
 
     Raises:
         OptionError: an option makes no sense, or conditions are to be given and no query has any.
-        InputError: a run file is missing.
+        InputError: a run file or a model is missing.
     """
     if depth < 1:
         raise OptionError("a run keeps at least one document per query", value=depth)
@@ -106,13 +106,17 @@ def _version() -> str:
 
 
 def _content(system: System) -> dict[str, Any]:
-    """The first stage's parameters, a file by what is in it."""
+    """The first stage's parameters, a file or a model by what is in it."""
     values: dict[str, Any] = first_values(system)
     if "path" in values:
         path = Path(str(values["path"]))
         if not path.is_file():
             raise InputError("no such run file", file=path)
         values["path"] = file_digest(path)
+    if "model" in values:
+        from qbench.models.folders import model_digest, model_folder
+
+        values["model"] = model_digest(model_folder(str(values["model"])))
     return values
 
 

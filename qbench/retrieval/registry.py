@@ -202,6 +202,17 @@ _TERMS = Parameter(
     choices=("any", "all"),
 )
 
+_MAX_LENGTH = Parameter(
+    "max_length", "integer", "tokens of a text that are read; 0: as many as the model was made for", 0, low=0
+)
+
+
+def _dense(name: str, what: str, source: str, model: str, default: str | None = None) -> Entry:
+    """Dense search: one implementation, with a name for each kind of model that the papers compare."""
+    parameter = Parameter("model", "text", f"{model}: a folder, or a name on the hub", default)
+    return Entry(name, ("first stage",), what, source, (parameter, _MAX_LENGTH), needs=("qbench[neural]", "a model"))
+
+
 REGISTRY = Registry(
     (
         Entry(
@@ -229,6 +240,31 @@ REGISTRY = Registry(
             "takes a ranking that another tool made",
             "TREC run file, or Parquet with query_id, doc_id, score",
             (Parameter("path", "file", "the run file"),),
+        ),
+        _dense(
+            "SBERT",
+            "ranks by the cosine of query and document, each a vector of a sentence-transformers model",
+            "sentence-transformers; *Quantity Retrieval* 3.3",
+            "any single-vector model",
+        ),
+        _dense(
+            "BERT",
+            "SBERT with a BERT that was not tuned, mean pooling",
+            "*Quantity Retrieval* 5.2",
+            "a plain BERT, such as bert-base-chinese",
+        ),
+        _dense(
+            "BERT-P",
+            "SBERT with a model tuned on other paraphrases",
+            "*Quantity Retrieval* 5.2",
+            "a paraphrase model",
+            "sentence-transformers/paraphrase-multilingual-mpnet-base-v2",
+        ),
+        _dense(
+            "BERT-WS",
+            "SBERT with a model tuned on mined paraphrases",
+            "*Quantity Retrieval* 5.1, 5.2",
+            "the checkpoint of `qbench train bi-encoder`",
         ),
         Entry(
             "Q",

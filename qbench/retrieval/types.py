@@ -23,7 +23,8 @@ class Cost:
     Attributes:
         index_seconds: building everything that it searches (a shared part counts in full for each system).
         index_bytes: size of that on disk.
-        ms_median, ms_p95: milliseconds per query, first stage included.
+        ms_median, ms_p95: milliseconds per query, first stage included; what is done for many queries together (parsing
+            into tokens, encoding, dense search) counts in equal shares.
         peak_bytes: highest resident memory of the process up to the end of its run; what ran before it counts too.
         extraction_seconds: of `index_seconds`, finding the documents' quantities; 0 where they were stored.
     """

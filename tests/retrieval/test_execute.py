@@ -10,6 +10,7 @@ import pytest
 
 from qbench.errors import BusyError, InputError, OptionError
 from qbench.index import chunks
+from qbench.models.single_vector import SingleVector
 from qbench.quantities.extractors import ExtractorOptions
 from qbench.retrieval import document_quantities
 from qbench.retrieval import execute as module
@@ -20,9 +21,16 @@ from qbench.retrieval.first_stages import BM25
 from qbench.retrieval.grammar import parse_system
 from qbench.retrieval.types import run_schema
 from qbench.store import drafting
+from tests.encoder_factories import tiny_bert
 from tests.factories import condition, tiny_benchmark
 
 BENCHMARK = tiny_benchmark()
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory):
+    words = [word for text in BENCHMARK.corpus["text"] for word in tokens(text)]
+    return tiny_bert(tmp_path_factory.mktemp("models") / "tiny", words)
 
 
 def ask(folder, *names, benchmark=BENCHMARK, **options):
@@ -282,6 +290,37 @@ def test_runs_are_known_by_their_content(tmp_path):
     assert (a.system, b.system) == (f"Run(path={paths[0]})", f"Run(path={paths[1]})")
     with pytest.raises(InputError, match="no such run file"):
         ask(tmp_path, f"Run(path={tmp_path / 'd.run'})")
+
+
+def test_dense_systems_share_vectors_take_quantities_and_run_again_as_they_were(tmp_path, tiny):
+    names = [f"{name}(model={tiny})" for name in ("SBERT", "QSBERT", "SBERT_filter", "BERT-WS")]
+    plain, scored, filtered, same = ask(tmp_path, *names, depth=5)
+    assert all(len(ranking(plain, query.query_id)) == 5 for query in BENCHMARK.part("test"))
+    assert set(ranking(filtered, "q7")) <= {"d02"}
+    best = next(iter(scores(scored, "q4")))
+    assert scores(scored, "q4")[best] == max(scores(scored, "q4").values())
+    assert same.run.equals(plain.run)
+    assert same.digest != plain.digest
+    assert plain.cost.index_bytes > BENCHMARK.corpus.height * 32 * 4
+    assert len(list((tmp_path / "indexes").rglob("vectors.npy"))) == 1
+    again = ask(tmp_path / "again", names[0], depth=5)[0]
+    assert again.run.equals(plain.run)
+
+
+def test_a_dense_stage_encodes_the_queries_of_a_part_together(tmp_path, tiny, monkeypatch):
+    calls, encode = [], SingleVector.encode
+    monkeypatch.setattr(
+        SingleVector,
+        "encode",
+        lambda self, texts, role="document": calls.append((role, len(texts))) or encode(self, texts, role),
+    )
+    ask(tmp_path, f"SBERT(model={tiny})")
+    assert calls == [("document", BENCHMARK.corpus.height), ("query", len(BENCHMARK.part("test")))]
+
+
+def test_a_missing_model_is_named(tmp_path):
+    with pytest.raises(InputError, match="no such model folder"):
+        ask(tmp_path, f"SBERT(model={tmp_path}/nope)")
 
 
 def test_negative_scores_of_a_run_are_shifted_before_quantities_are_added(tmp_path):

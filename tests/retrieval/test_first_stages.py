@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
+
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from qbench.errors import InputError, OptionError
 from qbench.retrieval.analysis import tokens
+from qbench.retrieval.dense import Dense, distinct
 from qbench.retrieval.first_stages import Search, open_first_stage
+from tests.encoder_factories import tiny_bert
 
 TEXTS = {
     "d1": "the quick brown fox",
@@ -23,8 +29,16 @@ CORPUS = pl.DataFrame({"doc_id": list(TEXTS), "passage": list(TEXTS.values())}).
 RUN = [("q1", "d1", 3.0), ("q1", "d5", 4.0), ("q1", "d2", -1.0), ("q2", "d6", 0.5)]
 
 
-@pytest.fixture(params=["numpy", "rank-bm25", "run"])
+@pytest.fixture(scope="session")
+def model(tmp_path_factory):
+    words = [word for text in TEXTS.values() for word in tokens(text)]
+    return tiny_bert(tmp_path_factory.mktemp("model") / "tiny", words)
+
+
+@pytest.fixture(params=["numpy", "rank-bm25", "run", "dense"])
 def stage(request, tmp_path):
+    if request.param == "dense":
+        return dense(request.getfixturevalue("model"), tmp_path, depth=4)
     if request.param == "run":
         path = tmp_path / "a.run"
         path.write_text("".join(f"{q} Q0 {d} 1 {s} x\n" for q, d, s in RUN))
@@ -35,6 +49,11 @@ def stage(request, tmp_path):
 def bm25(engine, folder, **changes):
     values = {"k1": 1.5, "b": 0.75, "epsilon": 0.25, "engine": engine, **changes}
     return open_first_stage("BM25", values, CORPUS, "key", folder)[0]
+
+
+def dense(model, folder, *, depth=1000, corpus=CORPUS):
+    values = {"model": str(model), "max_length": 0}
+    return open_first_stage("SBERT", values, corpus, "key", folder, depth=depth)[0]
 
 
 def search(text, query_id="q1"):
@@ -52,10 +71,68 @@ def test_candidates_are_ascending_positions_with_a_score_each(stage, text):
     assert again.scores.tolist() == found.scores.tolist()
 
 
+def test_searches_prepared_together_find_what_each_finds_alone(stage):
+    asked = [Search(f"q{number}", text) for number, text in enumerate(["quick fox", "dog", "", "5 kg"], 1)]
+    ready = stage.prepared(asked)
+    assert [(s.query_id, s.text) for s in ready] == [(s.query_id, s.text) for s in asked]
+    for one, alone in zip(ready, asked, strict=True):
+        (alone,) = stage.prepared([alone])
+        assert stage.search(one).docs.tolist() == stage.search(alone).docs.tolist()
+        np.testing.assert_allclose(stage.search(one).scores, stage.search(alone).scores, atol=1e-6)
+
+
+def test_dense_search_ranks_by_cosine_and_equal_texts_by_falling_id(model, tmp_path):
+    from sentence_transformers import SentenceTransformer
+
+    theirs = SentenceTransformer(str(model))
+    cosines = theirs.similarity(theirs.encode(["a quick dog"]), theirs.encode(CORPUS["passage"].to_list()))[0]
+    found = dense(model, tmp_path).search(search("a quick dog"))
+    assert found.docs.tolist() == list(range(CORPUS.height))
+    np.testing.assert_allclose(found.scores, cosines, atol=1e-5)
+    twins = [CORPUS["doc_id"].to_list().index(name) for name in ("d7", "d1")]
+    assert found.scores[twins[0]] == found.scores[twins[1]]
+    first = dense(model, tmp_path, depth=1).search(search(TEXTS["d1"]))
+    assert first.docs.tolist() == twins[:1]
+
+
+@given(st.lists(st.sampled_from(list(TEXTS.values())), max_size=12), st.integers(1, 14))
+def test_a_dense_ranking_is_cut_as_if_every_document_had_its_own_vector(texts, depth):
+    distinct_texts, starts, docs = distinct(pl.Series(texts, dtype=pl.String))
+    assert [distinct_texts[t] for t in range(len(starts) - 1) for _ in docs[starts[t] : starts[t + 1]]] == [
+        texts[d] for d in docs
+    ]
+    table = {text: i % 3 for i, text in enumerate(TEXTS.values())}  # some different texts score alike
+
+    class Encoder:
+        dimension = 1
+
+        def encode(self, texts, role="document"):
+            return np.array([[1.0 if role == "query" else table[text]] for text in texts], np.float32).reshape(-1, 1)
+
+    stage = Dense(Encoder(), Encoder().encode(distinct_texts.to_list()), starts, docs, depth)
+    found = stage.search(Search("q", "anything"))
+    expected = sorted(sorted(range(len(texts)), key=lambda i: (-table[texts[i]], i))[:depth])
+    assert found.docs.tolist() == expected
+    assert found.scores.tolist() == [table[texts[i]] for i in expected]
+
+
+def test_vectors_are_kept_under_what_the_model_holds(model, tmp_path):
+    root = tmp_path / "indexes"
+    dense(model, root)
+    kept = {path.name for path in root.iterdir() if path.is_dir()}
+    copy = shutil.copytree(model, tmp_path / "elsewhere")
+    dense(copy, root)
+    assert {path.name for path in root.iterdir() if path.is_dir()} == kept
+    other = tiny_bert(tmp_path / "other", ["fox"], seed=1)
+    dense(other, root)
+    assert len([path for path in root.iterdir() if path.is_dir()]) == len(kept) + 1
+    for path in root.rglob("*.json"):
+        assert str(tmp_path) not in path.read_text()
+
+
 @pytest.mark.parametrize("engine", ["numpy", "rank-bm25"])
 def test_a_lexical_stage_retrieves_the_documents_that_hold_a_token(engine, tmp_path):
     stage = bm25(engine, tmp_path)
-    assert stage.lexical
     positions = {doc: i for i, doc in enumerate(CORPUS["doc_id"])}
     asked = search("quick 5 unheard")
     held = {doc for doc, text in TEXTS.items() if set(asked.tokens) & set(tokens(text))}

@@ -1,0 +1,322 @@
+"""The ranking model: a bi-encoder tuned on mined pairs with online contrastive loss.
+
+Source: *Quantity Retrieval*, section 3.3 (the model) and 5.1 (data and settings). The loss is that of
+sentence-transformers: of a batch it takes the paraphrases that lie farther apart than the nearest confusing pair, and
+the confusing pairs that lie nearer than the farthest paraphrase.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from qbench.errors import OptionError
+from qbench.models.folders import LOG, model_digest, model_folder
+from qbench.models.single_vector import BATCH, SingleVector, load_model
+from qbench.progress import Progress, silent
+from qbench.randomness import generator
+from qbench.store import Draft, Manifest, digest, drafting, finished, read_manifest, write_json
+from qbench.training.checkpoints import best_epoch, load_best, resume, save_epoch
+from qbench.training.pairs import PairData, Pairs, read_pairs, sampled
+from qbench.training.verdicts import best_threshold, nearest_is_paraphrase, verdicts
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from sentence_transformers import SentenceTransformer
+    from torch import Tensor
+    from torch.optim import Optimizer
+
+KIND = "bi-encoder"
+
+GROUP = 24
+"""Texts that go through the model together on a CPU."""
+
+Record = dict[str, Any]
+"""What is written down of an epoch: its number (0: before training), mean loss, figures on the held-out part."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How the bi-encoder is trained; the defaults are those of *Quantity Retrieval* 5.1 where it says any.
+
+    Attributes:
+        epochs: passes over the paraphrases.
+        batch_size: pairs per step.
+        lr: highest learning rate, reached after `warmup` of all steps; then it falls to 0 in a straight line.
+        margin: cosine distance that confusing pairs are pushed to.
+        negatives: confusing pairs per query and epoch, at most; chosen anew in each epoch.
+        max_length: tokens of a description that are read; 0 for as many as the model was made for.
+        max_pairs: pairs per epoch, at most, those of queries with a paraphrase first; 0 for all.
+        dev_share: of the training documents with paraphrases, how many are held out; 0 for none.
+        patience: stop after so many epochs without a better F1 on the held-out part.
+        warmup, weight_decay: of AdamW; biases and norms do not decay.
+        seed: of every choice.
+    """
+
+    epochs: int = 20
+    batch_size: int = 120
+    lr: float = 2e-5
+    margin: float = 0.5
+    negatives: int = 5
+    max_length: int = 0
+    max_pairs: int = 0
+    dev_share: float = 0.1
+    patience: int = 5
+    warmup: float = 0.1
+    weight_decay: float = 0.01
+    seed: int = 13
+
+    def check(self) -> None:
+        """Refuse what makes no sense.
+
+        Raises:
+            OptionError: names the option and what it allows.
+        """
+        at_least = {"epochs": 1, "batch_size": 2, "negatives": 1, "max_length": 0, "max_pairs": 0, "patience": 1}
+        for name, low in at_least.items():
+            if getattr(self, name) < low:
+                raise OptionError(f"{name} is at least {low}", value=getattr(self, name))
+        ranges = {"margin": (0, 2), "dev_share": (0, 0.5), "warmup": (0, 1), "weight_decay": (0, 1), "lr": (0, 1)}
+        for name, (lowest, highest) in ranges.items():
+            if not lowest <= getattr(self, name) <= highest:
+                raise OptionError(f"{name} lies between {lowest} and {highest}", value=getattr(self, name))
+
+
+def train_bi_encoder(
+    pairs: Path,
+    output: Path,
+    model: str,
+    recipe: Recipe = Recipe(),
+    *,
+    overwrite: bool = False,
+    progress: Progress = silent,
+    on_epoch: Callable[[Record], None] | None = None,
+) -> Manifest:
+    """Tune an encoder on mined pairs; write it as a folder that sentence-transformers opens.
+
+    A killed call goes on after the last finished epoch, and then gives the same weights as one that was not killed (on
+    a CPU, with the same versions and number of threads). The weights of the epoch with the best F1 on the held-out part
+    are kept. Where everything was made already, nothing is done.
+
+    Args:
+        pairs: an artefact of `qbench mine-paraphrases`.
+        output: the folder of the checkpoint.
+        model: what is tuned, a folder or a name on the hub; a plain BERT gets mean pooling.
+        recipe: how.
+        overwrite: replace another bi-encoder in `output`.
+        progress: told the number of steps done.
+        on_epoch: called with the record of each epoch, the untrained model's first.
+
+    Returns:
+        the manifest; `counts` holds the sizes of the parts, the figures before training, of the best epoch and on the
+        test part, down-sampled to `negatives` confusing pairs per query as in the paper: at the threshold that is best
+        on the held-out part, and at the test part's own best one.
+
+    Raises:
+        InputError: the pairs or the model cannot be used, or nothing can be learnt from the pairs.
+        OptionError: the recipe makes no sense, or `output` holds something else.
+        MissingPackageError: sentence-transformers is not installed.
+        BusyError: another process is writing there.
+    """
+    from qbench import __version__
+    from qbench.mining.types import PAIRS_KIND
+
+    recipe.check()
+    folder = model_folder(model)
+    params = {
+        "trained": "bi-encoder",
+        "pairs": read_manifest(pairs, PAIRS_KIND).digest,
+        "base": model_digest(folder),
+        "base_name": Path(model).name,
+        **asdict(recipe),
+    }
+    key = digest({**{k: v for k, v in params.items() if k != "base_name"}, "version": __version__})
+    if not finished(output, KIND, key):
+        with drafting(output, KIND, key, params, overwrite=overwrite) as draft:
+            data = read_pairs(pairs, dev_share=recipe.dev_share, seed=recipe.seed)
+            network = load_model(str(folder), max_length=recipe.max_length)
+            _Training(data, network, recipe, draft, progress, on_epoch).run()
+    return read_manifest(output, KIND)
+
+
+class _Training:
+    """One training: what its steps share."""
+
+    def __init__(
+        self,
+        data: PairData,
+        network: SentenceTransformer,
+        recipe: Recipe,
+        draft: Draft,
+        progress: Progress,
+        on_epoch: Callable[[Record], None] | None,
+    ) -> None:
+        from sentence_transformers.sentence_transformer.losses import OnlineContrastiveLoss
+
+        self.data, self.network, self.recipe, self.draft = data, network, recipe, draft
+        self.progress, self.on_epoch = progress, on_epoch
+        self.loss = OnlineContrastiveLoss(network, margin=recipe.margin)
+        self.optimizer = _optimizer(network, recipe)
+        # Every epoch has as many pairs as the first.
+        self.steps = -(-len(self._epoch_pairs(1)) // recipe.batch_size)
+
+    def run(self) -> None:
+        import torch
+
+        with torch.random.fork_rng():
+            log = [{"epoch": 0, **self._on_dev()}]
+            history = resume(self.draft.folder, self.network, self.optimizer)
+            for record in [*log, *history]:
+                self._tell(record)
+            while len(history) < self.recipe.epochs and not self._stalled(history):
+                number = len(history) + 1
+                history.append({"epoch": number, "loss": self._epoch(number), **self._on_dev()})
+                improved = best_epoch(history, _dev_f1) == number
+                save_epoch(self.draft.folder, self.network, self.optimizer, history, best=improved)
+                self._tell(history[-1])
+        best = best_epoch(history, _dev_f1)
+        load_best(self.draft.folder, self.network, best)
+        self._write([*log, *history], best)
+
+    def _write(self, log: list[Record], best: int) -> None:
+        threshold = log[best].get("dev", {}).get("threshold")
+        self.draft.counts = {
+            **self.data.counts,
+            "epochs": len(log) - 1,
+            "best_epoch": best,
+            "dev_untrained": log[0].get("dev"),
+            "dev": log[best].get("dev"),
+            "test_downsampled": self._figures(self.data.test, "test", threshold),
+            "test_downsampled_best_threshold": self._figures(self.data.test, "test", None),
+        }
+        self.network.save_pretrained(str(self.draft.folder), create_model_card=False)
+        write_json(self.draft.folder / LOG, log)
+
+    def _epoch(self, number: int) -> float:
+        """Train for one epoch; the mean loss per step."""
+        import torch
+
+        pairs = self._epoch_pairs(number)
+        # The state of the generator is not kept: each epoch begins with its own.
+        torch.manual_seed(int(generator(self.recipe.seed, "dropout", str(number)).integers(2**63)))
+        self.network.train()
+        total = 0.0
+        for step, batch in enumerate(_batches(pairs, self.recipe.batch_size)):
+            done = (number - 1) * self.steps + step
+            for group in self.optimizer.param_groups:
+                group["lr"] = self.recipe.lr * _rate(done, self.recipe.epochs * self.steps, self.recipe.warmup)
+            loss = self._loss(batch)
+            if not torch.isfinite(loss):
+                raise OptionError(
+                    f"the loss is no longer finite in epoch {number}", value=loss.item(), remedy="Lower the lr"
+                )
+            self.optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
+            self.optimizer.step()
+            total += loss.item()
+            self.progress(done + 1, self.recipe.epochs * self.steps, f"epoch {number}")
+        return total / self.steps
+
+    def _epoch_pairs(self, number: int) -> Pairs:
+        recipe, train = self.recipe, self.data.train
+        rows = sampled(self.data, train, recipe.negatives, recipe.seed, str(number), max_pairs=recipe.max_pairs)
+        return train.rows(generator(recipe.seed, "order", str(number)).permutation(rows))
+
+    def _loss(self, batch: Pairs) -> Tensor:
+        import torch
+
+        device = self.network.device
+        half = device.type == "cuda" and torch.cuda.is_bf16_supported()
+        with torch.autocast(device.type, dtype=torch.bfloat16, enabled=half):
+            sides = [self._embed(batch.query, "query"), self._embed(batch.doc, "document")]
+        labels = torch.from_numpy(batch.positive.astype(np.int64)).to(device)
+        loss: Tensor = self.loss.compute_loss_from_embeddings([side.float() for side in sides], labels)
+        return loss
+
+    def _embed(self, positions: NDArray[np.int64], prompt: str) -> Tensor:
+        import torch
+        from sentence_transformers.util import batch_to_device
+
+        texts = [self.data.texts[i] for i in positions]
+        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
+        # On a CPU padding is what costs: texts go through in groups of like length. A GPU takes them all at once.
+        size = len(texts) if self.network.device.type == "cuda" else GROUP
+        found = []
+        for start in range(0, len(texts), size):
+            some = [texts[i] for i in order[start : start + size]]
+            # As `SingleVector.encode` will do: models that were tuned with prompts get them.
+            features = self.network.preprocess(some, prompt=self.network.prompts.get(prompt) or None)
+            found.append(self.network(batch_to_device(features, self.network.device))["sentence_embedding"])
+        return torch.cat(found)[torch.argsort(torch.tensor(order))]
+
+    def _on_dev(self) -> Record:
+        figures = self._figures(self.data.dev, "dev", None)
+        return {} if figures is None else {"dev": figures}
+
+    def _figures(self, part: Pairs, name: str, threshold: float | None) -> Record | None:
+        """How well the model tells the pairs of a part, down-sampled; None where it has no pairs of both kinds.
+
+        The threshold is the best one of the part itself where none is given.
+        """
+        part = part.rows(sampled(self.data, part, self.recipe.negatives, self.recipe.seed, name))
+        if not part.positive.any() or part.positive.all():
+            return None
+        scores = self._cosines(part)
+        chosen = best_threshold(scores, part.positive) if threshold is None else threshold
+        return {
+            **verdicts(scores, part.positive, chosen),
+            "threshold": chosen,
+            "threshold_from": name if threshold is None else "dev",
+            "nearest_is_paraphrase": nearest_is_paraphrase(scores, part.positive, part.starts()),
+            **part.counts(),
+        }
+
+    def _cosines(self, pairs: Pairs) -> NDArray[np.float64]:
+        encoder = SingleVector(self.network, max(BATCH, self.recipe.batch_size))
+
+        def vectors(positions: NDArray[np.int64], role: Any) -> NDArray[np.float32]:
+            distinct, back = np.unique(positions, return_inverse=True)
+            return encoder.encode([self.data.texts[i] for i in distinct], role)[back]
+
+        products = vectors(pairs.query, "query") * vectors(pairs.doc, "document")
+        return np.asarray(products.sum(axis=1), dtype=np.float64)
+
+    def _stalled(self, history: list[Record]) -> bool:
+        known = bool(history) and _dev_f1(history[-1]) is not None
+        return known and len(history) - best_epoch(history, _dev_f1) >= self.recipe.patience
+
+    def _tell(self, record: Record) -> None:
+        if self.on_epoch is not None:
+            self.on_epoch(record)
+
+
+def _dev_f1(record: Record) -> float | None:
+    return float(record["dev"]["f1"]) if "dev" in record else None
+
+
+def _optimizer(network: SentenceTransformer, recipe: Recipe) -> Optimizer:
+    import torch
+
+    named = list(network.named_parameters())
+    still = [p for name, p in named if name.endswith("bias") or "norm" in name.lower()]
+    decaying = [p for name, p in named if not (name.endswith("bias") or "norm" in name.lower())]
+    groups = [{"params": decaying, "weight_decay": recipe.weight_decay}, {"params": still, "weight_decay": 0.0}]
+    return torch.optim.AdamW(groups, lr=recipe.lr)
+
+
+def _rate(step: int, steps: int, warmup: float) -> float:
+    """The share of the highest learning rate: up in a straight line, then down to 0."""
+    rising = round(warmup * steps)
+    if step < rising:
+        return (step + 1) / rising
+    return (steps - step) / max(steps - rising, 1)
+
+
+def _batches(pairs: Pairs, size: int) -> Iterator[Pairs]:
+    for start in range(0, len(pairs), size):
+        yield pairs.rows(np.arange(start, min(start + size, len(pairs))))

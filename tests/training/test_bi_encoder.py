@@ -1,0 +1,150 @@
+"""Training the bi-encoder: it learns a rule, resumes, gives the same weights again, opens elsewhere."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from qbench.errors import InputError, OptionError
+from qbench.models.folders import model_digest
+from qbench.models.single_vector import load_encoder
+from qbench.training import bi_encoder as module
+from qbench.training.bi_encoder import Recipe, train_bi_encoder
+from tests.encoder_factories import WORDS, regular_pairs, tiny_bert, write_pairs
+
+QUICK = Recipe(epochs=3, batch_size=48, lr=3e-3, patience=3, seed=5)
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    return tiny_bert(tmp_path_factory.mktemp("base") / "tiny", WORDS)
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory):
+    return write_pairs(tmp_path_factory.mktemp("pairs") / "pairs", *regular_pairs())
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory, base, pairs):
+    folder = tmp_path_factory.mktemp("trained") / "checkpoint"
+    told = []
+    return folder, train_bi_encoder(pairs, folder, str(base), QUICK, on_epoch=told.append), told
+
+
+def test_it_learns_what_a_paraphrase_is(trained):
+    _, manifest, told = trained
+    counts = manifest.counts
+    assert counts["dev"]["f1"] > counts["dev_untrained"]["f1"] + 0.1
+    assert counts["dev"]["nearest_is_paraphrase"] > counts["dev_untrained"]["nearest_is_paraphrase"]
+    assert [record["epoch"] for record in told] == [0, 1, 2, 3]
+    assert told[3]["loss"] < told[1]["loss"]
+    assert counts["dev"] == told[counts["best_epoch"]]["dev"]
+    assert counts["dev"]["f1"] == max(record["dev"]["f1"] for record in told[1:])
+    for name in ("test_downsampled", "test_downsampled_best_threshold"):
+        found = counts[name]
+        assert found["f1"] == pytest.approx(
+            2 * found["precision"] * found["recall"] / (found["precision"] + found["recall"])
+        )
+    assert counts["test_downsampled_best_threshold"]["f1"] >= counts["test_downsampled"]["f1"]
+    assert counts["test_downsampled"]["threshold"] == counts["dev"]["threshold"]
+
+
+def test_sentence_transformers_opens_it_and_gives_the_same_vectors(trained):
+    from sentence_transformers import SentenceTransformer
+
+    folder, _, told = trained
+    texts = ["the revenue of 2019", "in 2020 total debt"]
+    theirs = SentenceTransformer(str(folder)).encode(texts, normalize_embeddings=True)
+    np.testing.assert_allclose(load_encoder(str(folder)).encode(texts), theirs, atol=1e-6)
+    assert json.loads((folder / "log.json").read_text()) == told
+    assert not [path for path in folder.rglob("*") if path.suffix in (".bin", ".pt", ".pkl")]
+
+
+def test_nothing_in_the_checkpoint_says_where_it_was_made(trained, base, pairs):
+    for path in trained[0].rglob("*.json"):
+        text = path.read_text()
+        assert str(base.parent) not in text
+        assert str(pairs.parent) not in text
+        assert str(trained[0].parent) not in text
+
+
+def test_a_killed_training_goes_on_and_ends_at_the_same_weights(trained, base, pairs, tmp_path, monkeypatch):
+    epoch, begun = module._Training._epoch, []
+
+    def killed(self, number):
+        begun.append(number)
+        if len(begun) == 2:
+            raise KeyboardInterrupt
+        return epoch(self, number)
+
+    monkeypatch.setattr(module._Training, "_epoch", killed)
+    folder = tmp_path / "checkpoint"
+    with pytest.raises(KeyboardInterrupt):
+        train_bi_encoder(pairs, folder, str(base), QUICK)
+    assert not folder.exists()
+    manifest = train_bi_encoder(pairs, folder, str(base), QUICK)
+    assert begun == [1, 2, 2, 3]
+    assert model_digest(folder) == model_digest(trained[0])
+    assert manifest == trained[1]
+    assert not [path for path in folder.iterdir() if path.name.startswith(".")]
+
+
+def test_a_finished_training_is_not_repeated_and_another_is_refused(trained, base, pairs, monkeypatch):
+    folder, manifest, _ = trained
+    monkeypatch.setattr(module, "_Training", None)
+    assert train_bi_encoder(pairs, folder, str(base), QUICK) == manifest
+    with pytest.raises(OptionError, match="another bi-encoder"):
+        train_bi_encoder(pairs, folder, str(base), Recipe(seed=1))
+
+
+def test_foreign_folders_are_refused(base, pairs, tmp_path):
+    (tmp_path / "mine.txt").write_text("")
+    with pytest.raises(OptionError, match="did not make"):
+        train_bi_encoder(pairs, tmp_path, str(base), QUICK)
+    with pytest.raises(InputError, match="not a finished"):
+        train_bi_encoder(tmp_path, tmp_path / "out", str(base), QUICK)
+
+
+def test_the_best_epoch_is_kept_and_patience_ends_it(base, pairs, tmp_path, monkeypatch):
+    scores = iter([0.2, 0.5, 0.9, 0.8, 0.7, 0.6])
+    kept = []
+    monkeypatch.setattr(module._Training, "_on_dev", lambda self: {"dev": {"f1": next(scores), "threshold": 0.5}})
+    load = module.load_best
+    monkeypatch.setattr(module, "load_best", lambda *a: kept.append(a[2]) or load(*a))
+    recipe = Recipe(epochs=9, batch_size=200, lr=1e-3, patience=2, max_pairs=100)
+    counts = train_bi_encoder(pairs, tmp_path / "out", str(base), recipe).counts
+    assert (counts["epochs"], counts["best_epoch"], kept) == (4, 2, [2])
+
+
+def test_without_a_held_out_part_the_last_epoch_is_kept(base, pairs, tmp_path):
+    recipe = Recipe(epochs=2, batch_size=200, dev_share=0, max_pairs=100)
+    counts = train_bi_encoder(pairs, tmp_path / "out", str(base), recipe).counts
+    assert (counts["best_epoch"], counts["dev"]) == (2, None)
+    assert counts["test_downsampled"]["threshold_from"] == "test"
+
+
+def test_a_loss_that_runs_away_is_an_error(base, pairs, tmp_path, monkeypatch):
+    loss = module._Training._loss
+    monkeypatch.setattr(module._Training, "_loss", lambda self, batch: loss(self, batch) * float("nan"))
+    with pytest.raises(OptionError, match=r"no longer finite in epoch 1.*Lower the lr"):
+        train_bi_encoder(pairs, tmp_path / "out", str(base), QUICK)
+
+
+@pytest.mark.parametrize(
+    "change", [{"epochs": 0}, {"batch_size": 1}, {"negatives": 0}, {"lr": 2.0}, {"margin": -1}, {"dev_share": 0.9}]
+)
+def test_recipes_that_make_no_sense(change, tmp_path):
+    (name,) = change
+    with pytest.raises(OptionError, match=name):
+        train_bi_encoder(tmp_path, tmp_path / "out", "nothing", Recipe(**change))
+
+
+def test_the_rate_rises_then_falls_to_nothing():
+    rates = [module._rate(step, 20, 0.2) for step in range(20)]
+    assert rates[:4] == [0.25, 0.5, 0.75, 1.0]
+    assert rates[3:] == sorted(rates[3:], reverse=True)
+    assert 0 < rates[-1] < 0.1
+    assert module._rate(0, 1, 0.0) == 1
