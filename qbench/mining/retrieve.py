@@ -12,7 +12,6 @@ from qbench.mining.describe import Descriptions, describe
 from qbench.mining.types import DESCRIPTIONS_KIND
 from qbench.progress import Progress, silent
 from qbench.quantities.types import Span
-from qbench.retrieval.analysis import token_lists
 from qbench.retrieval.finishing import ranked
 from qbench.retrieval.first_stages import Search, open_first_stage
 from qbench.retrieval.grammar import first_values, parse_system
@@ -90,19 +89,15 @@ def retrieve_quantity(
     corpus = corpus.sort("doc_id", descending=True)
     root = descriptions.path.parent / f".{descriptions.path.absolute().name}.search"
     key = descriptions.manifest.files["descriptions.parquet"]["sha256"]
+    values = first_values(wanted)
     first, _, _ = open_first_stage(
-        wanted.first.model.name, first_values(wanted), corpus.select("doc_id", "passage"), str(key), root
+        wanted.first.model.name, values, corpus.select("doc_id", "passage"), str(key), root, depth=top
     )
     found: list[list[Answer]] = []
-    for number, (text, tokens) in enumerate(zip(texts, token_lists(texts), strict=True)):
-        best = ranked(first.search(Search(str(number), text, tokens)), top)
-        rows = corpus["row"].gather(pl.Series(best.docs))
-        found.append(
-            [
-                _answer(row, float(score))
-                for row, score in zip(table[rows].iter_rows(named=True), best.scores, strict=True)
-            ]
-        )
+    for search in first.prepared([Search(str(number), text) for number, text in enumerate(texts)]):
+        best = ranked(first.search(search), top)
+        rows = table[corpus["row"].gather(pl.Series(best.docs))].iter_rows(named=True)
+        found.append([_answer(row, float(score)) for row, score in zip(rows, best.scores, strict=True)])
     return found
 
 
