@@ -77,9 +77,29 @@ def build(
     term, doc = np.divmod(pairs[first], max(size, 1))
     starts = np.searchsorted(term, np.arange(terms + 1)).astype(np.int64)
     mean = lengths.sum() / size if size and lengths.any() else 1.0
-    weights = counts * (k1 + 1) / (counts + (k1 * (1 - b + b * lengths / mean))[doc])
-    weights *= np.repeat(_idf(np.diff(starts), size, epsilon), np.diff(starts))
+    weights = saturation(counts, lengths[doc], mean, k1=k1, b=b)
+    weights *= np.repeat(idf(np.diff(starts), size, epsilon), np.diff(starts))
     return Postings(starts, doc.astype(np.int32), weights, size)
+
+
+def saturation(
+    counts: NDArray[np.int64], lengths: NDArray[np.int64], mean: float, *, k1: float = 1.5, b: float = 0.75
+) -> NDArray[np.float64]:
+    """What a term's occurrences are worth, before idf: tf * (k1 + 1) / (tf + k1 * (1 - b + b * length / mean)).
+
+    Args:
+        counts: shape (n,), how often a term is in a document.
+        lengths: shape (n,), number of tokens of that document.
+        mean: number of tokens of a document, on average.
+
+    Returns:
+        shape (n,), between 0 and k1 + 1.
+
+    >>> saturation(np.array([1, 2]), np.array([4, 4]), 4.0).round(3)
+    array([1.   , 1.429])
+    """
+    found: NDArray[np.float64] = counts * (k1 + 1) / (counts + k1 * (1 - b + b * lengths / mean))
+    return found
 
 
 def score(postings: Postings, query: Sequence[int]) -> NDArray[np.float64]:
@@ -133,12 +153,21 @@ def holding_all(postings: Postings, query: Sequence[int]) -> NDArray[np.int32]:
     return found
 
 
-def _idf(frequencies: NDArray[np.int64], size: int, epsilon: float) -> NDArray[np.float64]:
-    """Shape (terms,); there are few distinct frequencies, so `math.log` gives the reference's very numbers."""
+def idf(frequencies: NDArray[np.int64], size: int, epsilon: float = 0.25) -> NDArray[np.float64]:
+    """The weight of each term by the number of documents that hold it.
+
+    Args:
+        frequencies: shape (terms,), in the order of the terms' first occurrence, which is that of rank-bm25's sum.
+        size: number of documents.
+        epsilon: a negative idf is replaced by this share of the mean.
+
+    Returns:
+        shape (terms,). There are few distinct frequencies, so `math.log` gives the reference's very numbers.
+    """
     distinct, which = np.unique(frequencies, return_inverse=True)
     values = np.array([math.log(size - df + 0.5) - math.log(df + 0.5) for df in distinct.tolist()])
-    idf: NDArray[np.float64] = values[which] if frequencies.size else np.empty(0)
-    if idf.size:
-        mean = sum(idf.tolist()) / idf.size
-        idf[idf < 0] = epsilon * mean
-    return idf
+    found: NDArray[np.float64] = values[which] if frequencies.size else np.empty(0)
+    if found.size:
+        mean = sum(found.tolist()) / found.size
+        found[found < 0] = epsilon * mean
+    return found

@@ -1,0 +1,225 @@
+"""The k texts nearest to each text by BM25: the search of *Quantity Retrieval*, algorithm 1, and its whole cost.
+
+The result is exact, equal texts are searched once, and a run that is stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from qbench.errors import InputError, OptionError
+from qbench.progress import Progress, silent
+from qbench.store import digest, read_json, write_json
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from qbench.mining.join_index import Searchable
+    from qbench.mining.terms import TermMatrix
+
+VERSION = 1
+"""Raised when the same texts and options give other results."""
+STATE = "join.json"
+ARRAYS = {"docs": np.int32, "scores": np.float32, "shared": np.int16}
+TASK = 1024
+"""Different texts that a thread searches before it takes the next ones."""
+
+
+@dataclass(frozen=True)
+class JoinOptions:
+    """How to search.
+
+    Attributes:
+        k: results for each text.
+        k1, b, epsilon: the parameters of BM25, as in `qbench.scoring.bm25`.
+        drop_terms: so many of the terms in most texts are left out of matching; 0 is BM25 over all terms. Lengths
+            and the weights of other terms stay as they are.
+        block: texts searched between two writes; a run that is stopped loses at most one block.
+        threads: None for all cores.
+    """
+
+    k: int = 64
+    k1: float = 1.5
+    b: float = 0.75
+    epsilon: float = 0.25
+    drop_terms: int = 0
+    block: int = 16 * TASK
+    threads: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, least in (("k", 1), ("k1", 0), ("b", 0), ("epsilon", 0), ("drop_terms", 0), ("block", 1)):
+            if not getattr(self, name) >= least:
+                raise OptionError(f"{name} must be at least {least}", value=getattr(self, name))
+        if self.b > 1:
+            raise OptionError("b must lie between 0 and 1", value=self.b)
+        if self.threads is not None and self.threads < 1:
+            raise OptionError("threads must be at least 1", value=self.threads)
+
+
+class Neighbours(NamedTuple):
+    """The results for R texts, best first; rows with fewer than k end in -1 and 0.
+
+    Attributes:
+        docs: shape (R, k), int32, positions in the texts. Equal scores: the lower position first.
+        scores: shape (R, k), float32. The order is that of the scores before they are rounded.
+        shared: shape (R, k), int16, number of different terms that both texts hold, dropped ones left out; 32,767
+            stands for more.
+    """
+
+    docs: NDArray[np.int32]
+    scores: NDArray[np.float32]
+    shared: NDArray[np.int16]
+
+
+def self_join(
+    matrix: TermMatrix,
+    folder: Path,
+    options: JoinOptions = JoinOptions(),
+    *,
+    queries: NDArray[np.int64] | None = None,
+    progress: Progress = silent,
+) -> Neighbours:
+    """For each text the k others with the highest BM25 score, of those that share a term with it.
+
+    A term that the query holds twice counts twice, as in rank-bm25. `block` and `threads` change nothing in the result.
+
+    Args:
+        matrix: the terms of N texts, of `qbench.mining.terms.term_matrix`.
+        folder: for the result (docs.npy, scores.npy, shared.npy) and for what is done so far (join.json). What lies
+            there from a run with the same texts, queries and options is gone on with; from others it is replaced.
+        options: how to search.
+        queries: shape (R,), positions of the texts to search with, among all N; None for all of them.
+        progress: hears how many of the R texts are done.
+
+    Returns:
+        memory-mapped arrays, read-only.
+
+    Raises:
+        OptionError: a query is no position of a text.
+    """
+    rows = np.arange(len(matrix)) if queries is None else np.asarray(queries, dtype=np.int64)
+    if rows.size and not (rows.min() >= 0 and rows.max() < len(matrix)):
+        wrong = rows[(rows < 0) | (rows >= len(matrix))][0]
+        raise OptionError(f"a query is a position from 0 to {len(matrix) - 1}", value=int(wrong))
+    folder.mkdir(parents=True, exist_ok=True)
+    key = _key(matrix, rows, options)
+    shape = (rows.size, options.k)
+    done = _resumed(folder, key, shape)
+    progress(done, rows.size, "texts joined")
+    if done < rows.size:
+        _join(matrix, rows, folder, key, options, done, progress)
+    return read_neighbours(folder)
+
+
+def read_neighbours(folder: Path) -> Neighbours:
+    """What `self_join` left in a folder, memory-mapped and read-only.
+
+    Raises:
+        InputError: there is no result, or it is unfinished.
+    """
+    state = read_json(folder / STATE)
+    if state["done"] != state["total"]:
+        raise InputError("the join is unfinished", file=folder, value=state["done"], remedy="Run it again: it goes on")
+    return Neighbours(*_arrays(folder, "r"))
+
+
+def _join(
+    matrix: TermMatrix,
+    rows: NDArray[np.int64],
+    folder: Path,
+    key: str,
+    options: JoinOptions,
+    done: int,
+    progress: Progress,
+) -> None:
+    from qbench.mining.join_index import build
+
+    searchable = build(
+        matrix, k=options.k, k1=options.k1, b=options.b, epsilon=options.epsilon, drop_terms=options.drop_terms
+    )
+    # Equal texts come together, so that each is searched once (twice where a block ends between them).
+    bag_of = searchable.bags.of[rows]
+    order = np.argsort(bag_of, kind="stable")
+    arrays = _arrays(folder, "r+")
+    with ThreadPoolExecutor(options.threads or len(os.sched_getaffinity(0))) as threads:
+        try:
+            while done < rows.size:
+                here = order[done : done + options.block]
+                _block(searchable, rows[here], bag_of[here], here, arrays, options, threads)
+                for array in arrays:
+                    array.flush()
+                done += here.size
+                write_json(folder / STATE, {"digest": key, "done": done, "total": rows.size})
+                progress(done, rows.size, "texts joined")
+        except BaseException:
+            threads.shutdown(cancel_futures=True)
+            raise
+
+
+def _block(
+    searchable: Searchable,
+    texts: NDArray[np.int64],
+    bag_of: NDArray[np.int32],
+    places: NDArray[np.int64],
+    arrays: list[np.memmap[Any, Any]],
+    options: JoinOptions,
+    threads: ThreadPoolExecutor,
+) -> None:
+    """Search with some texts, and write what is found into their places."""
+    from qbench.mining.join_kernel import Found, scratch_for, search
+    from qbench.mining.join_tables import expand
+
+    bags, slots = np.unique(bag_of, return_inverse=True)
+    shape = (bags.size, options.k)
+    found = Found(
+        np.zeros(shape, np.int64), np.zeros(shape, np.int32), np.zeros(shape, np.int16), np.zeros(bags.size, np.int32)
+    )
+
+    def task(start: int) -> None:
+        part = slice(start, start + TASK)
+        index, rows = searchable.index, bags[part]
+        mine = Found(found.scores[part], found.bags[part], found.shared[part], found.sizes[part])
+        search(index, rows, searchable.shift, scratch_for(index, rows), mine)
+
+    list(threads.map(task, range(0, bags.size, TASK)))
+    ours, shape = searchable.bags, (texts.size, options.k)
+    results = [np.zeros(shape, kind) for kind in ARRAYS.values()]
+    results[0][:] = -1
+    tied = np.empty((options.k + 1) ** 2, np.int64)
+    expand(found, slots, texts, bags, ours.starts, ours.members, ours.own, ours.sizes, searchable.unit, tied, *results)
+    for array, result in zip(arrays, results, strict=True):
+        array[places] = result
+
+
+def _resumed(folder: Path, key: str, shape: tuple[int, int]) -> int:
+    """How many texts are done; with nothing to go on from, empty arrays are made first."""
+    try:
+        state = read_json(folder / STATE)
+        if state["digest"] == key and all(array.shape == shape for array in _arrays(folder, "r")):
+            return int(state["done"])
+    except (InputError, OSError, ValueError, KeyError, TypeError):
+        # Nothing there, or cut short: begin again.
+        pass
+    (folder / STATE).unlink(missing_ok=True)
+    for name, kind in ARRAYS.items():
+        np.lib.format.open_memmap(folder / f"{name}.npy", "w+", dtype=kind, shape=shape).flush()
+    write_json(folder / STATE, {"digest": key, "done": 0, "total": shape[0]})
+    return 0
+
+
+def _arrays(folder: Path, mode: Literal["r", "r+"]) -> list[np.memmap[Any, Any]]:
+    return [np.load(folder / f"{name}.npy", mmap_mode=mode, allow_pickle=False) for name in ARRAYS]
+
+
+def _key(matrix: TermMatrix, rows: NDArray[np.int64], options: JoinOptions) -> str:
+    """Names everything that can change the result: not the size of blocks, nor the number of threads."""
+    chosen = {name: value for name, value in asdict(options).items() if name not in ("block", "threads")}
+    arrays = (matrix.starts, matrix.terms, matrix.counts, matrix.lengths, rows)
+    return digest([VERSION, chosen, [hashlib.sha256(np.ascontiguousarray(array).data).hexdigest() for array in arrays]])
