@@ -21,10 +21,13 @@ def mine_paraphrases(
     k1: Annotated[float, typer.Option(help="Of BM25.")] = 1.5,
     b: Annotated[float, typer.Option(help="Of BM25.")] = 0.75,
     min_digits: Annotated[int, typer.Option(help="Significant digits on which two values have to agree.")] = 3,
-    min_terms: Annotated[int, typer.Option(help="Different words that two descriptions have to share.")] = 2,
+    min_terms: Annotated[int, typer.Option(help="Different words that two descriptions have to share.")] = 3,
     min_probability: Annotated[
         float, typer.Option(help="Leave out pairs whose equal values are too likely by chance (p_fact).")
-    ] = 0.9,
+    ] = 0.99,
+    bare: Annotated[
+        bool, typer.Option("--bare/--no-bare", help="Search for numbers without a unit too (sections, versions, ...).")
+    ] = False,
     same_sentence: Annotated[
         bool, typer.Option("--same-sentence/--no-same-sentence", help="Pairs within a sentence.")
     ] = False,
@@ -54,6 +57,7 @@ def mine_paraphrases(
         min_digits=min_digits,
         min_terms=min_terms,
         min_probability=min_probability,
+        bare=bare,
         same_sentence=same_sentence,
         same_document=same_document,
         test_share=test_share,

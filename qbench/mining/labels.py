@@ -17,7 +17,14 @@ if TYPE_CHECKING:
     from qbench.mining.pairs import MiningOptions
 
 PARAPHRASE, CONFUSING, DUPLICATE, DROPPED = range(4)
-REASONS = ("same sentence", "same document", "other split", "undecided value", "other year", "same words, other value")
+REASONS = (
+    "same sentence",
+    "same document",
+    "other split",
+    "undecided value",
+    "other period",
+    "same words, other value",
+)
 """Why a candidate is neither, in the order in which they are asked."""
 
 
@@ -28,7 +35,7 @@ class Records:
     Attributes:
         values: the quantities.
         sentence, document, words: numbers that are equal where the sentence, the document, the tokens are.
-        years: the years that a description names, one bit each; 0 for none.
+        years, months: those that a description names, one bit each; 0 for none. A quarter is its three months.
         test: whether its document belongs to the test part.
     """
 
@@ -37,6 +44,7 @@ class Records:
     document: NDArray[np.int64]
     words: NDArray[np.int64]
     years: NDArray[np.uint64]
+    months: NDArray[np.uint64]
     test: NDArray[np.bool_]
 
     @classmethod
@@ -53,6 +61,7 @@ class Records:
             _numbered(table["source_id"]),
             _numbered(tokenized(table["description"]).list.join(" ")),
             _years(table["description"]),
+            _months(table["description"]),
             test,
         )
 
@@ -74,13 +83,13 @@ def label(
     agreement, digits = compare(records.values, a, b, least=options.min_digits)
     same, other = agreement == SAME, agreement == DIFFERENT
     words = records.words[a] == records.words[b]
-    years = (records.years[a] != 0) & (records.years[b] != 0) & (records.years[a] & records.years[b] == 0)
+    period = _apart(records.years, a, b) | _apart(records.months, a, b)
     reasons = (
         (records.sentence[a] == records.sentence[b]) & (not options.same_sentence),
         (records.document[a] == records.document[b]) & (not options.same_document),
         ~records.test[a] & records.test[b],
         ~same & ~other,
-        same & years,
+        same & period,
         other & words,
     )
     found = np.where(same, np.where(words, DUPLICATE, PARAPHRASE), CONFUSING).astype(np.int8)
@@ -90,6 +99,12 @@ def label(
         dropped[reason] = int((open_ & applies).sum())
         open_ &= ~applies
     return np.where(open_, found, np.int8(DROPPED)), digits, dropped
+
+
+def _apart(bits: NDArray[np.uint64], a: NDArray[np.integer], b: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Whether both records name some, and none in common."""
+    apart: NDArray[np.bool_] = (bits[a] != 0) & (bits[b] != 0) & (bits[a] & bits[b] == 0)
+    return apart
 
 
 def _numbered(column: pl.Series) -> NDArray[np.int64]:
@@ -105,3 +120,20 @@ def _years(texts: pl.Series) -> NDArray[np.uint64]:
     years = np.zeros(len(texts), dtype=np.uint64)
     np.bitwise_or.at(years, rows["row"].to_numpy(), np.uint64(1) << rows["year"].to_numpy())
     return years
+
+
+_MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+_QUARTERS = tuple(
+    f"Q{n}|(?i:{name}[ -]quarter)" for n, name in enumerate(("first", "second", "third", "fourth"), start=1)
+)
+
+
+def _months(texts: pl.Series) -> NDArray[np.uint64]:
+    months = np.zeros(len(texts), dtype=np.uint64)
+    for number, name in enumerate(_MONTHS):
+        # With a capital: "may" and "march" are verbs, and "mar" is part of words.
+        months |= texts.str.contains(rf"\b{name}[a-z]{{0,6}}\b").to_numpy().astype(np.uint64) << np.uint64(number)
+    for number, pattern in enumerate(_QUARTERS):
+        found = texts.str.contains(rf"\b(?:{pattern})\b").to_numpy()
+        months |= np.where(found, np.uint64(7 << 3 * number), np.uint64(0))
+    return months

@@ -13,9 +13,9 @@ import numpy as np
 from qbench.errors import InputError, OptionError
 from qbench.mining.describe import Descriptions
 from qbench.mining.labels import CONFUSING, DROPPED, DUPLICATE, PARAPHRASE, Records, label
-from qbench.mining.probability import paper_estimate, term_estimate
+from qbench.mining.probability import paper_estimate, rank_estimate, relative_width, value_shares
 from qbench.mining.report import write_report
-from qbench.mining.same_value import LEAST_DIGITS
+from qbench.mining.same_value import LEAST_DIGITS, Values
 from qbench.mining.self_join import JoinOptions, Neighbours, self_join
 from qbench.mining.terms import TermMatrix, term_matrix
 from qbench.mining.types import DESCRIPTIONS, PAIRS, PAIRS_KIND, pair_schema
@@ -42,6 +42,7 @@ class MiningOptions:
         min_digits: significant digits on which two values have to agree.
         min_terms: different terms that two descriptions have to share.
         min_probability: paraphrases with a lower `p_fact` are left out.
+        bare: whether numbers without a unit are searched for: sections, versions and patents are such numbers too.
         same_sentence, same_document: whether both may stand in one sentence, in one document.
         test_share: share of the documents whose descriptions are the queries of the test part.
         seed: of the split.
@@ -51,8 +52,9 @@ class MiningOptions:
     k1: float = 1.5
     b: float = 0.75
     min_digits: int = LEAST_DIGITS
-    min_terms: int = 2
-    min_probability: float = 0.9
+    min_terms: int = 3
+    min_probability: float = 0.99
+    bare: bool = False
     same_sentence: bool = False
     same_document: bool = True
     test_share: float = 0.3
@@ -158,13 +160,15 @@ def mine_paraphrases(
     table = source.table().collect()
     test = _split(table["source_id"], options)
     records = Records.of(table, test)
-    queries = np.flatnonzero(records.values.usable & (records.values.digits >= options.min_digits))
+    with_unit = (table["base_unit"] != "").to_numpy()
+    enough = records.values.usable & (records.values.digits >= options.min_digits)
+    queries = np.flatnonzero(enough & (with_unit | options.bare))
     if not queries.size:
         raise InputError(
-            "no description has a single, exact value with enough digits",
+            "no description has a single, exact value with a unit and enough digits",
             file=source.path,
             value=f"{table.height:,} descriptions, {options.min_digits} digits",
-            remedy="Lower --min-digits",
+            remedy="Lower --min-digits, or take numbers without a unit: --bare",
         )
     with drafting(folder, PAIRS_KIND, key, params, overwrite=overwrite) as draft:
         join = JoinOptions(k=options.k, k1=options.k1, b=options.b, threads=threads)
@@ -200,6 +204,10 @@ def _blocks(
 ) -> Iterator[pl.DataFrame]:
     """The pairs of some queries at a time, as `pair_schema`; what is dropped is counted."""
     matrix, found = join
+    values = records.values
+    shares = value_shares(values.value, values.unit, values.usable)
+    sizes = np.diff(matrix.starts)
+    widths = relative_width(values.value, values.step)
     for start in range(0, queries.size, BLOCK):
         part = slice(start, start + BLOCK)
         docs = np.asarray(found.docs[part])
@@ -209,7 +217,13 @@ def _blocks(
         labels, digits, dropped = label(records, a, b, options)
         counts.update(dropped)
         counts["candidates"] += a.size
-        p_paper, p_fact = _estimates(matrix, a, b, labels, digits)
+        same = np.flatnonzero((labels == PARAPHRASE) | (labels == DUPLICATE))
+        p_paper, p_fact = np.full(a.size, np.nan), np.full(a.size, np.nan)
+        width = np.maximum(widths[a], widths[b]) * _nearness(values, a, b, row)[row] / np.log(4)
+        chance = np.maximum(width, np.maximum(shares[a], shares[b]))
+        p_fact[same] = rank_estimate(rank[same] + 1, chance[same])
+        terms = np.minimum(sizes[a[same]], sizes[b[same]])
+        p_paper[same] = paper_estimate(digits[same], terms, records=len(matrix), vocabulary=matrix.df.size)
         weak = labels == PARAPHRASE
         few = weak & (shared < options.min_terms)
         unsure = weak & ~few & (p_fact < options.min_probability)
@@ -225,24 +239,14 @@ def _blocks(
         yield _frame(table, records, (a, b, labels, rank, scores, digits, shared, p_paper, p_fact), kept)
 
 
-def _estimates(
-    matrix: TermMatrix,
-    a: NDArray[np.int64],
-    b: NDArray[np.int64],
-    labels: NDArray[np.int8],
-    digits: NDArray[np.int64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The paper's estimate and ours for the pairs of equal values; NaN for the others."""
-    size = len(matrix)
-    logs = np.log(matrix.df / max(size, 1))
-    same = np.flatnonzero((labels == PARAPHRASE) | (labels == DUPLICATE))
-    common = np.array([logs[matrix.shared(i, j)].sum() for i, j in zip(a[same], b[same], strict=True)])
-    terms = np.diff(matrix.starts)
-    p_paper, p_fact = np.full(a.size, np.nan), np.full(a.size, np.nan)
-    shorter = np.minimum(terms[a[same]], terms[b[same]])
-    p_paper[same] = paper_estimate(digits[same], shorter, records=size, vocabulary=matrix.df.size)
-    p_fact[same] = term_estimate(digits[same], common, records=size)
-    return p_paper, p_fact
+def _nearness(values: Values, a: NDArray[np.int64], b: NDArray[np.int64], row: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Of each query's candidates, the share with its unit and a value within a factor of two; shape (rows,)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.abs(values.value[a] / values.value[b])
+    near = (values.unit[a] == values.unit[b]) & (ratio >= 0.5) & (ratio <= 2)
+    counts = np.bincount(row)
+    found: NDArray[np.float64] = np.bincount(row, weights=near) / np.maximum(counts, 1)
+    return found
 
 
 def _frame(

@@ -5,11 +5,11 @@ and fractions of one share the family "ratio". They are
 
 - the **same**, if they compare, are single and exact ("about 5" and "5 to 8" are neither), point the same way where
   both are sizes of a change, and agree when the more precise is rounded to the digits of the other ("4.6 billion" and
-  "4,587 million" agree on 2 digits), on at least `least` significant digits (3 by default: "5" and "5" are too short to
-  mean anything);
-- **different**, if they compare, and either does not round to the other at all;
-- **undecided** otherwise, and of no use: too few digits, a range, an approximation, year-like numbers without a unit
-  (1900 to 2100), units that do not compare where one value may be the other ("$5.2 bn" and "5,200").
+  "4,587 million" agree on 2 digits; only numbers of 1,000 and more are taken for rounded), on at least `least`
+  significant digits (3 by default: "5" and "5" are too short to mean anything);
+- **different**, if they compare and are not the same;
+- **undecided** otherwise, and of no use: too few digits, a range, an approximation, whole numbers like
+  years (1900 to 2100), units that do not compare where one value may be the other ("$5.2 bn" and "5,200").
 
 Significant digits are as written: trailing zeros of a whole number do not count ("4,500,000" has two).
 """
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 LEAST_DIGITS = 3
 YEARS = (1900, 2100)
+ROUNDED = 1_000
+"""From here on a number may be another one, rounded: "101" is not "101.25", and "3.8 %" not "3.75 %"."""
 _SLACK = 1e-9
 """Relative error of a conversion; far below any rounding that the rule knows."""
 
@@ -44,7 +46,7 @@ class Values:
         unit: number of the base unit.
         digits: significant digits as written.
         step: by how much a value moves with its last significant digit, in the base unit.
-        usable: whether it may agree with another: single, exact, no bare year-like number, not zero.
+        usable: whether it may agree with another: single, exact, not like a year, not zero.
     """
 
     value: NDArray[np.float64]
@@ -58,9 +60,8 @@ class Values:
         """The values of a table with the columns of `qbench.mining.types.description_schema`."""
         value = table["base_value"].to_numpy().astype(np.float64)
         digits = np.maximum(table["digits"].to_numpy().astype(np.int64), 1)
-        bare = (table["unit"] == "").to_numpy()
-        whole = value == np.rint(value)
-        years = bare & whole & (value >= YEARS[0]) & (value <= YEARS[1])
+        written = table["value"].to_numpy().astype(np.float64)
+        years = (written == np.rint(written)) & (written >= YEARS[0]) & (written <= YEARS[1])
         single = (table["value"] == table["high"]).to_numpy() & (table["bound"] == "=").to_numpy()
         names = table["base_unit"] + "\x1f" + table["change"].fill_null("")
         unit = names.rank("dense").to_numpy().astype(np.int64)
@@ -102,10 +103,14 @@ def compare(
         raise OptionError("values have to agree on at least one digit", value=least)
     x, y = values.value[a], values.value[b]
     coarse = np.maximum(values.step[a], values.step[b])
-    agree = np.abs(x - y) <= coarse / 2 * (1 + 1e-6) + _SLACK * np.maximum(np.abs(x), np.abs(y))
+    slack = _SLACK * np.maximum(np.abs(x), np.abs(y))
+    close = np.abs(x - y) <= coarse / 2 * (1 + 1e-6) + slack
+    rounded = np.minimum(np.abs(x), np.abs(y)) >= ROUNDED
+    agree = close & (rounded | (np.abs(x - y) <= slack))
     comparable = (values.unit[a] == values.unit[b]) & values.usable[a] & values.usable[b]
     digits = np.minimum(values.digits[a], values.digits[b])
-    result = np.where(comparable & ~agree, DIFFERENT, UNDECIDED)
+    # What rounding could explain, even where it is not believed, is not held for different.
+    result = np.where(comparable & ~close, DIFFERENT, UNDECIDED)
     result = np.where(comparable & agree & (digits >= least), SAME, result)
     apart = (values.unit[a] != values.unit[b]) & ~_near(x, y)
     result = np.where(apart & values.usable[a] & values.usable[b], DIFFERENT, result)

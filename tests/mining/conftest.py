@@ -16,7 +16,8 @@ def facts():
         people, budget = 61_237 + 1_013 * n, 12.37 + 1.71 * n
         yield (
             f"{town}-a",
-            f"In 2019, the population of {town} was {people:,}. The yearly budget of {town} was ${budget:.2f} million. "
+            f"In 2019, the population of {town} was {people:,} people. "
+            f"The yearly budget of {town} was ${budget:.2f} million. "
             f"The library of {town} lent {4_567 + 777 * n:,} books.",
         )
         yield (

@@ -21,8 +21,8 @@ def test_a_row_for_each_fact(descriptions):
     first = table.row(0, named=True)
     assert first["description_id"] == f"{first['doc_id']}#0"
     assert first["source_id"] == "Aldergate-a"
-    assert first["description"] == "2019 population of Aldergate"
-    assert [first["sentence"][a:b] for a, b in first["segments"]] == ["2019", "population of Aldergate"]
+    assert first["description"] == "2019 population of Aldergate people"
+    assert [first["sentence"][a:b] for a, b in first["segments"]] == ["2019", "population of Aldergate", "people"]
     assert first["sentence"][first["value_start"] : first["value_end"]] == "61,237"
 
 

@@ -103,9 +103,16 @@ def test_a_value_that_too_many_share_is_left_out():
     assert agreeing(found, np.arange(52)).height == 50 * 49 + 2
 
 
-def test_a_bare_number_like_a_year_says_nothing():
-    found = records([1985.0, 1985.0, 1985.0, 1985.0, 2985.0, 2985.0], ["", "", "dollar", "dollar", "", ""], [4] * 6)
-    assert set(agreeing(found, np.arange(6))["query_row"]) == {2, 3, 4, 5}
+def test_a_number_like_a_year_says_nothing():
+    found = records([1985.0, 1985.0, 1985.5, 1985.5, 2985.0, 2985.0], ["dollar"] * 6, [4, 4, 5, 5, 4, 4])
+    assert set(agreeing(found, np.arange(6), least=4)["query_row"]) == {2, 3, 4, 5}
+
+
+def test_only_large_numbers_are_taken_for_rounded():
+    found = records([101.0, 101.25, 101_000.0, 101_250.0], ["dollar"] * 4, [3, 5, 3, 5])
+    assert [tuple(row) for row in agreeing(found, np.arange(4)).iter_rows()] == [(2, 3, 3), (3, 2, 3)]
+    values = Values.of(found)
+    assert compare(values, np.array([0]), np.array([1]))[0][0] == UNDECIDED
 
 
 def test_nothing_agrees_with_zero_or_nan():
