@@ -14,6 +14,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -76,8 +77,8 @@ def read_gold(path: Path, *, context: Context = "sentence") -> Gold:
 
     Args:
         path: the folder or file.
-        context: for MeasEval, what the text of a sample is. In a "sentence", as in the paper, segments outside of it are
-            left out and counted.
+        context: for MeasEval, what the text of a sample is. In a "sentence", as in the paper, segments outside of it
+            are left out and counted.
 
     Raises:
         InputError: there is nothing at `path`, or it cannot be used; with file, line and value.
@@ -91,9 +92,7 @@ def read_gold(path: Path, *, context: Context = "sentence") -> Gold:
     return gold
 
 
-def split(
-    samples: Sequence[GoldSample], seed: int, *, limit: int | None = None
-) -> dict[str, tuple[GoldSample, ...]]:
+def split(samples: Sequence[GoldSample], seed: int, *, limit: int | None = None) -> dict[str, tuple[GoldSample, ...]]:
     """Training, development and test part, 7 : 1.5 : 1.5 by quantities, groups kept whole.
 
     The paper splits by sentence; here sentences of one paragraph stay together, since they repeat each other's words.
@@ -215,9 +214,8 @@ def _read_lines(path: Path) -> Gold:
         sample = _sample(line, path, number)
         key = (sample.group, sample.text, sample.pivot)
         if key in seen:
-            raise InputError(
-                f"the same quantity as in line {seen[key]}", file=path, line=number, value=sample.pivot, remedy="Keep one"
-            )
+            message = f"the same quantity as in line {seen[key]}"
+            raise InputError(message, file=path, line=number, value=sample.pivot, remedy="Keep one")
         seen[key] = number
         samples.append(sample)
     return Gold(tuple(samples), _counted(samples, Counter()))
@@ -238,7 +236,7 @@ def _sample(line: str, path: Path, number: int) -> GoldSample:
         raise InputError("the segments are no list", file=path, line=number, value=row["segments"])
     spans = [_span(span, text, path, number) for span in (row["pivot"], *row["segments"])]
     pivot, segments = spans[0], sorted(spans[1:])
-    for (_, end), (start, _) in zip(segments, segments[1:], strict=False):
+    for (_, end), (start, _) in pairwise(segments):
         if start < end:
             raise InputError("two segments overlap", file=path, line=number, value=row["segments"])
     for start, end in segments:

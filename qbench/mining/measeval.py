@@ -74,9 +74,7 @@ def _paragraph(table: Path, text: str, counts: Counter[str]) -> Paragraph:
                 counts["annotations that lead to no quantity"] += 1
             else:
                 pivots[pivot].append(row.span)
-    return Paragraph(
-        table.stem, text, tuple((annotations[name].span, tuple(spans)) for name, spans in pivots.items())
-    )
+    return Paragraph(table.stem, text, tuple((annotations[name].span, tuple(spans)) for name, spans in pivots.items()))
 
 
 def _followed(row: _Annotation, annotations: dict[str, _Annotation], table: Path) -> str | None:

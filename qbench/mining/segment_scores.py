@@ -1,4 +1,4 @@
-"""How well descriptions are parsed: scores of segments and of whole descriptions (*Quantity Retrieval*, section 4.2)."""
+"""Scores of parsed descriptions, by segments and by quantities (*Quantity Retrieval*, section 4.2)."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def partial(predicted: Sequence[Segments], gold: Sequence[Segments]) -> SegmentS
     A segment e is right where some f of the other side has |e and f| / |e or f| > 1/3, in characters. A description is
     right where every predicted segment and every annotated one is right.
 
-    Of "staff of the firm" only "the firm" is found (8 of 17 characters: right); of "year 2019" only "201" (3 of 9: not):
+    Of "staff of the firm" only "the firm" is found (8 of 17 characters: right), of "year 2019" only "201" (3 of 9):
 
     >>> partial([[(9, 17), (25, 28)]], [[(0, 17), (20, 29)]])
     SegmentScores(precision=0.5, recall=0.5, f1=0.5, accuracy=0.0)
@@ -88,8 +88,7 @@ def _scores(
     found = [sum(right(segment, wanted) for segment in given) for given, wanted in zip(predicted, gold, strict=True)]
     hit = [sum(right(segment, given) for segment in wanted) for given, wanted in zip(predicted, gold, strict=True)]
     whole = sum(
-        f == len(given) and h == len(wanted)
-        for f, h, given, wanted in zip(found, hit, predicted, gold, strict=True)
+        f == len(given) and h == len(wanted) for f, h, given, wanted in zip(found, hit, predicted, gold, strict=True)
     )
     precision = _share(sum(found), sum(map(len, predicted)))
     recall = _share(sum(hit), sum(map(len, gold)))
