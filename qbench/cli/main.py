@@ -18,6 +18,7 @@ VERBS: dict[str, str] = {
     "synth": "Table of facts -> corpus with exact quantities.",
     "benchmark": "Check, import, export, show benchmarks.",
     "systems": "List the retrieval systems.",
+    "train": "Train a model on a gold set or on mined pairs.",
     "leaderboard": "Run systems, test differences, show a table.",
     "evaluate": "Score run files of other tools.",
     "extract": "Show the quantities of a text.",

@@ -195,7 +195,8 @@ def _optimizer(tagger: Tagger, options: TaggerTraining) -> torch.optim.Optimizer
         [
             {"params": list(tagger.encoder.parameters()), "lr": options.learning_rate},
             {"params": head, "lr": options.head_learning_rate},
-        ]
+        ],
+        fused=True,
     )
 
 

@@ -1,0 +1,17 @@
+"""`qbench train`: train a model, one sub-command each."""
+
+from __future__ import annotations
+
+import typer
+
+from qbench.cli import train_description_parser
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True)
+
+
+@app.callback()
+def _train() -> None:
+    """Train a model on a gold set or on mined pairs."""
+
+
+app.command("description-parser")(train_description_parser.train_description_parser)
