@@ -14,4 +14,4 @@ def _train() -> None:
     """Train a model on a gold set or on mined pairs."""
 
 
-app.command("description-parser")(train_description_parser.train_description_parser)
+app.command("description-parser")(train_description_parser.description_parser)

@@ -1,27 +1,25 @@
-"""`qbench train description-parser`: from a gold set to the checkpoint of a tagger."""
+"""`qbench train description-parser`: the tagger of *Quantity Retrieval*."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
-if TYPE_CHECKING:
-    from qbench.training.tagger import TrainedTagger
 
-
-def train_description_parser(
+def description_parser(
     gold: Annotated[
         Path,
         typer.Argument(
+            metavar="GOLD",
             help="A MeasEval folder (tsv/ and text/), or a file of JSON lines with text, pivot [start, end] and "
-            "segments [[start, end], ...]."
+            "segments [[start, end], ...].",
         ),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the checkpoint.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="CHECKPOINT", help="Folder of the trained tagger.")],
     model: Annotated[
-        str, typer.Option(help="The encoder: a folder with a BERT and its tokenizer.json, or a name on the hub.")
+        str, typer.Option(help="The encoder: a folder, or a name on the hub, of a BERT with safetensors.")
     ],
     context: Annotated[
         str, typer.Option(help="MeasEval: take each quantity in its sentence, or in its whole paragraph.")
@@ -30,54 +28,81 @@ def train_description_parser(
         int | None, typer.Option(min=1, help="Train on so many sentences only, for a learning curve.")
     ] = None,
     epochs: Annotated[int, typer.Option(min=1, help="Passes over the training part, at most.")] = 20,
-    patience: Annotated[int, typer.Option(min=1, help="Stop after so many epochs without a better F1.")] = 4,
+    patience: Annotated[
+        int, typer.Option(min=1, help="Stop after so many epochs without a better F1 on the development part.")
+    ] = 4,
     batch_size: Annotated[int, typer.Option(min=1, help="Quantities per step.")] = 16,
-    learning_rate: Annotated[float, typer.Option(help="Of the encoder.")] = 2e-5,
-    head_learning_rate: Annotated[
-        float, typer.Option(help="Of the new layers. The paper has 2e-5 for all; small gold sets want more.")
+    lr: Annotated[float, typer.Option(help="Learning rate of the encoder.")] = 2e-5,
+    head_lr: Annotated[
+        float, typer.Option(help="Learning rate of the new layers. The paper has 2e-5; small gold sets want more.")
     ] = 1e-3,
     hidden_size: Annotated[int, typer.Option(min=1, help="Of the LSTM, in each direction.")] = 512,
-    seed: Annotated[int, typer.Option(help="Of the split, the new weights, the batches.")] = 13,
-    device: Annotated[str, typer.Option(help="cpu, cuda, or auto.")] = "auto",
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace another checkpoint in the folder.")] = False,
+    seed: Annotated[int, typer.Option(help="Seed of the split and of every choice.")] = 13,
+    device: Annotated[str, typer.Option(help="cpu, cuda, or auto: a GPU where there is one.")] = "auto",
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace another description parser in the output folder.")
+    ] = False,
 ) -> None:
     """Train a tagger that finds the words which say what a quantity is.
 
-    The gold set is split 7 : 1.5 : 1.5 into training, development and test part. An interrupted run goes on after its
-    last whole epoch when the same command is given again.
+    The gold set is split 7 : 1.5 : 1.5 into training, development and test part. An interrupted training goes on after
+    its last finished epoch when the same command is given again.
 
     Example: qbench train description-parser measeval -o my-parser --model bert-base-uncased
     """
     from qbench.cli import console
     from qbench.mining.gold import read_gold
-    from qbench.training.tagger import TaggerTraining, train_tagger
+    from qbench.training.tagger import TaggerRecipe, train_tagger
 
-    options = TaggerTraining(
-        learning_rate=learning_rate,
-        head_learning_rate=head_learning_rate,
-        batch_size=batch_size,
+    recipe = TaggerRecipe(
         epochs=epochs,
+        batch_size=batch_size,
+        lr=lr,
+        head_lr=head_lr,
         patience=patience,
         hidden_size=hidden_size,
         limit=limit,
         seed=seed,
-        device=device,
     )
     samples = read_gold(gold, context=context)  # type: ignore[arg-type]  # checked where it is used
     with console.progress("train") as progress:
-        trained = train_tagger(samples, output, model, options, overwrite=overwrite, progress=progress)
-    _report(trained)
+        manifest = train_tagger(
+            samples,
+            output,
+            model,
+            recipe,
+            device=device,
+            overwrite=overwrite,
+            progress=progress,
+            on_epoch=_show_epoch,
+        )
+    _report(output, manifest.counts)
 
 
-def _report(trained: TrainedTagger) -> None:
-    from qbench.cli import console
+def _show_epoch(record: dict[str, Any]) -> None:
+    from qbench.cli.console import note
 
-    if not trained.new:
-        console.note(f"{trained.path}: already trained on the same gold set, with the same options")
-    report = trained.report
-    for what, count in (*report["gold"].items(), *(row for row in report.items() if isinstance(row[1], int))):
-        console.out().print(f"{what:<36}{count:>8,}", markup=False)
+    note(f"epoch {record['epoch']:<4} loss {record['loss']:.3f}  {_figures(record['dev'])}")
+
+
+def _report(output: Path, counts: dict[str, Any]) -> None:
+    from qbench.cli.console import note, out
+
+    lines = [f"{what}: {count:,}" for what, count in counts["gold"].items()]
+    lines.append(f"{'part':6}{'texts':>8}{'quantities':>12}")
+    lines += [f"{part:6}{sizes['texts']:>8,}{sizes['quantities']:>12,}" for part, sizes in counts["parts"].items()]
+    if counts["cut_to_a_window"]:
+        lines.append(f"too long for the encoder, cut to a window: {counts['cut_to_a_window']:,}")
+    lines.append(f"best epoch: {counts['best_epoch']} of {counts['epochs']}")
     for part in ("dev", "test"):
-        for mode, scores in report[part].items():
-            figures = "  ".join(f"{name} {value:.3f}" for name, value in scores.items())
-            console.out().print(f"{part:<5}{mode:<8} {figures}", markup=False)
+        lines += [f"{part}, {mode}: {_figures(scores)}" for mode, scores in counts[part].items()]
+    for line in lines:
+        out().print(line, markup=False)
+    note(f"Written to {output}; use it: qbench describe INDEX -o DESCRIPTIONS --parser tagger --checkpoint {output}")
+
+
+def _figures(scores: dict[str, float]) -> str:
+    return (
+        f"F1 {scores['f1']:.3f}  precision {scores['precision']:.3f}  recall {scores['recall']:.3f}  "
+        f"accuracy {scores['accuracy']:.3f}"
+    )

@@ -1,65 +1,46 @@
-"""The description parsers by name, and how well one does on gold."""
+"""The parsers of descriptions that are known by name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from qbench.errors import OptionError, UnknownNameError
-from qbench.mining.gold import GoldSample
-from qbench.mining.segment_scores import SegmentScores, partial, strict
 from qbench.mining.types import DescriptionParser
-from qbench.quantities.types import Quantity
+from qbench.quantities.parse import EMBEDDED
+
+PARSERS: Mapping[str, str] = {
+    "rules": "from the extractor's parse: concept, subject, verb, places and times (default)",
+    "tagger": "the BERT + BiLSTM tagger of *Quantity Retrieval*, trained by `qbench train description-parser`",
+}
 
 
-def get_parser(name: str, *, folder: Path | None = None, device: str = "auto") -> DescriptionParser:
-    """A description parser.
+def get_parser(name: str, *, folder: Path | None = None, spacy_model: str = EMBEDDED) -> DescriptionParser:
+    """The parser of a name.
 
     Args:
-        name: one of `PARSERS`.
-        folder: the checkpoint, for those that are trained.
-        device: a torch device, for those too.
+        name: a key of `PARSERS`.
+        folder: the tagger's checkpoint.
+        spacy_model: what parses sentences for the rules.
 
     Raises:
         UnknownNameError: there is no such parser.
-        OptionError: it needs a folder and has none, or the other way round.
+        OptionError: the tagger's folder is missing, or given to another parser.
+        InputError: the folder holds no tagger.
+        MissingPackageError: the tagger needs the extra `neural`.
     """
     if name not in PARSERS:
-        raise UnknownNameError("unknown description parser", value=name, remedy=f"Use one of {', '.join(PARSERS)}")
-    return PARSERS[name](folder=folder, device=device)
+        raise UnknownNameError("unknown description parser", value=name, remedy=f"Known: {', '.join(PARSERS)}")
+    if (folder is not None) != (name == "tagger"):
+        raise OptionError(
+            "the tagger needs the folder of its checkpoint, and no other parser does",
+            value=name,
+            remedy="Give both --parser tagger and --checkpoint FOLDER",
+        )
+    if folder is not None:
+        from qbench.mining.tagger_parser import TaggerParser
 
+        return TaggerParser(folder)
+    from qbench.mining.rules_parser import RulesParser
 
-def _tagger(*, folder: Path | None, device: str) -> DescriptionParser:
-    from qbench.mining.tagger_parser import TaggerParser
-
-    if folder is None:
-        remedy = "Train one with `qbench train description-parser`, and give its folder"
-        raise OptionError("the description parser tagger needs a checkpoint", remedy=remedy)
-    return TaggerParser(folder, device=device)
-
-
-PARSERS: Mapping[str, Callable[..., DescriptionParser]] = {"tagger": _tagger}
-"""Name -> what opens it, from a folder and a device."""
-
-
-def score_parser(parser: DescriptionParser, samples: Sequence[GoldSample]) -> dict[str, SegmentScores]:
-    """Scores of a parser that is told where the quantities are.
-
-    The pivots of one text are given together, as mentions without value or unit.
-
-    Returns:
-        the scores under "strict" and "partial" (see `qbench.mining.segment_scores`).
-    """
-    order = sorted(samples, key=lambda sample: (sample.group, sample.text, sample.pivot))
-    rows = [(text, list(some)) for (_, text), some in groupby(order, key=lambda sample: (sample.group, sample.text))]
-    found = parser.parse_many([(text, [_mention(sample) for sample in some]) for text, some in rows])
-    predicted = [description.segments for row in found for description in row]
-    gold = [sample.segments for sample in order]
-    return {"strict": strict(predicted, gold), "partial": partial(predicted, gold)}
-
-
-def _mention(sample: GoldSample) -> Quantity:
-    neutral: Any = {"value": 0.0, "high": 0.0, "base_value": 0.0, "base_high": 0.0}
-    return Quantity(bound="=", unit="", family="", base_unit="", value_span=sample.pivot, **neutral)
+    return RulesParser(spacy_model)

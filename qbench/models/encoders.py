@@ -1,4 +1,4 @@
-"""BERT-family encoders and their tokenisers, from a folder or by a name on the hub. Needs the extra `neural`."""
+"""BERT-family encoders with their hidden states, and their tokenisers. Needs the extra `neural`."""
 
 from __future__ import annotations
 
@@ -17,64 +17,52 @@ def require_neural() -> None:
     Raises:
         MissingPackageError: one of them is not installed.
     """
-    try:
-        for name in ("safetensors", "torch", "transformers"):
+    for name in ("safetensors", "torch", "transformers"):
+        try:
             import_module(name)
-    except ImportError as fault:
-        raise MissingPackageError(
-            f"{fault.name} is not installed", remedy="Install it with `pip install 'qbench[neural]'`"
-        ) from None
+        except ImportError:
+            raise MissingPackageError(
+                f"neural models need {name}", remedy="Install it: pip install 'qbench[neural]'"
+            ) from None
 
 
-def open_encoder(model: str) -> tuple[Any, Any]:
-    """An encoder with its weights in single precision, and its tokeniser.
+def open_encoder(folder: Path, *, weights: bool = True) -> tuple[Any, Any]:
+    """An encoder in single precision, and its tokeniser. Nothing is downloaded, and no code from the folder is run.
 
     Args:
-        model: a folder, or a name on the hub. Weights must be safetensors: other formats can run code when read.
+        folder: with configuration, tokeniser, and weights as safetensors; see `qbench.models.folders.model_folder`.
+        weights: whether they are read; else they are random, for one's own to be put in.
 
     Raises:
-        InputError: there is no such model, or it cannot be read.
+        InputError: the folder holds no such model, or it is not whole.
         OptionError: its tokeniser cannot say where its tokens are in the text.
-    """
-    import torch
-    from transformers import AutoModel, AutoTokenizer
-
-    local = Path(model).is_dir()
-    with _quiet():
-        try:
-            tokenizer = AutoTokenizer.from_pretrained(model, local_files_only=local)
-            encoder = AutoModel.from_pretrained(
-                model, local_files_only=local, use_safetensors=True, dtype=torch.float32
-            )
-        except (OSError, ValueError, KeyError) as fault:
-            raise InputError(
-                f"the model cannot be opened: {_first_line(fault)}",
-                value=model,
-                remedy="Give a folder with config.json, tokenizer.json and model.safetensors, or a name on the hub",
-            ) from fault
-    if not tokenizer.is_fast:
-        remedy = "Choose a model with a tokenizer.json"
-        raise OptionError("the model's tokeniser does not tell where its tokens are", value=model, remedy=remedy)
-    return encoder, tokenizer
-
-
-def rebuild_encoder(folder: Path) -> tuple[Any, Any]:
-    """An encoder of the shape that `config.json` says, its weights random, and the tokeniser; nothing is downloaded.
-
-    Raises:
-        InputError: the files are missing or broken.
     """
     import torch
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 
-    shape: Any = AutoModel
-    with _quiet():
-        try:
-            tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-            config = AutoConfig.from_pretrained(folder, local_files_only=True)
-            return shape.from_config(config, dtype=torch.float32), tokenizer
-        except (OSError, ValueError, KeyError) as fault:
-            raise InputError(f"the model cannot be opened: {_first_line(fault)}", file=folder) from fault
+    model: Any = AutoModel
+    here: dict[str, Any] = {"local_files_only": True}
+    try:
+        with _quiet():
+            tokenizer = AutoTokenizer.from_pretrained(folder, **here)
+            if weights:
+                encoder = model.from_pretrained(folder, use_safetensors=True, dtype=torch.float32, **here)
+            else:
+                encoder = model.from_config(AutoConfig.from_pretrained(folder, **here), dtype=torch.float32)
+        if len(tokenizer) <= len(tokenizer.all_special_tokens):
+            # transformers makes up a tokeniser where a folder has none.
+            raise ValueError("it has no vocabulary")
+    except Exception as fault:  # whatever a damaged folder makes the libraries raise
+        lines = [line.strip() for line in str(fault).splitlines() if line.strip()]
+        raise InputError(
+            f"this model cannot be loaded: {lines[0] if lines else type(fault).__name__}",
+            file=folder,
+            remedy="It needs a configuration, a tokenizer and weights as safetensors",
+        ) from fault
+    if not tokenizer.is_fast:
+        remedy = "Choose a model with a tokenizer.json"
+        raise OptionError("the model's tokeniser does not tell where its tokens are", value=folder.name, remedy=remedy)
+    return encoder, tokenizer
 
 
 def longest_input(encoder: Any, tokenizer: Any) -> int:
@@ -95,7 +83,8 @@ def choose_device(device: str) -> str:
     try:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError, NotImplementedError) as fault:
-        raise OptionError(f"no such device: {_first_line(fault)}", value=device, remedy="Use cpu or auto") from None
+        message = str(fault).splitlines()[0].rstrip(".")
+        raise OptionError(f"no such device: {message}", value=device, remedy="Use cpu or auto") from None
     return device
 
 
@@ -114,7 +103,3 @@ def _quiet() -> Iterator[None]:
         logging.set_verbosity(level)
         if bars:
             logging.enable_progress_bar()
-
-
-def _first_line(fault: BaseException) -> str:
-    return (str(fault).splitlines() or [type(fault).__name__])[0].rstrip(".")

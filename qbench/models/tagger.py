@@ -22,7 +22,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from qbench.errors import InputError
 from qbench.models.bieo import TAGS, segments_of
-from qbench.models.encoders import longest_input, open_encoder, rebuild_encoder
+from qbench.models.encoders import longest_input, open_encoder
 from qbench.quantities.types import Span
 from qbench.store import read_json, write_json
 
@@ -88,11 +88,11 @@ class Tagger(nn.Module):
         self.tags = nn.Linear(2 * config.hidden_size, len(TAGS))
 
     @classmethod
-    def new(cls, model: str, seed: int, hidden_size: int = 512) -> Tagger:
+    def new(cls, folder: Path, seed: int, hidden_size: int = 512) -> Tagger:
         """A tagger to be trained: a pre-trained encoder, all above it random.
 
         Args:
-            model: the encoder's folder, or its name on the hub.
+            folder: of the encoder; see `qbench.models.folders.model_folder`.
             seed: of the random weights.
             hidden_size: as in `TaggerConfig`.
 
@@ -100,7 +100,7 @@ class Tagger(nn.Module):
             InputError: the encoder cannot be opened.
             OptionError: its tokeniser tells no offsets.
         """
-        encoder, tokenizer = open_encoder(model)
+        encoder, tokenizer = open_encoder(folder)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             tokenizer.add_tokens(list(MARKS), special_tokens=True)
@@ -125,7 +125,7 @@ class Tagger(nn.Module):
         except TypeError as fault:
             raise InputError(f"no configuration of a tagger: {fault}", file=folder / CONFIG) from None
         with torch.random.fork_rng(devices=[]):
-            tagger = cls(*rebuild_encoder(folder), config)
+            tagger = cls(*open_encoder(folder, weights=False), config)
         try:
             tagger.load_state_dict(load_file(folder / WEIGHTS))
         except (SafetensorError, RuntimeError) as fault:
@@ -134,16 +134,13 @@ class Tagger(nn.Module):
         return tagger.eval()
 
     def save(self, folder: Path) -> None:
-        """Write weights, configurations and tokeniser into a folder; without the name of the folder they came from."""
+        """Write weights, configurations and tokeniser into a folder; nothing of where the encoder came from."""
         self.encoder.config._name_or_path = ""
         self.encoder.config.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
         write_json(folder / CONFIG, asdict(self.config))
-        self.save_weights(folder / WEIGHTS)
-
-    def save_weights(self, path: Path) -> None:
-        """Write the weights alone, as safetensors."""
-        save_file({name: tensor.detach().cpu().contiguous() for name, tensor in self.state_dict().items()}, path)
+        weights = {name: tensor.cpu().contiguous() for name, tensor in self.state_dict().items()}
+        save_file(weights, folder / WEIGHTS)
 
     def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
         """Scores of the tags.

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from qbench.errors import InputError, OptionError
 from qbench.mining.gold import PARTS, GoldSample, read_gold, split, texts
-from tests.tiny_bert import write_rows
+from tests.gold_factories import write_rows
 
 MEASEVAL = Path(__file__).parents[3] / "shared" / "data" / "extraction" / "measeval"
 TEXT = "Deep lakes of the north are cold. Their mean depth (of 42 m) in winter was 9 m higher. No lake froze."

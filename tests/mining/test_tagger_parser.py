@@ -8,12 +8,14 @@ import pytest
 
 from qbench.errors import InputError, OptionError, UnknownNameError
 from qbench.mining.gold import GoldSample
-from qbench.mining.parsers import get_parser, score_parser
+from qbench.mining.parser_scores import score_parser
+from qbench.mining.parsers import get_parser
 from qbench.mining.tagger_parser import KIND, pivot_of
 from qbench.mining.types import Description
 from qbench.quantities.types import Quantity
 from qbench.store import drafting
-from tests.tiny_bert import ENGLISH, english, tiny_bert
+from tests.encoder_factories import tiny_bert
+from tests.gold_factories import ENGLISH, english
 
 NEUTRAL = Quantity(1, 1, "=", "", "", "", 1, 1)
 
@@ -22,7 +24,7 @@ def checkpoint(folder, encoder, seed):
     from qbench.models.tagger import Tagger
 
     with drafting(folder, KIND, f"seed {seed}", {}) as draft:
-        Tagger.new(str(encoder), seed, 16).save(draft.folder)
+        Tagger.new(encoder, seed, 16).save(draft.folder)
     return folder
 
 
@@ -85,7 +87,7 @@ def test_nothing_to_parse(parser):
 
 def test_the_key_names_the_bytes_of_the_checkpoint(parser, folder, tmp_path):
     assert parser.name == "tagger"
-    assert parser.key() == get_parser("tagger", folder=folder, device="cpu").key()
+    assert parser.key() == get_parser("tagger", folder=folder).key()
     other = checkpoint(tmp_path / "two", folder.parent / "bert", 2)
     assert get_parser("tagger", folder=other).key() != parser.key()
 
@@ -93,7 +95,7 @@ def test_the_key_names_the_bytes_of_the_checkpoint(parser, folder, tmp_path):
 def test_parsers_by_name(tmp_path):
     with pytest.raises(UnknownNameError, match="tagger"):
         get_parser("oracle")
-    with pytest.raises(OptionError, match="qbench train description-parser"):
+    with pytest.raises(OptionError, match="needs the folder of its checkpoint"):
         get_parser("tagger")
     with pytest.raises(InputError, match=r"manifest\.json"):
         get_parser("tagger", folder=tmp_path)

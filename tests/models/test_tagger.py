@@ -10,18 +10,22 @@ import torch
 from qbench.errors import InputError, MissingPackageError, OptionError
 from qbench.models.encoders import choose_device, require_neural
 from qbench.models.tagger import Tagger
-from tests.tiny_bert import CHINESE, ENGLISH, chinese, english, tiny_bert
+from tests.encoder_factories import tiny_bert
+from tests.gold_factories import CHINESE, ENGLISH, chinese, english
 
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
     root = tmp_path_factory.mktemp("encoders")
-    return {name: tiny_bert(root / name, words) for name, words in (("english", ENGLISH), ("chinese", CHINESE))}
+    return {
+        name: tiny_bert(root / name, words, positions=64)
+        for name, words in (("english", ENGLISH), ("chinese", CHINESE))
+    }
 
 
 @pytest.fixture(scope="module")
 def tagger(folders):
-    return Tagger.new(str(folders["english"]), 1, 16).eval()
+    return Tagger.new(folders["english"], 1, 16).eval()
 
 
 def items(rows):
@@ -52,7 +56,7 @@ def test_special_tokens_in_a_text_are_text(tagger):
 
 
 def test_chinese_needs_no_spaces(folders):
-    tagger = Tagger.new(str(folders["chinese"]), 1, 16)
+    tagger = Tagger.new(folders["chinese"], 1, 16)
     text = "2020年公司的收入为365万元。"
     (encoded,) = tagger.encode([(text, (11, 16))])
     found = tokens(tagger, encoded)
@@ -99,7 +103,7 @@ def test_reads_the_last_two_layers_of_the_encoder(tagger):
 
 @pytest.mark.parametrize("language", ["english", "chinese"])
 def test_a_saved_tagger_comes_back_with_the_same_outputs(folders, tmp_path, language):
-    made = Tagger.new(str(folders[language]), 3, 16).eval()
+    made = Tagger.new(folders[language], 3, 16).eval()
     rows = items(english(10) if language == "english" else chinese(10))
     expected = made(*made.batch(made.encode(rows)))
     made.save(tmp_path)
@@ -116,7 +120,7 @@ def test_a_saved_tagger_comes_back_with_the_same_outputs(folders, tmp_path, lang
 def test_a_seed_makes_the_new_weights_and_leaves_torch_alone(folders):
     torch.manual_seed(5)
     before = torch.random.get_rng_state()
-    one, same, other = (Tagger.new(str(folders["english"]), seed, 16) for seed in (1, 1, 2))
+    one, same, other = (Tagger.new(folders["english"], seed, 16) for seed in (1, 1, 2))
     assert torch.equal(torch.random.get_rng_state(), before)
     assert all(torch.equal(a, b) for a, b in zip(one.state_dict().values(), same.state_dict().values(), strict=True))
     assert not torch.equal(one.tags.weight, other.tags.weight)
@@ -125,17 +129,23 @@ def test_a_seed_makes_the_new_weights_and_leaves_torch_alone(folders):
     assert torch.equal(old, other.encoder.get_input_embeddings().weight[:-2])
 
 
-def test_what_is_no_model_is_an_error(tmp_path, monkeypatch):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    with pytest.raises(InputError, match="cannot be opened") as caught:
-        Tagger.new(str(tmp_path), 1)
-    assert "name on the hub" in str(caught.value)
+def test_what_is_no_model_is_an_error(folders, tmp_path):
+    with pytest.raises(InputError, match="cannot be loaded") as caught:
+        Tagger.new(tmp_path, 1)
+    assert "safetensors" in str(caught.value)
+    for name in ("config.json", "model.safetensors"):
+        (tmp_path / name).write_bytes((folders["english"] / name).read_bytes())
+    with pytest.raises(InputError, match="no vocabulary"):
+        Tagger.new(tmp_path, 1)
+
+
+def test_an_empty_folder_is_no_checkpoint(tmp_path):
     with pytest.raises(InputError, match=r"it has no tagger\.json"):
         Tagger.load(tmp_path)
 
 
 def test_broken_checkpoints_are_errors(folders, tmp_path):
-    Tagger.new(str(folders["english"]), 1, 16).save(tmp_path)
+    Tagger.new(folders["english"], 1, 16).save(tmp_path)
     weights = (tmp_path / "model.safetensors").read_bytes()
     (tmp_path / "model.safetensors").write_bytes(weights[:-100])
     with pytest.raises(InputError, match="weights cannot be read"):

@@ -1,36 +1,14 @@
-"""Tiny encoders with random weights, in folders as transformers writes them; and gold sets that they can learn."""
+"""Gold sets that a tiny tagger can learn, in English and in Chinese, and the words of its vocabulary."""
 
 from __future__ import annotations
 
 import json
 import random
 
-WORDS = "in 2019 2020 2021 the of was were staff revenue area price Acme Borel Cyan Delta mn km fine up to may be . , -"
-DIGITS = [*"0123456789", *(f"##{digit}" for digit in "0123456789")]
-ENGLISH = [*WORDS.lower().split(), *DIGITS]
-CHINESE = [*"年公司的收入为员工面积万元人平方米，。0123456789", *DIGITS]
-
-
-def tiny_bert(folder, vocabulary, *, longest=64):
-    """A BERT of two layers and hidden size 32 with a WordPiece vocabulary."""
-    import torch
-    from transformers import BertConfig, BertModel, BertTokenizer
-
-    pieces = dict.fromkeys(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *vocabulary])
-    config = BertConfig(
-        vocab_size=len(pieces),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=longest,
-    )
-    with torch.random.fork_rng():
-        torch.manual_seed(1)
-        BertModel(config).save_pretrained(folder)
-    tokenizer = BertTokenizer(vocab={piece: n for n, piece in enumerate(pieces)}, model_max_length=longest)
-    tokenizer.save_pretrained(folder)
-    return folder
+ENGLISH = (
+    "in 2019 2020 2021 the of was were staff revenue area acme borel cyan delta mn km fine up to may be . , -".split()
+)
+CHINESE = list("年公司的收入为员工面积万元，。")
 
 
 def english(count, seed=1):

@@ -1,0 +1,113 @@
+"""What a training keeps after each epoch, so that a killed one goes on: weights, optimiser, history; the best weights.
+
+All of it lies in hidden files of the draft, which are gone from the finished checkpoint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from qbench.store import atomic_file, read_json, write_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from torch import Tensor, nn
+    from torch.optim import Optimizer
+
+_HISTORY = ".history.json"
+
+
+def save_epoch(
+    folder: Path, model: nn.Module, optimizer: Optimizer, history: list[dict[str, Any]], *, best: bool
+) -> None:
+    """Keep the state after the last epoch of `history`.
+
+    Args:
+        folder: of the draft.
+        model, optimizer: their state is kept.
+        history: a record of each epoch, written last: it says that the state is whole.
+        best: whether these weights are the best so far.
+    """
+    weights = {f"model.{name}": tensor for name, tensor in _weights(model).items()}
+    for name, parameter in model.named_parameters():
+        for key, tensor in optimizer.state.get(parameter, {}).items():
+            weights[f"optimizer.{key}.{name}"] = tensor
+    _write(_state(folder, len(history)), weights)
+    if best:
+        _write(_best(folder, len(history)), _weights(model))
+    write_json(folder / _HISTORY, history)
+    for path in folder.glob(".state-*"):
+        if path != _state(folder, len(history)):
+            path.unlink()
+    for path in folder.glob(".best-*") if best else ():
+        if path != _best(folder, len(history)):
+            path.unlink()
+
+
+def resume(folder: Path, model: nn.Module, optimizer: Optimizer) -> list[dict[str, Any]]:
+    """Put the last state that was kept into model and optimiser.
+
+    Returns:
+        the history of the epochs behind us; empty if none is kept.
+    """
+    if not (folder / _HISTORY).exists():
+        return []
+    history: list[dict[str, Any]] = read_json(folder / _HISTORY)
+    tensors = _read(_state(folder, len(history)))
+    _put(model, {name.removeprefix("model."): t for name, t in tensors.items() if name.startswith("model.")})
+    parameters = dict(model.named_parameters())
+    for full, tensor in tensors.items():
+        kind, _, rest = full.partition(".")
+        if kind == "optimizer":
+            key, _, name = rest.partition(".")
+            owner = parameters[name]
+            optimizer.state[owner][key] = tensor if key == "step" else tensor.to(owner.device)
+    return history
+
+
+def load_best(folder: Path, model: nn.Module, epoch: int) -> None:
+    """Put the weights after `epoch` (from 1), the best one, into the model."""
+    _put(model, _read(_best(folder, epoch)))
+
+
+def best_epoch(history: list[dict[str, Any]], figure: Callable[[dict[str, Any]], float | None]) -> int:
+    """The epoch (from 1) with the highest figure; of equal ones the earliest, and the last where there is none."""
+    figures = [(figure(record), -epoch) for epoch, record in enumerate(history, 1)]
+    known = [(value, order) for value, order in figures if value is not None]
+    return -max(known)[1] if known else len(history)
+
+
+def _state(folder: Path, epoch: int) -> Path:
+    return folder / f".state-{epoch}.safetensors"
+
+
+def _best(folder: Path, epoch: int) -> Path:
+    return folder / f".best-{epoch}.safetensors"
+
+
+def _weights(model: nn.Module) -> dict[str, Tensor]:
+    return {name: parameter.detach() for name, parameter in model.named_parameters()}
+
+
+def _put(model: nn.Module, weights: dict[str, Tensor]) -> None:
+    import torch
+
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            parameter.copy_(weights[name])
+
+
+def _write(path: Path, tensors: dict[str, Tensor]) -> None:
+    from safetensors.torch import save_file
+
+    with atomic_file(path) as temporary:
+        save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, temporary)
+
+
+def _read(path: Path) -> dict[str, Tensor]:
+    from safetensors.torch import load_file
+
+    tensors: dict[str, Tensor] = load_file(path)
+    return tensors
