@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from qbench.cli import train_bi_encoder
+from qbench.cli import train_bi_encoder, train_description_parser
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True)
 
@@ -15,3 +15,4 @@ def _train() -> None:
 
 
 app.command("bi-encoder")(train_bi_encoder.bi_encoder)
+app.command("description-parser")(train_description_parser.description_parser)

@@ -1,0 +1,108 @@
+"""`qbench train description-parser`: the tagger of *Quantity Retrieval*."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+def description_parser(
+    gold: Annotated[
+        Path,
+        typer.Argument(
+            metavar="GOLD",
+            help="A MeasEval folder (tsv/ and text/), or a file of JSON lines with text, pivot [start, end] and "
+            "segments [[start, end], ...].",
+        ),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="CHECKPOINT", help="Folder of the trained tagger.")],
+    model: Annotated[
+        str, typer.Option(help="The encoder: a folder, or a name on the hub, of a BERT with safetensors.")
+    ],
+    context: Annotated[
+        str, typer.Option(help="MeasEval: take each quantity in its sentence, or in its whole paragraph.")
+    ] = "sentence",
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Train on so many sentences only, for a learning curve.")
+    ] = None,
+    epochs: Annotated[int, typer.Option(min=1, help="Passes over the training part, at most.")] = 20,
+    patience: Annotated[
+        int, typer.Option(min=1, help="Stop after so many epochs without a better F1 on the development part.")
+    ] = 4,
+    batch_size: Annotated[int, typer.Option(min=1, help="Quantities per step.")] = 16,
+    lr: Annotated[float, typer.Option(help="Learning rate of the encoder.")] = 2e-5,
+    head_lr: Annotated[
+        float, typer.Option(help="Learning rate of the new layers. The paper has 2e-5; small gold sets want more.")
+    ] = 1e-3,
+    hidden_size: Annotated[int, typer.Option(min=1, help="Of the LSTM, in each direction.")] = 512,
+    seed: Annotated[int, typer.Option(help="Seed of the split and of every choice.")] = 13,
+    device: Annotated[str, typer.Option(help="cpu, cuda, or auto: a GPU where there is one.")] = "auto",
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace another description parser in the output folder.")
+    ] = False,
+) -> None:
+    """Train a tagger that finds the words which say what a quantity is.
+
+    The gold set is split 7 : 1.5 : 1.5 into training, development and test part. An interrupted training goes on after
+    its last finished epoch when the same command is given again.
+
+    Example: qbench train description-parser measeval -o my-parser --model bert-base-uncased
+    """
+    from qbench.cli import console
+    from qbench.mining.gold import read_gold
+    from qbench.training.tagger import TaggerRecipe, train_tagger
+
+    recipe = TaggerRecipe(
+        epochs=epochs,
+        batch_size=batch_size,
+        lr=lr,
+        head_lr=head_lr,
+        patience=patience,
+        hidden_size=hidden_size,
+        limit=limit,
+        seed=seed,
+    )
+    samples = read_gold(gold, context=context)  # type: ignore[arg-type]  # checked where it is used
+    with console.progress("train") as progress:
+        manifest = train_tagger(
+            samples,
+            output,
+            model,
+            recipe,
+            device=device,
+            overwrite=overwrite,
+            progress=progress,
+            on_epoch=_show_epoch,
+        )
+    _report(output, manifest.counts)
+
+
+def _show_epoch(record: dict[str, Any]) -> None:
+    from qbench.cli.console import note
+
+    note(f"epoch {record['epoch']:<4} loss {record['loss']:.3f}  {_figures(record['dev'])}")
+
+
+def _report(output: Path, counts: dict[str, Any]) -> None:
+    from qbench.cli.console import note, out
+
+    lines = [f"{what}: {count:,}" for what, count in counts["gold"].items()]
+    lines.append(f"{'part':6}{'texts':>8}{'quantities':>12}")
+    lines += [f"{part:6}{sizes['texts']:>8,}{sizes['quantities']:>12,}" for part, sizes in counts["parts"].items()]
+    if counts["cut_to_a_window"]:
+        lines.append(f"too long for the encoder, cut to a window: {counts['cut_to_a_window']:,}")
+    lines.append(f"best epoch: {counts['best_epoch']} of {counts['epochs']}")
+    for part in ("dev", "test"):
+        lines += [f"{part}, {mode}: {_figures(scores)}" for mode, scores in counts[part].items()]
+    for line in lines:
+        out().print(line, markup=False)
+    note(f"Written to {output}; use it: qbench describe INDEX -o DESCRIPTIONS --parser tagger --checkpoint {output}")
+
+
+def _figures(scores: dict[str, float]) -> str:
+    return (
+        f"F1 {scores['f1']:.3f}  precision {scores['precision']:.3f}  recall {scores['recall']:.3f}  "
+        f"accuracy {scores['accuracy']:.3f}"
+    )

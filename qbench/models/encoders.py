@@ -1,0 +1,105 @@
+"""BERT-family encoders with their hidden states, and their tokenisers. Needs the extra `neural`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from qbench.errors import InputError, MissingPackageError, OptionError
+
+
+def require_neural() -> None:
+    """Ask for the packages of the extra before any work.
+
+    Raises:
+        MissingPackageError: one of them is not installed.
+    """
+    for name in ("safetensors", "torch", "transformers"):
+        try:
+            import_module(name)
+        except ImportError:
+            raise MissingPackageError(
+                f"neural models need {name}", remedy="Install it: pip install 'qbench[neural]'"
+            ) from None
+
+
+def open_encoder(folder: Path, *, weights: bool = True) -> tuple[Any, Any]:
+    """An encoder in single precision, and its tokeniser. Nothing is downloaded, and no code from the folder is run.
+
+    Args:
+        folder: with configuration, tokeniser, and weights as safetensors; see `qbench.models.folders.model_folder`.
+        weights: whether they are read; else they are random, for one's own to be put in.
+
+    Raises:
+        InputError: the folder holds no such model, or it is not whole.
+        OptionError: its tokeniser cannot say where its tokens are in the text.
+    """
+    import torch
+    from transformers import AutoConfig, AutoModel, AutoTokenizer
+
+    model: Any = AutoModel
+    here: dict[str, Any] = {"local_files_only": True}
+    try:
+        with _quiet():
+            tokenizer = AutoTokenizer.from_pretrained(folder, **here)
+            if weights:
+                encoder = model.from_pretrained(folder, use_safetensors=True, dtype=torch.float32, **here)
+            else:
+                encoder = model.from_config(AutoConfig.from_pretrained(folder, **here), dtype=torch.float32)
+        if len(tokenizer) <= len(tokenizer.all_special_tokens):
+            # transformers makes up a tokeniser where a folder has none.
+            raise ValueError("it has no vocabulary")
+    except Exception as fault:  # whatever a damaged folder makes the libraries raise
+        lines = [line.strip() for line in str(fault).splitlines() if line.strip()]
+        raise InputError(
+            f"this model cannot be loaded: {lines[0] if lines else type(fault).__name__}",
+            file=folder,
+            remedy="It needs a configuration, a tokenizer and weights as safetensors",
+        ) from fault
+    if not tokenizer.is_fast:
+        remedy = "Choose a model with a tokenizer.json"
+        raise OptionError("the model's tokeniser does not tell where its tokens are", value=folder.name, remedy=remedy)
+    return encoder, tokenizer
+
+
+def longest_input(encoder: Any, tokenizer: Any) -> int:
+    """How many tokens the encoder takes at most."""
+    return int(min(tokenizer.model_max_length, getattr(encoder.config, "max_position_embeddings", 512)))
+
+
+def choose_device(device: str) -> str:
+    """The torch device that a name means: "auto" is a GPU where there is one.
+
+    Raises:
+        OptionError: torch knows no such device, or it is not there.
+    """
+    import torch
+
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError) as fault:
+        message = str(fault).splitlines()[0].rstrip(".")
+        raise OptionError(f"no such device: {message}", value=device, remedy="Use cpu or auto") from None
+    return device
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """No bars and no notes of transformers while a model is opened; what matters becomes an error of ours."""
+    from transformers.utils import logging as notes
+
+    logging: Any = notes
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()

@@ -1,0 +1,241 @@
+"""The description parser of *Quantity Retrieval*, section 3.1: BERT and a BiLSTM tag each token as B, I, E or O.
+
+The quantity that is asked about, the pivot, stands between the special tokens [START] and [END]; a sentence with three
+quantities goes through the model three times. Token spans come from the tokeniser, so that nothing here assumes a
+language, or spaces between words.
+
+This module imports torch: import it inside functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from qbench.errors import InputError
+from qbench.models.bieo import TAGS, segments_of
+from qbench.models.encoders import longest_input, open_encoder
+from qbench.quantities.types import Span
+from qbench.store import read_json, write_json
+
+MARKS = ("[START]", "[END]")
+CONFIG, WEIGHTS = "tagger.json", "model.safetensors"
+
+
+@dataclass(frozen=True, slots=True)
+class TaggerConfig:
+    """What stands above the encoder.
+
+    Attributes:
+        hidden_size: of the LSTM, in each direction. The paper's 512 leaves open whether it is that or both together; we
+            read it as torch's `LSTM(hidden_size=512, bidirectional=True)` does.
+        layers: of the LSTM.
+        dropout: between them.
+        max_tokens: longest sequence, special tokens included; of a longer text the model sees a window.
+    """
+
+    hidden_size: int = 512
+    layers: int = 2
+    dropout: float = 0.1
+    max_tokens: int = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A text with its pivot marked, in tokens.
+
+    Attributes:
+        ids: of the tokens, special ones included.
+        spans: of each token in the text; None for special tokens and those of the pivot.
+        cut: whether the text was too long, and these are a window around the pivot.
+    """
+
+    ids: list[int]
+    spans: list[Span | None]
+    cut: bool
+
+
+class Tagger(nn.Module):
+    """The model, with its tokeniser.
+
+    Args:
+        encoder: a transformers encoder, its embeddings as many as the tokeniser's tokens.
+        tokenizer: a fast tokeniser that knows `MARKS`.
+        config: the layers above.
+    """
+
+    def __init__(self, encoder: Any, tokenizer: Any, config: TaggerConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.tokenizer = tokenizer
+        self.encoder = encoder
+        self.lstm = nn.LSTM(
+            2 * encoder.config.hidden_size,
+            config.hidden_size,
+            num_layers=config.layers,
+            dropout=config.dropout if config.layers > 1 else 0.0,
+            bidirectional=True,
+            batch_first=True,
+        )
+        self.tags = nn.Linear(2 * config.hidden_size, len(TAGS))
+
+    @classmethod
+    def new(cls, folder: Path, seed: int, hidden_size: int = 512) -> Tagger:
+        """A tagger to be trained: a pre-trained encoder, all above it random.
+
+        Args:
+            folder: of the encoder; see `qbench.models.folders.model_folder`.
+            seed: of the random weights.
+            hidden_size: as in `TaggerConfig`.
+
+        Raises:
+            InputError: the encoder cannot be opened.
+            OptionError: its tokeniser tells no offsets.
+        """
+        encoder, tokenizer = open_encoder(folder)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            tokenizer.add_tokens(list(MARKS), special_tokens=True)
+            if len(tokenizer) > encoder.get_input_embeddings().num_embeddings:
+                encoder.resize_token_embeddings(len(tokenizer), mean_resizing=False)
+            config = TaggerConfig(hidden_size=hidden_size, max_tokens=longest_input(encoder, tokenizer))
+            return cls(encoder, tokenizer, config)
+
+    @classmethod
+    def load(cls, folder: Path) -> Tagger:
+        """A tagger that `save` wrote; nothing is downloaded, nothing from the folder is run.
+
+        Raises:
+            InputError: files are missing or broken, or do not belong together.
+        """
+        for name in (CONFIG, WEIGHTS):
+            if not (folder / name).is_file():
+                remedy = "Make one with `qbench train description-parser`"
+                raise InputError(f"no description parser: it has no {name}", file=folder, remedy=remedy)
+        try:
+            config = TaggerConfig(**read_json(folder / CONFIG))
+        except TypeError as fault:
+            raise InputError(f"no configuration of a tagger: {fault}", file=folder / CONFIG) from None
+        with torch.random.fork_rng(devices=[]):
+            tagger = cls(*open_encoder(folder, weights=False), config)
+        try:
+            tagger.load_state_dict(load_file(folder / WEIGHTS))
+        except (SafetensorError, RuntimeError) as fault:
+            message = str(fault).splitlines()[0]
+            raise InputError(f"the weights cannot be read: {message}", file=folder / WEIGHTS) from None
+        return tagger.eval()
+
+    def save(self, folder: Path) -> None:
+        """Write weights, configurations and tokeniser into a folder; nothing of where the encoder came from."""
+        self.encoder.config._name_or_path = ""
+        self.encoder.config.save_pretrained(folder)
+        self.tokenizer.save_pretrained(folder)
+        write_json(folder / CONFIG, asdict(self.config))
+        weights = {name: tensor.cpu().contiguous() for name, tensor in self.state_dict().items()}
+        save_file(weights, folder / WEIGHTS)
+
+    def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
+        """Scores of the tags.
+
+        Args:
+            ids: token ids of shape (texts, tokens), padded at the end.
+            lengths: how many of them are tokens, of shape (texts,), on the CPU.
+
+        Returns:
+            logits of shape (texts, tokens, 4), in the order of `qbench.models.bieo.TAGS`.
+        """
+        mask = torch.arange(ids.shape[1])[None, :] < lengths[:, None]
+        read = self.encoder(input_ids=ids, attention_mask=mask.to(ids.device), output_hidden_states=True)
+        both = torch.cat(read.hidden_states[-2:], dim=-1)
+        # Packed, so that what is read backwards starts at a text's own last token.
+        packed = pack_padded_sequence(both, lengths, batch_first=True, enforce_sorted=False)
+        states, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True, total_length=ids.shape[1])
+        scores: Tensor = self.tags(states)
+        return scores
+
+    def encode(self, items: Sequence[tuple[str, Span]]) -> list[Encoded]:
+        """Texts with a pivot each, in tokens.
+
+        What stands before, in and after the pivot is cut into tokens by itself: the marks would part it anyway.
+        """
+        pieces = [piece for text, (a, b) in items for piece in (text[:a], text[a:b], text[b:])]
+        if not pieces:
+            return []
+        found = self.tokenizer(
+            pieces,
+            add_special_tokens=False,
+            split_special_tokens=True,  # "[SEP]" in a text is text
+            truncation=False,
+            padding=False,
+            return_offsets_mapping=True,
+            return_attention_mask=False,
+            return_token_type_ids=False,
+            verbose=False,
+        )
+        ids, spans = found["input_ids"], found["offset_mapping"]
+        return [
+            self._marked(ids[3 * n : 3 * n + 3], spans[3 * n], spans[3 * n + 2], pivot[1])
+            for n, (_, pivot) in enumerate(items)
+        ]
+
+    def _marked(self, ids: Sequence[list[int]], before: list[Span], after: list[Span], end: int) -> Encoded:
+        start_mark, end_mark = self.tokenizer.convert_tokens_to_ids(list(MARKS))
+        first, last = self.tokenizer.cls_token_id, self.tokenizer.sep_token_id
+        left, middle, right = window(len(ids[0]), len(ids[1]), len(ids[2]), self.config.max_tokens - 4)
+        skipped = len(ids[0]) - left
+        numbers = [first, *ids[0][skipped:], start_mark, *ids[1][:middle], end_mark, *ids[2][:right], last]
+        spans: list[Span | None] = [None, *((a, b) for a, b in before[skipped:])]
+        spans += [None] * (middle + 2)
+        spans += [(a + end, b + end) for a, b in after[:right]]
+        return Encoded(numbers, [*spans, None], left + middle + right < sum(map(len, ids)))
+
+    def batch(self, encoded: Sequence[Encoded]) -> tuple[Tensor, Tensor]:
+        """What `forward` takes: padded ids on the model's device, and lengths."""
+        lengths = torch.tensor([len(one.ids) for one in encoded])
+        ids = torch.full((len(encoded), int(lengths.max())), self.tokenizer.pad_token_id or 0)
+        for row, one in zip(ids, encoded, strict=True):
+            row[: len(one.ids)] = torch.tensor(one.ids)
+        return ids.to(self.tags.weight.device), lengths
+
+    @torch.inference_mode()
+    def segments(self, items: Sequence[tuple[str, Span]], batch_size: int = 32) -> list[tuple[Span, ...]]:
+        """The description of each pivot.
+
+        Args:
+            items: texts, each with a pivot in it. Put the model into `eval` mode before.
+            batch_size: how many go through the model at a time; they are sorted by length for that.
+
+        Returns:
+            for each item the segments, in order, apart from each other and from the pivot; () where it states no fact.
+        """
+        encoded = self.encode(items)
+        order = sorted(range(len(items)), key=lambda n: len(encoded[n].ids))
+        found: list[tuple[Span, ...]] = [()] * len(items)
+        for start in range(0, len(order), batch_size):
+            places = order[start : start + batch_size]
+            rows = self(*self.batch([encoded[n] for n in places])).argmax(dim=-1).tolist()
+            for n, row in zip(places, rows, strict=True):
+                spans = encoded[n].spans
+                found[n] = segments_of(items[n][0], spans, row[: len(spans)])
+        return found
+
+
+def window(before: int, pivot: int, after: int, room: int) -> tuple[int, int, int]:
+    """How many tokens before, in and after the pivot are kept when there is room for so many.
+
+    The pivot comes first; what is left is shared by both sides evenly, and a side gives what it does not need.
+
+    >>> window(5, 2, 5, 20), window(50, 2, 50, 20), window(50, 2, 3, 20), window(5, 30, 5, 20)
+    ((5, 2, 5), (9, 2, 9), (15, 2, 3), (0, 20, 0))
+    """
+    pivot = min(pivot, room)
+    left = min(before, max((room - pivot) // 2, room - pivot - after))
+    return left, pivot, min(after, room - pivot - left)
