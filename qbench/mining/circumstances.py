@@ -98,11 +98,11 @@ class Clause:
         return case in CASES and not (case == "in" and self._tokens[k].low in PHRASES)
 
     def _climb(self, k: int) -> list[int]:
-        """From the mention to the head of its clause: the first verb, or the root."""
+        """From the mention to the head of its clause: the first verb, what is said with "is", or the root."""
         path = [k]
         for _ in range(CLIMBS):
             head = self._parse.heads[k]
-            if head == k:
+            if head == k or any(self._parse.relations[c] == "cop" for c in self._parse.children[k]):
                 break
             k = head
             path.append(k)

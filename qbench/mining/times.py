@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from qbench.quantities.dates import is_month
 from qbench.quantities.noun_phrases import TIMES
 from qbench.quantities.tokens import Token
 
 Span = tuple[int, int]
+T = TypeVar("T")
 
 _WORDS = (TIMES - {"time", "past", "rest"}) | frozenset(
     "fiscal monday tuesday wednesday thursday friday saturday sunday half-year tomorrow spring summer autumn".split()
@@ -30,8 +32,10 @@ _COMPARING = frozenset("from than versus vs against compared comparison over".sp
 """Words that say that the next time is another one: "rose 5 % from 2019"."""
 NEAR = 12
 """Tokens between a mention and the time that dates it from behind, at most."""
-REACH = 25
+REACH = 60
 """Tokens between a list of mentions and a list of times, at most."""
+_CLAUSES = frozenset({";", ":", "while", "whereas", "but"})
+"""Where another clause begins, with times of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +91,7 @@ def dated(tokens: Sequence[Token], mentions: Sequence[Span], times: Sequence[Tim
     dealt = _dealt(tokens, mentions, times)
     previous: tuple[Time, int] | None = None
     for time in times:
-        if any(time in given for given in dealt.values()):
+        if any(time == given[-1] for given in dealt.values()):
             continue
         before = max((n for n, (_, last) in enumerate(mentions) if last <= time.first), default=None)
         after = next((n for n, (first, _) in enumerate(mentions) if first >= time.last), None)
@@ -99,10 +103,11 @@ def dated(tokens: Sequence[Token], mentions: Sequence[Span], times: Sequence[Tim
             own[before].append(time)
             previous = time, before
         elif after is not None:
-            if before is None or not _joined(tokens, mentions[before][1], time.first):
-                opening = [t for t in opening if _same_clause(tokens, t.last, time.first)]
+            # Of two times that open a clause, the first is a heading or another clause's, unless they are a list.
+            own[after] = [t for t in own[after] if t not in opening or _is_list(tokens, t.last, time.first)]
+            opening = [t for t in opening if _is_list(tokens, t.last, time.first)]
             opening.append(time)
-            own[after] += [time]
+            own[after].append(time)
         elif before is not None:
             own[before].append(time)
     _share(tokens, mentions, own, opening)
@@ -110,50 +115,50 @@ def dated(tokens: Sequence[Token], mentions: Sequence[Span], times: Sequence[Tim
 
 
 def _dealt(tokens: Sequence[Token], mentions: Sequence[Span], times: Sequence[Time]) -> dict[int, list[Time]]:
-    """Mention -> its time, where a list of times goes with a list of as many mentions.
+    """Mention -> its time, where a list of times goes with a list of as many mentions: "5 and 8 in 2019 and 2020".
 
-    Either the times follow ("5 and 8 in 2019 and 2020"), or they come first and "respectively" says so.
+    The times follow, or else they come first; two lists of mentions may share one list of times.
     """
     dealt: dict[int, list[Time]] = {}
-    for run in _runs(tokens, times):
-        behind = _group(tokens, mentions, [n for n, (_, last) in enumerate(mentions) if last <= run[0].first][::-1])
-        ahead = _group(tokens, mentions, [n for n, (first, _) in enumerate(mentions) if first >= run[-1].last])
-        for group in (behind[::-1], ahead):
-            if len(group) == len(run) and _goes_with(tokens, mentions, group, run):
-                dealt |= {n: [time] for n, time in zip(group, run, strict=True)}
-                break
+    runs = _lists(tokens, times, [(time.first, time.last) for time in times])
+    for group in _lists(tokens, range(len(mentions)), mentions):
+        start, end = mentions[group[0]][0], mentions[group[-1]][1]
+        alike = [run for run in runs if len(run) == len(group)]
+        behind = [run for run in alike if run[0].first >= end and _near(tokens, end, run[0].first)]
+        ahead = [run for run in alike if run[-1].last <= start and _near(tokens, run[-1].last, start)]
+        for run in [*behind[:1], *ahead[-1:]][:1]:
+            dealt |= {n: [*_prefix(tokens, run[0], time), time] for n, time in zip(group, run, strict=True)}
     return dealt
 
 
-def _runs(tokens: Sequence[Token], times: Sequence[Time]) -> list[list[Time]]:
-    """The lists of times: two or more, next to each other."""
-    runs: list[list[Time]] = []
-    for time in times:
-        if runs and _is_list(tokens, runs[-1][-1].last, time.first):
-            runs[-1].append(time)
+def _near(tokens: Sequence[Token], a: int, b: int) -> bool:
+    return b - a <= REACH and _same_clause(tokens, a, b)
+
+
+def _lists(tokens: Sequence[Token], items: Sequence[T], spans: Sequence[Span]) -> list[list[T]]:
+    """The runs of two or more items that stand next to each other as a list."""
+    runs: list[list[T]] = []
+    for n, item in enumerate(items):
+        if n and _is_list(tokens, spans[n - 1][1], spans[n][0]):
+            runs[-1].append(item)
         else:
-            runs.append([time])
+            runs.append([item])
     return [run for run in runs if len(run) > 1]
 
 
-def _group(tokens: Sequence[Token], mentions: Sequence[Span], outwards: Sequence[int]) -> list[int]:
-    """The mentions of a list, from the one that is nearest to the times outwards."""
-    group: list[int] = []
-    for n in outwards:
-        if group:
-            left, right = sorted((group[-1], n))
-            if not _is_list(tokens, mentions[left][1], mentions[right][0]):
-                break
-        group.append(n)
-    return group
+def _prefix(tokens: Sequence[Token], head: Time, time: Time) -> list[Time]:
+    """What a year takes from the first of its list: all but the year of "the years ended June 30, 2024"."""
+    short = time.last - time.first == 1 and _is_year(tokens[time.first])
+    if not short or time is head or head.last - head.first < 2 or not _is_year(tokens[head.last - 1]):
+        return []
+    last = head.last - 1
+    while tokens[last - 1].kind == "mark":
+        last -= 1
+    return [Time(head.first, last, head.compared)]
 
 
-def _goes_with(tokens: Sequence[Token], mentions: Sequence[Span], group: Sequence[int], run: Sequence[Time]) -> bool:
-    start, end = mentions[group[0]][0], mentions[group[-1]][1]
-    if end <= run[0].first:
-        return run[0].first - end <= REACH and _same_clause(tokens, end, run[0].first)
-    near = tokens[end : end + 3]
-    return start - run[-1].last <= REACH and any(token.low == "respectively" for token in near)
+def _is_year(token: Token) -> bool:
+    return len(token.text) == 4 and token.text.isdecimal() and 1900 <= int(token.text) <= 2100
 
 
 def _is_list(tokens: Sequence[Token], a: int, b: int) -> bool:
@@ -183,8 +188,8 @@ def _tells(tokens: Sequence[Token], k: int) -> bool:
         return True
     if token.kind != "number" or not token.text.isdecimal():
         return False
-    if len(token.text) == 4:
-        return 1900 <= int(token.text) <= 2100
+    if _is_year(token):
+        return True
     near = (m for m in (k - 1, k + 1) if 0 <= m < len(tokens))
     return len(token.text) <= 2 and any(is_month(tokens[m]) for m in near)
 
@@ -196,8 +201,7 @@ def _gap(tokens: Sequence[Token], owner: Sequence[int], told: Sequence[bool], la
             return None
         if told[k]:
             # A year ends a date: "2022 and 2021", "2021, 2022" are two.
-            ended = len(tokens[last - 1].text) == 4 and tokens[last - 1].text.isdecimal()
-            return None if ended and any(t.low in ("and", ",") for t in tokens[last:k]) else k
+            return None if _is_year(tokens[last - 1]) and any(t.low in ("and", ",") for t in tokens[last:k]) else k
         if tokens[k].low not in _BETWEEN | _BEFORE:
             return None
     return None
@@ -213,9 +217,9 @@ def _follows(tokens: Sequence[Token], end: int, first: int) -> bool:
 
 
 def _same_clause(tokens: Sequence[Token], a: int, b: int) -> bool:
-    return all(t.text not in ";:" for t in tokens[a:b])
+    return all(t.low not in _CLAUSES for t in tokens[a:b])
 
 
 def _joined(tokens: Sequence[Token], a: int, b: int) -> bool:
     """Whether two places belong to one list or clause: nothing between them compares or starts anew."""
-    return b - a <= NEAR and all(t.text not in ";:" and t.low not in _COMPARING for t in tokens[a:b])
+    return b - a <= NEAR and all(t.low not in _CLAUSES | _COMPARING for t in tokens[a:b])

@@ -45,7 +45,18 @@ def described(parser, extractor, text):
             ["Revenue | 2023", "Revenue | 2022"],
         ),
         ("Sales of tea and coffee were $5 million and $8 million, respectively.", ["Sales of tea", "Sales | coffee"]),
-        # what a list shares
+        (
+            "Sales were $5.2 million and $6.1 million for the years ended June 30, 2024 and 2023, respectively.",
+            ["Sales | years ended June 30, 2024", "Sales | years ended June 30 | 2023"],
+        ),
+        (
+            "Year 2023 versus Year 2022. During 2023, operating income was $7 million.",
+            ["2023 | operating income"],
+        ),
+        (
+            "Stocks rose to 5 million tons in 1986, while exports were 3 million tons.",
+            ["Stocks rose | 1986", "exports"],
+        ),  # what a list shares
         (
             "The rate of errors was 7% in the north, 3% at sea and 2% in the old factory.",
             ["rate of errors | north", "rate of errors | sea", "rate of errors | old factory"],
