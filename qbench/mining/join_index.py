@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
     from qbench.mining.terms import TermMatrix
 
-BLOCK = 2**13
+BLOCK = 2**12
 """Bags in a block: their masks and sums fit a core's second-level cache."""
+FIRST = 2**8
+"""Bags in the first block."""
 CHUNK = 100_000
 """Rows handled at a time, where each entry takes many bytes."""
 MANY = np.uint64(0x9E3779B97F4A7C15)
@@ -197,7 +199,7 @@ def _index(
     del rows
     own_labels = labels[matrix.terms[entries]].astype(np.int32)
     bags = texts.size
-    lows = np.append(np.arange(0, bags, BLOCK), bags).astype(np.int64)
+    lows = _blocks(bags)
     frequent = int((own_labels < BITS).sum())
     per_term = np.bincount(own_labels, minlength=terms)
     per_term[:BITS] = 0
@@ -227,6 +229,15 @@ def _index(
     return index
 
 
+def _blocks(bags: int) -> NDArray[np.int64]:
+    """Where blocks begin and end: small ones first, from which limits are learnt at little cost."""
+    sizes, left = [FIRST], bags - FIRST
+    while left > 0:
+        sizes.append(min(2 * sizes[-1], BLOCK))
+        left -= sizes[-1]
+    return np.minimum(np.concatenate(([0], np.cumsum(sizes))), bags).astype(np.int64)[: len(sizes) + 1 if bags else 1]
+
+
 def _rows(
     matrix: TermMatrix, labels: NDArray[np.int64], texts: NDArray[np.int64], terms: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -247,10 +258,18 @@ def _bounds(index: Index, k: int) -> None:
         # A result may lose what it has by another term.
         index.floors[:] = -(2**50)
         return
+    frequent = np.flatnonzero(index.labels < BITS)
+    order = frequent[np.argsort(index.labels[frequent].astype(np.uint8), kind="stable")]
+    ends = np.cumsum(np.bincount(index.labels[frequent], minlength=BITS))
+    for term in range(min(BITS, index.floors.size)):
+        index.floors[term] = _largest(index.weights[order[ends[term - 1] if term else 0 : ends[term]]], k)
     for term in np.flatnonzero(np.diff(index.lists) > k).tolist():
-        values = index.values[index.lists[term] : index.lists[term + 1]]
-        # One of the k + 1 may be the query itself.
-        index.floors[term] = np.partition(values, values.size - k - 1)[values.size - k - 1]
+        index.floors[term] = _largest(index.values[index.lists[term] : index.lists[term + 1]], k)
+
+
+def _largest(values: NDArray[np.int32], k: int) -> int:
+    """The largest weight after the first k, 0 where there are no more: one of the k + 1 may be the query itself."""
+    return int(np.partition(values, values.size - k - 1)[values.size - k - 1]) if values.size > k else 0
 
 
 def _entries(starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -101,7 +101,8 @@ texts_of = st.lists(
 def test_results_are_those_of_brute_force(size, texts, k, block, seed, tmp_path_factory):
     queries = np.random.default_rng(seed).permutation(len(texts))[: max(1, len(texts) // 2)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(join_index, "BLOCK", size)
+        patch.setattr(join_index, "FIRST", size)
+        patch.setattr(join_index, "BLOCK", 2 * size)
         patch.setattr(module, "TASK", 1 + seed % 5)
         matrix = term_matrix(pl.Series(texts, dtype=pl.String))
         options = JoinOptions(k=k, block=block, threads=1 + seed % 2)
@@ -123,6 +124,7 @@ def long_tail(count, words, length, seed):
 
 @pytest.mark.parametrize(("words", "length", "size"), [(1500, 12, 64), (1500, 12, 8192), (300, 5, 100), (4000, 40, 50)])
 def test_rare_and_frequent_terms_skipped_bags_and_carried_limits_change_nothing(words, length, size, join, monkeypatch):
+    monkeypatch.setattr(join_index, "FIRST", size)
     monkeypatch.setattr(join_index, "BLOCK", size)
     texts = long_tail(400, words, length, seed=words + length)
     index = join_index.build(term_matrix(pl.Series(texts)), k=10, k1=1.5, b=0.75, epsilon=0.25, drop_terms=0).index
