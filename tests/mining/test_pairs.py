@@ -128,14 +128,14 @@ def test_one_value_of_many_records_and_equal_texts_stay_within_k(tmp_path):
 def test_probability_falls_with_frequent_values_few_digits_and_rank(tmp_path):
     rows = [("a", "r1", "sales of tea in the north", "$4,587,123"), ("b", "r2", "tea sales, the north", "$4,587,123")]
     rows += [
-        ("c", "r3", "sales of milk in the north", "$4,590,000"),
-        ("d", "r4", "milk sales, the north", "$4,590,000"),
+        ("c", "r3", "sales of milk in the north", "$4,570,000"),
+        ("d", "r4", "milk sales, the north", "$4,570,000"),
     ]
     rows += [(f"n{i}", f"n{i}", f"sales of article {i} in the north", f"${i + 1},570,000") for i in range(60)]
     found, _ = by_hand(tmp_path, rows)
     table = found.table().filter(pl.col("label") == "paraphrase").collect()
-    p = {query.split("#")[0]: value for query, value in table.select("query_id", "p_fact").iter_rows()}
-    assert 1 > p["a"] > p["c"] > 0.5
+    p = {row[:2]: row[2] for row in table.select("query_id", "doc_id", "p_fact").iter_rows()}
+    assert p["a#0", "b#0"] > p["c#0", "d#0"] > p["c#0", "n3#0"] > p["n3#0", "c#0"] > 0.5
     for row in table.iter_rows(named=True):
         assert row["p_paper"] > 0.999999  # the paper's is no guide
 
