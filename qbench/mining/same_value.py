@@ -121,7 +121,7 @@ def _near(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Whether one number may be the other in another unit: the same digits, whatever the power of ten."""
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log10(np.abs(x)) - np.log10(np.abs(y))
-    near: NDArray[np.bool_] = np.abs(logs - np.rint(logs)) < 0.005
+        near: NDArray[np.bool_] = np.abs(logs - np.rint(logs)) < 0.005
     return near
 
 

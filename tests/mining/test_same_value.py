@@ -116,5 +116,7 @@ def test_only_large_numbers_are_taken_for_rounded():
 
 
 def test_nothing_agrees_with_zero_or_nan():
-    found = records([0.0, 0.0, float("nan"), float("nan")], ["dollar"] * 4, [3] * 4)
+    found = records([0.0, 0.0, float("nan"), float("nan")], ["dollar", "kilogram"] * 2, [3] * 4)
     assert agreeing(found, np.arange(4)).is_empty()
+    both = np.arange(4)
+    assert set(compare(Values.of(found), both, both[::-1])[0].tolist()) == {UNDECIDED}
