@@ -6,7 +6,6 @@ The result is exact, equal texts are searched once, and a run that is stopped go
 from __future__ import annotations
 
 import hashlib
-import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from qbench.errors import InputError, OptionError
+from qbench.index.pool import default_workers
 from qbench.progress import Progress, silent
 from qbench.store import digest, read_json, write_json
 
@@ -148,7 +148,7 @@ def _join(
     bag_of = searchable.bags.of[rows]
     order = np.argsort(bag_of, kind="stable")
     arrays = _arrays(folder, "r+")
-    with ThreadPoolExecutor(options.threads or len(os.sched_getaffinity(0))) as threads:
+    with ThreadPoolExecutor(options.threads or default_workers()) as threads:
         try:
             while done < rows.size:
                 here = order[done : done + options.block]
