@@ -82,12 +82,20 @@ def _report(output: Path, counts: dict[str, Any]) -> None:
         lines.append(f"{part:6}{sizes['queries']:>10,}{sizes['paraphrases']:>13,}{sizes['confusing']:>12,}")
     lines += [f"left out, {reason.replace('_', ' ')}: {n:,}" for reason, n in counts["left_out"].items() if n]
     lines.append(f"best epoch: {counts['best_epoch']} of {counts['epochs']}")
-    for name in ("dev_untrained", "dev", "test_downsampled", "test_downsampled_best_threshold"):
+    for name, title in _FIGURES.items():
         if counts[name]:
-            lines.append(f"{name.replace('_', ', ')}: {_figures(counts[name])}")
+            lines.append(f"{title}: {_figures(counts[name])}")
     for line in lines:
         out().print(line, markup=False)
     note(f"Written to {output}; search with it: --systems 'BERT-WS(model={output})'")
+
+
+_FIGURES = {
+    "dev_untrained": "dev, untrained",
+    "dev": "dev",
+    "test_downsampled": "test, down-sampled, threshold of dev",
+    "test_downsampled_best_threshold": "test, down-sampled, its own best threshold",
+}
 
 
 def _figures(found: dict[str, Any]) -> str:

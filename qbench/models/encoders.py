@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from qbench.errors import InputError, MissingPackageError, OptionError
+from qbench.models.folders import quiet
 
 
 def require_neural() -> None:
@@ -43,7 +42,7 @@ def open_encoder(folder: Path, *, weights: bool = True) -> tuple[Any, Any]:
     model: Any = AutoModel
     here: dict[str, Any] = {"local_files_only": True}
     try:
-        with _quiet():
+        with quiet():
             tokenizer = AutoTokenizer.from_pretrained(folder, **here)
             if weights:
                 encoder = model.from_pretrained(folder, use_safetensors=True, dtype=torch.float32, **here)
@@ -86,20 +85,3 @@ def choose_device(device: str) -> str:
         message = str(fault).splitlines()[0].rstrip(".")
         raise OptionError(f"no such device: {message}", value=device, remedy="Use cpu or auto") from None
     return device
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """No bars and no notes of transformers while a model is opened; what matters becomes an error of ours."""
-    from transformers.utils import logging as notes
-
-    logging: Any = notes
-    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(level)
-        if bars:
-            logging.enable_progress_bar()

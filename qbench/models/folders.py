@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from qbench.errors import InputError
 from qbench.store import MANIFEST, digest, file_digest
@@ -79,3 +82,20 @@ def model_digest(folder: Path) -> str:
 @lru_cache(maxsize=16)
 def _content(files: tuple[tuple[str, str, int, int], ...]) -> str:
     return digest({name: file_digest(Path(path)) for name, path, _, _ in files})
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without the bars and notes of transformers; what matters becomes an error of ours."""
+    from transformers.utils import logging as untyped
+
+    logging: Any = untyped
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
 from qbench.errors import InputError, MissingPackageError, OptionError
-from qbench.models.folders import model_folder
+from qbench.models.folders import model_folder, quiet
 from qbench.progress import Progress, silent
 from qbench.store import read_json, write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     import polars as pl
@@ -115,7 +113,7 @@ def load_model(model: str, *, max_length: int = 0) -> SentenceTransformer:
         ) from None
     options: dict[str, Any] = {"dtype": torch.float32, "use_safetensors": True}
     try:
-        with _quiet():
+        with quiet():
             loaded = SentenceTransformer(str(folder), local_files_only=True, model_kwargs=options)
             _check_vocabulary(loaded)
     except Exception as fault:  # whatever a damaged folder makes the libraries raise
@@ -145,23 +143,6 @@ def _positions(model: SentenceTransformer) -> int | None:
     config = getattr(model.transformers_model, "config", None)
     most = getattr(config, "max_position_embeddings", None)
     return int(most) if most else None
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without the bars and notes that transformers shows while it loads."""
-    from transformers.utils import logging as untyped
-
-    logging: Any = untyped
-    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(level)
-        if bars:
-            logging.enable_progress_bar()
 
 
 def encode_to(path: Path, texts: pl.Series, encoder: Encoder, progress: Progress = silent) -> None:

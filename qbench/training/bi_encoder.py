@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qbench.errors import OptionError
-from qbench.models.folders import LOG, model_digest, model_folder
+from qbench.models.folders import LOG, model_digest, model_folder, quiet
 from qbench.models.single_vector import BATCH, SingleVector, load_model
 from qbench.progress import Progress, silent
 from qbench.randomness import generator
@@ -193,7 +193,8 @@ class _Training:
             "test_downsampled": self._figures(self.data.test, "test", threshold),
             "test_downsampled_best_threshold": self._figures(self.data.test, "test", None),
         }
-        self.network.save_pretrained(str(self.draft.folder), create_model_card=False)
+        with quiet():
+            self.network.save_pretrained(str(self.draft.folder), create_model_card=False)
         write_json(self.draft.folder / LOG, log)
 
     def _epoch(self, number: int) -> float:
