@@ -185,7 +185,7 @@ def histogram(values: NDArray[np.float64], bins: int = BINS) -> list[str]:
     positive = values[values > 0]
     if len(positive) > len(values) / 2:
         early, late = np.quantile(positive, [0.05, 0.95])
-        if late / early >= _WIDE_RANGE:
+        if late >= _WIDE_RANGE * early:
             rows = _bins(positive, np.geomspace(positive.min(), positive.max(), bins + 1))
             below = len(values) - len(positive)
             return _bars([("", "0 or less", below), *rows] if below else rows)

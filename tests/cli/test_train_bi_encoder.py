@@ -22,7 +22,7 @@ def test_trains_and_is_searched_with(tmp_path, monkeypatch):
     assert result.exit_code == 0, result.output
     for text in ("untrained", "epoch 2", "loss", "BERT-WS(model=ranker)"):
         assert text in result.stderr
-    for text in ("train", "best epoch:", "test, downsampled: F1"):
+    for text in ("train", "best epoch:", "test, down-sampled, threshold of dev: F1"):
         assert text in result.stdout
     params = json.loads((tmp_path / "ranker" / "manifest.json").read_text())["params"]
     assert (params["epochs"], params["max_pairs"], params["negatives"], params["margin"]) == (2, 200, 5, 0.5)
