@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from qbench.errors import InputError
+from qbench.errors import InputError, MissingPackageError
 from qbench.store import MANIFEST, digest, file_digest
 
 LOG = "log.json"
@@ -30,6 +31,7 @@ def model_folder(model: str) -> Path:
 
     Raises:
         InputError: it is neither, or cannot be fetched.
+        MissingPackageError: it would have to be fetched, and nothing here could open it.
     """
     folder = Path(model)
     if not folder.is_dir():
@@ -49,6 +51,8 @@ def _fetched(name: str) -> Path:
 
     if not _HUB_NAME.fullmatch(name):
         raise InputError("no such model folder", file=name, remedy="Give a folder, or a model's name on the hub")
+    if find_spec("torch") is None:  # before a long download, not after it
+        raise MissingPackageError("neural models need torch", remedy="Install it: pip install 'qbench[neural]'")
     try:
         return Path(snapshot_download(name, allow_patterns=[f"*{suffix}" for suffix in _SUFFIXES]))
     except (OSError, ValueError, HfHubHTTPError) as fault:

@@ -127,3 +127,9 @@ def test_a_killed_encoding_goes_on(encoder, tmp_path, monkeypatch):
 def test_encoding_nothing(encoder, tmp_path):
     encode_to(tmp_path / "none.npy", pl.Series([], dtype=pl.String), encoder)
     assert np.load(tmp_path / "none.npy").shape == (0, encoder.dimension)
+
+
+def test_nothing_is_fetched_that_cannot_be_opened(monkeypatch):
+    monkeypatch.setattr("qbench.models.folders.find_spec", lambda name: None)
+    with pytest.raises(MissingPackageError, match=r"pip install 'qbench\[neural\]'"):
+        load_encoder("bert-base-uncased")
