@@ -12,9 +12,10 @@ from qbench.mining.describe import Descriptions, describe
 from qbench.mining.types import DESCRIPTIONS_KIND
 from qbench.progress import Progress, silent
 from qbench.quantities.types import Span
+from qbench.retrieval.entries import REGISTRY
 from qbench.retrieval.finishing import ranked
-from qbench.retrieval.first_stages import Search, open_first_stage
 from qbench.retrieval.grammar import first_values, parse_system
+from qbench.retrieval.rankers import Place, Search, open_ranker
 from qbench.store import read_manifest
 
 if TYPE_CHECKING:
@@ -90,9 +91,8 @@ def retrieve_quantity(
     root = descriptions.path.parent / f".{descriptions.path.absolute().name}.search"
     key = descriptions.manifest.files["descriptions.parquet"]["sha256"]
     values = first_values(wanted)
-    first, _, _ = open_first_stage(
-        wanted.first.model.name, values, corpus.select("doc_id", "passage"), str(key), root, depth=top
-    )
+    entry = REGISTRY.find(wanted.first.model.name, "first stage")
+    first = open_ranker(entry, values, Place(corpus.select("doc_id", "passage"), str(key), root, top)).ranker
     found: list[list[Answer]] = []
     for search in first.prepared([Search(str(number), text) for number, text in enumerate(texts)]):
         best = ranked(first.search(search), top)

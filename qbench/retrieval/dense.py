@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from qbench.errors import OptionError
 from qbench.models.folders import model_digest, model_folder
 from qbench.models.single_vector import Encoder, encode_to, load_encoder
 from qbench.progress import Progress, silent
-from qbench.retrieval.first_stages import Candidates, Search
+from qbench.retrieval.rankers import Candidates, Opened, Place, Search
 from qbench.retrieval.stored import Stored, mapped, save_arrays, stored
 from qbench.scoring.nearest import nearest
 
@@ -46,13 +47,19 @@ class Dense:
     docs: NDArray[np.int64]
     depth: int
 
+    def encoded(self, searches: Sequence[Search]) -> list[Search]:
+        """The searches with their vectors, each of shape (dimension,)."""
+        vectors = self.encoder.encode([search.text for search in searches], "query")
+        return [replace(search, vector=vector) for search, vector in zip(searches, vectors, strict=True)]
+
     def prepared(self, searches: Sequence[Search]) -> list[Search]:
         """The searches with what they find: encoding and searching many at once is many times quicker."""
-        queries = self.encoder.encode([search.text for search in searches], "query")
+        encoded = self.encoded(searches)
+        queries = np.array([search.vector for search in encoded], np.float32).reshape(-1, self.vectors.shape[1])
         texts, cosines = nearest(self.vectors, queries, self.depth)
         return [
             replace(s, found=self._spread(*row))
-            for s, row in zip(searches, zip(texts, cosines, strict=True), strict=True)
+            for s, row in zip(encoded, zip(texts, cosines, strict=True), strict=True)
         ]
 
     def search(self, search: Search) -> Candidates:
@@ -61,6 +68,18 @@ class Dense:
             (search,) = self.prepared([search])
         assert search.found is not None  # noqa: S101  for mypy
         return search.found
+
+    def scores(self, search: Search, docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+        """The cosines of these documents."""
+        products: NDArray[np.float64] = (self.vectors[self.text_of[docs]] @ search.vector).astype(np.float64)
+        return products
+
+    @cached_property
+    def text_of(self) -> NDArray[np.int64]:
+        """The text of each document, shape (documents,)."""
+        found = np.empty(self.docs.size, dtype=np.int64)
+        found[self.docs] = np.repeat(np.arange(self.starts.size - 1), np.diff(self.starts))
+        return found
 
     def _spread(self, texts: NDArray[np.intp], cosines: NDArray[np.float64]) -> Candidates:
         """From the best texts to the best documents."""
@@ -80,23 +99,12 @@ class Dense:
         raise OptionError("dense search does not know its documents' words", remedy="Leave terms=all out")
 
 
-def open_dense(
-    values: Mapping[str, Value],
-    corpus: pl.DataFrame,
-    corpus_key: str,
-    root: Path,
-    depth: int,
-    progress: Progress = silent,
-) -> tuple[Dense, float, int]:
-    """Dense search ready to answer, the seconds that encoding took, and the bytes of the vectors on disk.
+def open_dense(values: Mapping[str, Value], place: Place) -> Opened:
+    """Dense search ready to answer.
 
     Args:
         values: `model`, a folder or a name on the hub; `max_length`, tokens, 0 for as many as the model reads.
-        corpus: columns doc_id and passage, in the order of positions.
-        corpus_key: names the corpus' content.
-        root: the folder of all indexes.
-        depth: how many documents a query gets.
-        progress: told the number of texts encoded.
+        place: the corpus, and where vectors are kept.
 
     Raises:
         InputError: the model is missing or not whole.
@@ -104,10 +112,14 @@ def open_dense(
     """
     model = str(values["model"])
     encoder = load_encoder(model, max_length=int(values["max_length"]))
-    params = {"model": model_digest(model_folder(model)), "max_length": values["max_length"], "corpus": corpus_key}
-    found = build_dense(corpus["passage"], encoder, params, root, progress)
+    params = {
+        "model": model_digest(model_folder(model)),
+        "max_length": values["max_length"],
+        "corpus": place.corpus_key,
+    }
+    found = build_dense(place.corpus["passage"], encoder, params, place.root, place.progress)
     vectors, starts, docs = (mapped(found.folder, name) for name in ("vectors", "starts", "docs"))
-    return Dense(encoder, vectors, starts, docs, depth), found.seconds, found.size
+    return Opened(Dense(encoder, vectors, starts, docs, place.depth), found.seconds, found.size)
 
 
 def build_dense(

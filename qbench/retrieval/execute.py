@@ -20,11 +20,18 @@ from qbench.retrieval.document_quantities import (
     extractor_options,
     uses_stored,
 )
-from qbench.retrieval.finishing import Conditions, filtered, ranked, with_quantity_score
-from qbench.retrieval.first_stages import Candidates, FirstStage, Search, open_first_stage
-from qbench.retrieval.grammar import System, first_values, quantity_values
+from qbench.retrieval.entries import REGISTRY
+from qbench.retrieval.finishing import Conditions, filtered, ranked, reranked, with_quantity_score
+from qbench.retrieval.grammar import (
+    System,
+    first_values,
+    fusion_values,
+    quantity_values,
+    reranker_values,
+)
 from qbench.retrieval.jobs import KIND, SETTINGS, Job, Setting, is_finished, plan, read_result, write_result
 from qbench.retrieval.quantity_index import QuantityIndex, build_quantity_index, open_quantity_index
+from qbench.retrieval.rankers import Candidates, Opened, Place, Ranker, Search, open_ranker
 from qbench.retrieval.stored import stored
 from qbench.retrieval.types import Cost, RunResult, run_schema
 from qbench.store import atomic_file, drafting, read_json, write_json
@@ -134,10 +141,21 @@ class _Bench:
         self._quantities: tuple[QuantityIndex, float, int, float] | None = None
         self._parsed: dict[str, tuple[ParsedQuery, float]] = {}
         self._extractor: Extractor | None = None
+        self._rerankers: dict[str, Opened] = {}
 
-    def first_stage(self, system: System, depth: int) -> tuple[FirstStage, float, int]:
-        name, values = system.first.model.name, first_values(system)
-        return open_first_stage(name, values, self.corpus, self.key, self.root, depth=depth, progress=self.progress)
+    def first_stage(self, system: System, depth: int) -> Opened:
+        place = Place(self.corpus, self.key, self.root, depth, self.progress)
+        return open_ranker(REGISTRY.find(system.first.model.name, "first stage"), first_values(system), place)
+
+    def reranker(self, system: System) -> Opened:
+        """The reranker of a system that has one; opened once."""
+        assert system.reranker is not None  # noqa: S101  for mypy
+        name = str(system.reranker)
+        if name not in self._rerankers:
+            place = Place(self.corpus, self.key, self.root, progress=self.progress)
+            entry = REGISTRY.find(system.reranker.model.name, "reranker")
+            self._rerankers[name] = open_ranker(entry, reranker_values(system), place)
+        return self._rerankers[name]
 
     def quantities(self) -> tuple[QuantityIndex, float, int, float]:
         """The quantity index, the seconds to build it, its bytes, and the seconds to extract what is in it."""
@@ -236,9 +254,13 @@ class _Part:
 
 def _run_group(bench: _Bench, group: list[Job], queries: list[Query], depth: int, progress: Progress) -> None:
     """Make the runs of jobs that share a first stage."""
-    first, seconds, size = bench.first_stage(group[0].system, depth)
+    first = bench.first_stage(group[0].system, depth)
+    # Now, so that no query's time holds the time to build it.
     if any(job.system.uses_conditions for job in group):
-        bench.quantities()  # now, so that no query's time holds the time to build it
+        bench.quantities()
+    for job in group:
+        if job.system.reranker is not None:
+            bench.reranker(job.system)
     with ExitStack() as stack:
         drafts = [stack.enter_context(drafting(job.folder, KIND, job.key, job.params)) for job in group]
         parts = [draft.folder / ".parts" for draft in drafts]
@@ -249,19 +271,31 @@ def _run_group(bench: _Bench, group: list[Job], queries: list[Query], depth: int
             missing = [i for i, folder in enumerate(parts) if not (folder / name).with_suffix(".json").exists()]
             if missing:
                 some = queries[number * PART : (number + 1) * PART]
-                for i, part in zip(missing, _ask(bench, first, [group[i] for i in missing], some, depth), strict=True):
+                for i, part in zip(
+                    missing, _ask(bench, first.ranker, [group[i] for i in missing], some, depth), strict=True
+                ):
                     part.write(parts[i] / name, bench.corpus["doc_id"])
             progress(min((number + 1) * PART, len(queries)), len(queries), group[0].first_key)
         for job, draft, folder in zip(group, drafts, parts, strict=True):
-            cost = Cost(index_seconds=seconds, index_bytes=size)
-            if job.system.uses_conditions:
-                _, built, weight, extracted = bench.quantities()
-                cost = Cost(seconds + built + extracted, size + weight, extraction_seconds=extracted)
-            counts = _collect(draft.folder, [folder / name for name in names], cost)
+            cost, meta = _index_cost(bench, first, job.system)
+            counts = _collect(draft.folder, [folder / name for name in names], cost, meta)
             draft.counts = {"queries": len(queries), **counts}
 
 
-def _collect(folder: Path, parts: list[Path], cost: Cost) -> dict[str, Any]:
+def _index_cost(bench: _Bench, first: Opened, system: System) -> tuple[Cost, dict[str, int | float | str]]:
+    """What the indexes of a system cost, and what else there is to say of them."""
+    seconds, size, extracted, meta = first.seconds, first.size, 0.0, dict(first.meta)
+    if system.uses_conditions:
+        _, built, weight, extracted = bench.quantities()
+        seconds, size = seconds + built + extracted, size + weight
+    if system.reranker is not None:
+        second = bench.reranker(system)
+        seconds, size = seconds + second.seconds, size + second.size
+        meta |= {f"reranker_{name}": value for name, value in second.meta.items()}
+    return Cost(index_seconds=seconds, index_bytes=size, extraction_seconds=extracted), meta
+
+
+def _collect(folder: Path, parts: list[Path], cost: Cost, meta: dict[str, int | float | str]) -> dict[str, Any]:
     """Join the parts of a run, and sum up what they cost."""
     from dataclasses import replace
 
@@ -275,7 +309,7 @@ def _collect(folder: Path, parts: list[Path], cost: Cost) -> dict[str, Any]:
         ms_p95=float(np.percentile(milliseconds, 95)),
         peak_bytes=peak_bytes(),
     )
-    meta = {
+    meta |= {
         "queries": int(milliseconds.size),
         "queries_without_condition": sum(note["bare"] for note in notes),
         "queries_without_results": sum(note["empty"] for note in notes),
@@ -285,7 +319,7 @@ def _collect(folder: Path, parts: list[Path], cost: Cost) -> dict[str, Any]:
     return meta
 
 
-def _ask(bench: _Bench, first: FirstStage, jobs: list[Job], queries: list[Query], depth: int) -> list[_Part]:
+def _ask(bench: _Bench, first: Ranker, jobs: list[Job], queries: list[Query], depth: int) -> list[_Part]:
     """The answers of jobs that share a first stage: it is asked once for every different text of a query."""
     asked = [[_question(bench, job, query) for query in queries] for job in jobs]
     texts = dict.fromkeys((query.query_id, row[i][0]) for i, query in enumerate(queries) for row in asked)
@@ -293,6 +327,7 @@ def _ask(bench: _Bench, first: FirstStage, jobs: list[Job], queries: list[Query]
     searches = dict(zip(texts, first.prepared([Search(*pair) for pair in texts]), strict=True))
     # Searches are prepared together; each is charged its share.
     preparing = (time.perf_counter() - start) / len(searches)
+    full = _for_rerankers(bench, jobs, queries)
     parts = [_Part() for _ in jobs]
     for column, query in enumerate(queries):
         known: dict[str, tuple[Candidates, float]] = {}
@@ -306,9 +341,32 @@ def _ask(bench: _Bench, first: FirstStage, jobs: list[Job], queries: list[Query]
             candidates, seconds = known[text]
             start = time.perf_counter()
             ranking = _finish(bench, job, first, search, candidates, conditions, depth)
+            if job.system.reranker is not None:
+                encoded, share = full[str(job.system.reranker)]
+                ranking = _rerank(bench, job.system, ranking, encoded[column])
+                parsing += share
             seconds += time.perf_counter() - start + parsing
             part.add(query, ranking, seconds, job.source != "none" and not conditions.conditions)
     return parts
+
+
+def _for_rerankers(bench: _Bench, jobs: list[Job], queries: list[Query]) -> dict[str, tuple[list[Search], float]]:
+    """For each reranker the queries as it takes them, by their full texts, and the seconds that each one took."""
+    found = {}
+    for job in jobs:
+        name = str(job.system.reranker)
+        if job.system.reranker is not None and name not in found:
+            start = time.perf_counter()
+            encoded = bench.reranker(job.system).ranker.encoded([Search(q.query_id, q.text) for q in queries])
+            found[name] = encoded, (time.perf_counter() - start) / len(queries)
+    return found
+
+
+def _rerank(bench: _Bench, system: System, ranking: Candidates, search: Search) -> Candidates:
+    best = int(reranker_values(system)["k"])
+    ranking = Candidates(ranking.docs[:best], ranking.scores[:best])
+    scores = bench.reranker(system).ranker.scores(search, ranking.docs)
+    return reranked(ranking, scores, system.fusion.name if system.fusion else None, fusion_values(system))
 
 
 def _question(bench: _Bench, job: Job, query: Query) -> tuple[str, Conditions, float]:
@@ -333,7 +391,7 @@ def _question(bench: _Bench, job: Job, query: Query) -> tuple[str, Conditions, f
 def _finish(
     bench: _Bench,
     job: Job,
-    first: FirstStage,
+    first: Ranker,
     search: Search,
     candidates: Candidates,
     asked: Conditions,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qbench.retrieval.first_stages import Candidates, FirstStage, Search
-from qbench.scoring.fusion import normalised, with_quantities
+from qbench.retrieval.rankers import Candidates, Ranker, Search
+from qbench.scoring.fusion import interpolated, normalised, reciprocal_rank, with_quantities
 from qbench.scoring.ranking import top_k
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def filtered(candidates: Candidates, index: QuantityIndex, asked: Conditions) ->
 
 def with_quantity_score(
     candidates: Candidates,
-    first: FirstStage,
+    first: Ranker,
     search: Search,
     index: QuantityIndex,
     asked: Conditions,
@@ -75,7 +75,30 @@ def with_quantity_score(
     return Candidates(candidates.docs, terms)
 
 
-def _holding_all(first: FirstStage, search: Search, candidates: Candidates, size: int) -> NDArray[np.bool_]:
+def _holding_all(first: Ranker, search: Search, candidates: Candidates, size: int) -> NDArray[np.bool_]:
     held = np.zeros(size, dtype=bool)
     held[first.holding_all(search)] = True
     return held[candidates.docs]
+
+
+def reranked(
+    ranking: Candidates, scores: NDArray[np.float64], fusion: str | None = None, values: Mapping[str, Value] = {}
+) -> Candidates:
+    """A ranking ordered anew by a reranker, or by the fusion of both.
+
+    Args:
+        ranking: what the first stage gives, best first.
+        scores: shape (n,), the reranker's; NaN where it has none: without fusion such documents are left out.
+        fusion: None, "I" (*WolfPQ* eq. 5.10) or "RRF" (Cormack et al. 2009).
+        values: the parameters of the fusion.
+    """
+    if fusion == "I":
+        combined = interpolated(ranking.scores, scores, float(values["alpha"]), raw=values["norm"] == "none")
+    elif fusion == "RRF":
+        combined = reciprocal_rank([ranking.scores, scores], int(values["k"]))
+    else:
+        known = np.flatnonzero(~np.isnan(scores))
+        ranking, combined = Candidates(ranking.docs[known], ranking.scores[known]), scores[known]
+    # In the order of positions, so that they settle ties.
+    order = np.argsort(ranking.docs)
+    return ranked(Candidates(ranking.docs[order], combined[order]), len(order))

@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from qbench.errors import OptionError
-from qbench.retrieval.registry import REGISTRY, Entry, Parameter, Registry, Value, chosen, filled, unknown
+from qbench.retrieval.entries import REGISTRY
+from qbench.retrieval.registry import Entry, Parameter, Registry, Value, chosen, filled, unknown
 
 _Form = tuple[str, Entry, Entry | None]
 """How a model is written, the model, and the quantity score that is written with it."""
@@ -111,7 +112,22 @@ def parse_system(text: str, registry: Registry = REGISTRY) -> System:
 def first_values(system: System, registry: Registry = REGISTRY) -> dict[str, Value]:
     """All parameters of a system's first stage, with the defaults."""
     model = system.first.model
-    return filled(registry.find(model.name, "first stage").parameters, model.params)
+    return filled(registry.find(model.name, "first stage").parameters_as("first stage"), model.params)
+
+
+def reranker_values(system: System, registry: Registry = REGISTRY) -> dict[str, Value]:
+    """All parameters of a system's reranker, with the defaults; none where it has no reranker."""
+    if system.reranker is None:
+        return {}
+    model = system.reranker.model
+    return filled(registry.find(model.name, "reranker").parameters_as("reranker"), model.params)
+
+
+def fusion_values(system: System, registry: Registry = REGISTRY) -> dict[str, Value]:
+    """All parameters of a system's fusion, with the defaults; none where it has no fusion."""
+    if system.fusion is None:
+        return {}
+    return filled(registry.find(system.fusion.name, "fusion").parameters, system.fusion.params)
 
 
 def quantity_values(system: System, registry: Registry = REGISTRY) -> dict[str, Value]:
@@ -133,17 +149,19 @@ class _Reader:
 
     def system(self) -> System:
         form, model, quantity = self.model("first stage")
-        given = self.parameters(form, model, quantity)
-        first_params = _only(given, model.parameters)
+        allowed = model.parameters_as("first stage")
+        given = self.parameters(form, allowed, model, quantity)
+        first_params = _only(given, allowed)
         quantity_part = None
         if quantity is not None:
             own = quantity.parameters_on(model)
             quantity_part = Part(quantity.name, chosen(own, _only(given, own), form))
-        first = Stage(Part(model.name, chosen(model.parameters, first_params, form)), self.tail("compression"))
+        first = Stage(Part(model.name, chosen(allowed, first_params, form)), self.tail("compression"))
         if not self.take("+"):
             return System(first, quantity_part)
         name, model, _ = self.model("reranker")
-        part = Part(name, chosen(model.parameters, self.parameters(name, model, None), name))
+        allowed = model.parameters_as("reranker")
+        part = Part(name, chosen(allowed, self.parameters(name, allowed, model, None), name))
         compression = self.tail("compression", "fusion")
         fusion = None
         if compression is not None and _is(self.registry, compression, "fusion"):
@@ -162,7 +180,7 @@ class _Reader:
             return None
         forms: list[_Form] = [(entry.name, entry, None) for role in roles for entry in self.registry.of(role)]
         name, entry, _ = self.longest(forms, " or ".join(roles))
-        return Part(name, chosen(entry.parameters, self.parameters(name, entry, None), name))
+        return Part(name, chosen(entry.parameters, self.parameters(name, entry.parameters, entry, None), name))
 
     def longest(self, forms: list[_Form], role: str) -> _Form:
         self.blank()
@@ -174,9 +192,11 @@ class _Reader:
         word = _WORD.match(self.text, self.at)
         raise unknown(word.group() if word else self.text[self.at :], role, [form for form, _, _ in forms])
 
-    def parameters(self, owner: str, model: Entry, quantity: Entry | None) -> dict[str, Value]:
+    def parameters(
+        self, owner: str, allowed: Iterable[Parameter], model: Entry, quantity: Entry | None
+    ) -> dict[str, Value]:
         """What stands between parentheses, read by the parameters that may stand there."""
-        known = [*model.parameters]
+        known = [*allowed]
         if quantity is not None:
             known = [*quantity.parameters_on(model), *known]
         given: dict[str, Value] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from qbench.errors import InputError, OptionError
 from qbench.retrieval.analysis import VERSION as ANALYSIS
 from qbench.retrieval.document_quantities import DocumentQuantities, uses_stored
-from qbench.retrieval.grammar import System, first_values
+from qbench.retrieval.grammar import System, first_values, fusion_values, reranker_values
 from qbench.retrieval.types import ConditionSource, Cost, RunResult
 from qbench.store import digest, file_digest, finished, read_json, read_manifest, write_json
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from qbench.benchmark.disk import Benchmark
     from qbench.benchmark.types import Query
     from qbench.quantities.extractors import ExtractorOptions
+    from qbench.retrieval.registry import Value
 
 Setting = Literal["given", "parsed"]
 
@@ -87,12 +88,15 @@ def plan(
     unconditional: tuple[ConditionSource, ...] = ("none",)
     jobs: dict[tuple[str, str], Job] = {}
     for system in systems:
-        values = _content(system)
+        values, second = _content(first_values(system)), _content(reranker_values(system))
         extraction = {"stored": uses_stored(benchmark, where), **options.key()} if system.uses_conditions else {}
         for source in sources if system.uses_conditions else unconditional:
             # The parts say what is computed; the name would change with a file's path.
             parts = {**asdict(system), "first_values": values, "conditions": source}
             parts["first"]["model"]["params"] = ()
+            if system.reranker is not None:
+                parts |= {"reranker_values": second, "fusion_values": fusion_values(system)}
+                parts["reranker"]["model"]["params"] = ()
             key = digest({**common, **parts, **extraction, "analysis": ANALYSIS, "version": _version()})
             params = {**common, "system": str(system), "conditions": source}
             jobs.setdefault((str(system), source), Job(system, source, key, root / key, params))
@@ -105,9 +109,9 @@ def _version() -> str:
     return __version__
 
 
-def _content(system: System) -> dict[str, Any]:
-    """The first stage's parameters, a file or a model by what is in it."""
-    values: dict[str, Any] = first_values(system)
+def _content(given: Mapping[str, Value]) -> dict[str, Any]:
+    """A model's parameters, a file or a checkpoint by what is in it."""
+    values: dict[str, Any] = dict(given)
     if "path" in values:
         path = Path(str(values["path"]))
         if not path.is_file():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from qbench.retrieval.registry import REGISTRY, Entry, Parameter, Registry
+from qbench.retrieval.entries import REGISTRY
+from qbench.retrieval.registry import RERANKED, Entry, Parameter, Registry
 
 
 @dataclass(frozen=True)
@@ -35,12 +36,12 @@ def rows(registry: Registry = REGISTRY) -> list[Row]:
 
 def _row(form: str, model: Entry, quantity: Entry | None) -> Row:
     if quantity is None:
-        return Row(form, model.what, model.source, model.parameters, model.needs)
+        return Row(form, model.what, model.source, model.parameters_as("first stage"), model.needs)
     return Row(
         form,
         f"{model.name} {quantity.what}",
         quantity.source,
-        (*quantity.parameters_on(model), *model.parameters),
+        (*quantity.parameters_on(model), *model.parameters_as("first stage")),
         (*model.needs, *quantity.needs),
     )
 
@@ -57,7 +58,7 @@ def markdown(registry: Registry = REGISTRY) -> str:
     lines = [
         "# Systems",
         "",
-        "Made by `qbench systems --markdown` from the registry; change `qbench/retrieval/registry.py`, not this page.",
+        "Made by `qbench systems --markdown` from the registry; change `qbench/retrieval/entries.py`, not this page.",
         "",
         "A system is written",
         "",
@@ -76,8 +77,10 @@ def markdown(registry: Registry = REGISTRY) -> str:
         lines.append(f"| `{row.name}` | {row.what} | {row.source} | {defaults} | {', '.join(row.needs)} |")
     lines += ["", "## Parameters", "", "| of | parameter | default | allowed | what it does |", "|---|---|---|---|---|"]
     for entry in registry.entries:
-        for p in (*entry.parameters, *entry.score_parameters):
+        for p in (*entry.parameters, *entry.search_parameters, *entry.score_parameters):
             owner = f"Q{entry.name}" if p in entry.score_parameters else entry.name
             shown = default(p).partition("=")[2]
             lines.append(f"| `{owner}` | `{p.name}` | `{shown}` | {p.allowed()} | {p.help} |")
+    shown = default(RERANKED).partition("=")[2]
+    lines.append(f"| any reranker | `{RERANKED.name}` | `{shown}` | {RERANKED.allowed()} | {RERANKED.help} |")
     return "\n".join(lines) + "\n"

@@ -1,4 +1,4 @@
-"""The parts that systems are made of: plain data, one entry each. The grammar, the help and the reference read it."""
+"""What a part of systems is: plain data, one entry each. The grammar, the help and the reference read it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from qbench.errors import OptionError, UnknownNameError
 Value = float | int | str
 
 Role = Literal["first stage", "quantity score", "reranker", "compression", "fusion"]
+
+Family = Literal["lexical", "run", "single-vector", "sparse", "multi-vector", "api"]
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,9 @@ class Entry:
         roles: where in a system it may stand.
         what: what it does, one line.
         source: paper and equation, or package.
-        parameters: its own.
+        parameters: its own, in every role.
+        family: of a model: the kind of ranker that it is, which says who opens it.
+        search_parameters: of a first stage alone.
         score_parameters: of a first stage: what a quantity score before its name (Q) takes besides its own.
         needs: what it cannot do without ("conditions", a package, a model).
     """
@@ -101,8 +105,16 @@ class Entry:
     what: str
     source: str
     parameters: tuple[Parameter, ...] = ()
+    family: Family | None = None
+    search_parameters: tuple[Parameter, ...] = ()
     score_parameters: tuple[Parameter, ...] = ()
     needs: tuple[str, ...] = ()
+
+    def parameters_as(self, role: Role) -> tuple[Parameter, ...]:
+        """The parameters that it takes in a role."""
+        if role == "reranker":
+            return (*self.parameters, RERANKED)
+        return (*self.parameters, *self.search_parameters)
 
     def parameters_on(self, model: Entry) -> tuple[Parameter, ...]:
         """The parameters of a quantity score on top of a model: a suffix only filters, and takes its own alone."""
@@ -194,102 +206,7 @@ def filled(parameters: Iterable[Parameter], given: Iterable[tuple[str, Value]]) 
     return {p.name: p.default for p in parameters if p.default is not None} | dict(given)
 
 
-_TERMS = Parameter(
-    "terms",
-    "choice",
-    "the quantity score counts where the document holds any, or all, of the search terms",
-    "any",
-    choices=("any", "all"),
+RERANKED = Parameter(
+    "k", "integer", "how many of the first stage's documents are ranked again; the others are left out", 1000, low=1
 )
-
-_MAX_LENGTH = Parameter(
-    "max_length", "integer", "tokens of a text that are read; 0: as many as the model was made for", 0, low=0
-)
-
-
-def _dense(name: str, what: str, source: str, model: str, default: str | None = None) -> Entry:
-    """Dense search: one implementation, with a name for each kind of model that the papers compare."""
-    parameter = Parameter("model", "text", f"{model}: a folder, or a name on the hub", default)
-    return Entry(name, ("first stage",), what, source, (parameter, _MAX_LENGTH), needs=("qbench[neural]", "a model"))
-
-
-REGISTRY = Registry(
-    (
-        Entry(
-            "BM25",
-            ("first stage",),
-            "ranks by the words that query and document share",
-            "BM25Okapi of rank-bm25; *Numbers Matter* C.3",
-            (
-                Parameter("k1", "number", "how slowly repeated words saturate", 1.5, low=0),
-                Parameter("b", "number", "how much long documents are held back", 0.75, low=0, high=1),
-                Parameter("epsilon", "number", "share of the mean idf that a negative idf becomes", 0.25, low=0),
-                Parameter(
-                    "engine",
-                    "choice",
-                    "numpy is ours; rank-bm25 is the reference, slow",
-                    "numpy",
-                    choices=("numpy", "rank-bm25"),
-                ),
-            ),
-            (_TERMS,),
-        ),
-        Entry(
-            "Run",
-            ("first stage",),
-            "takes a ranking that another tool made",
-            "TREC run file, or Parquet with query_id, doc_id, score",
-            (Parameter("path", "file", "the run file"),),
-        ),
-        _dense(
-            "SBERT",
-            "ranks by the cosine of query and document, each a vector of a sentence-transformers model",
-            "sentence-transformers; *Quantity Retrieval* 3.3",
-            "any single-vector model",
-        ),
-        _dense(
-            "BERT",
-            "SBERT with a BERT that was not tuned, mean pooling",
-            "*Quantity Retrieval* 5.2",
-            "a plain BERT, such as bert-base-chinese",
-        ),
-        _dense(
-            "BERT-P",
-            "SBERT with a model tuned on other paraphrases",
-            "*Quantity Retrieval* 5.2",
-            "a paraphrase model",
-            "sentence-transformers/paraphrase-multilingual-mpnet-base-v2",
-        ),
-        _dense(
-            "BERT-WS",
-            "SBERT with a model tuned on mined paraphrases",
-            "*Quantity Retrieval* 5.1, 5.2",
-            "the checkpoint of `qbench train bi-encoder`",
-        ),
-        Entry(
-            "Q",
-            ("quantity score",),
-            "plus a score for how near the document's quantities are to the condition",
-            "*Numbers Matter* eq. 3-5 and 7",
-            (
-                Parameter("alpha", "number", "weight of the quantity score", 1.0, low=0),
-                Parameter(
-                    "phi",
-                    "choice",
-                    "how a value's distance becomes a score",
-                    "ratio",
-                    choices=("ratio", "exponential", "relative"),
-                ),
-            ),
-            needs=("conditions",),
-        ),
-        Entry(
-            "_filter",
-            ("quantity score",),
-            "without the documents in which no quantity meets the condition",
-            "*Numbers Matter* section 4, baselines",
-            needs=("conditions",),
-        ),
-    )
-)
-"""The parts that exist now."""
+"""What every reranker takes besides its own parameters."""

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 
@@ -63,3 +65,50 @@ def with_quantities(
     if applies is not None:
         added = added * applies
     return terms + added
+
+
+def interpolated(
+    first: NDArray[np.float64], second: NDArray[np.float64], alpha: float, *, raw: bool = False
+) -> NDArray[np.float64]:
+    """(1 - alpha) * second + alpha * first, the linear interpolation of *WolfPQ* eq. 5.10.
+
+    Args:
+        first: shape (n,), scores of the first stage (BM25 in the thesis).
+        second: shape (n,), scores of the reranker; NaN, no score, counts as its lowest one.
+        alpha: weight of the first stage, from 0 to 1.
+        raw: combine the scores as they are, as the thesis does; else each is divided by its maximum.
+
+    Returns:
+        shape (n,).
+
+    >>> interpolated(np.array([10.0, 5.0]), np.array([0.2, 0.8]), 0.5)
+    array([0.625, 0.75 ])
+    """
+    missing = np.isnan(second)
+    second = np.where(missing, 0.0 if missing.all() else np.nanmin(second), second)
+    if not raw:
+        first, second = normalised(first), normalised(second)
+    mixed: NDArray[np.float64] = (1 - alpha) * second + alpha * first
+    return mixed
+
+
+def reciprocal_rank(scores: Sequence[NDArray[np.float64]], k: int = 60) -> NDArray[np.float64]:
+    """Reciprocal rank fusion: the sum of 1 / (k + rank) over the rankings (Cormack et al. 2009).
+
+    Args:
+        scores: of the same n documents by each ranker; NaN where it has none, which adds nothing. Equal scores share
+            the best of their ranks.
+        k: dampens the top ranks.
+
+    Returns:
+        shape (n,).
+
+    >>> reciprocal_rank([np.array([3.0, 2.0]), np.array([np.nan, 0.5])], k=1)
+    array([0.5       , 0.83333333])
+    """
+    total = np.zeros(len(scores[0]))
+    for row in scores:
+        known = np.flatnonzero(~np.isnan(row))
+        ordered = np.sort(-row[known])
+        total[known] += 1 / (k + 1 + np.searchsorted(ordered, -row[known]))
+    return total

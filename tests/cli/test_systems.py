@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from qbench.cli.systems import app
 from qbench.errors import UnknownNameError
+from qbench.retrieval.entries import REGISTRY
 from qbench.retrieval.reference import markdown, rows
-from qbench.retrieval.registry import REGISTRY
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "systems.md"
 

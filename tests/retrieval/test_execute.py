@@ -17,8 +17,8 @@ from qbench.retrieval import execute as module
 from qbench.retrieval.analysis import tokens
 from qbench.retrieval.document_quantities import FILE, extract_documents, extractor_options
 from qbench.retrieval.execute import execute, passages
-from qbench.retrieval.first_stages import BM25
 from qbench.retrieval.grammar import parse_system
+from qbench.retrieval.lexical import BM25
 from qbench.retrieval.types import run_schema
 from qbench.store import drafting
 from tests.encoder_factories import tiny_bert

@@ -7,27 +7,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qbench.errors import OptionError, UnknownNameError
+from qbench.retrieval.entries import REGISTRY
 from qbench.retrieval.grammar import Part, Stage, System, first_values, parse_system, quantity_values
-from qbench.retrieval.registry import REGISTRY, Entry, Parameter, Registry
+from qbench.retrieval.registry import Entry, Parameter, Registry
 
 M = Parameter("M", "integer", "", 16, low=1)
 K = Parameter("K", "integer", "", 256, low=2)
 ALPHA = Parameter("alpha", "number", "", 0.5, low=0, high=1)
 
+MADE_UP = (
+    Entry("SPLADE", ("first stage",), "", ""),
+    Entry("ColBERT", ("first stage", "reranker"), "", "", (Parameter("model", "text", "", "base"),)),
+    Entry("ColBERT_ft", ("first stage", "reranker"), "", ""),
+    Entry("TCT-ColBERT", ("first stage", "reranker"), "", "", (Parameter("depth", "integer", "", 100, low=1),)),
+    Entry("Aggretriever", ("reranker",), "", ""),
+    Entry("PQ", ("compression",), "", "", (M, K)),
+    Entry("WolfPQ", ("compression",), "", "", (M, K)),
+    Entry("WolfPQI", ("compression",), "", "", (M, K)),
+    Entry("WolfPQSem", ("compression",), "", "", (M, K)),
+    Entry("I", ("fusion",), "", "", (ALPHA,)),
+)
 THESIS = Registry(
-    (
-        *REGISTRY.entries,
-        Entry("SPLADE", ("first stage",), "", ""),
-        Entry("ColBERT", ("first stage", "reranker"), "", "", (Parameter("model", "text", "", "base"),)),
-        Entry("ColBERT_ft", ("first stage", "reranker"), "", ""),
-        Entry("TCT-ColBERT", ("first stage", "reranker"), "", "", (Parameter("depth", "integer", "", 100, low=1),)),
-        Entry("Aggretriever", ("reranker",), "", ""),
-        Entry("PQ", ("compression",), "", "", (M, K)),
-        Entry("WolfPQ", ("compression",), "", "", (M, K)),
-        Entry("WolfPQI", ("compression",), "", "", (M, K)),
-        Entry("WolfPQSem", ("compression",), "", "", (M, K)),
-        Entry("I", ("fusion",), "", "", (ALPHA,)),
-    )
+    (*(entry for entry in REGISTRY.entries if entry.name not in {made.name for made in MADE_UP}), *MADE_UP)
 )
 
 
@@ -64,11 +65,11 @@ def systems(draw, registry):
     model = draw(st.sampled_from(registry.of("first stage")))
     quantity = draw(st.sampled_from([None, *registry.of("quantity score")]))
     score = None if quantity is None else draw(parts(quantity.name, quantity.parameters_on(model)))
-    first = Stage(draw(parts(model.name, model.parameters)), draw(maybe(registry, "compression")))
+    first = Stage(draw(parts(model.name, model.parameters_as("first stage"))), draw(maybe(registry, "compression")))
     if not registry.of("reranker") or draw(st.booleans()):
         return System(first, score)
     again = draw(st.sampled_from(registry.of("reranker")))
-    reranker = Stage(draw(parts(again.name, again.parameters)), draw(maybe(registry, "compression")))
+    reranker = Stage(draw(parts(again.name, again.parameters_as("reranker"))), draw(maybe(registry, "compression")))
     return System(first, score, reranker, draw(maybe(registry, "fusion")))
 
 
@@ -134,7 +135,7 @@ def test_values_hold_the_defaults_too():
         ("QBM26", "Did you mean QBM25"),
         ("bm25", "Did you mean BM25"),
         ("", "Known: BM25, QBM25, BM25_filter, Run, QRun, Run_filter"),
-        ("BM25 + ColBERT", "unknown reranker .*none yet"),
+        ("BM25 + GPT", "unknown reranker .*Known: BM25"),
         ("BM25-PQ", "unknown compression"),
         ("BM25x", "BM25x"),
     ],

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from qbench.errors import UnknownNameError
 from qbench.quantities.conditions import MET, verdicts
 from qbench.quantities.types import Condition
-from qbench.retrieval.registry import REGISTRY
+from qbench.retrieval.entries import REGISTRY
 from qbench.scoring.phi import FAMILIES, family, phi, phi_of_satisfying
 
 values = st.one_of(st.integers(-20, 20).map(float), st.floats(-1e6, 1e6), st.floats(-1e300, 1e300))

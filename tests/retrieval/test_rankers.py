@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from qbench.errors import InputError, OptionError
 from qbench.retrieval.analysis import tokens
 from qbench.retrieval.dense import Dense, distinct
-from qbench.retrieval.first_stages import Search, open_first_stage
+from qbench.retrieval.entries import REGISTRY
+from qbench.retrieval.rankers import Place, Search, open_ranker
 from tests.encoder_factories import tiny_bert
 
 TEXTS = {
@@ -29,6 +30,10 @@ CORPUS = pl.DataFrame({"doc_id": list(TEXTS), "passage": list(TEXTS.values())}).
 RUN = [("q1", "d1", 3.0), ("q1", "d5", 4.0), ("q1", "d2", -1.0), ("q2", "d6", 0.5)]
 
 
+def opened(name, values, corpus, key, folder, depth=1000):
+    return open_ranker(REGISTRY.find(name, "first stage"), values, Place(corpus, key, folder, depth))
+
+
 @pytest.fixture(scope="session")
 def model(tmp_path_factory):
     words = [word for text in TEXTS.values() for word in tokens(text)]
@@ -42,18 +47,18 @@ def stage(request, tmp_path):
     if request.param == "run":
         path = tmp_path / "a.run"
         path.write_text("".join(f"{q} Q0 {d} 1 {s} x\n" for q, d, s in RUN))
-        return open_first_stage("Run", {"path": str(path)}, CORPUS, "key", tmp_path)[0]
+        return opened("Run", {"path": str(path)}, CORPUS, "key", tmp_path).ranker
     return bm25(request.param, tmp_path)
 
 
 def bm25(engine, folder, **changes):
     values = {"k1": 1.5, "b": 0.75, "epsilon": 0.25, "engine": engine, **changes}
-    return open_first_stage("BM25", values, CORPUS, "key", folder)[0]
+    return opened("BM25", values, CORPUS, "key", folder).ranker
 
 
 def dense(model, folder, *, depth=1000, corpus=CORPUS):
     values = {"model": str(model), "max_length": 0}
-    return open_first_stage("SBERT", values, corpus, "key", folder, depth=depth)[0]
+    return opened("SBERT", values, corpus, "key", folder, depth=depth).ranker
 
 
 def search(text, query_id="q1"):
@@ -69,6 +74,16 @@ def test_candidates_are_ascending_positions_with_a_score_each(stage, text):
     assert ((found.docs >= 0) & (found.docs < CORPUS.height)).all()
     again = stage.search(search(text))
     assert again.scores.tolist() == found.scores.tolist()
+
+
+@pytest.mark.parametrize("text", ["quick fox", "the the dog", "nothing known", "", "5 kg"])
+def test_given_documents_score_as_when_they_are_found(stage, text):
+    (asked,) = stage.prepared([Search("q1", text)])
+    found = stage.search(asked)
+    backwards = found.docs[::-1]
+    (asked,) = stage.encoded([Search("q1", text)])
+    np.testing.assert_allclose(stage.scores(asked, backwards), found.scores[::-1], atol=1e-6)
+    assert stage.scores(asked, found.docs[:0]).shape == (0,)
 
 
 def test_searches_prepared_together_find_what_each_finds_alone(stage):
@@ -163,18 +178,19 @@ def test_the_reference_cannot_do_without_k1_and_ours_can(tmp_path):
 def test_a_corpus_without_words_retrieves_nothing(engine, tmp_path):
     corpus = pl.DataFrame({"doc_id": ["b", "a"], "passage": ["", "-"]})
     values = {"k1": 1.5, "b": 0.75, "epsilon": 0.25, "engine": engine}
-    stage, _, _ = open_first_stage("BM25", values, corpus, "empty", tmp_path)
+    stage = opened("BM25", values, corpus, "empty", tmp_path).ranker
     assert stage.search(search("the")).docs.size == 0
 
 
 def test_an_index_is_built_once_and_its_cost_is_kept(tmp_path):
     values = {"k1": 1.5, "b": 0.75, "epsilon": 0.25, "engine": "numpy"}
-    _, seconds, size = open_first_stage("BM25", values, CORPUS, "key", tmp_path)
-    assert size > 0
-    assert open_first_stage("BM25", values, CORPUS, "key", tmp_path)[1:] == (seconds, size)
+    first = opened("BM25", values, CORPUS, "key", tmp_path)
+    assert first.size > 0
+    again = opened("BM25", values, CORPUS, "key", tmp_path)
+    assert (again.seconds, again.size) == (first.seconds, first.size)
     folders = [path.name for path in tmp_path.iterdir() if path.is_dir()]
-    open_first_stage("BM25", {**values, "k1": 0.9}, CORPUS, "key", tmp_path)
-    open_first_stage("BM25", values, CORPUS, "another corpus", tmp_path)
+    opened("BM25", {**values, "k1": 0.9}, CORPUS, "key", tmp_path)
+    opened("BM25", values, CORPUS, "another corpus", tmp_path)
     assert len([path for path in tmp_path.iterdir() if path.is_dir()]) == len(folders) + 2
 
 
@@ -190,7 +206,7 @@ def test_an_index_has_the_same_bytes_when_it_is_built_again(tmp_path):
 def test_a_given_run_keeps_its_scores_and_knows_only_its_queries(tmp_path):
     path = tmp_path / "a.run"
     path.write_text("".join(f"{q} Q0 {d} 1 {s} x\n" for q, d, s in RUN))
-    stage = open_first_stage("Run", {"path": str(path)}, CORPUS, "key", tmp_path)[0]
+    stage = opened("Run", {"path": str(path)}, CORPUS, "key", tmp_path).ranker
     found = stage.search(search("whatever", "q1"))
     ids = CORPUS["doc_id"].gather(found.docs).to_list()
     assert dict(zip(ids, found.scores.tolist(), strict=True)) == {"d1": 3.0, "d5": 4.0, "d2": -1.0}
@@ -201,4 +217,4 @@ def test_a_run_of_another_corpus_is_refused(tmp_path):
     path = tmp_path / "a.run"
     path.write_text("q1 Q0 d99 1 1.0 x\n")
     with pytest.raises(InputError, match=r"1 documents that the benchmark does not have .*d99"):
-        open_first_stage("Run", {"path": str(path)}, CORPUS, "key", tmp_path)
+        opened("Run", {"path": str(path)}, CORPUS, "key", tmp_path)

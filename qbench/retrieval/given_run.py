@@ -1,0 +1,80 @@
+"""A run file as a ranker: rankings that another tool made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from qbench.errors import InputError, OptionError
+from qbench.retrieval.rankers import Candidates, Opened, Place, Search
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from qbench.retrieval.registry import Value
+
+
+def open_run(values: Mapping[str, Value], place: Place) -> Opened:
+    """A run ready to be looked up; `values` holds its `path`."""
+    return Opened(GivenRun(Path(str(values["path"])), place.corpus["doc_id"]), 0.0, 0)
+
+
+class GivenRun:
+    """A ranking made elsewhere."""
+
+    def __init__(self, path: Path, doc_ids: pl.Series) -> None:
+        import polars as pl
+
+        from qbench.benchmark.trec import read_run
+
+        run = read_run(path)
+        positions = pl.DataFrame({"doc_id": doc_ids, "doc": pl.Series(range(len(doc_ids)), dtype=pl.Int64)})
+        run = run.join(positions, on="doc_id", how="left")
+        lost = run.filter(pl.col("doc").is_null())
+        if lost.height:
+            raise InputError(
+                f"the run ranks {lost['doc_id'].n_unique()} documents that the benchmark does not have",
+                file=path,
+                value=lost["doc_id"][0],
+                remedy="Use a run made on this benchmark's corpus",
+            )
+        run = run.sort("query_id", "doc")
+        self._docs, self._scores = run["doc"].to_numpy(), run["score"].to_numpy()
+        counts = run.group_by("query_id", maintain_order=True).agg(pl.len())
+        ends = counts["len"].cum_sum().to_list()
+        self._places = dict(zip(counts["query_id"], zip([0, *ends], ends, strict=False), strict=True))
+
+    def encoded(self, searches: Sequence[Search]) -> list[Search]:
+        """The searches as they are."""
+        return list(searches)
+
+    def prepared(self, searches: Sequence[Search]) -> list[Search]:
+        """The searches as they are."""
+        return list(searches)
+
+    def search(self, search: Search) -> Candidates:
+        """The documents that the run ranks for this query, with its scores."""
+        first, last = self._places.get(search.query_id, (0, 0))
+        return Candidates(self._docs[first:last], self._scores[first:last])
+
+    def scores(self, search: Search, docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+        """The run's scores of these documents; NaN for those that it does not rank."""
+        known = self.search(search)
+        scores = np.full(len(docs), np.nan)
+        if known.docs.size:
+            place = np.minimum(np.searchsorted(known.docs, docs), known.docs.size - 1)
+            held = known.docs[place] == docs
+            scores[held] = known.scores[place[held]]
+        return scores
+
+    def holding_all(self, search: Search) -> NDArray[np.integer[Any]]:
+        """A run knows ids and scores only.
+
+        Raises:
+            OptionError: always; the grammar gives QRun no parameter that would ask this.
+        """
+        raise OptionError("a run made elsewhere does not know its documents' words", remedy="Leave terms=all out")

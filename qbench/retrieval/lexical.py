@@ -1,0 +1,154 @@
+"""BM25 as a ranker: our own over posting lists, and the rank-bm25 package to compare it with."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from qbench.errors import OptionError
+from qbench.retrieval.analysis import VERSION as ANALYSIS
+from qbench.retrieval.analysis import token_ids, token_lists
+from qbench.retrieval.rankers import Candidates, Opened, Place, Search
+from qbench.retrieval.stored import Stored, mapped, save_arrays, stored
+from qbench.scoring import bm25
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from qbench.retrieval.registry import Value
+
+
+def open_lexical(values: Mapping[str, Value], place: Place) -> Opened:
+    """BM25 ready to search.
+
+    Args:
+        values: k1, b, epsilon, engine.
+        place: the corpus, and where indexes are kept.
+    """
+    weights = {key: float(values[key]) for key in ("k1", "b", "epsilon")}
+    if values["engine"] == "rank-bm25":
+        start = time.perf_counter()
+        reference = ReferenceBM25(place.corpus["passage"], **weights)
+        return Opened(reference, time.perf_counter() - start, 0)
+    found = build_bm25(place.corpus["passage"], weights, place.corpus_key, place.root)
+    return Opened(open_bm25(found.folder), found.seconds, found.size)
+
+
+def with_tokens(searches: Sequence[Search]) -> list[Search]:
+    """The searches with the tokens of their texts."""
+    lists = token_lists([search.text for search in searches])
+    return [replace(search, tokens=tokens) for search, tokens in zip(searches, lists, strict=True)]
+
+
+@dataclass(frozen=True)
+class BM25:
+    """Our BM25 over posting lists."""
+
+    vocabulary: dict[str, int]
+    postings: bm25.Postings
+
+    def encoded(self, searches: Sequence[Search]) -> list[Search]:
+        """The searches with the tokens of their texts."""
+        return with_tokens(searches)
+
+    def prepared(self, searches: Sequence[Search]) -> list[Search]:
+        """The searches with the tokens of their texts."""
+        return with_tokens(searches)
+
+    def search(self, search: Search) -> Candidates:
+        """The documents that hold at least one of the tokens, with their BM25 scores."""
+        query = [self.vocabulary[token] for token in search.tokens if token in self.vocabulary]
+        scores = bm25.score(self.postings, query)
+        docs = bm25.matching(self.postings, query, scores)
+        return Candidates(docs, scores[docs])
+
+    def scores(self, search: Search, docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+        """The BM25 scores of these documents."""
+        query = [self.vocabulary[token] for token in search.tokens if token in self.vocabulary]
+        found: NDArray[np.float64] = bm25.score(self.postings, query)[docs]
+        return found
+
+    def holding_all(self, search: Search) -> NDArray[np.integer[Any]]:
+        """The documents that hold every one of the tokens."""
+        if any(token not in self.vocabulary for token in search.tokens):
+            return np.empty(0, dtype=np.int32)
+        return bm25.holding_all(self.postings, [self.vocabulary[token] for token in search.tokens])
+
+
+class ReferenceBM25:
+    """The BM25Okapi of the rank-bm25 package: slow, there to be compared with.
+
+    Raises:
+        OptionError: k1 is 0.
+    """
+
+    def __init__(self, texts: pl.Series, k1: float, b: float, epsilon: float) -> None:
+        from rank_bm25 import BM25Okapi
+
+        if k1 == 0:
+            raise OptionError("rank-bm25 divides zero by zero at k1=0", remedy="Use engine=numpy, or a small k1")
+        documents = token_lists(texts.to_list())
+        # BM25Okapi divides by the number of distinct words.
+        self._model: Any = BM25Okapi(documents, k1=k1, b=b, epsilon=epsilon) if any(documents) else None
+        self._size = len(documents)
+
+    def encoded(self, searches: Sequence[Search]) -> list[Search]:
+        """The searches with the tokens of their texts."""
+        return with_tokens(searches)
+
+    def prepared(self, searches: Sequence[Search]) -> list[Search]:
+        """The searches with the tokens of their texts."""
+        return with_tokens(searches)
+
+    def search(self, search: Search) -> Candidates:
+        """The documents that hold at least one of the tokens, with the scores of `get_scores`."""
+        docs = self._holding(search, any)
+        return Candidates(docs, self.scores(search, docs))
+
+    def scores(self, search: Search, docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+        """The scores of `get_scores` for these documents; 0 for an empty one, where it may give none."""
+        with np.errstate(invalid="ignore"):  # b = 1 and an empty document
+            found = self._model.get_scores(search.tokens) if self._model else np.zeros(self._size)
+        scores: NDArray[np.float64] = np.nan_to_num(np.asarray(found, dtype=np.float64)[docs], nan=0.0)
+        return scores
+
+    def holding_all(self, search: Search) -> NDArray[np.integer[Any]]:
+        """The documents that hold every one of the tokens."""
+        return self._holding(search, all) if search.tokens else np.empty(0, dtype=np.intp)
+
+    def _holding(self, search: Search, quantifier: Any) -> NDArray[np.intp]:
+        held = self._model.doc_freqs if self._model else []
+        return np.flatnonzero([quantifier(token in words for token in search.tokens) for words in held])
+
+
+def build_bm25(passages: pl.Series, weights: dict[str, float], corpus_key: str, root: Path) -> Stored:
+    """BM25's posting lists and vocabulary on disk, made if they are not there yet."""
+    import polars as pl
+
+    from qbench import __version__
+
+    def make(folder: Path) -> None:
+        vocabulary, ids, lengths = token_ids(passages)
+        postings = bm25.build(ids, lengths, len(vocabulary), **weights)
+        save_arrays(folder, {name: getattr(postings, name) for name in ("starts", "docs", "weights")})
+        np.save(folder / "size.npy", np.int64(postings.size), allow_pickle=False)
+        pl.DataFrame({"token": vocabulary}, schema={"token": pl.String}).write_parquet(folder / "vocabulary.parquet")
+
+    params = {"corpus": corpus_key, **weights, "analysis": ANALYSIS, "version": __version__}
+    return stored(root, "bm25", params, make)
+
+
+def open_bm25(folder: Path) -> BM25:
+    """The BM25 that `build_bm25` wrote, its arrays mapped into memory."""
+    import polars as pl
+
+    vocabulary = pl.read_parquet(folder / "vocabulary.parquet", glob=False)["token"]
+    starts, docs, weights = (mapped(folder, name) for name in ("starts", "docs", "weights"))
+    postings = bm25.Postings(starts, docs, weights, int(mapped(folder, "size")))
+    return BM25({token: number for number, token in enumerate(vocabulary)}, postings)

@@ -1,0 +1,116 @@
+"""Rerankers and fusion on top of a first stage."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from qbench.errors import OptionError
+from qbench.retrieval.execute import execute
+from qbench.retrieval.finishing import reranked
+from qbench.retrieval.grammar import parse_system
+from qbench.retrieval.rankers import Candidates
+from tests.encoder_factories import tiny_bert
+from tests.factories import tiny_benchmark
+
+BENCHMARK = tiny_benchmark()
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory):
+    words = [word for text in BENCHMARK.corpus["text"] for word in text.lower().split()]
+    return tiny_bert(tmp_path_factory.mktemp("rerankers") / "tiny", words)
+
+
+def ask(folder, *names, **options):
+    return execute(BENCHMARK, [parse_system(name) for name in names], folder, settings=("given",), **options)
+
+
+def scores(result, query_id):
+    return dict(result.run.filter(query_id=query_id).select("doc_id", "score").iter_rows())
+
+
+def shares(found):
+    return {doc: score / max(found.values()) for doc, score in found.items()}
+
+
+def test_a_reranker_orders_what_the_first_stage_found_by_its_own_scores(tmp_path, tiny):
+    first, dense, both = ask(tmp_path, "BM25", f"SBERT(model={tiny})", f"BM25 + SBERT(model={tiny})")
+    for query in BENCHMARK.part("test"):
+        found, cosines = scores(both, query.query_id), scores(dense, query.query_id)
+        assert set(found) == set(scores(first, query.query_id))
+        assert found == pytest.approx({doc: cosines[doc] for doc in found}, abs=1e-6)
+    assert both.cost.index_bytes == first.cost.index_bytes + dense.cost.index_bytes
+
+
+def test_the_best_k_are_ranked_again_and_the_others_left_out(tmp_path, tiny):
+    first, both = ask(tmp_path, "BM25", f"BM25 + SBERT(model={tiny}, k=2)")
+    for query in BENCHMARK.part("test"):
+        best = first.run.filter(query_id=query.query_id)["doc_id"][:2]
+        assert set(scores(both, query.query_id)) == set(best)
+
+
+@pytest.mark.parametrize("alpha", [0, 0.25, 1])
+def test_interpolation_is_equation_5_10(tmp_path, tiny, alpha):
+    reranker = f"BM25 + SBERT(model={tiny})"
+    names = ["BM25", reranker, f"{reranker}-I(alpha={alpha})", f"{reranker}-I(alpha={alpha}, norm=none)"]
+    first, second, mixed, raw = ask(tmp_path, *names)
+    for query in BENCHMARK.part("test"):
+        a, b = scores(first, query.query_id), scores(second, query.query_id)
+        expected = {doc: (1 - alpha) * b[doc] + alpha * a[doc] for doc in a}
+        assert scores(raw, query.query_id) == pytest.approx(expected)
+        if min(b.values()) > 0:
+            a, b = shares(a), shares(b)
+            expected = {doc: (1 - alpha) * b[doc] + alpha * a[doc] for doc in a}
+            assert scores(mixed, query.query_id) == pytest.approx(expected)
+
+
+def test_reciprocal_rank_fusion_adds_both_ranks(tmp_path, tiny):
+    reranker = f"BM25 + SBERT(model={tiny})"
+    first, second, fused = ask(tmp_path, "BM25", reranker, f"{reranker}-RRF(k=10)")
+    for query in BENCHMARK.part("test"):
+        a, b = scores(first, query.query_id), scores(second, query.query_id)
+
+        def rank(table, doc):
+            return 1 + sum(score > table[doc] for score in table.values())
+
+        expected = {doc: 1 / (10 + rank(a, doc)) + 1 / (10 + rank(b, doc)) for doc in a}
+        assert scores(fused, query.query_id) == pytest.approx(expected)
+
+
+def test_a_quantity_score_stays_with_the_first_stage(tmp_path, tiny):
+    first, both = ask(tmp_path, "QBM25", f"QBM25 + SBERT(model={tiny})-I(alpha=1)")
+    for query in BENCHMARK.part("test"):
+        assert list(scores(both, query.query_id)) == list(scores(first, query.query_id))
+    assert both.label.endswith("[given]")
+
+
+def test_a_run_may_rerank_and_ranks_what_it_knows(tmp_path):
+    path = tmp_path / "other.run"
+    (query, *_) = BENCHMARK.part("test")
+    found = ask(tmp_path, "BM25")[0].run.filter(query_id=query.query_id)["doc_id"].to_list()
+    path.write_text(f"{query.query_id} Q0 {found[1]} 1 5.0 x\n{query.query_id} Q0 {found[0]} 2 4.0 x\n")
+    only, fused = ask(tmp_path, f"BM25 + Run(path={path})", f"BM25 + Run(path={path})-RRF")
+    assert list(scores(only, query.query_id)) == found[1::-1]
+    assert set(scores(fused, query.query_id)) == set(found)
+    others = [q.query_id for q in BENCHMARK.part("test") if q.query_id != query.query_id]
+    assert only.run.filter(pl.col("query_id").is_in(others)).is_empty()
+
+
+def test_what_can_change_a_reranked_run_changes_its_digest(tmp_path, tiny):
+    other = tiny_bert(tmp_path / "other", ["fox"], seed=1)
+    tails = [f"SBERT(model={tiny})", f"SBERT(model={other})", f"SBERT(model={tiny}, k=3)", f"SBERT(model={tiny})-RRF"]
+    tails += [f"SBERT(model={tiny})-I", f"SBERT(model={tiny})-I(alpha=0.1)", "BM25", "BM25(k1=1)"]
+    results = ask(tmp_path, "BM25", *(f"BM25 + {tail}" for tail in tails))
+    assert len({result.digest for result in results}) == len(tails) + 1
+
+
+def test_equal_scores_keep_the_order_of_positions():
+    ranking = Candidates(np.array([5, 1, 3]), np.array([3.0, 2.0, 1.0]))
+    assert reranked(ranking, np.array([0.5, 0.5, 0.9])).docs.tolist() == [3, 1, 5]
+
+
+def test_a_reranker_ranks_at_least_one_document():
+    with pytest.raises(OptionError, match="at least 1"):
+        parse_system("BM25 + BM25(k=0)")
