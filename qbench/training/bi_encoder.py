@@ -20,7 +20,7 @@ from qbench.models.single_vector import BATCH, SingleVector, load_model
 from qbench.progress import Progress, silent
 from qbench.randomness import generator
 from qbench.store import Draft, Manifest, digest, drafting, finished, read_manifest, write_json
-from qbench.training.checkpoints import best_epoch, load_best, resume, save_epoch
+from qbench.training.epochs import Record, adamw, set_rate, train_epochs
 from qbench.training.pairs import PairData, Pairs, read_pairs, sampled
 from qbench.training.verdicts import best_threshold, nearest_is_paraphrase, verdicts
 
@@ -28,15 +28,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sentence_transformers import SentenceTransformer
     from torch import Tensor
-    from torch.optim import Optimizer
 
 KIND = "bi-encoder"
 
 GROUP = 24
 """Texts that go through the model together on a CPU."""
-
-Record = dict[str, Any]
-"""What is written down of an epoch: its number (0: before training), mean loss, figures on the held-out part."""
 
 
 @dataclass(frozen=True)
@@ -160,27 +156,24 @@ class _Training:
         self.data, self.network, self.recipe, self.draft = data, network, recipe, draft
         self.progress, self.on_epoch = progress, on_epoch
         self.loss = OnlineContrastiveLoss(network, margin=recipe.margin)
-        self.optimizer = _optimizer(network, recipe)
+        self.optimizer = adamw(network, recipe.lr, recipe.weight_decay)
         # Every epoch has as many pairs as the first.
         self.steps = -(-len(self._epoch_pairs(1)) // recipe.batch_size)
 
     def run(self) -> None:
-        import torch
-
-        with torch.random.fork_rng():
-            log = [{"epoch": 0, **self._on_dev()}]
-            history = resume(self.draft.folder, self.network, self.optimizer)
-            for record in [*log, *history]:
-                self._tell(record)
-            while len(history) < self.recipe.epochs and not self._stalled(history):
-                number = len(history) + 1
-                history.append({"epoch": number, "loss": self._epoch(number), **self._on_dev()})
-                improved = best_epoch(history, _dev_f1) == number
-                save_epoch(self.draft.folder, self.network, self.optimizer, history, best=improved)
-                self._tell(history[-1])
-        best = best_epoch(history, _dev_f1)
-        load_best(self.draft.folder, self.network, best)
-        self._write([*log, *history], best)
+        untrained = {"epoch": 0, **self._on_dev()}
+        self._tell(untrained)
+        history, best = train_epochs(
+            self.draft.folder,
+            self.network,
+            self.optimizer,
+            lambda number: {"loss": self._epoch(number), **self._on_dev()},
+            _dev_f1,
+            epochs=self.recipe.epochs,
+            patience=self.recipe.patience,
+            tell=self._tell,
+        )
+        self._write([untrained, *history], best)
 
     def _write(self, log: list[Record], best: int) -> None:
         threshold = log[best].get("dev", {}).get("threshold")
@@ -208,8 +201,7 @@ class _Training:
         total = 0.0
         for step, batch in enumerate(_batches(pairs, self.recipe.batch_size)):
             done = (number - 1) * self.steps + step
-            for group in self.optimizer.param_groups:
-                group["lr"] = self.recipe.lr * _rate(done, self.recipe.epochs * self.steps, self.recipe.warmup)
+            set_rate(self.optimizer, self.recipe.lr, done, self.recipe.epochs * self.steps, self.recipe.warmup)
             loss = self._loss(batch)
             if not torch.isfinite(loss):
                 raise OptionError(
@@ -287,10 +279,6 @@ class _Training:
         products = vectors(pairs.query, "query") * vectors(pairs.doc, "document")
         return np.asarray(products.sum(axis=1), dtype=np.float64)
 
-    def _stalled(self, history: list[Record]) -> bool:
-        known = bool(history) and _dev_f1(history[-1]) is not None
-        return known and len(history) - best_epoch(history, _dev_f1) >= self.recipe.patience
-
     def _tell(self, record: Record) -> None:
         if self.on_epoch is not None:
             self.on_epoch(record)
@@ -298,24 +286,6 @@ class _Training:
 
 def _dev_f1(record: Record) -> float | None:
     return float(record["dev"]["f1"]) if "dev" in record else None
-
-
-def _optimizer(network: SentenceTransformer, recipe: Recipe) -> Optimizer:
-    import torch
-
-    named = list(network.named_parameters())
-    still = [p for name, p in named if name.endswith("bias") or "norm" in name.lower()]
-    decaying = [p for name, p in named if not (name.endswith("bias") or "norm" in name.lower())]
-    groups = [{"params": decaying, "weight_decay": recipe.weight_decay}, {"params": still, "weight_decay": 0.0}]
-    return torch.optim.AdamW(groups, lr=recipe.lr)
-
-
-def _rate(step: int, steps: int, warmup: float) -> float:
-    """The share of the highest learning rate: up in a straight line, then down to 0."""
-    rising = round(warmup * steps)
-    if step < rising:
-        return (step + 1) / rising
-    return (steps - step) / max(steps - rising, 1)
 
 
 def _batches(pairs: Pairs, size: int) -> Iterator[Pairs]:

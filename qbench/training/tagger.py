@@ -15,7 +15,7 @@ from qbench.models.folders import LOG, model_digest, model_folder
 from qbench.progress import Progress, silent
 from qbench.randomness import generator
 from qbench.store import Draft, Manifest, digest, drafting, finished, read_manifest, write_json
-from qbench.training.checkpoints import best_epoch, load_best, resume, save_epoch
+from qbench.training.epochs import Record, train_epochs
 
 if TYPE_CHECKING:
     from torch.optim import Optimizer
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 KIND = "description-parser"
 IGNORED = -100
 """The tag of tokens that the loss leaves out: special ones, those of the pivot, padding."""
-
-Record = dict[str, Any]
-"""What is written down of an epoch: its number, mean loss, strict scores on the development part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +145,7 @@ class _Training:
         self.progress, self.on_epoch = progress, on_epoch
         self.optimizer = _optimizer(tagger, recipe)
         self.history: list[Record] = []
+        self.best = 0
         self.encoded = tagger.encode(_items(parts["train"]))
         self.tags = [
             [
@@ -159,21 +157,17 @@ class _Training:
 
     def run(self) -> None:
         """Train epoch by epoch, then write the checkpoint."""
-        import torch
-
         folder = self.draft.folder
-        with torch.random.fork_rng():
-            self.history = resume(folder, self.tagger, self.optimizer)
-            for record in self.history:
-                self._tell(record)
-            while len(self.history) < self.recipe.epochs and not self._stalled():
-                number = len(self.history) + 1
-                loss = self._epoch(number)
-                self.history.append({"epoch": number, "loss": loss, "dev": self.scores("dev")["strict"].to_dict()})
-                improved = best_epoch(self.history, _dev_f1) == number
-                save_epoch(folder, self.tagger, self.optimizer, self.history, best=improved)
-                self._tell(self.history[-1])
-        load_best(folder, self.tagger, best_epoch(self.history, _dev_f1))
+        self.history, self.best = train_epochs(
+            folder,
+            self.tagger,
+            self.optimizer,
+            lambda number: {"loss": self._epoch(number), "dev": self.scores("dev")["strict"].to_dict()},
+            _dev_f1,
+            epochs=self.recipe.epochs,
+            patience=self.recipe.patience,
+            tell=self._tell,
+        )
         self.tagger.save(folder)
         write_json(folder / LOG, self.history)
 
@@ -184,7 +178,7 @@ class _Training:
             "parts": {name: {"texts": texts(part), "quantities": len(part)} for name, part in self.parts.items()},
             "cut_to_a_window": sum(one.cut for one in self.tagger.encode(_items(every))),
             "epochs": len(self.history),
-            "best_epoch": best_epoch(self.history, _dev_f1),
+            "best_epoch": self.best,
             **{
                 name: {mode: scores.to_dict() for mode, scores in self.scores(name).items()} for name in ("dev", "test")
             },
@@ -235,9 +229,6 @@ class _Training:
             batches += [near[at : at + size] for at in range(0, len(near), size)]
         for n in random.permutation(len(batches)).tolist():
             yield batches[n]
-
-    def _stalled(self) -> bool:
-        return bool(self.history) and len(self.history) - best_epoch(self.history, _dev_f1) >= self.recipe.patience
 
     def _tell(self, record: Record) -> None:
         if self.on_epoch is not None:

@@ -11,7 +11,9 @@ from qbench.errors import InputError, OptionError
 from qbench.models.folders import model_digest
 from qbench.models.single_vector import load_encoder
 from qbench.training import bi_encoder as module
+from qbench.training import epochs
 from qbench.training.bi_encoder import Recipe, train_bi_encoder
+from qbench.training.epochs import set_rate
 from tests.encoder_factories import WORDS, regular_pairs, tiny_bert, write_pairs
 
 QUICK = Recipe(epochs=3, batch_size=48, lr=3e-3, patience=3, seed=5)
@@ -112,8 +114,8 @@ def test_the_best_epoch_is_kept_and_patience_ends_it(base, pairs, tmp_path, monk
     scores = iter([0.2, 0.5, 0.9, 0.8, 0.7, 0.6])
     kept = []
     monkeypatch.setattr(module._Training, "_on_dev", lambda self: {"dev": {"f1": next(scores), "threshold": 0.5}})
-    load = module.load_best
-    monkeypatch.setattr(module, "load_best", lambda *a: kept.append(a[2]) or load(*a))
+    load = epochs.load_best
+    monkeypatch.setattr(epochs, "load_best", lambda *a: kept.append(a[2]) or load(*a))
     recipe = Recipe(epochs=9, batch_size=200, lr=1e-3, patience=2, max_pairs=100)
     counts = train_bi_encoder(pairs, tmp_path / "out", str(base), recipe).counts
     assert (counts["epochs"], counts["best_epoch"], kept) == (4, 2, [2])
@@ -143,8 +145,16 @@ def test_recipes_that_make_no_sense(change, tmp_path):
 
 
 def test_the_rate_rises_then_falls_to_nothing():
-    rates = [module._rate(step, 20, 0.2) for step in range(20)]
+    import torch
+
+    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=9.0)
+
+    def rate(step, steps, warmup):
+        set_rate(optimizer, 1.0, step, steps, warmup)
+        return optimizer.param_groups[0]["lr"]
+
+    rates = [rate(step, 20, 0.2) for step in range(20)]
     assert rates[:4] == [0.25, 0.5, 0.75, 1.0]
     assert rates[3:] == sorted(rates[3:], reverse=True)
     assert 0 < rates[-1] < 0.1
-    assert module._rate(0, 1, 0.0) == 1
+    assert rate(0, 1, 0.0) == 1
