@@ -1,4 +1,4 @@
-"""`qbench train bi-encoder`: the ranking model of *Quantity Retrieval*."""
+"""`qbench train bi-encoder`: the ranking model of *Quantity Retrieval*, or a retriever tuned on triples."""
 
 from __future__ import annotations
 
@@ -7,63 +7,133 @@ from typing import Annotated, Any
 
 import typer
 
+from qbench.cli.train_retriever import LossName, MaxLength, Output, Overwrite, Seed, train_on_triples
+
 
 def bi_encoder(
-    pairs: Annotated[Path, typer.Argument(metavar="PAIRS", help="A folder that `qbench mine-paraphrases` made.")],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="CHECKPOINT", help="Folder of the tuned model.")],
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="PAIRS|BENCH", help="Pairs of `qbench mine-paraphrases`, or a benchmark with training queries."
+        ),
+    ],
+    output: Output,
     model: Annotated[
         str,
         typer.Option(
             help="What is tuned: a folder, or a name on the hub, of a sentence-transformers model or of a plain BERT."
         ),
     ],
-    epochs: Annotated[int, typer.Option(min=1, help="Passes over the paraphrases.")] = 20,
-    batch_size: Annotated[int, typer.Option(min=2, help="Pairs per step.")] = 120,
+    epochs: Annotated[
+        int | None, typer.Option(min=1, help="Passes over the paraphrases or positives. [default: 20; BENCH: 2]")
+    ] = None,
+    batch_size: Annotated[int | None, typer.Option(min=2, help="Pairs per step. [default: 120; BENCH: 32]")] = None,
     lr: Annotated[float, typer.Option(help="Highest learning rate.")] = 2e-5,
-    margin: Annotated[float, typer.Option(help="Cosine distance that confusing pairs are pushed to.")] = 0.5,
-    negatives: Annotated[int, typer.Option(min=1, help="Confusing pairs per query and epoch, at most.")] = 5,
-    max_length: Annotated[
-        int, typer.Option(min=0, help="Tokens of a description that are read; 0: as many as the model was made for.")
-    ] = 0,
+    margin: Annotated[
+        float | None, typer.Option(help="PAIRS: cosine distance that confusing pairs are pushed to. [default: 0.5]")
+    ] = None,
+    negatives: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Confusing pairs per query and epoch, at most [default: 5]; BENCH: own negatives of a positive "
+            "[default: 1].",
+        ),
+    ] = None,
+    max_length: MaxLength = 0,
     max_pairs: Annotated[
-        int, typer.Option(min=0, help="Pairs per epoch, at most, those of queries with a paraphrase first; 0: all.")
+        int,
+        typer.Option(
+            min=0, help="Pairs per epoch, at most, those of queries with a paraphrase, or not yet seen, first; 0: all."
+        ),
     ] = 0,
     dev_share: Annotated[
-        float, typer.Option(help="Share of the training documents that is held out to choose the best epoch; 0: none.")
-    ] = 0.1,
-    patience: Annotated[int, typer.Option(min=1, help="Stop after so many epochs without a better F1 there.")] = 5,
-    seed: Annotated[int, typer.Option(help="Seed of every choice.")] = 13,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace another bi-encoder in the output folder.")
-    ] = False,
+        float | None,
+        typer.Option(
+            help="PAIRS: share of the training documents that is held out to choose the best epoch; 0: none. "
+            "[default: 0.1]"
+        ),
+    ] = None,
+    patience: Annotated[
+        int | None,
+        typer.Option(min=1, help="Stop after so many epochs without a better figure there. [default: 5; BENCH: 2]"),
+    ] = None,
+    accumulation: Annotated[
+        int | None, typer.Option(min=1, help="BENCH: batches per step of the optimiser. [default: 1]")
+    ] = None,
+    loss: Annotated[LossName | None, typer.Option(help="BENCH: the loss over triples. [default: infonce]")] = None,
+    scale: Annotated[
+        float | None, typer.Option(min=0, help="BENCH: of the cosines in the softmax. [default: 20]")
+    ] = None,
+    method: Annotated[
+        list[str] | None, typer.Option("--method", help="BENCH: samples to learn from. [default: all]")
+    ] = None,
+    kind: Annotated[
+        list[str] | None, typer.Option("--kind", help="BENCH: kinds of queries to learn from. [default: all]")
+    ] = None,
+    joint: Annotated[
+        Path | None, typer.Option(metavar="BENCH", help="BENCH: another one to learn from besides.")
+    ] = None,
+    joint_share: Annotated[
+        float | None, typer.Option(min=0, max=0.9, help="BENCH: share of the batches of --joint. [default: 0.25]")
+    ] = None,
+    dev_queries: Annotated[
+        int | None, typer.Option(min=0, help="BENCH: development queries that choose the epoch. [default: 200]")
+    ] = None,
+    seed: Seed = 13,
+    overwrite: Overwrite = False,
 ) -> None:
-    """Tune an encoder on mined paraphrases, so that descriptions of one fact get vectors close together.
+    """Tune a single-vector encoder: on mined paraphrases, or on a benchmark's training triples.
 
-    An interrupted training goes on after its last finished epoch when the same command is given again. Search with the
-    result as the system "BERT-WS(model=CHECKPOINT)", or open it with sentence-transformers.
+    On pairs, descriptions of one fact get vectors close together (C_q-BERT-WS of Quantity Retrieval); search with the
+    result as "BERT-WS(model=CHECKPOINT)". On a benchmark, queries come close to the texts that satisfy them; search
+    with it as "SBERT_ft(model=CHECKPOINT)". An interrupted training goes on after its last finished epoch when the same
+    command is given again.
 
     Example: qbench train bi-encoder pairs -o ranker --model bert-base-chinese
     """
+    given = {name: value for name, value in locals().items() if value is not None}
+    source, output, model = given.pop("source"), given.pop("output"), given.pop("model")
+    overwrite = given.pop("overwrite")
+    if _holds_pairs(source):
+        _refuse(given, "a benchmark", _ON_TRIPLES)
+        _on_pairs(source, output, model, given, overwrite)
+    else:
+        _refuse(given, "pairs", _ON_PAIRS)
+        general = given.pop("joint", None)
+        lists = {name: given.pop(name, None) for name in ("method", "kind")}
+        options = {"bench": source, "output": output, "model": model, "joint": general, "overwrite": overwrite}
+        train_on_triples("bi-encoder", "SBERT_ft", {**options, **lists, **given})
+
+
+_ON_TRIPLES = ("accumulation", "loss", "scale", "method", "kind", "joint", "joint_share", "dev_queries")
+_ON_PAIRS = ("margin", "dev_share")
+
+
+def _holds_pairs(source: Path) -> bool:
+    from qbench.mining.types import PAIRS_KIND
+    from qbench.store import MANIFEST, read_manifest
+
+    return (source / MANIFEST).is_file() and read_manifest(source).kind == PAIRS_KIND
+
+
+def _refuse(given: dict[str, Any], needs: str, names: tuple[str, ...]) -> None:
+    from qbench.errors import OptionError
+
+    for name in names:
+        if name in given:
+            raise OptionError(f"--{name.replace('_', '-')} needs {needs} to train on", value=given[name])
+
+
+def _on_pairs(pairs: Path, output: Path, model: str, options: dict[str, Any], overwrite: bool) -> None:
     from qbench.cli import console
     from qbench.training.bi_encoder import Recipe, train_bi_encoder
 
-    recipe = Recipe(
-        epochs=epochs,
-        batch_size=batch_size,
-        lr=lr,
-        margin=margin,
-        negatives=negatives,
-        max_length=max_length,
-        max_pairs=max_pairs,
-        dev_share=dev_share,
-        patience=patience,
-        seed=seed,
-    )
     with console.progress("train") as progress:
         manifest = train_bi_encoder(
-            pairs, output, model, recipe, overwrite=overwrite, progress=progress, on_epoch=_show_epoch
+            pairs, output, model, Recipe(**options), overwrite=overwrite, progress=progress, on_epoch=_show_epoch
         )
-    _report(output, manifest.counts)
+    _report_pairs(output, manifest.counts)
 
 
 def _show_epoch(record: dict[str, Any]) -> None:
@@ -74,7 +144,7 @@ def _show_epoch(record: dict[str, Any]) -> None:
     note(f"{name:10} {loss}{_figures(record['dev']) if 'dev' in record else ''}".rstrip())
 
 
-def _report(output: Path, counts: dict[str, Any]) -> None:
+def _report_pairs(output: Path, counts: dict[str, Any]) -> None:
     from qbench.cli.console import note, out
 
     lines = [f"{'part':6}{'queries':>10}{'paraphrases':>13}{'confusing':>12}"]

@@ -16,12 +16,13 @@ import numpy as np
 
 from qbench.errors import OptionError
 from qbench.models.folders import LOG, model_digest, model_folder, quiet
-from qbench.models.single_vector import BATCH, SingleVector, load_model
+from qbench.models.single_vector import BATCH, Role, SingleVector, load_model
 from qbench.progress import Progress, silent
 from qbench.randomness import generator
 from qbench.store import Draft, Manifest, digest, drafting, finished, read_manifest, write_json
 from qbench.training.epochs import Record, adamw, set_rate, train_epochs
 from qbench.training.pairs import PairData, Pairs, read_pairs, sampled
+from qbench.training.students import SingleVectorStudent
 from qbench.training.verdicts import best_threshold, nearest_is_paraphrase, verdicts
 
 if TYPE_CHECKING:
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 KIND = "bi-encoder"
-
-GROUP = 24
-"""Texts that go through the model together on a CPU."""
 
 
 @dataclass(frozen=True)
@@ -155,6 +153,7 @@ class _Training:
 
         self.data, self.network, self.recipe, self.draft = data, network, recipe, draft
         self.progress, self.on_epoch = progress, on_epoch
+        self.student = SingleVectorStudent(network)
         self.loss = OnlineContrastiveLoss(network, margin=recipe.margin)
         self.optimizer = adamw(network, recipe.lr, recipe.weight_decay)
         # Every epoch has as many pairs as the first.
@@ -231,21 +230,8 @@ class _Training:
         loss: Tensor = self.loss.compute_loss_from_embeddings([side.float() for side in sides], labels)
         return loss
 
-    def _embed(self, positions: NDArray[np.int64], prompt: str) -> Tensor:
-        import torch
-        from sentence_transformers.util import batch_to_device
-
-        texts = [self.data.texts[i] for i in positions]
-        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-        # On a CPU padding is what costs: texts go through in groups of like length. A GPU takes them all at once.
-        size = len(texts) if self.network.device.type == "cuda" else GROUP
-        found = []
-        for start in range(0, len(texts), size):
-            some = [texts[i] for i in order[start : start + size]]
-            # As `SingleVector.encode` will do: models that were tuned with prompts get them.
-            features = self.network.preprocess(some, prompt=self.network.prompts.get(prompt) or None)
-            found.append(self.network(batch_to_device(features, self.network.device))["sentence_embedding"])
-        return torch.cat(found)[torch.argsort(torch.tensor(order))]
+    def _embed(self, positions: NDArray[np.int64], role: Role) -> Tensor:
+        return self.student.embed([self.data.texts[i] for i in positions], role).vectors
 
     def _on_dev(self) -> Record:
         figures = self._figures(self.data.dev, "dev", None)

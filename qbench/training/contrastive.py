@@ -1,0 +1,329 @@
+"""Training of a retriever on a benchmark's triples: `ColBERT_ft`, `SPLADE_ft`, `SBERT_ft`.
+
+Source: *Numbers Matter*, section 3.3 (joint quantity ranking) and appendix C.3: the models are tuned on generated
+triples, for two epochs. A batch's texts serve as negatives of all its queries, but for those that may satisfy them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from qbench.errors import OptionError
+from qbench.models.folders import LOG, model_digest, model_folder, quiet
+from qbench.progress import Progress, silent
+from qbench.randomness import generator
+from qbench.store import Draft, Manifest, digest, drafting, finished, read_manifest, write_json
+from qbench.training.dev import DevPool, dev_pool
+from qbench.training.epochs import Record, adamw, set_rate, train_epochs
+from qbench.training.students import Kind, SparseStudent, Student, open_student
+from qbench.training.triples import METHODS, Triples, read_triples
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from torch import Tensor
+
+    from qbench.benchmark.disk import Benchmark
+
+Loss = Literal["infonce", "pairwise"]
+
+LOSSES: tuple[Loss, ...] = ("infonce", "pairwise")
+
+LEARNING_RATES: dict[Kind, float] = {"bi-encoder": 2e-5, "colbert": 1e-5, "splade": 2e-5}
+"""Those of *Numbers Matter* C.3 for ColBERT and SPLADE, which tuned a BERT of 110 million weights."""
+
+Drawn = tuple[int, int, list[int]]
+"""A query, its positive, its negatives: positions in a `Triples`."""
+
+
+@dataclass(frozen=True)
+class ContrastiveRecipe:
+    """How a retriever is trained on triples.
+
+    Attributes:
+        epochs: passes over the positives.
+        batch_size: positives that are scored together: the larger, the more negatives each has.
+        accumulation: batches per step of the optimiser.
+        lr: highest learning rate; 0 for the kind's own (`LEARNING_RATES`).
+        loss: "infonce", over a query's own negatives and the other texts of its batch; "pairwise", the softmax over
+            each (positive, negative) alone, as ColBERT was first trained.
+        negatives: own negatives of a positive, at most; drawn anew in each epoch.
+        scale: of the scores in the softmax; 0 for the kind's own (20 for cosines, 1 for MaxSim and dot products).
+        methods: samples that are learnt from: original, unit, value (*Numbers Matter* C.5).
+        kinds: kinds of queries that are learnt from; () for all.
+        query_flops, text_flops: weights of SPLADE's regularisation, raised over the first third of the steps.
+        joint_share: of a batch, how much comes from the benchmark that is trained on besides.
+        max_length: tokens of a text that are read; 0 for as many as the model was made for.
+        max_pairs: positives per epoch, at most, every query's first before any second; 0 for all.
+        dev_queries: held-out queries that choose the best epoch, at most; 0 for none.
+        patience: stop after so many epochs without a better nDCG@10 there.
+        warmup, weight_decay: of AdamW.
+        seed: of every choice.
+    """
+
+    epochs: int = 2
+    batch_size: int = 32
+    accumulation: int = 1
+    lr: float = 0.0
+    loss: Loss = "infonce"
+    negatives: int = 1
+    scale: float = 0.0
+    methods: tuple[str, ...] = METHODS
+    kinds: tuple[str, ...] = ()
+    query_flops: float = 5e-5
+    text_flops: float = 3e-5
+    joint_share: float = 0.25
+    max_length: int = 0
+    max_pairs: int = 0
+    dev_queries: int = 200
+    patience: int = 2
+    warmup: float = 0.1
+    weight_decay: float = 0.01
+    seed: int = 13
+
+    def check(self) -> None:
+        """Refuse what makes no sense.
+
+        Raises:
+            OptionError: names the option and what it allows.
+        """
+        at_least = {"epochs": 1, "batch_size": 1, "accumulation": 1, "negatives": 1, "patience": 1}
+        for name, low in {**at_least, "max_length": 0, "max_pairs": 0, "dev_queries": 0}.items():
+            if getattr(self, name) < low:
+                raise OptionError(f"{name} is at least {low}", value=getattr(self, name))
+        unit = ("lr", "warmup", "weight_decay", "query_flops", "text_flops")
+        for name, highest in {**dict.fromkeys(unit, 1.0), "scale": 1e6, "joint_share": 0.9}.items():
+            if not 0 <= getattr(self, name) <= highest:
+                raise OptionError(f"{name} lies between 0 and {highest:g}", value=getattr(self, name))
+        if self.loss not in LOSSES:
+            raise OptionError("no such loss", value=self.loss, remedy=f"Use {' or '.join(LOSSES)}")
+
+
+def train_retriever(
+    kind: Kind,
+    benchmark: Benchmark,
+    output: Path,
+    model: str,
+    recipe: ContrastiveRecipe = ContrastiveRecipe(),
+    *,
+    joint: Benchmark | None = None,
+    overwrite: bool = False,
+    progress: Progress = silent,
+    on_epoch: Callable[[Record], None] | None = None,
+) -> Manifest:
+    """Tune a retriever on a benchmark's triples; write it as a folder that sentence-transformers opens.
+
+    A killed call goes on after the last finished epoch, and then gives the same weights as one that was not killed (on
+    a CPU, with the same versions and number of threads). The weights of the epoch with the best nDCG@10 on the
+    development part are kept. Where everything was made already, nothing is done.
+
+    Args:
+        kind: "bi-encoder", "colbert" or "splade".
+        benchmark: its training part is learnt from, its development part chooses the epoch.
+        output: the folder of the checkpoint.
+        model: what is tuned, a folder or a name on the hub.
+        recipe: how.
+        joint: another benchmark to learn from besides, a general one, so that what the model knew is kept.
+        overwrite: replace another checkpoint of the kind in `output`.
+        progress: told the number of steps done.
+        on_epoch: called with the record of each epoch, the untrained model's first.
+
+    Returns:
+        the manifest; `counts` holds the sizes of the data, and nDCG@10 before training and of the best epoch.
+
+    Raises:
+        InputError: the model cannot be opened, or there is nothing to learn from.
+        OptionError: the recipe makes no sense, or `output` holds something else.
+        MissingPackageError: sentence-transformers is not installed.
+        BusyError: another process is writing there.
+    """
+    from qbench import __version__
+
+    recipe = replace(recipe, lr=recipe.lr or LEARNING_RATES[kind])
+    recipe.check()
+    folder = model_folder(model)
+    params = {
+        "trained": kind,
+        "benchmark": _key(benchmark),
+        "joint": None if joint is None else _key(joint),
+        "base": model_digest(folder),
+        "base_name": Path(model).name,
+        **asdict(recipe),
+    }
+    key = digest({**{k: v for k, v in params.items() if k != "base_name"}, "version": __version__})
+    if not finished(output, kind, key):
+        with drafting(output, kind, key, params, overwrite=overwrite) as draft:
+            data = read_triples(benchmark, methods=recipe.methods, kinds=recipe.kinds)
+            general = None if joint is None else read_triples(joint, every_split=True)
+            held_out = dev_pool(benchmark, recipe.dev_queries, recipe.seed)
+            flops = {"query_flops": recipe.query_flops, "text_flops": recipe.text_flops} if kind == "splade" else {}
+            student = open_student(kind, str(folder), max_length=recipe.max_length, scale=recipe.scale, **flops)
+            _Training(student, data, general, held_out, recipe, draft, progress, on_epoch).run()
+    return read_manifest(output, kind)
+
+
+def _key(benchmark: Benchmark) -> str:
+    from qbench.benchmark.disk import content_digest
+
+    return benchmark.digest or content_digest(benchmark)
+
+
+class _Training:
+    """One training: what its steps share."""
+
+    def __init__(
+        self,
+        student: Student,
+        data: Triples,
+        general: Triples | None,
+        held_out: DevPool | None,
+        recipe: ContrastiveRecipe,
+        draft: Draft,
+        progress: Progress,
+        on_epoch: Callable[[Record], None] | None,
+    ) -> None:
+        self.student, self.data, self.general, self.held_out = student, data, general, held_out
+        self.recipe, self.draft, self.progress, self.on_epoch = recipe, draft, progress, on_epoch
+        self.optimizer = adamw(student.network, recipe.lr, recipe.weight_decay)
+        # Every epoch has as many batches as the first.
+        self.batches = len(list(self._batches(1)))
+        self.steps = -(-self.batches // recipe.accumulation)
+
+    def run(self) -> None:
+        untrained = {"epoch": 0, **self._on_dev()}
+        self._tell(untrained)
+        history, best = train_epochs(
+            self.draft.folder,
+            self.student.network,
+            self.optimizer,
+            lambda number: {**self._epoch(number), **self._on_dev()},
+            lambda record: record.get("ndcg"),
+            epochs=self.recipe.epochs,
+            patience=self.recipe.patience,
+            tell=self._tell,
+        )
+        log = [untrained, *history]
+        self.draft.counts = {
+            **self.data.counts,
+            "joint": self.general.counts if self.general else None,
+            "dev_queries": len(self.held_out.queries) if self.held_out else 0,
+            "dev_documents": len(self.held_out.texts) if self.held_out else 0,
+            "epochs": len(history),
+            "best_epoch": best,
+            "dev_untrained": log[0].get("ndcg"),
+            "dev": log[best].get("ndcg"),
+        }
+        with quiet():
+            self.student.network.save_pretrained(str(self.draft.folder), create_model_card=False)
+        write_json(self.draft.folder / LOG, log)
+
+    def _epoch(self, number: int) -> Record:
+        """Train for one epoch; the mean loss per batch, and the share of texts kept from being negatives."""
+        import torch
+
+        recipe, network = self.recipe, self.student.network
+        # The state of the generator is not kept: each epoch begins with its own.
+        torch.manual_seed(int(generator(recipe.seed, "dropout", str(number)).integers(2**63)))
+        network.train()
+        total, masked, seen = 0.0, 0, 0
+        for place, (data, batch) in enumerate(self._batches(number)):
+            step = (number - 1) * self.steps + place // recipe.accumulation
+            every = recipe.epochs * self.steps
+            if place % recipe.accumulation == 0:
+                set_rate(self.optimizer, recipe.lr, step, every, recipe.warmup)
+                self.optimizer.zero_grad()
+            if isinstance(self.student, SparseStudent):
+                self.student.warm = min(1.0, 3 * (step + 1) / every)
+            loss, kept = self._loss(data, batch)
+            if not torch.isfinite(loss):
+                raise OptionError(
+                    f"the loss is no longer finite in epoch {number}", value=loss.item(), remedy="Lower the lr"
+                )
+            (loss / recipe.accumulation).backward()  # type: ignore[no-untyped-call]
+            if place % recipe.accumulation == recipe.accumulation - 1 or place == self.batches - 1:
+                torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+                self.optimizer.step()
+            total, masked, seen = total + loss.item(), masked + int((~kept).sum()), seen + kept.size
+            self.progress((number - 1) * self.batches + place + 1, recipe.epochs * self.batches, f"epoch {number}")
+        return {"loss": total / self.batches, "kept_from_being_negatives": masked / max(seen, 1)}
+
+    def _batches(self, number: int) -> Iterator[tuple[Triples, list[Drawn]]]:
+        """The batches of an epoch; those of the general benchmark stand between the others, evenly."""
+        recipe = self.recipe
+        drawn = self.data.draw(recipe.seed, str(number), recipe.negatives, recipe.max_pairs)
+        own = [drawn[start : start + recipe.batch_size] for start in range(0, len(drawn), recipe.batch_size)]
+        share = recipe.joint_share if self.general else 0.0
+        others: list[list[Drawn]] = []
+        if self.general and share:
+            wanted = round(len(own) * share / (1 - share)) * recipe.batch_size
+            pool: list[Drawn] = []
+            while len(pool) < wanted:
+                pool += self.general.draw(recipe.seed, f"joint {number} {len(pool)}", recipe.negatives)
+            others = [pool[start : start + recipe.batch_size] for start in range(0, wanted, recipe.batch_size)]
+        places = [(i + 0.5) / len(own) for i in range(len(own))] + [(i + 0.5) / len(others) for i in range(len(others))]
+        for i in np.argsort(places, kind="stable").tolist():
+            if i < len(own):
+                yield self.data, own[i]
+            elif self.general is not None:
+                yield self.general, others[i - len(own)]
+
+    def _loss(self, data: Triples, batch: Sequence[Drawn]) -> tuple[Tensor, NDArray[np.bool_]]:
+        """The loss of a batch, and which texts each query is compared with."""
+        import torch
+
+        texts, positives, own, allowed = compared(data, batch)
+        device = self.student.network.device
+        half = device.type == "cuda" and torch.cuda.is_bf16_supported()
+        with torch.autocast(device.type, dtype=torch.bfloat16, enabled=half):
+            queries = self.student.embed([data.queries[query].text for query, _, _ in batch], "query")
+            documents = self.student.embed([data.texts[text] for text in texts], "document")
+        scores = self.student.scores(queries, documents)
+        at = torch.from_numpy(positives).to(device)
+        if self.recipe.loss == "pairwise":
+            from qbench.training.objectives import pairwise
+
+            loss, kept = pairwise(scores, at, torch.from_numpy(own).to(device)), own
+        else:
+            from qbench.training.objectives import info_nce
+
+            loss, kept = info_nce(scores, at, torch.from_numpy(allowed).to(device)), allowed
+        penalty = self.student.penalty(queries, documents)
+        return loss if penalty is None else loss + penalty, kept
+
+    def _on_dev(self) -> Record:
+        return {} if self.held_out is None else {"ndcg": self.held_out.score(self.student)}
+
+    def _tell(self, record: Record) -> None:
+        if self.on_epoch is not None:
+            self.on_epoch(record)
+
+
+def compared(
+    data: Triples, batch: Sequence[Drawn]
+) -> tuple[list[int], NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which texts of a batch each of its queries is compared with.
+
+    Args:
+        data: what the batch was drawn from.
+        batch: n queries with a positive and negatives each.
+
+    Returns:
+        t texts, positions in `data.texts`, each once; the column of each query's positive, shape (n,); each query's own
+        negatives, shape (n, t); and those together with the positive and every other text that cannot satisfy the
+        query, shape (n, t).
+    """
+    texts = list(dict.fromkeys(text for _, positive, negatives in batch for text in (positive, *negatives)))
+    column = {text: number for number, text in enumerate(texts)}
+    positives = np.array([column[positive] for _, positive, _ in batch], dtype=np.int64)
+    own = np.zeros((len(batch), len(texts)), dtype=bool)
+    allowed = np.zeros_like(own)
+    for row, (query, _, negatives) in enumerate(batch):
+        own[row, [column[text] for text in negatives]] = True
+        allowed[row] = [not data.may_satisfy(query, text) for text in texts]
+    allowed |= own
+    allowed[np.arange(len(batch)), positives] = True
+    return texts, positives, own, allowed

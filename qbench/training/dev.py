@@ -1,0 +1,110 @@
+"""The held-out queries that choose the best epoch: nDCG@10 on a small pool of documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qbench.benchmark.types import Query
+from qbench.evaluation.measures import score_run
+from qbench.randomness import generator
+from qbench.retrieval.types import run_schema
+from qbench.scoring.ranking import top_k
+from qbench.training.triples import lexical_best
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from qbench.benchmark.disk import Benchmark
+    from qbench.training.students import Student
+
+MEASURE = "nDCG@10"
+DEEP, RELEVANT = 20, 10
+"""Documents of a query that enter the pool: the best of BM25, and relevant ones."""
+
+BLOCK = 256
+"""Documents that are embedded together."""
+
+
+@dataclass(frozen=True)
+class DevPool:
+    """Held-out queries, and the documents that they are ranked on.
+
+    Attributes:
+        queries: those that have a relevant document.
+        doc_ids, texts: shape (documents,), by falling id, so that a lower position wins a tie.
+        qrels: of these queries and documents.
+    """
+
+    queries: Sequence[Query]
+    doc_ids: pl.Series
+    texts: Sequence[str]
+    qrels: pl.DataFrame
+
+    def score(self, student: Student) -> float:
+        """The mean nDCG@10 of a model."""
+        import polars as pl
+
+        ranked = [top_k(row, 10) for row in _all_scores(student, [q.text for q in self.queries], self.texts)]
+        run = pl.DataFrame(
+            {
+                "query_id": np.repeat([q.query_id for q in self.queries], [len(row) for row in ranked]),
+                "doc_id": self.doc_ids.gather(np.concatenate(ranked)),
+                "rank": np.concatenate([np.arange(1, len(row) + 1, dtype=np.int32) for row in ranked]),
+                "score": np.concatenate([-np.arange(len(row), dtype=float) for row in ranked]),
+            },
+            schema=run_schema(),
+        )
+        scores = score_run(run, self.qrels, [MEASURE], [q.query_id for q in self.queries])
+        return float(scores["value"].mean())  # type: ignore[arg-type]
+
+
+def _all_scores(student: Student, queries: Sequence[str], texts: Sequence[str]) -> NDArray[np.float64]:
+    """Shape (queries, texts), without gradients."""
+    import torch
+
+    training = student.network.training
+    student.network.eval()
+    found = []
+    with torch.no_grad():
+        asked = student.embed(queries, "query")
+        # Those of like length together: padding is what costs.
+        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
+        for start in range(0, len(texts), BLOCK):
+            block = student.embed([texts[i] for i in order[start : start + BLOCK]], "document")
+            found.append(student.scores(asked, block).double().cpu().numpy())
+    student.network.train(training)
+    scores: NDArray[np.float64] = np.concatenate(found, axis=1)[:, np.argsort(order)]
+    return scores
+
+
+def dev_pool(benchmark: Benchmark, most: int, seed: int) -> DevPool | None:
+    """A pool for a benchmark's development part; None where it has no judged query there.
+
+    Args:
+        benchmark: whose part "dev" is used.
+        most: queries, at most; drawn at random.
+        seed: of the draw.
+    """
+    import polars as pl
+
+    relevant = benchmark.qrels.filter(pl.col("grade") > 0)
+    judged = set(relevant["query_id"])
+    queries = [query for query in benchmark.part("dev") if query.query_id in judged]
+    if not queries or most < 1:
+        return None
+    order = generator(seed, "dev queries").permutation(len(queries))[:most]
+    queries = [queries[i] for i in sorted(order.tolist())]
+    corpus = benchmark.corpus.select("doc_id", "text").sort("doc_id", descending=True)
+    ids = [query.query_id for query in queries]
+    theirs = relevant.filter(pl.col("query_id").is_in(ids)).sort("query_id", "grade", "doc_id", descending=True)
+    chosen = set(theirs.group_by("query_id", maintain_order=True).head(RELEVANT)["doc_id"])
+    for best in lexical_best(corpus["text"], [query.text for query in queries], DEEP):
+        chosen.update(corpus["doc_id"].gather(best))
+    pool = corpus.filter(pl.col("doc_id").is_in(sorted(chosen)))
+    qrels = benchmark.qrels.filter(pl.col("query_id").is_in(ids) & pl.col("doc_id").is_in(pool["doc_id"].implode()))
+    return DevPool(queries, pool["doc_id"], pool["text"].to_list(), qrels)

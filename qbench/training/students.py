@@ -1,0 +1,216 @@
+"""The three kinds of encoders that learn from triples, each with one way to embed, to score and to be regularised.
+
+All are models of sentence-transformers, saved and opened by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from qbench.errors import UnknownNameError
+from qbench.models.single_vector import Role
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Kind = Literal["bi-encoder", "colbert", "splade"]
+
+GROUP = 24
+"""Texts that go through a model together on a CPU."""
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """Texts as tensors.
+
+    Attributes:
+        vectors: shape (texts, dimension), or (texts, tokens, dimension) for late interaction.
+        mask: shape (texts, tokens), bool, the tokens that count; None where a text is one vector.
+    """
+
+    vectors: Tensor
+    mask: Tensor | None = None
+
+
+class Student(Protocol):
+    """What is trained."""
+
+    network: Any
+
+    def embed(self, texts: Sequence[str], role: Role) -> Embedded:
+        """The texts' vectors, with gradients where torch records them."""
+        ...
+
+    def scores(self, queries: Embedded, texts: Embedded) -> Tensor:
+        """Shape (queries, texts), as the loss takes them."""
+        ...
+
+    def penalty(self, queries: Embedded, texts: Embedded) -> Tensor | None:
+        """What is added to the loss, if anything is."""
+        ...
+
+
+def forward(network: Any, texts: Sequence[str], role: Role) -> list[tuple[list[int], dict[str, Tensor]]]:
+    """The texts through a model, in groups of like length: their places, and the features of each group."""
+    from sentence_transformers.util import batch_to_device
+
+    order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
+    # On a CPU padding is what costs: texts go through in groups of like length. A GPU takes them all at once.
+    size = len(texts) if network.device.type == "cuda" else GROUP
+    found = []
+    for start in range(0, len(texts), size):
+        places = order[start : start + size]
+        # As the encoders do: models that were tuned with prompts get them.
+        prompt = network.prompts.get(role) or None
+        features = network.preprocess([texts[i] for i in places], prompt=prompt, task=role)
+        found.append((places, network(batch_to_device(features, network.device), task=role)))
+    return found
+
+
+@dataclass
+class SingleVectorStudent:
+    """A bi-encoder: `scale` times the cosine.
+
+    Attributes:
+        network: a SentenceTransformer.
+        scale: 1 / temperature.
+    """
+
+    network: Any
+    scale: float = 20.0
+
+    def embed(self, texts: Sequence[str], role: Role) -> Embedded:
+        """Vectors of length 1, shape (texts, dimension)."""
+        import torch
+
+        groups = forward(self.network, texts, role)
+        vectors = torch.cat([features["sentence_embedding"].float() for _, features in groups])
+        return Embedded(torch.nn.functional.normalize(_restored(vectors, groups), dim=1))
+
+    def scores(self, queries: Embedded, texts: Embedded) -> Tensor:
+        """Scaled cosines."""
+        return self.scale * queries.vectors @ texts.vectors.T
+
+    def penalty(self, queries: Embedded, texts: Embedded) -> None:
+        """None."""
+        return
+
+
+@dataclass
+class SparseStudent:
+    """SPLADE: dot products over the vocabulary, FLOPS regularisation on both sides.
+
+    Attributes:
+        network: a SparseEncoder.
+        scale: the dot product's weight in the softmax.
+        query_flops, text_flops: weights of the regularisation, raised quadratically up to these by `warm`.
+        warm: the share of the regularisation that is on, from 0 to 1.
+    """
+
+    network: Any
+    scale: float = 1.0
+    query_flops: float = 5e-5
+    text_flops: float = 3e-5
+    warm: float = 1.0
+
+    def embed(self, texts: Sequence[str], role: Role) -> Embedded:
+        """Term weights, shape (texts, vocabulary), not negative."""
+        import torch
+
+        groups = forward(self.network, texts, role)
+        vectors = torch.cat([features["sentence_embedding"].float() for _, features in groups])
+        return Embedded(_restored(vectors, groups))
+
+    def scores(self, queries: Embedded, texts: Embedded) -> Tensor:
+        """Dot products (*Numbers Matter* eq. 8)."""
+        return self.scale * queries.vectors @ texts.vectors.T
+
+    def penalty(self, queries: Embedded, texts: Embedded) -> Tensor:
+        """The weighted FLOPS of both sides."""
+        from qbench.training.objectives import flops
+
+        return self.warm**2 * (self.query_flops * flops(queries.vectors) + self.text_flops * flops(texts.vectors))
+
+
+@dataclass
+class LateInteractionStudent:
+    """ColBERT: MaxSim over the tokens' vectors.
+
+    Attributes:
+        network: a MultiVectorEncoder.
+        scale: the MaxSim's weight in the softmax.
+    """
+
+    network: Any
+    scale: float = 1.0
+
+    def embed(self, texts: Sequence[str], role: Role) -> Embedded:
+        """Token vectors of length 1, padded: shape (texts, tokens, dimension)."""
+        import torch
+
+        groups = forward(self.network, texts, role)
+        longest = max(features["token_embeddings"].shape[1] for _, features in groups)
+        vectors, masks = [], []
+        for _, features in groups:
+            tokens = torch.nn.functional.normalize(features["token_embeddings"].float(), dim=2)
+            room = longest - tokens.shape[1]
+            vectors.append(torch.nn.functional.pad(tokens, (0, 0, 0, room)))
+            masks.append(torch.nn.functional.pad(features["attention_mask"].bool(), (0, room)))
+        return Embedded(_restored(torch.cat(vectors), groups), _restored(torch.cat(masks), groups))
+
+    def scores(self, queries: Embedded, texts: Embedded) -> Tensor:
+        """Sums over the query's tokens of the best product with the text's (*Numbers Matter* eq. 6)."""
+        import torch
+
+        assert queries.mask is not None  # noqa: S101  for mypy
+        assert texts.mask is not None  # noqa: S101
+        products = torch.einsum("qid,tjd->qtij", queries.vectors, texts.vectors)
+        best = products.masked_fill(~texts.mask[None, :, None, :], float("-inf")).amax(dim=3)
+        # A text without a token that counts is as far as can be.
+        best = best.clamp(min=-1.0).masked_fill(~queries.mask[:, None, :], 0.0)
+        return self.scale * best.sum(dim=2)
+
+    def penalty(self, queries: Embedded, texts: Embedded) -> None:
+        """None."""
+        return
+
+
+def _restored(rows: Tensor, groups: list[tuple[list[int], dict[str, Tensor]]]) -> Tensor:
+    """Rows in the order of the texts."""
+    import torch
+
+    places = torch.tensor([place for some, _ in groups for place in some], device=rows.device)
+    return rows[torch.argsort(places)]
+
+
+def open_student(kind: Kind, model: str, *, max_length: int = 0, scale: float = 0.0, **options: float) -> Student:
+    """A student ready to be trained.
+
+    Args:
+        kind: which.
+        model: a folder, or a name on the hub.
+        max_length: tokens that are read; 0 for as many as the model was made for.
+        scale: of the scores; 0 for the kind's own.
+        options: of the kind: query_flops, text_flops.
+
+    Raises:
+        InputError: the model cannot be opened as one of the kind.
+        MissingPackageError: sentence-transformers is not installed.
+        UnknownNameError: there is no such kind.
+    """
+    given: dict[str, Any] = {"scale": scale, **options} if scale else dict(options)
+    if kind == "bi-encoder":
+        from qbench.models.single_vector import load_model
+
+        return SingleVectorStudent(load_model(model, max_length=max_length), **given)
+    if kind == "splade":
+        from qbench.models.sparse import load_sparse_model
+
+        return SparseStudent(load_sparse_model(model, max_length=max_length), **given)
+    if kind == "colbert":
+        from qbench.models.multi_vector import load_multi_vector_model
+
+        return LateInteractionStudent(load_multi_vector_model(model, max_length=max_length), **given)
+    raise UnknownNameError("unknown kind of model", value=kind, remedy="Known: bi-encoder, colbert, splade")

@@ -1,0 +1,258 @@
+"""The training triples of a benchmark: read, chosen, drawn anew for each epoch.
+
+A triple is (query, a text that satisfies it, a text that does not), made as in *Numbers Matter*, section 3.3.3. A
+benchmark without triples (an imported one) gives them from its judgments: a relevant document, and one that BM25 ranks
+high and nobody judged relevant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qbench.benchmark.types import Query
+from qbench.errors import InputError, OptionError
+from qbench.quantities.concept_match import concept_alternatives, folded
+from qbench.randomness import generator
+from qbench.retrieval.analysis import token_ids, token_lists
+from qbench.scoring import bm25
+from qbench.scoring.ranking import top_k
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from qbench.benchmark.disk import Benchmark
+
+METHODS = ("original", "unit", "value")
+"""How samples are made: as they stand in the corpus, or with another unit or value."""
+
+HARD = 16
+"""Documents that BM25 ranks high without being relevant, kept per query where a benchmark has no triples."""
+
+
+@dataclass(frozen=True)
+class Triples:
+    """Queries, texts, and which pairs are to be learnt.
+
+    Attributes:
+        queries: of the training part.
+        texts: samples, or documents.
+        sources: shape (texts,): the position in `documents` of the document that each text is, or was made from.
+        query, positive: shape (pairs,), positions in `queries` and `texts`; ordered by query, then text.
+        starts, negatives: the negatives of pair i are negatives[starts[i]:starts[i + 1]], in `texts`; at least one.
+        relevant: for each query the documents, positions, that are known to satisfy it.
+        words: for each text its folded words, and those of the concepts that are found in its document.
+        concepts: for each query and each of its conditions the folded words of every alternative of the concept.
+        counts: what was read and left out.
+    """
+
+    queries: Sequence[Query]
+    texts: Sequence[str]
+    sources: NDArray[np.int64]
+    query: NDArray[np.int64]
+    positive: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    negatives: NDArray[np.int64]
+    relevant: Sequence[Collection[int]]
+    words: Sequence[frozenset[str]]
+    concepts: Sequence[Sequence[Sequence[frozenset[str]]]]
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+    def draw(self, seed: int, epoch: str, negatives: int, most: int = 0) -> list[tuple[int, int, list[int]]]:
+        """The pairs of an epoch in random order, each with some of its negatives: (query, positive, negatives).
+
+        Args:
+            seed, epoch: what the draw depends on.
+            negatives: of a pair, at most.
+            most: pairs, at most; 0 for all. Queries take turns, so that each is drawn before any is drawn twice.
+        """
+        random = generator(seed, "triples", epoch)
+        order = random.permutation(len(self))
+        if most and most < len(order):
+            seen: dict[int, int] = {}
+            turns = []
+            for pair in order.tolist():
+                turn = seen.get(int(self.query[pair]), 0)
+                seen[int(self.query[pair])] = turn + 1
+                turns.append(turn)
+            order = order[np.argsort(turns, kind="stable")[:most]]
+            order = random.permutation(order)
+        drawn = []
+        for pair in order.tolist():
+            of_pair = self.negatives[self.starts[pair] : self.starts[pair + 1]]
+            some = random.permutation(len(of_pair))[:negatives]
+            drawn.append((int(self.query[pair]), int(self.positive[pair]), of_pair[some].tolist()))
+        return drawn
+
+    def may_satisfy(self, query: int, text: int) -> bool:
+        """Whether a text of another query could satisfy this one: then it is no negative.
+
+        It could if its document is known to be relevant, or if it holds all words of the query's concepts, whatever its
+        values: so a text that does satisfy the query is never taken for a negative, at the price of some that do not.
+        """
+        if self.sources[text] in self.relevant[query]:
+            return True
+        words, concepts = self.words[text], self.concepts[query]
+        return bool(concepts) and all(any(words >= other for other in alternatives) for alternatives in concepts)
+
+
+def read_triples(
+    benchmark: Benchmark, *, methods: Collection[str] = METHODS, kinds: Collection[str] = (), every_split: bool = False
+) -> Triples:
+    """The triples of a benchmark's training part.
+
+    Args:
+        benchmark: with triples, or with judged queries to make them from.
+        methods: samples of these kinds only.
+        kinds: queries of these kinds only; () for all.
+        every_split: where the benchmark has no training part, take all of its queries: for a benchmark that is only
+            trained on.
+
+    Raises:
+        InputError: nothing is left to learn from.
+        OptionError: a method is not known.
+    """
+    unknown = set(methods) - set(METHODS)
+    if unknown:
+        raise OptionError(
+            "no such method of making samples", value=sorted(unknown)[0], remedy=f"Known: {', '.join(METHODS)}"
+        )
+    queries = [query for query in benchmark.part("train") if not kinds or query.kind in kinds]
+    if not benchmark.part("train") and every_split:
+        queries = list(benchmark.queries)
+    if benchmark.triples.height:
+        return _of_samples(benchmark, queries, methods)
+    return _of_judgments(benchmark, queries)
+
+
+def _of_samples(benchmark: Benchmark, queries: list[Query], methods: Collection[str]) -> Triples:
+    import polars as pl
+
+    ids = pl.DataFrame({"query_id": [q.query_id for q in queries]}, schema={"query_id": pl.String}).with_row_index(
+        "query"
+    )
+    samples = benchmark.samples.filter(pl.col("method").is_in(list(methods))).sort("sample_id")
+    samples = samples.join(ids, on="query_id", how="semi")
+    # The same text made for two queries is one text.
+    distinct = samples.select("doc_id", "text").unique(maintain_order=True).with_row_index("sample")
+    numbers = samples.join(distinct, on=["doc_id", "text"]).select("sample_id", "sample")
+    rows = (
+        benchmark.triples.join(ids, on="query_id")
+        .join(numbers.rename({"sample_id": "positive_id", "sample": "positive"}), on="positive_id")
+        .join(numbers.rename({"sample_id": "negative_id", "sample": "negative"}), on="negative_id")
+        .select(pl.col("query", "positive", "negative").cast(pl.Int64))
+        .unique()
+        .sort("query", "positive", "negative")
+    )
+    read = benchmark.triples.join(ids, on="query_id", how="semi").height
+    counts = {"triples": rows.height, "triples of other methods": read - rows.height}
+    return _triples(benchmark, queries, distinct["text"], distinct["doc_id"], rows, counts)
+
+
+def _of_judgments(benchmark: Benchmark, queries: list[Query]) -> Triples:
+    import polars as pl
+
+    ids = pl.DataFrame({"query_id": [q.query_id for q in queries]}, schema={"query_id": pl.String}).with_row_index(
+        "query"
+    )
+    corpus = benchmark.corpus.select("doc_id", "text").sort("doc_id").with_row_index("text_id")
+    judged = benchmark.qrels.join(ids, on="query_id").join(corpus.select("doc_id", "text_id"), on="doc_id")
+    positives: dict[int, set[int]] = {}
+    for query, text in judged.filter(pl.col("grade") > 0).select("query", "text_id").iter_rows():
+        positives.setdefault(query, set()).add(text)
+    # Deep enough to lose the relevant ones.
+    hard = lexical_best(corpus["text"], [queries[i].text for i in sorted(positives)], 4 * HARD)
+    made: list[tuple[int, int, int]] = []
+    for query, ranked in zip(sorted(positives), hard, strict=True):
+        negatives = [text for text in ranked if text not in positives[query]][:HARD]
+        made += [(query, positive, negative) for positive in sorted(positives[query]) for negative in negatives]
+    rows = pl.DataFrame(made, schema=["query", "positive", "negative"], orient="row")
+    counts = {"triples from judgments": rows.height, "queries without a judgment": len(queries) - len(positives)}
+    return _triples(benchmark, queries, corpus["text"], corpus["doc_id"], rows, counts)
+
+
+def lexical_best(texts: pl.Series, queries: Sequence[str], depth: int) -> list[list[int]]:
+    """For each query the positions of the texts that BM25 ranks highest, best first; at most `depth`."""
+    vocabulary, ids, lengths = token_ids(texts)
+    numbers = {token: number for number, token in enumerate(vocabulary)}
+    postings = bm25.build(ids, lengths, len(vocabulary))
+    found = []
+    for tokens in token_lists(queries):
+        scores = bm25.score(postings, [numbers[token] for token in tokens if token in numbers])
+        best = top_k(scores, depth)
+        found.append(best[scores[best] > 0].tolist())
+    return found
+
+
+def _triples(
+    benchmark: Benchmark,
+    queries: list[Query],
+    texts: pl.Series,
+    doc_ids: pl.Series,
+    rows: pl.DataFrame,
+    counts: dict[str, int],
+) -> Triples:
+    import polars as pl
+
+    if not rows.height:
+        raise InputError(
+            "nothing to learn from: no query of the training part has a positive and a negative text",
+            value=benchmark.name,
+            remedy="Generate a benchmark with `qbench gen-queries`, or allow more methods and kinds",
+        )
+    pairs = rows.group_by("query", "positive", maintain_order=True).agg("negative")
+    documents = {doc: number for number, doc in enumerate(sorted(set(doc_ids.to_list())))}
+    numbers = {query.query_id: number for number, query in enumerate(queries)}
+    relevant: list[set[int]] = [set() for _ in queries]
+    for query_id, doc_id in benchmark.qrels.filter(pl.col("grade") > 0).select("query_id", "doc_id").iter_rows():
+        if query_id in numbers and doc_id in documents:
+            relevant[numbers[query_id]].add(documents[doc_id])
+    return Triples(
+        queries=queries,
+        texts=texts.to_list(),
+        sources=np.array([documents[doc] for doc in doc_ids], dtype=np.int64),
+        query=pairs["query"].to_numpy(),
+        positive=pairs["positive"].to_numpy(),
+        starts=np.append(0, pairs["negative"].list.len().to_numpy().cumsum()).astype(np.int64),
+        negatives=pairs["negative"].explode().to_numpy(),
+        relevant=relevant,
+        words=_words(benchmark, texts, doc_ids),
+        concepts=[[[*map(folded, concept_alternatives(c.concept))] for c in query.conditions] for query in queries],
+        counts={
+            "queries": pairs["query"].n_unique(),
+            "positives": pairs.height,
+            "texts": len(texts),
+            **counts,
+        },
+    )
+
+
+def _words(benchmark: Benchmark, texts: pl.Series, doc_ids: pl.Series) -> list[frozenset[str]]:
+    """The folded words of each text, and those of the concepts that its document speaks of ("weighs": weight)."""
+    import polars as pl
+
+    found = _folded(token_lists(texts.to_list()))
+    if benchmark.quantities is None:
+        return found
+    mentions = benchmark.quantities.select("doc_id", "concept").filter(pl.col("doc_id").is_in(doc_ids.implode()))
+    concepts = mentions.explode("concept").drop_nulls().unique().group_by("doc_id").agg("concept")
+    spoken = dict(zip(concepts["doc_id"], _folded(concepts["concept"].to_list()), strict=True))
+    none: frozenset[str] = frozenset()
+    return [words | spoken.get(doc, none) for words, doc in zip(found, doc_ids, strict=True)]
+
+
+def _folded(lists: Sequence[Sequence[str]]) -> list[frozenset[str]]:
+    """The folded words of each text; each different word is folded once."""
+    known: dict[str, frozenset[str]] = {}
+    for tokens in lists:
+        for token in tokens:
+            if token not in known:
+                known[token] = folded([token])
+    return [frozenset().union(*(known[token] for token in set(tokens))) for tokens in lists]
