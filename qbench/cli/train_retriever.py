@@ -141,9 +141,9 @@ def train_on_triples(kind: Kind, system: str, given: dict[str, Any]) -> None:
     Args:
         kind: of model.
         system: the name under which the result is searched with.
-        given: bench, output, model, joint, overwrite, and options of `ContrastiveRecipe`; `method` and `kind` are lists.
-    """
         given: bench, output, model, joint, overwrite, method and kind (lists), and options of `ContrastiveRecipe`.
+    """
+    from qbench.benchmark.disk import open_benchmark
     from qbench.cli import console
     from qbench.training.contrastive import ContrastiveRecipe, train_retriever
 
