@@ -138,7 +138,7 @@ def read_manifest(folder: Path, kind: str | None = None) -> Manifest:
         raise InputError(f"not a qbench manifest: {fault}", file=path) from None
     if kind is not None and manifest.kind != kind:
         raise InputError(
-            f"this is a qbench {manifest.kind}, and a {kind} is needed",
+            f"this is a qbench {manifest.kind}, and {_named(kind)} needed",
             file=folder,
             remedy=f"Make one with `qbench {_MAKERS[kind]}`" if kind in _MAKERS else None,
         )
@@ -239,7 +239,7 @@ def drafting(
     folder = folder.absolute()
     with locked(folder):
         _recover(folder)
-        refuse_foreign(folder, kind, overwrite)
+        refuse_foreign(folder, kind, overwrite or _made_as(folder, key))
         partial = folder.parent / f".{folder.name}.partial"
         plan = {"kind": kind, "digest": key}
         if partial.exists() and _plan_of(partial) != plan:
@@ -257,7 +257,25 @@ def finished(folder: Path, kind: str, key: str) -> bool:
     if not (folder / MANIFEST).is_file():
         return False
     manifest = read_manifest(folder)
-    return manifest.kind == kind and manifest.digest == key
+    return manifest.kind == kind and manifest.digest == key and _whole(folder, manifest)
+
+
+def _named(kind: str) -> str:
+    """A kind in a sentence: "an index is", "pairs are"."""
+    if kind in ("pairs", "descriptions"):
+        return f"{kind} are"
+    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind} is"
+
+
+def _whole(folder: Path, manifest: Manifest) -> bool:
+    """Whether every file has the size that it was written with: what was cut short is made again."""
+    sizes = {name: int(seen["bytes"]) for name, seen in manifest.files.items()}
+    return all((folder / name).is_file() and (folder / name).stat().st_size == size for name, size in sizes.items())
+
+
+def _made_as(folder: Path, key: str) -> bool:
+    """Whether an artefact of this key is there: then it is damaged, or it would not be made again."""
+    return (folder / MANIFEST).is_file() and read_manifest(folder).digest == key
 
 
 def refuse_foreign(folder: Path, kind: str, overwrite: bool) -> None:
@@ -284,7 +302,7 @@ def refuse_foreign(folder: Path, kind: str, overwrite: bool) -> None:
         )
     if not overwrite:
         raise OptionError(
-            f"the output folder holds another {kind}, made from other input or with other options",
+            f"the output folder holds {_named(kind).rpartition(' ')[0]} made from other input or with other options",
             file=folder,
             remedy="Choose another folder, or replace it with --overwrite",
         )

@@ -25,6 +25,16 @@ def test_an_artefact_knows_what_it_is(tmp_path):
         read_manifest(tmp_path / "a", "benchmark")
 
 
+def test_a_damaged_artefact_is_made_again(tmp_path):
+    make(tmp_path / "a", "k1")
+    (tmp_path / "a" / "data.txt").write_text("")
+    assert not finished(tmp_path / "a", "index", "k1")
+    make(tmp_path / "a", "k1")
+    assert finished(tmp_path / "a", "index", "k1")
+    (tmp_path / "a" / "data.txt").unlink()
+    assert not finished(tmp_path / "a", "index", "k1")
+
+
 def test_a_failure_leaves_the_earlier_artefact_and_a_draft_to_resume(tmp_path):
     make(tmp_path / "a", "k1", "old")
     with pytest.raises(RuntimeError), drafting(tmp_path / "a", "index", "k2", {}, overwrite=True) as draft:

@@ -65,6 +65,10 @@ def describe(
     _report(found)
 
 
+SHOWN = 120
+"""Characters of a description that are shown."""
+
+
 def _report(found: Descriptions) -> None:
     from qbench.cli import console
     from qbench.index.show import printable
@@ -78,5 +82,7 @@ def _report(found: Descriptions) -> None:
         console.note(f"left out: {number:,} rows ({reason})")
     console.out().print(", ".join(f"{number:,} {name}" for name, number in counts.items()), markup=False)
     for row in found.table().head(5).collect().iter_rows(named=True):
-        line = f"  {row['description']} = {row['value']:,.15g} {row['unit']}"
+        words = row["description"]
+        words = words if len(words) <= SHOWN else f"{words[:SHOWN]}..."
+        line = f"  {words} = {row['value']:,.15g} {row['unit']}"
         console.out().print(printable(line), markup=False, soft_wrap=True)

@@ -73,6 +73,10 @@ def _root(
     """Make and run benchmarks for quantity-aware retrieval."""
 
 
+INTERRUPTED = 130
+"""The exit code of a command that was stopped by Ctrl-C."""
+
+
 def main() -> None:
     """Run the command line. A qbench error is one line and exit code 1; anything else is a bug and shows itself."""
     from qbench.errors import QbenchError
@@ -82,9 +86,10 @@ def main() -> None:
     except QbenchError as error:
         typer.echo(f"qbench: {error}", err=True)
         sys.exit(1)
-    except KeyboardInterrupt:
-        typer.echo("qbench: interrupted; run the same command again to go on", err=True)
-        sys.exit(130)
+    except SystemExit as leaving:
+        if leaving.code == INTERRUPTED:  # typer turns Ctrl-C into this, and says nothing
+            typer.echo("qbench: interrupted; run the same command again to go on", err=True)
+        raise
     except BrokenPipeError:
         # The reader (head, less) has left; what it read is whole.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

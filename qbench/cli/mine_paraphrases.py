@@ -20,7 +20,13 @@ def mine_paraphrases(
     k: Annotated[int, typer.Option(help="Candidates of a description: its best others by BM25.")] = 64,
     k1: Annotated[float, typer.Option(help="Of BM25.")] = 1.5,
     b: Annotated[float, typer.Option(help="Of BM25.")] = 0.75,
-    min_digits: Annotated[int, typer.Option(help="Significant digits on which two values have to agree.")] = 3,
+    min_digits: Annotated[int, typer.Option(help="Significant digits that a value needs, to agree with another.")] = 3,
+    min_rounded_digits: Annotated[
+        int, typer.Option(help="Those that it needs where a more precise value rounds to it (4.6 billion: 2).")
+    ] = 2,
+    all_confusing: Annotated[
+        bool, typer.Option("--all-confusing", help="Keep confusing pairs of descriptions without a paraphrase too.")
+    ] = False,
     min_terms: Annotated[int, typer.Option(help="Different words that two descriptions have to share.")] = 3,
     min_probability: Annotated[
         float, typer.Option(help="Leave out pairs whose equal values are too likely by chance (p_fact).")
@@ -55,6 +61,8 @@ def mine_paraphrases(
         k1=k1,
         b=b,
         min_digits=min_digits,
+        min_rounded_digits=min_rounded_digits,
+        all_confusing=all_confusing,
         min_terms=min_terms,
         min_probability=min_probability,
         bare=bare,

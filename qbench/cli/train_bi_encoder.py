@@ -157,7 +157,11 @@ def _report_pairs(output: Path, counts: dict[str, Any]) -> None:
             lines.append(f"{title}: {_figures(counts[name])}")
     for line in lines:
         out().print(line, markup=False)
-    note(f"Written to {output}; search with it: --systems 'BERT-WS(model={output})'")
+    note(
+        f"Written to {output}; search a test set with it: qbench leaderboard TESTSET --systems "
+        f"'C_q-BERT-WS(model={output})', or an index: qbench retrieve-quantity INDEX ... --system "
+        f"'BERT-WS(model={output})'"
+    )
 
 
 _FIGURES = {

@@ -211,8 +211,8 @@ def pooled_qrels(
 ) -> tuple[list[pl.DataFrame], list[pl.DataFrame]]:
     """Judgments of what at least one system found: the pooling of *Quantity Retrieval*, 5.3.
 
-    A relevant document that no run has among its first `depth` is taken away; found is also what has the same evidence
-    as something found in another view.
+    A relevant document that no run of its view has among its first `depth` is taken away, unless it has the same
+    evidence as something that was found in another view: a sentence that was found brings its descriptions.
 
     Args:
         found: the groups with their runs.
@@ -228,16 +228,22 @@ def pooled_qrels(
         for group, _ in found
     ]
     tops = [
-        result.run.filter(pl.col("rank") <= depth).join(evidence, on="doc_id").select("query_id", "evidence")
+        pl.concat([result.run.filter(pl.col("rank") <= depth).select("query_id", "doc_id") for result in results])
+        .unique()
+        .join(evidence, on="doc_id")
         for (_, results), evidence in zip(found, maps, strict=True)
-        for result in results
     ]
-    pool = pl.concat(tops).unique()
     kept: list[pl.DataFrame] = []
     lost: list[pl.DataFrame] = []
-    for (group, _), evidence in zip(found, maps, strict=True):
-        judged = group.benchmark.qrels.join(evidence, on="doc_id", maintain_order="left")
+    for number, ((group, _), evidence) in enumerate(zip(found, maps, strict=True)):
+        elsewhere = [top.select("query_id", "evidence") for place, top in enumerate(tops) if place != number]
+        brought = pl.concat(elsewhere).unique() if elsewhere else tops[number].clear().select("query_id", "evidence")
+        pool = pl.concat(
+            [
+                tops[number].select("query_id", "doc_id"),
+                brought.join(evidence, on="evidence").select("query_id", "doc_id"),
+            ]
+        ).unique()
         for how, parts in (("semi", kept), ("anti", lost)):
-            part = judged.join(pool, on=["query_id", "evidence"], how=how, maintain_order="left")  # type: ignore[arg-type]
-            parts.append(part.select(group.benchmark.qrels.columns))
+            parts.append(group.benchmark.qrels.join(pool, on=["query_id", "doc_id"], how=how, maintain_order="left"))  # type: ignore[arg-type]
     return kept, lost

@@ -93,6 +93,16 @@ class Descriptions:
 
         return pl.scan_parquet(self.path / DESCRIPTIONS, glob=False)
 
+    def read(self) -> pl.DataFrame:
+        """The whole table, checked.
+
+        Raises:
+            InputError: it cannot be read, or does not have the schema.
+        """
+        from qbench.benchmark.tables import read_parquet
+
+        return read_parquet(self.path / DESCRIPTIONS, description_schema())
+
 
 def describe(
     index: str | Path,
@@ -121,6 +131,8 @@ def describe(
         BusyError: another process is writing to `output`.
         MissingPackageError: the parser needs a package that is not installed.
     """
+    from qbench import __version__
+
     source, folder = Index.open(index), Path(output)
     if workers is not None and workers < 1:
         raise OptionError("at least one worker is needed", value=workers)
@@ -128,6 +140,7 @@ def describe(
     options = {**asdict(parser), "spacy_model": model, "folder": None if parser.folder is None else str(parser.folder)}
     key = get_parser(parser.name, folder=parser.folder, spacy_model=model).key()
     params = {"index": source.manifest.digest, "source": source.manifest.params.get("source"), "parser": key}
+    params["version"] = __version__
     name = digest(params)
     if finished(folder, DESCRIPTIONS_KIND, name):
         return Descriptions.open(folder)

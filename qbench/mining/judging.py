@@ -75,6 +75,9 @@ def judge(
     paths = [Path(sheet) for sheet in sheets]
     if not paths:
         raise OptionError("no sheet named")
+    twice = [path for number, path in enumerate(paths) if path.resolve() in {p.resolve() for p in paths[:number]}]
+    if twice:
+        raise OptionError("this sheet is named twice", value=str(twice[0]), remedy="Name each person's sheet once")
     if resolve not in get_args(Resolve):
         raise OptionError("unknown way to resolve", value=resolve, remedy=f"Use {', '.join(get_args(Resolve))}")
     asked, records = test_set.queries(), test_set.records()

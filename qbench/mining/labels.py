@@ -80,7 +80,7 @@ def label(
         PARAPHRASE, CONFUSING, DUPLICATE or DROPPED, shape (n,); the digits on which the values agree, shape (n,); and
         how many were dropped, by reason.
     """
-    agreement, digits = compare(records.values, a, b, least=options.min_digits)
+    agreement, digits = compare(records.values, a, b, least=options.min_digits, rounded=options.min_rounded_digits)
     same, other = agreement == SAME, agreement == DIFFERENT
     words = records.words[a] == records.words[b]
     period = _apart(records.years, a, b) | _apart(records.months, a, b)
@@ -122,17 +122,31 @@ def _years(texts: pl.Series) -> NDArray[np.uint64]:
     return years
 
 
-_MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+_MONTHS = (
+    "January|Jan",
+    "February|Feb",
+    "March|Mar",
+    "April|Apr",
+    "May",
+    "June|Jun",
+    "July|Jul",
+    "August|Aug",
+    "September|Sept|Sep",
+    "October|Oct",
+    "November|Nov",
+    "December|Dec",
+)
 _QUARTERS = tuple(
-    f"Q{n}|(?i:{name}[ -]quarter)" for n, name in enumerate(("first", "second", "third", "fourth"), start=1)
+    rf"Q{n}|{n}Q(?:\d\d)?|(?i:{name}[ -]quarter)"
+    for n, name in enumerate(("first", "second", "third", "fourth"), start=1)
 )
 
 
 def _months(texts: pl.Series) -> NDArray[np.uint64]:
     months = np.zeros(len(texts), dtype=np.uint64)
     for number, name in enumerate(_MONTHS):
-        # With a capital: "may" and "march" are verbs, and "mar" is part of words.
-        months |= texts.str.contains(rf"\b{name}[a-z]{{0,6}}\b").to_numpy().astype(np.uint64) << np.uint64(number)
+        # With a capital: "may" and "march" are verbs.
+        months |= texts.str.contains(rf"\b(?:{name})\b").to_numpy().astype(np.uint64) << np.uint64(number)
     for number, pattern in enumerate(_QUARTERS):
         found = texts.str.contains(rf"\b(?:{pattern})\b").to_numpy()
         months |= np.where(found, np.uint64(7 << 3 * number), np.uint64(0))

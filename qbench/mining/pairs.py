@@ -15,7 +15,7 @@ from qbench.mining.describe import Descriptions
 from qbench.mining.labels import CONFUSING, DROPPED, DUPLICATE, PARAPHRASE, Records, label
 from qbench.mining.probability import paper_estimate, rank_estimate, relative_width, value_shares
 from qbench.mining.report import write_report
-from qbench.mining.same_value import LEAST_DIGITS, Values
+from qbench.mining.same_value import LEAST_DIGITS, LEAST_ROUNDED, Values
 from qbench.mining.self_join import JoinOptions, Neighbours, self_join
 from qbench.mining.terms import TermMatrix, term_matrix
 from qbench.mining.types import DESCRIPTIONS, PAIRS, PAIRS_KIND, pair_schema
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 BLOCK = 50_000
 """Descriptions whose candidates are labelled at a time."""
+MOST = 1_000
+"""Candidates of a description at most."""
 _NAMES = {PARAPHRASE: "paraphrase", CONFUSING: "confusing", DUPLICATE: "duplicate"}
 
 
@@ -39,9 +41,11 @@ class MiningOptions:
     Attributes:
         k: candidates of a description: its best other ones by BM25.
         k1, b: of BM25.
-        min_digits: significant digits on which two values have to agree.
+        min_digits: significant digits that a value needs, to be searched with and to agree.
+        min_rounded_digits: those that it needs where it may be a more precise value, rounded.
         min_terms: different terms that two descriptions have to share.
         min_probability: paraphrases with a lower `p_fact` are left out.
+        all_confusing: whether confusing pairs are kept for descriptions without a paraphrase too, as in the paper.
         bare: whether numbers without a unit are searched for: sections, versions and patents are such numbers too.
         same_sentence, same_document: whether both may stand in one sentence, in one document.
         test_share: share of the documents whose descriptions are the queries of the test part.
@@ -52,8 +56,10 @@ class MiningOptions:
     k1: float = 1.5
     b: float = 0.75
     min_digits: int = LEAST_DIGITS
+    min_rounded_digits: int = LEAST_ROUNDED
     min_terms: int = 3
     min_probability: float = 0.99
+    all_confusing: bool = False
     bare: bool = False
     same_sentence: bool = False
     same_document: bool = True
@@ -62,8 +68,9 @@ class MiningOptions:
 
     def __post_init__(self) -> None:
         limits = (
-            ("k", self.k, self.k >= 1, "at least 1"),
+            ("k", self.k, 1 <= self.k <= MOST, f"from 1 to {MOST:,}"),
             ("min_digits", self.min_digits, self.min_digits >= 1, "at least 1"),
+            ("min_rounded_digits", self.min_rounded_digits, self.min_rounded_digits >= 1, "at least 1"),
             ("min_terms", self.min_terms, self.min_terms >= 1, "at least 1"),
             ("min_probability", self.min_probability, 0 <= self.min_probability < 1, "from 0, below 1"),
             ("test_share", self.test_share, 0 <= self.test_share < 1, "from 0, below 1"),
@@ -132,8 +139,9 @@ def mine_paraphrases(
 
     Each description whose value has enough digits is searched for among all others by BM25; of what it finds, those
     with the same value are paraphrases, those with another value confusing (see `qbench.mining.same_value`). Confusing
-    pairs are kept for descriptions with a paraphrase. Documents are split: training queries keep only what they find in
-    training documents, test queries all (section 5.1).
+    pairs are kept for descriptions with a paraphrase, unless all are asked for. Documents are split: training queries
+    keep only what they find in training documents, test queries all (section 5.1); so a training query has fewer than k
+    candidates, by about the share of the test part.
 
     An interrupted run goes on where it was when the same call is made again.
 
@@ -152,12 +160,14 @@ def mine_paraphrases(
     """
     import polars as pl
 
+    from qbench import __version__
+
     source, folder = Descriptions.open(descriptions), Path(output)
-    params = {"descriptions": source.manifest.digest, **asdict(options)}
+    params = {"descriptions": source.manifest.digest, **asdict(options), "version": __version__}
     key = digest(params)
     if finished(folder, PAIRS_KIND, key):
         return Pairs.open(folder)
-    table = source.table().collect()
+    table = source.read()
     test = _split(table["source_id"], options)
     records = Records.of(table, test)
     with_unit = (table["base_unit"] != "").to_numpy()
@@ -176,10 +186,12 @@ def mine_paraphrases(
         found = self_join(matrix, draft.folder / ".join", join, queries=queries, progress=progress)
         counts: Counter[str] = Counter()
         pairs = pl.concat(list(_blocks(table, records, (matrix, found), queries, options, counts)))
+        candidates = (np.asarray(found.docs) >= 0).sum(axis=1)
+        searched = table[queries].select("digits", "family").with_columns(candidates=pl.Series(candidates))
         pairs.write_parquet(draft.folder / PAIRS, compression="zstd")
         table.write_parquet(draft.folder / DESCRIPTIONS, compression="zstd")
         draft.counts = _counts(table, pairs, queries.size, counts)
-        write_report(draft.folder, draft.counts, table, pairs, options.seed)
+        write_report(draft.folder, draft.counts, table, pairs, searched, options.seed)
     made = Pairs.open(folder)
     return Pairs(made.path, made.manifest, new=True)
 
@@ -230,7 +242,7 @@ def _blocks(
         counts["too few shared terms"] += int(few.sum())
         counts["too likely by chance"] += int(unsure.sum())
         labels[few | unsure] = DROPPED
-        useful = np.zeros(docs.shape[0], dtype=bool)
+        useful = np.full(docs.shape[0], options.all_confusing)
         useful[row[labels == PARAPHRASE]] = True
         alone = (labels == CONFUSING) & ~useful[row]
         counts["confusing, without a paraphrase"] += int(alone.sum())

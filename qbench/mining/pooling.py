@@ -31,7 +31,6 @@ COLUMNS = (
     "description",
     "value",
     "sentence",
-    "automatic",
     "judgment",
 )
 
@@ -169,9 +168,9 @@ def _write(path: Path, rows: list[tuple[str, str, bool]], queries: pl.DataFrame,
     with atomic_file(path) as temporary, temporary.open("w", encoding="utf-8-sig", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(COLUMNS)
-        for query_id, record, agrees in rows:
+        for query_id, record, _ in rows:
             cells = [query_id, *_told(asked[query_id]), record, *_told(found[record])]
-            writer.writerow([*map(shielded, cells), "relevant" if agrees else "irrelevant", ""])
+            writer.writerow([*map(shielded, cells), ""])
 
 
 def _told(row: dict[str, Any]) -> tuple[str, str, str]:

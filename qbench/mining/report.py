@@ -18,17 +18,55 @@ _CELL = 300
 """Characters of a sentence in the report at most."""
 
 
-def write_report(folder: Path, counts: Mapping[str, Any], table: pl.DataFrame, pairs: pl.DataFrame, seed: int) -> None:
-    """Write `report.md`: counts, paraphrases by digits and unit family, and samples with their evidence."""
+def write_report(
+    folder: Path,
+    counts: Mapping[str, Any],
+    table: pl.DataFrame,
+    pairs: pl.DataFrame,
+    searched: pl.DataFrame,
+    seed: int,
+) -> None:
+    """Write `report.md`: counts, in all and by digits and unit family, and samples with their evidence.
+
+    Args:
+        folder: where to.
+        counts: of the run.
+        table: `description_schema`.
+        pairs: `pair_schema`.
+        searched: columns digits, family, candidates: a row for each description that was searched for.
+        seed: of the samples.
+    """
     import polars as pl
 
     found = pairs.filter(pl.col("label") == "paraphrase")
-    families = found.join(table.select("description_id", "family"), left_on="query_id", right_on="description_id")
+    named = found.join(
+        table.select("description_id", "family", written="digits"), left_on="query_id", right_on="description_id"
+    )
     lines = ["# Paraphrases by value coincidence", "", *overview(counts)]
-    lines += ["", "## Paraphrases by digits", "", *_table(("digits", "pairs"), _counted(found["digits"]))]
-    lines += ["", "## Paraphrases by unit family", "", *_table(("family", "pairs"), _counted(families["family"]))]
+    for title, column, pairs_by in (("digits", "digits", "written"), ("unit family", "family", "family")):
+        lines += ["", f"## By {title} of the description searched for", ""]
+        lines += _by(column, searched, named.select(pl.col(pairs_by).alias(column)))
+    lines += ["", "## Paraphrases by digits on which they agree", ""]
+    lines += _table(("digits", "pairs"), _counted(found["digits"]))
     lines += ["", f"## {SAMPLES} paraphrases to read", "", *samples(table, found, SAMPLES, seed)]
     write_text(folder / REPORT, "\n".join(lines) + "\n")
+
+
+def _by(column: str, searched: pl.DataFrame, pairs: pl.DataFrame) -> list[str]:
+    """Descriptions, candidates and paraphrases for each value of a column, the most frequent first."""
+    import polars as pl
+
+    rows = (
+        searched.group_by(column)
+        .agg(pl.len().alias("searched for"), pl.col("candidates").sum())
+        .join(pairs.group_by(column).agg(pl.len().alias("paraphrases")), on=column, how="left")
+        .with_columns(pl.col("paraphrases").fill_null(0))
+        .sort("searched for", column, descending=[True, False])
+    )
+    lines = [f"| {' | '.join(rows.columns)} |", "|---|---:|---:|---:|"]
+    for name, *numbers in rows.iter_rows():
+        lines.append(f"| {_inline(str(name)) or '(none)'} | {' | '.join(f'{number:,}' for number in numbers)} |")
+    return lines
 
 
 def samples(table: pl.DataFrame, pairs: pl.DataFrame, number: int, seed: int) -> list[str]:

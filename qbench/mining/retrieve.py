@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from qbench.errors import OptionError
 from qbench.mining.describe import Descriptions, describe
@@ -17,9 +17,6 @@ from qbench.retrieval.finishing import ranked
 from qbench.retrieval.grammar import first_values, parse_system
 from qbench.retrieval.rankers import Place, Search, open_ranker
 from qbench.store import read_manifest
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +46,7 @@ class Answer:
 
 
 def open_descriptions(folder: str | Path, *, progress: Progress = silent) -> Descriptions:
-    """The descriptions in a folder; those of an index are made beside it, once, as NAME.descriptions.
+    """The descriptions in a folder; those of an index are made beside it, once, as .NAME.descriptions.
 
     Raises:
         InputError: the folder holds nothing of the kind.
@@ -58,8 +55,8 @@ def open_descriptions(folder: str | Path, *, progress: Progress = silent) -> Des
     path = Path(folder)
     if read_manifest(path).kind != "index":
         return Descriptions.open(path)
-    beside = path.absolute().with_name(f"{path.absolute().name}.{DESCRIPTIONS_KIND}")
-    # Made by us of this index, and so replaced when the index is another one.
+    beside = path.absolute().with_name(f".{path.absolute().name}.{DESCRIPTIONS_KIND}")
+    # Hidden, because it is replaced when the index is another one: nobody's own descriptions have such a name.
     return describe(path, beside, overwrite=True, progress=progress)
 
 
@@ -81,11 +78,12 @@ def retrieve_quantity(
     """
     import polars as pl
 
-    wanted = parse_system(system)
+    # Test sets name what is searched; here it is always the descriptions.
+    wanted = parse_system(system.strip().removeprefix("C_q-"))
     if wanted.quantity or wanted.reranker or top < 1:
         message = "at least one answer" if top < 1 else "a first stage alone answers descriptions"
         raise OptionError(message, value=top if top < 1 else system, remedy="For example BM25")
-    table = descriptions.table().collect()
+    table = descriptions.read()
     corpus = table.select(doc_id="description_id", passage="description").with_row_index("row")
     corpus = corpus.sort("doc_id", descending=True)
     root = descriptions.path.parent / f".{descriptions.path.absolute().name}.search"

@@ -1,12 +1,13 @@
 """When two quantities are the same: the rule behind value coincidence (*Quantity Retrieval*, section 3.2).
 
-Two values are compared in the base unit of their family (`base_unit`), so "1.5 km" and "1,500 m" can agree; per cent
-and fractions of one share the family "ratio". They are
+Two values are compared in the base unit of their family (`base_unit`), so "1.5 km" and "1,500 m" can agree; a number
+between 0 and 1 without a unit is compared as a percentage ("0.125" and "12.5 %"). They are
 
 - the **same**, if they compare, are single and exact ("about 5" and "5 to 8" are neither), point the same way where
   both are sizes of a change, and agree when the more precise is rounded to the digits of the other ("4.6 billion" and
-  "4,587 million" agree on 2 digits; only numbers of 1,000 and more are taken for rounded), on at least `least`
-  significant digits (3 by default: "5" and "5" are too short to mean anything);
+  "4,587 million" agree on 2 digits; only numbers that are written with 1,000 and more are taken for rounded). The more
+  precise needs at least `least` significant digits (3 by default: "5" and "5" are too short to mean anything), the
+  other at least `rounded`: as many, unless fewer are allowed where it is rounded;
 - **different**, if they compare and are not the same;
 - **undecided** otherwise, and of no use: too few digits, a range, an approximation, whole numbers like
   years (1900 to 2100), units that do not compare where one value may be the other ("$5.2 bn" and "5,200").
@@ -28,9 +29,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LEAST_DIGITS = 3
+LEAST_ROUNDED = 2
+"""Digits of a rounded value that mining takes: more agree by chance then, which `p_fact` counts."""
 YEARS = (1900, 2100)
 ROUNDED = 1_000
 """From here on a number may be another one, rounded: "101" is not "101.25", and "3.8 %" not "3.75 %"."""
+PERCENTAGE = "percentage"
+"""The base unit of shares."""
 _SLACK = 1e-9
 """Relative error of a conversion; far below any rounding that the rule knows."""
 
@@ -45,6 +50,7 @@ class Values:
         value: in the base unit; the size of a change, without sign.
         unit: number of the base unit.
         digits: significant digits as written.
+        written: the number as it stands, scale word included, without sign.
         step: by how much a value moves with its last significant digit, in the base unit.
         usable: whether it may agree with another: single, exact, not like a year, not zero.
     """
@@ -52,29 +58,35 @@ class Values:
     value: NDArray[np.float64]
     unit: NDArray[np.int64]
     digits: NDArray[np.int64]
+    written: NDArray[np.float64]
     step: NDArray[np.float64]
     usable: NDArray[np.bool_]
 
     @classmethod
     def of(cls, table: pl.DataFrame) -> Values:
         """The values of a table with the columns of `qbench.mining.types.description_schema`."""
-        value = table["base_value"].to_numpy().astype(np.float64)
-        digits = np.maximum(table["digits"].to_numpy().astype(np.int64), 1)
+        import polars as pl
+
         written = table["value"].to_numpy().astype(np.float64)
+        fraction = (table["base_unit"] == "").to_numpy() & (written > 0) & (written < 1)
+        value = table["base_value"].to_numpy().astype(np.float64) * np.where(fraction, 100.0, 1.0)
+        digits = np.maximum(table["digits"].to_numpy().astype(np.int64), 1)
         years = (written == np.rint(written)) & (written >= YEARS[0]) & (written <= YEARS[1])
         single = (table["value"] == table["high"]).to_numpy() & (table["bound"] == "=").to_numpy()
-        names = table["base_unit"] + "\x1f" + table["change"].fill_null("")
-        unit = names.rank("dense").to_numpy().astype(np.int64)
-        return cls(value, unit, digits, _step(table, digits), single & ~years & (value != 0) & np.isfinite(value))
+        bases = pl.select(
+            pl.when(pl.Series(fraction)).then(pl.lit(PERCENTAGE)).otherwise(table["base_unit"])
+        ).to_series()
+        unit = (bases + "\x1f" + table["change"].fill_null("")).rank("dense").to_numpy().astype(np.int64)
+        step = _step(np.abs(written), np.abs(value), digits)
+        usable = single & ~years & (value != 0) & np.isfinite(value)
+        return cls(value, unit, digits, np.abs(written), step, usable)
 
 
-def _step(table: pl.DataFrame, digits: NDArray[np.int64]) -> NDArray[np.float64]:
+def _step(written: NDArray[np.float64], base: NDArray[np.float64], digits: NDArray[np.int64]) -> NDArray[np.float64]:
     """The place of the last significant digit: of the number as it stands, then in the base unit.
 
     4,587 million: 1 million; 12.5 %: 0.1 per cent points.
     """
-    written = np.abs(table["value"].to_numpy().astype(np.float64))
-    base = np.abs(table["base_value"].to_numpy().astype(np.float64))
     with np.errstate(divide="ignore", invalid="ignore"):
         place = np.floor(np.log10(written) + 1e-12) - digits + 1
         factor = np.where(written > 0, base / written, 1.0)
@@ -83,35 +95,44 @@ def _step(table: pl.DataFrame, digits: NDArray[np.int64]) -> NDArray[np.float64]
 
 
 def compare(
-    values: Values, a: NDArray[np.integer], b: NDArray[np.integer], *, least: int = LEAST_DIGITS
+    values: Values,
+    a: NDArray[np.integer],
+    b: NDArray[np.integer],
+    *,
+    least: int = LEAST_DIGITS,
+    rounded: int | None = None,
 ) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
     """Whether the values of records a and b agree.
 
     Args:
         values: of all records.
         a, b: shape (n,), positions of records.
-        least: significant digits on which both have to agree.
+        least: significant digits of the more precise value.
+        rounded: significant digits of the other one, where it has fewer; `least` by default.
 
     Returns:
         -1, 0 or 1 (different, undecided, same), and the number of digits on which they agree (0 unless same), each of
         shape (n,).
 
     Raises:
-        OptionError: `least` is below 1.
+        OptionError: `least` or `rounded` is below 1.
     """
-    if least < 1:
+    fewest = least if rounded is None else min(rounded, least)
+    if fewest < 1:
         raise OptionError("values have to agree on at least one digit", value=least)
     x, y = values.value[a], values.value[b]
     coarse = np.maximum(values.step[a], values.step[b])
     slack = _SLACK * np.maximum(np.abs(x), np.abs(y))
     close = np.abs(x - y) <= coarse / 2 * (1 + 1e-6) + slack
-    rounded = np.minimum(np.abs(x), np.abs(y)) >= ROUNDED
-    agree = close & (rounded | (np.abs(x - y) <= slack))
+    # The number that would have been rounded.
+    finer = np.where(values.step[a] <= values.step[b], values.written[a], values.written[b])
+    agree = close & ((finer >= ROUNDED) | (np.abs(x - y) <= slack))
     comparable = (values.unit[a] == values.unit[b]) & values.usable[a] & values.usable[b]
     digits = np.minimum(values.digits[a], values.digits[b])
     # What rounding could explain, even where it is not believed, is not held for different.
     result = np.where(comparable & ~close, DIFFERENT, UNDECIDED)
-    result = np.where(comparable & agree & (digits >= least), SAME, result)
+    enough = (digits >= fewest) & (np.maximum(values.digits[a], values.digits[b]) >= least)
+    result = np.where(comparable & agree & enough, SAME, result)
     apart = (values.unit[a] != values.unit[b]) & ~_near(x, y)
     result = np.where(apart & values.usable[a] & values.usable[b], DIFFERENT, result)
     return result.astype(np.int8), np.where(result == SAME, digits, 0)

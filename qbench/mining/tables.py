@@ -39,9 +39,8 @@ def import_descriptions(
 
     Args:
         table: CSV, TSV, JSON lines (each also .gz, .zst) or Parquet with the columns `description` and `quantity` (as
-        one
-            would write it: "4.6 billion dollars", "12.5 %"), and where known `id`, `document` and `sentence`. A row
-            without a document is a document of its own.
+            one would write it: "4.6 billion dollars", "12.5 %"), and where known `id`, `document` and `sentence`. A row
+            without a document is a document of its own; rows of one document with the same sentence share it.
         output: folder of the descriptions.
         extractor: reads the quantities.
         on_error: "skip" leaves bad rows out and counts them, "fail" stops at the first.
@@ -53,10 +52,12 @@ def import_descriptions(
         OptionError: `output` holds something else.
         BusyError: another process is writing to `output`.
     """
+    from qbench import __version__
+
     path, folder = Path(table), Path(output)
     problems = Problems(on_error)
     rows = Table(path, problems)
-    params = {"table": file_digest(path), "extractor": extractor.key()}
+    params = {"table": file_digest(path), "extractor": extractor.key(), "version": __version__}
     key = digest(params)
     if finished(folder, DESCRIPTIONS_KIND, key):
         return Descriptions.open(folder)
@@ -104,7 +105,9 @@ def _row(name: str, row: Row, extractor: Extractor) -> dict[str, Any]:
         raise InputError(f"the description has more than {LONGEST:,} words", value=words)
     mention = _quantity(_text(row, "quantity"), extractor)
     sentence = _text(row, "sentence")
-    return description_row(f"{name}#0", words, (name, _text(row, "document") or name, sentence), Description(), mention)
+    document = _text(row, "document") or name
+    place = f"{document}#{digest(sentence)}" if sentence else name
+    return description_row(f"{name}#0", words, (place, document, sentence), Description(), mention)
 
 
 def _quantity(text: str, extractor: Extractor) -> Quantity:

@@ -304,10 +304,11 @@ def _choose(
     ids = records["description_id"]
     gone = np.isin(groups, np.fromiter(taken.removed, np.int64, len(taken.removed)))
     answers = sorted(zip(taken.queries, taken.relevant, strict=True), key=lambda pair: pair[0])
-    rows = [(row, doc) for row, docs in answers for doc in docs[~gone[docs]].tolist()]
-    asked, found = (np.array(column, dtype=np.int64) for column in zip(*rows, strict=True))
+    answering = [docs[~gone[docs]] for _, docs in answers]
+    asked = np.repeat(np.array([row for row, _ in answers], dtype=np.int64), [docs.size for docs in answering])
+    found = np.concatenate(answering).astype(np.int64)
     qrels = pl.DataFrame(
-        {"query_id": ids.gather(asked), "doc_id": ids.gather(found), "grade": np.ones(len(rows), np.int16)},
+        {"query_id": ids.gather(asked), "doc_id": ids.gather(found), "grade": np.ones(found.size, np.int16)},
         schema=qrels_schema(),
     )
     kept = records.filter(pl.Series(~gone))

@@ -82,6 +82,6 @@ def choose_device(device: str) -> str:
     try:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError, NotImplementedError) as fault:
-        message = str(fault).splitlines()[0].rstrip(".")
+        message = str(fault).splitlines()[0].partition(". ")[0].rstrip(".")[:120]
         raise OptionError(f"no such device: {message}", value=device, remedy="Use cpu or auto") from None
     return device

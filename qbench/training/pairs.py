@@ -94,10 +94,16 @@ def read_pairs(folder: Path, *, dev_share: float, seed: int) -> PairData:
     read_manifest(folder, PAIRS_KIND)
     descriptions, pairs = _table(folder, DESCRIPTIONS), _table(folder, PAIRS)
     rows, left_out = _joined(folder, descriptions, pairs)
+    _check(folder, rows)
     parts = _parted(folder, rows, descriptions["source_id"], dev_share, seed)
     left_out["across_parts"] = len(rows) - sum(len(part) for part in parts)
     train, dev, test = (_pairs(part) for part in parts)
-    _check(folder, train)
+    if not train.positive.any() or train.positive.all():
+        raise InputError(
+            "too few pairs are left to learn from beside the held-out documents and the test part",
+            file=folder,
+            remedy="Mine a larger corpus, or train with a smaller --dev-share",
+        )
     sizes = {"train": train.counts(), "dev": dev.counts(), "test": test.counts()}
     texts, ids = descriptions["description"].to_list(), descriptions["description_id"].to_list()
     return PairData(texts, ids, train, dev, test, {"parts": sizes, "left_out": left_out})
@@ -178,13 +184,16 @@ def _pairs(rows: pl.DataFrame) -> Pairs:
     return Pairs(positions["query"].to_numpy(), positions["doc"].to_numpy(), rows["positive"].to_numpy())
 
 
-def _check(folder: Path, train: Pairs) -> None:
-    positives = int(train.positive.sum())
+def _check(folder: Path, rows: pl.DataFrame) -> None:
+    import polars as pl
+
+    train = rows.filter(pl.col("split") == "train")
+    positives = int(train["positive"].sum())
     if not positives:
         raise InputError(
             "the training part holds no paraphrases to learn from", file=folder, remedy="Mine a larger corpus"
         )
-    if positives == len(train):
+    if positives == train.height:
         raise InputError(
             "the training part holds no confusing pairs, and without them all vectors may become one",
             file=folder,

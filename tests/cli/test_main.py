@@ -34,7 +34,7 @@ ComputeError.__module__ = "polars.exceptions"
         (ComputeError("No space left on device (os error 28)"), 1, "No space left on device"),
         (OSError("12277 requested and 5088 written"), 1, "cannot be written whole"),
         (ComputeError("parquet: underlying IO error: File too large (os error 27)"), 1, "qbench: File too large. What"),
-        (KeyboardInterrupt(), 130, "run the same command again"),
+        (SystemExit(130), 130, "run the same command again"),
     ],
 )
 def test_troubles_are_one_line(monkeypatch, capsys, error, code, message):

@@ -52,7 +52,7 @@ def test_from_pairs_to_a_judged_leaderboard(here):
             writer = csv.DictWriter(stream, rows[0])
             writer.writeheader()
             for i, row in enumerate(rows):
-                writer.writerow({**row, "judgment": int((row["automatic"] == "relevant") != (i == flipped))})
+                writer.writerow({**row, "judgment": int((row["query_value"] == row["value"]) != (i == flipped))})
 
     result = CliRunner().invoke(app, ["judge", "ts", "anna.csv", "ben.csv", "-o", "judged"])
     assert isinstance(result.exception, InputError)

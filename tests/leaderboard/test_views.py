@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -10,8 +11,9 @@ import pytest
 from qbench.errors import InputError, OptionError, UnknownNameError
 from qbench.leaderboard.external import evaluate
 from qbench.leaderboard.run import run_leaderboard
-from qbench.leaderboard.views import parse_view_system
+from qbench.leaderboard.views import Group, parse_view_system, pooled_qrels
 from qbench.mining.test_set import make_test_set
+from qbench.retrieval.types import RunResult
 from tests.factories import tiny_benchmark
 from tests.mining.pairs_factory import Record, fact_world, pair_table, pairs_folder, record_table
 
@@ -171,6 +173,26 @@ def test_pooling_counts_what_some_system_found(tmp_path):
     # The first of each run alone: only one record.
     alone = run_leaderboard(found, ["C_q-BM25"], output=tmp_path / "out", measures=["R@100"], pool=1, **QUICK)
     assert alone.rows[0].cells["R@100"].mean == 1
+
+
+def test_a_record_counts_if_it_was_found_and_not_its_neighbour_in_the_sentence():
+    benchmark = tiny_benchmark()
+    evidence = pl.DataFrame({"doc_id": ["d01", "d02", "d03"], "evidence": ["s1", "s1", "s2"]})
+    qrels = pl.DataFrame({"query_id": ["q"] * 3, "doc_id": ["d01", "d02", "d03"], "grade": [1, 1, 1]})
+    records = Group(replace(benchmark, qrels=qrels), [], "C_q-", lambda: evidence)
+    pairs = evidence.select(doc_id="evidence", evidence="evidence").unique(maintain_order=True)
+    sentences = Group(
+        replace(benchmark, qrels=qrels[:2].with_columns(doc_id=pl.Series(["s1", "s2"]))), [], "C_s-", lambda: pairs
+    )
+
+    def found(*docs):
+        run = pl.DataFrame({"query_id": ["q"] * len(docs), "doc_id": docs, "rank": range(1, len(docs) + 1)})
+        return [RunResult("BM25", "none", run)]
+
+    (kept,), (lost,) = pooled_qrels([(records, found("d01"))], 10)
+    assert (kept["doc_id"].to_list(), lost["doc_id"].to_list()) == (["d01"], ["d02", "d03"])
+    (kept, _), (lost, _) = pooled_qrels([(records, found("d01")), (sentences, found("s2"))], 10)
+    assert (kept["doc_id"].to_list(), lost["doc_id"].to_list()) == (["d01", "d03"], ["d02"])
 
 
 def test_any_benchmark_can_be_pooled(tmp_path):

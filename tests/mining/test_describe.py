@@ -65,7 +65,7 @@ def test_what_cannot_be(index, descriptions, tmp_path):
         describe(index, tmp_path / "d", workers=0)
     with pytest.raises((InputError, MissingPackageError)):
         describe(index, tmp_path / "d", parser=ParserOptions("tagger", tmp_path / "none"))
-    with pytest.raises(InputError, match="and a index is needed"):
+    with pytest.raises(InputError, match="and an index is needed"):
         describe(descriptions.path, tmp_path / "d")
     with pytest.raises(InputError, match="descriptions are needed"):
         Descriptions.open(index)
@@ -77,6 +77,26 @@ def test_a_damaged_table_is_told(index, tmp_path):
     (found.path / DESCRIPTIONS).write_bytes((found.path / DESCRIPTIONS).read_bytes()[:-10])
     with pytest.raises(InputError, match="not as it was written"):
         Descriptions.open(found.path)
+    again = describe(index, tmp_path / "d", workers=1)
+    assert again.new
+    assert Descriptions.open(again.path).read().height == found.manifest.counts["descriptions"]
+    path = found.path / DESCRIPTIONS
+    path.write_bytes(b"x" * path.stat().st_size)
+    with pytest.raises(InputError, match="not a readable Parquet file"):
+        Descriptions.open(found.path).read()
+
+
+def test_rows_of_a_table_with_the_same_sentence_share_it(tmp_path):
+    table = tmp_path / "t.csv"
+    sentence = "Revenue and cash were $12.5 million and $3.25 million."
+    rows = ["revenue,$12.5 million,a", "cash,$3.25 million,a", "revenue,$12.5 million,b", "margin,12.5%,a"]
+    ends = [f',"{sentence}"', f',"{sentence}"', f',"{sentence}"', ","]
+    table.write_text("description,quantity,document,sentence\n" + "\n".join(map(str.__add__, rows, ends)))
+    made = import_descriptions(table, tmp_path / "d", extractor=WORDS_ONLY).read()
+    first, second, elsewhere, bare = made["doc_id"]
+    assert first == second
+    assert len({first, elsewhere, bare}) == 3
+    assert made["source_id"].to_list() == ["a", "a", "b", "a"]
 
 
 WORDS_ONLY = ExtractorOptions(spacy_model="none")

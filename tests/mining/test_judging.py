@@ -62,8 +62,9 @@ def test_a_sheet_has_all_that_agrees_and_some_of_the_rest(made, board, tmp_path)
     for query_id in asked:
         mine = [row for row in rows if row["query_id"] == query_id]
         number = query_id[5:8]
-        assert [row["doc_id"] for row in mine if row["automatic"] == "relevant"] == [f"answer{number}::0#0"]
-        assert sum(row["automatic"] == "irrelevant" for row in mine) == 3
+        assert "automatic" not in mine[0]  # who judges is not told what the values say
+        assert f"answer{number}::0#0" in [row["doc_id"] for row in mine]
+        assert len(mine) == 4
         assert all(row["judgment"] == "" for row in mine)
     assert counts["rows"] == len(rows) == 20
     orders = [[row["doc_id"] for row in rows if row["query_id"] == query_id] for query_id in asked]

@@ -70,6 +70,47 @@ def test_only_queries_with_a_paraphrase_keep_confusing_pairs(pairs):
     assert set(table.filter(pl.col("label") == "confusing")["query_id"]) == with_one
 
 
+def test_all_confusing_pairs_can_be_kept(descriptions, pairs, tmp_path):
+    every = mine_paraphrases(descriptions.path, tmp_path / "p", replace(OPTIONS, all_confusing=True), threads=1)
+    counts, fewer = every.manifest.counts["pairs"], pairs.manifest.counts["pairs"]
+    assert counts["confusing"] > fewer["confusing"]
+    assert counts["paraphrase"] == fewer["paraphrase"]
+
+
+def test_another_version_of_the_rules_mines_again(descriptions, pairs, tmp_path, monkeypatch):
+    assert not mine_paraphrases(descriptions.path, pairs.path, OPTIONS).new
+    monkeypatch.setattr("qbench.__version__", "99")
+    assert mine_paraphrases(descriptions.path, pairs.path, OPTIONS, overwrite=True).new
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "kept"),
+    [
+        ("revenue of Novartis in Marine products", "revenue of Novartis, Market of June", True),
+        ("revenue of Acme in March", "revenue of Acme in June", False),
+        ("revenue of Acme, 2Q 2023", "revenue of Acme in July 2023", False),
+        ("revenue of Acme, 1Q23", "revenue of Acme in March", True),
+    ],
+)
+def test_months_are_told_from_words_that_begin_like_them(tmp_path, one, other, kept):
+    _, labels = by_hand(tmp_path, [("a", "r1", one, "$4,587"), ("b", "r2", other, "$4,587"), *NOISE])
+    assert (("a", "b") in labels) == kept
+
+
+def test_the_report_tells_of_digits_and_families(pairs):
+    text = (pairs.path / "report.md").read_text()
+    assert "| digits | searched for | candidates | paraphrases |" in text
+    assert "| family | searched for | candidates | paraphrases |" in text
+    counts = pairs.manifest.counts
+    rows = [
+        line.split(" | ")
+        for line in text.partition("## By unit family")[2].partition("## ")[0].splitlines()
+        if line.startswith("| ")
+    ]
+    sums = [sum(int(row[i].strip("| ").replace(",", "")) for row in rows[1:]) for i in (1, 2, 3)]
+    assert sums == [counts["searched for"], counts["candidates"], counts["pairs"]["paraphrase"]]
+
+
 def test_the_same_bytes_in_blocks_and_again(descriptions, pairs, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "BLOCK", 7)
     again = mine_paraphrases(descriptions.path, tmp_path / "p", OPTIONS, threads=2)
@@ -80,7 +121,8 @@ def test_the_same_bytes_in_blocks_and_again(descriptions, pairs, tmp_path, monke
         mine_paraphrases(descriptions.path, tmp_path / "p", MiningOptions(k=3))
 
 
-def test_labels_by_hand(tmp_path):
+@pytest.mark.parametrize("rounded", [2, 3])
+def test_labels_by_hand(tmp_path, rounded):
     _, labels = by_hand(
         tmp_path,
         [
@@ -90,14 +132,17 @@ def test_labels_by_hand(tmp_path):
             ("year", "r4", "net sales of tea in 2018", "$4,587 million"),  # the same value of another year: nothing
             ("other", "r5", "net sales of tea for 2019", "$912 million"),
             ("wrong", "r6", "net sales of tea in 2019", "$3,333 million"),  # the same words, another value: nothing
-            ("short", "r7", "tea sales in 2019", "$4.6 billion"),  # two digits: nothing
+            ("rounded", "r7", "tea sales in 2019", "$4.6 billion"),  # two digits of the more precise value
+            ("short", "r8", "tea sales in 2019, net", "$5 billion"),  # one digit: nothing
             *NOISE,
         ],
+        replace(HAND, min_rounded_digits=rounded),
     )
     assert {pair: label for pair, label in labels.items() if pair[0] == "a"} == {
         ("a", "b"): "paraphrase",
         ("a", "same"): "duplicate",
         ("a", "other"): "confusing",
+        **({("a", "rounded"): "paraphrase"} if rounded == 2 else {}),
     }
 
 

@@ -20,7 +20,7 @@ def test_the_best_answer_states_the_fact(descriptions):
 
 def test_an_index_is_described_once_beside_itself(index):
     made = open_descriptions(index)
-    assert made.path.name == "index.descriptions"
+    assert made.path.name == ".index.descriptions"
     assert not open_descriptions(index).new
     assert made.manifest.digest == open_descriptions(made.path).manifest.digest
 

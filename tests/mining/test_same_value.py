@@ -31,6 +31,11 @@ COLUMNS = ("value", "high", "bound", "change", "unit", "family", "base_unit", "b
         ("sales of $4.59 billion", "sales of $4,587 million", SAME, 3),
         ("sales of $4.58 billion", "sales of $4,587 million", DIFFERENT, 0),
         ("sales of $4.6 billion", "sales of $4,587 million", UNDECIDED, 0),  # two digits are too few
+        ("a share of 0.125 of sales", "a share of 12.5% of sales", SAME, 3),
+        ("a share of 0.137 of sales", "a share of 12.5% of sales", DIFFERENT, 0),
+        ("a factor of 1.25", "a share of 125% of sales", UNDECIDED, 0),  # from 1 on a bare number is no share
+        ("a weight of 45.9 kg", "a weight of 45.87 kg", UNDECIDED, 0),  # written below 1,000: not taken for rounded
+        ("a road of 4.59 km", "a road of 4,587 m", SAME, 3),
         ("a price of $5", "a price of $5", UNDECIDED, 0),
         ("a price of $5", "a price of $6", DIFFERENT, 0),
         ("a road of 1.25 km", "a road of 1,250 m", SAME, 3),
@@ -53,6 +58,10 @@ def test_a_lower_bar_lets_two_digits_count():
     values = Values.of(table("sales of $4.6 billion", "sales of $4,587 million"))
     result, digits = compare(values, np.array([0]), np.array([1]), least=2)
     assert (int(result[0]), int(digits[0])) == (SAME, 2)
+    result, digits = compare(values, np.array([0]), np.array([1]), rounded=2)
+    assert (int(result[0]), int(digits[0])) == (SAME, 2)
+    short = Values.of(table("sales of $4.6 billion", "sales of $4.6 billion"))
+    assert int(compare(short, np.array([0]), np.array([1]), rounded=2)[0][0]) == UNDECIDED
     with pytest.raises(OptionError, match="at least one digit"):
         compare(values, np.array([0]), np.array([1]), least=0)
 

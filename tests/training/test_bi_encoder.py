@@ -98,7 +98,7 @@ def test_a_finished_training_is_not_repeated_and_another_is_refused(trained, bas
     folder, manifest, _ = trained
     monkeypatch.setattr(module, "_Training", None)
     assert train_bi_encoder(pairs, folder, str(base), QUICK) == manifest
-    with pytest.raises(OptionError, match="another bi-encoder"):
+    with pytest.raises(OptionError, match="holds a bi-encoder made from other input"):
         train_bi_encoder(pairs, folder, str(base), Recipe(seed=1))
 
 

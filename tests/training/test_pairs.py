@@ -91,13 +91,13 @@ def test_duplicates_and_empty_descriptions_are_counted(tmp_path):
     ("change", "says"),
     [
         (lambda rows: [row for row in rows if row[2] != "confusing"], "no confusing pairs"),
-        (lambda rows: [row for row in rows if row[2] != "paraphrase"], "come from 0 documents"),
-        (lambda rows: [row for row in rows if row[3] == "test"], "come from 0 documents"),
+        (lambda rows: [row for row in rows if row[2] != "paraphrase"], "no paraphrases to learn from"),
+        (lambda rows: [row for row in rows if row[3] == "test"], "no paraphrases to learn from"),
         (lambda rows: [row for row in rows if row[0].startswith("d0s")], r"come from 1 documents.*--dev-share 0"),
         (lambda rows: [*rows, ("d0s0#0", "d99#0", "confusing", "train")], r"1 pairs name .*d99#0"),
         (lambda rows: [*rows, ("d0s0#0", "d1s1#0", "alike", "train")], r"label is one of .*alike"),
         (lambda rows: [*rows, ("d0s0#0", "d1s1#0", "confusing", "dev")], r"split is one of .*dev"),
-        (lambda rows: [], "come from 0 documents"),
+        (lambda rows: [], "no paraphrases to learn from"),
     ],
 )
 def test_pairs_that_teach_nothing_or_name_nothing(tmp_path, change, says):
