@@ -7,8 +7,11 @@ from pathlib import Path
 
 import polars as pl
 
+from qbench.benchmark.disk import Benchmark
+from qbench.benchmark.types import Query
 from qbench.mining.types import DESCRIPTIONS, PAIRS, PAIRS_KIND, description_schema, pair_schema
 from qbench.store import digest, drafting
+from tests.factories import condition, frame
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
@@ -118,3 +121,39 @@ def regular_pairs(documents: int = 24) -> tuple[list[tuple[str, str, str]], list
                 other = (place + step) % len(THINGS)
                 pairs.append((query, f"d{(number + step) % documents}s{other}#0", "confusing", part))
     return descriptions, pairs
+
+
+def regular_benchmark(documents: int = 96) -> Benchmark:
+    """A benchmark with a rule to learn from its triples: the thing decides; the year, which queries share, does not.
+
+    Queries are conditions on a thing's amount; each sentence states one thing's amount. Every third query is of the
+    development part, and every third of the test part.
+    """
+    corpus, queries, qrels, samples, triples = [], [], [], [], []
+    amounts = [(number % len(THINGS), number % 4, 5 + number) for number in range(documents)]
+    for number, (thing, year, amount) in enumerate(amounts):
+        text = f"in {YEARS[year]} {FILLERS[number % 4]} {THINGS[thing]} {amount}"
+        corpus.append((f"d{number:03}", text, "", f"page{number}"))
+    for place, thing in enumerate(THINGS):
+        for turn, split in enumerate(("train", "train", "dev", "test")):
+            name = f"q{place}{turn}"
+            asked = condition(thing, ">", 4 + turn)
+            queries.append(Query(name, f"{thing} of {YEARS[turn]} over {4 + turn}", thing, (asked,), split, "seen"))
+            good = [n for n, (other, _, amount) in enumerate(amounts) if other == place and amount > 4 + turn]
+            bad = [n for n, (other, _, _) in enumerate(amounts) if other != place]
+            qrels += [(name, f"d{n:03}", 2) for n in good]
+            if split != "train":
+                continue
+            for label, chosen in ((1, good[:8]), (0, bad[turn : turn + 8])):
+                for n in chosen:
+                    row = (f"{name}-{n}", name, f"d{n:03}", corpus[n][1], label, "original", float(amounts[n][2]), "")
+                    samples.append((*row, 0, 1))
+            triples += [(name, f"{name}-{a}", f"{name}-{b}") for a in good[:8] for b in bad[turn : turn + 3]]
+    return Benchmark(
+        name="regular",
+        corpus=frame("corpus", corpus),
+        queries=queries,
+        qrels=frame("qrels", qrels),
+        samples=frame("samples", samples),
+        triples=frame("triples", triples),
+    )

@@ -242,7 +242,8 @@ def _words(benchmark: Benchmark, texts: pl.Series, doc_ids: pl.Series) -> list[f
     if benchmark.quantities is None:
         return found
     mentions = benchmark.quantities.select("doc_id", "concept").filter(pl.col("doc_id").is_in(doc_ids.implode()))
-    concepts = mentions.explode("concept").drop_nulls().unique().group_by("doc_id").agg("concept")
+    words = mentions.select("doc_id", pl.col("concept").str.split(" ")).explode("concept")
+    concepts = words.unique().group_by("doc_id").agg("concept")
     spoken = dict(zip(concepts["doc_id"], _folded(concepts["concept"].to_list()), strict=True))
     none: frozenset[str] = frozenset()
     return [words | spoken.get(doc, none) for words, doc in zip(found, doc_ids, strict=True)]

@@ -1,0 +1,173 @@
+"""Retrievers tuned on triples: they learn, resume, open elsewhere; every kind by one suite."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from qbench.errors import InputError, OptionError
+from qbench.models.folders import model_digest
+from qbench.training import contrastive as module
+from qbench.training.contrastive import ContrastiveRecipe, train_retriever
+from qbench.training.objectives import distillation, flops, info_nce, pairwise
+from qbench.training.students import SingleVectorStudent
+from tests.encoder_factories import WORDS, regular_benchmark, tiny_bert
+
+BENCHMARK = regular_benchmark()
+QUICK = ContrastiveRecipe(epochs=3, batch_size=12, lr=3e-3, negatives=2, dev_queries=6, patience=3, seed=5)
+KINDS = ("bi-encoder", "colbert", "splade")
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    return tiny_bert(tmp_path_factory.mktemp("base") / "tiny", [*WORDS, "over", "of"])
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def trained(request, tmp_path_factory, base):
+    folder = tmp_path_factory.mktemp("trained") / "checkpoint"
+    told = []
+    manifest = train_retriever(request.param, BENCHMARK, folder, str(base), QUICK, on_epoch=told.append)
+    return request.param, folder, manifest, told
+
+
+def test_it_learns_what_satisfies(trained):
+    _, folder, manifest, told = trained
+    counts = manifest.counts
+    assert [record["epoch"] for record in told] == [0, 1, 2, 3][: len(told)]
+    assert counts["dev"] > counts["dev_untrained"] + 0.1
+    assert counts["dev"] == told[counts["best_epoch"]]["ndcg"] == max(record["ndcg"] for record in told[1:])
+    assert told[-1]["loss"] < told[1]["loss"]
+    assert 0 < told[1]["kept_from_being_negatives"] < 1
+    assert json.loads((folder / "log.json").read_text()) == told
+
+
+def test_the_checkpoint_opens_in_sentence_transformers(trained):
+    import sentence_transformers
+
+    kind, folder, _, _ = trained
+    names = {"bi-encoder": "SentenceTransformer", "colbert": "MultiVectorEncoder", "splade": "SparseEncoder"}
+    model = getattr(sentence_transformers, names[kind])(str(folder))
+    queries, texts = ["revenue of 2019 over 5"], ["in 2018 total revenue 9", "in 2019 annual debt 9"]
+    scores = model.similarity(model.encode_query(queries), model.encode_document(texts))
+    assert float(scores[0][0]) > float(scores[0][1])
+    assert not [path for path in folder.rglob("*") if path.suffix in (".bin", ".pt", ".pkl")]
+
+
+def test_a_killed_training_goes_on_and_ends_at_the_same_weights(trained, base, tmp_path, monkeypatch):
+    kind, folder, manifest, _ = trained
+    epoch, begun = module._Training._epoch, []
+
+    def killed(self, number):
+        begun.append(number)
+        if len(begun) == 2:
+            raise KeyboardInterrupt
+        return epoch(self, number)
+
+    monkeypatch.setattr(module._Training, "_epoch", killed)
+    again = tmp_path / "checkpoint"
+    with pytest.raises(KeyboardInterrupt):
+        train_retriever(kind, BENCHMARK, again, str(base), QUICK)
+    assert not again.exists()
+    assert train_retriever(kind, BENCHMARK, again, str(base), QUICK) == manifest
+    assert begun[:3] == [1, 2, 2]
+    assert model_digest(again) == model_digest(folder)
+    assert not [path for path in again.iterdir() if path.name.startswith(".")]
+
+
+def test_a_finished_training_is_not_repeated_and_another_is_refused(trained, base, monkeypatch):
+    kind, folder, manifest, _ = trained
+    monkeypatch.setattr(module, "_Training", None)
+    assert train_retriever(kind, BENCHMARK, folder, str(base), QUICK) == manifest
+    with pytest.raises(OptionError, match="made from other input"):
+        train_retriever(kind, BENCHMARK, folder, str(base), replace(QUICK, seed=1))
+
+
+def test_accumulated_batches_make_fewer_steps(base, tmp_path):
+    recipe = replace(QUICK, epochs=1, accumulation=3, dev_queries=0, max_pairs=30)
+    told = []
+    counts = train_retriever("bi-encoder", BENCHMARK, tmp_path / "a", str(base), recipe, on_epoch=told.append).counts
+    assert (counts["dev"], counts["dev_queries"], counts["best_epoch"]) == (None, 0, 1)
+    assert [set(record) for record in told] == [{"epoch"}, {"epoch", "loss", "kept_from_being_negatives"}]
+    other = train_retriever("bi-encoder", BENCHMARK, tmp_path / "b", str(base), replace(recipe, accumulation=1))
+    assert model_digest(tmp_path / "a") != model_digest(tmp_path / "b")
+    assert other.params["accumulation"] == 1
+
+
+def test_a_general_benchmark_takes_its_share_of_the_batches(base, tmp_path):
+    none = {"samples": BENCHMARK.samples.clear(), "triples": BENCHMARK.triples.clear()}
+    queries = [replace(query, split="test") for query in BENCHMARK.queries]
+    general = replace(BENCHMARK, name="general", queries=queries, **none)
+    seen = []
+    recipe = replace(QUICK, epochs=1, joint_share=0.5, dev_queries=0)
+    manifest = train_retriever(
+        "bi-encoder",
+        BENCHMARK,
+        tmp_path / "a",
+        str(base),
+        recipe,
+        joint=general,
+        progress=lambda done, total, _: seen.append(total),
+    )
+    alone = -(-manifest.counts["positives"] // recipe.batch_size)
+    assert seen[-1] == 2 * alone
+    assert manifest.counts["joint"]["triples from judgments"] > 0
+
+
+def test_the_pairwise_loss_trains_too(base, tmp_path):
+    recipe = replace(QUICK, loss="pairwise")
+    counts = train_retriever("bi-encoder", BENCHMARK, tmp_path / "a", str(base), recipe).counts
+    assert counts["dev"] > counts["dev_untrained"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"epochs": 0},
+        {"batch_size": 0},
+        {"negatives": 0},
+        {"lr": 2},
+        {"joint_share": 1},
+        {"loss": "hinge"},
+        {"scale": -1},
+    ],
+    ids=str,
+)
+def test_recipes_that_make_no_sense(change, base, tmp_path):
+    with pytest.raises(OptionError, match=next(iter(change))):
+        train_retriever("bi-encoder", BENCHMARK, tmp_path / "out", str(base), ContrastiveRecipe(**change))
+
+
+def test_no_model_is_told_before_any_work(tmp_path):
+    with pytest.raises(InputError, match="neither modules"):
+        train_retriever("colbert", BENCHMARK, tmp_path / "out", str(tmp_path), QUICK)
+
+
+def test_a_loss_that_runs_away_is_told(base, tmp_path, monkeypatch):
+    scores = SingleVectorStudent.scores
+    monkeypatch.setattr(SingleVectorStudent, "scores", lambda *args: scores(*args) * float("inf"))
+    with pytest.raises(OptionError, match="no longer finite in epoch 1"):
+        train_retriever("bi-encoder", BENCHMARK, tmp_path / "out", str(base), replace(QUICK, dev_queries=0))
+
+
+def test_losses_by_hand():
+    import torch
+
+    scores = torch.tensor([[2.0, 1.0, 0.0], [0.0, 3.0, 1.0]])
+    positives = torch.tensor([0, 1])
+    allowed = torch.tensor([[True, True, False], [True, True, True]])
+    expected = -np.mean([2 - np.log(np.exp([2.0, 1.0]).sum()), 3 - np.log(np.exp([0.0, 3.0, 1.0]).sum())])
+    assert float(info_nce(scores, positives, allowed)) == pytest.approx(expected)
+    own = torch.tensor([[False, True, False], [True, False, True]])
+    expected = np.mean(np.log1p(np.exp([-1.0, -3.0, -2.0])))
+    assert float(pairwise(scores, positives, own)) == pytest.approx(expected)
+    assert float(distillation(scores, scores, allowed)) == pytest.approx(0, abs=1e-6)
+    teacher = torch.zeros_like(scores)
+    logs = np.log(np.exp([0.0, 3.0, 1.0]) / np.exp([0.0, 3.0, 1.0]).sum())
+    pair = np.log(np.exp([2.0, 1.0]) / np.exp([2.0, 1.0]).sum())
+    expected = np.mean([np.mean(np.log(1 / 2) - pair), np.mean(np.log(1 / 3) - logs)])
+    assert float(distillation(scores, teacher, allowed)) == pytest.approx(expected)
+    assert float(flops(torch.tensor([[1.0, 0.0], [3.0, 1.0]]))) == pytest.approx(4.25)
