@@ -152,7 +152,7 @@ class _Asking:
                     future.cancel()
                 with suppress(Exception):  # the first error is the one to tell
                     self.gather(futures, all_of_them=True)
-                if isinstance(fault, BudgetError | ServerError):
+                if isinstance(fault, BudgetError) or (isinstance(fault, ServerError) and self.done):
                     fault.remedy = " ".join(filter(None, (fault.remedy and f"{fault.remedy}.", self.how_far())))
                 raise
 

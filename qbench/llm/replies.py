@@ -43,7 +43,10 @@ def refusal(status: int, headers: Mapping[str, str], body: str, key: Key) -> Req
         key: the one that was sent; kept out of the message.
     """
     said, code = _message(body)
-    shown = f"HTTP {status}" + (f", {key.hidden(said)}" if said else "")
+    # Before it is cut, which could leave half a key.
+    said = key.hidden(said)
+    said = f"{said[:_SHOWN]} [...]" if len(said) > _SHOWN else said.rstrip(".")
+    shown = f"HTTP {status}, {said}" if said else f"HTTP {status}"
     if status in (401, 403):
         # What such an answer says may hold parts of the key.
         held = f"the key in {key.variable}" if key.secret else f"a call without a key ({key.variable} is not set)"
@@ -71,8 +74,7 @@ def _message(body: str) -> tuple[str, str]:
     while isinstance(found, dict):
         code = str(found.get("code") or code)
         found = next((found[name] for name in ("error", "message", "detail") if found.get(name)), "")
-    said = " ".join(str(found).split())
-    return (said if len(said) <= _SHOWN else said[: _SHOWN - 3] + "...").rstrip("."), code
+    return " ".join(str(found).split()), code
 
 
 def _wish(headers: Mapping[str, str]) -> float | None:

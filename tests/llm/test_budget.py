@@ -82,5 +82,7 @@ def test_prices_are_read(tmp_path):
 def test_prices_that_cannot_be_read_are_named(tmp_path, text):
     path = tmp_path / "prices.toml"
     path.write_text(text)
-    with pytest.raises(InputError, match=r"prices\.toml: (a model's prices cannot be read .*per million|not valid TOML)"):
+    with pytest.raises(
+        InputError, match=r"prices\.toml: (a model's prices cannot be read .*per million|not valid TOML)"
+    ):
         read_prices(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections import Counter
@@ -152,7 +153,9 @@ def test_a_budget_stops_and_says_how_to_go_on(tmp_path):
     budget = Budget(Limit(calls=2))
     with pytest.raises(BudgetError, match="the budget of 2 calls is spent") as caught:
         ask(Shouting(), list("abcdef"), access(tmp_path, budget=budget))
-    assert "4 of 6 answers that were missing here are now kept in answers.sqlite; run the same again" in str(caught.value)
+    assert "4 of 6 answers that were missing here are now kept in answers.sqlite; run the same again" in str(
+        caught.value
+    )
     again = Shouting()
     assert ask(again, list("abcdef"), access(tmp_path)) == said(*"abcdef")
     assert again.asked == [["e", "f"]]
@@ -240,5 +243,5 @@ def test_requests_are_within_the_limits_and_as_large_as_they_can_be(sizes, most,
     for span in spans:
         assert 1 <= len(span) <= most
         assert len(span) == 1 or sum(sizes[i] for i in span) <= together
-    for one, other in zip(spans, spans[1:], strict=False):
+    for one, other in itertools.pairwise(spans):
         assert len(one) == most or sum(sizes[i] for i in one) + sizes[other[0]] > together

@@ -47,7 +47,9 @@ def test_what_is_no_address_is_refused(monkeypatch, where):
         server_url("auto", "SOME_URL", DEFAULT)
 
 
-@pytest.mark.parametrize("where", ["http://me:secret@x/v1", "http://secret@x", "http://x?key=secret", "http://x#secret"])
+@pytest.mark.parametrize(
+    "where", ["http://me:secret@x/v1", "http://secret@x", "http://x?key=secret", "http://x#secret"]
+)
 def test_an_address_with_a_secret_is_refused_and_not_shown(where):
     with pytest.raises(OptionError, match="holds more than an address") as caught:
         server_url(where, "SOME_URL", DEFAULT)

@@ -55,7 +55,9 @@ def test_keys_differ_with_everything_that_is_asked():
     keys = [key for call in calls for key in call.keys(inputs)]
     assert len(set(keys)) == len(keys) == 24
     assert all(len(key) == 16 for key in keys)
-    assert Call("test", "model", (("b", 1), ("a", 2))).keys([1]) == Call("test", "model", (("a", 2), ("b", 1))).keys([1])
+    assert Call("test", "model", (("b", 1), ("a", 2))).keys([1]) == Call("test", "model", (("a", 2), ("b", 1))).keys(
+        [1]
+    )
 
 
 def test_what_is_kept_is_found_and_stays(tmp_path):
