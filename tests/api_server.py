@@ -24,12 +24,12 @@ Answer = tuple[int, dict[str, str], bytes]
 
 
 def embed(texts: Sequence[str], size: int = 16) -> np.ndarray[Any, Any]:
-    """Vectors of any length, the same for the same text; texts that share words are near."""
+    """Vectors of any length, the same for the same text; texts that share words are near, and no two equally so."""
     found = np.full((len(texts), size), 0.25)
     for row, text in zip(found, texts, strict=True):
         for word in text.lower().split():
-            number = int.from_bytes(hashlib.sha256(word.encode()).digest()[:4], "little")
-            row[number % size] += 1 if number // size % 2 else -1
+            seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "little")
+            row += np.random.default_rng(seed).normal(size=size)
     return found
 
 

@@ -41,14 +41,14 @@ def forecast(
         InputError: the benchmark or the recording cannot be read.
     """
     from qbench.retrieval.api import expected_calls
-    from qbench.retrieval.execute import passages
+    from qbench.retrieval.execute import PART, passages
 
     contest = line_up(benchmark, systems, qrels)
     queries, _ = select_queries(contest.groups[0].benchmark, split)
     lines = [
         line
         for group in contest.groups
-        for line in expected_calls(group.systems, passages(group.benchmark.corpus)["passage"], queries, access)
+        for line in expected_calls(group.systems, passages(group.benchmark.corpus)["passage"], queries, access, PART)
     ]
     every = [line.estimate for line in lines]
     money = [one.money for one in every if one.money is not None]

@@ -108,7 +108,7 @@ def ask(server: Server, inputs: Sequence[Any], access: Access) -> list[Answer]:
         if missing and access.replay:
             raise _not_recorded(server, table, missing, len(set(keys)), access.recorded)
         if missing:
-            _Asking(server, missing, access, table).run()
+            _Asking(server, missing, access, table, len(known)).run()
             # Read back: another process may have been first with another answer.
             known |= table.find(missing)
     return [known[key] for key in keys]
@@ -127,13 +127,13 @@ def _not_recorded(
 
 
 class _Asking:
-    """Gets the missing answers of one `ask`."""
+    """Gets the missing answers of one `ask`; `kept` are recorded already."""
 
-    def __init__(self, server: Server, missing: Mapping[bytes, Any], access: Access, table: Table) -> None:
+    def __init__(self, server: Server, missing: Mapping[bytes, Any], access: Access, table: Table, kept: int) -> None:
         self.server, self.access, self.table = server, access, table
         self.keys, self.inputs = list(missing), list(missing.values())
+        self.total, self.kept = kept + len(missing), kept
         self.stop = threading.Event()
-        self.done = 0
 
     def run(self) -> None:
         """Send all requests, a few at once, and record the answers."""
@@ -152,7 +152,7 @@ class _Asking:
                     future.cancel()
                 with suppress(Exception):  # the first error is the one to tell
                     self.gather(futures, all_of_them=True)
-                if isinstance(fault, BudgetError) or (isinstance(fault, ServerError) and self.done):
+                if isinstance(fault, BudgetError) or (isinstance(fault, ServerError) and self.kept):
                     fault.remedy = " ".join(filter(None, (fault.remedy and f"{fault.remedy}.", self.how_far())))
                 raise
 
@@ -169,7 +169,7 @@ class _Asking:
                 if fault is None:
                     keys = [self.keys[i] for i in span]
                     self.table.keep(self.server.call, dict(zip(keys, future.result().answers, strict=True)))
-                    self.done += len(span)
+                    self.kept += len(span)
                 elif not isinstance(fault, _StoppedError):
                     first = first or fault
             if first is not None and not all_of_them:
@@ -232,7 +232,7 @@ class _Asking:
         """What is done, and how to go on."""
         name = self.access.recorded.path.name
         return (
-            f"{self.done:,} of {len(self.inputs):,} answers that were missing here are now kept in {name}; "
+            f"{self.kept:,} of {self.total:,} answers that are needed here are kept in {name}; "
             "run the same again to go on from there"
         )
 
@@ -261,28 +261,33 @@ class Estimate:
     money: float | None
 
 
-def estimate(server: Server, inputs: Iterable[Any], access: Access) -> Estimate:
-    """What `ask` would take, without asking.
+def estimate(server: Server, batches: Iterable[Sequence[Any]], access: Access) -> Estimate:
+    """What several calls of `ask` would take, without asking.
 
     Args:
-        server, inputs, access: as in `ask`.
+        server, access: as in `ask`.
+        batches: the inputs of each call, in order.
 
     Raises:
         InputError: the recording cannot be used.
     """
-    every = list(inputs)
-    keys = dict(zip(server.call.keys(every), every, strict=True))
+    first: list[dict[bytes, Any]] = []
+    seen: set[bytes] = set()
+    for batch in batches:
+        first.append({key: one for key, one in zip(server.call.keys(batch), batch, strict=True) if key not in seen})
+        seen |= first[-1].keys()
     held: set[bytes] = set()
     if access.recorded.path.exists():
         with access.recorded.opened(only_read=True) as table:
-            held = table.held(keys)
-    missing = [one for key, one in keys.items() if key not in held]
-    read, written = server.tokens(missing)
+            held = table.held(seen)
+    missing = [[one for key, one in batch.items() if key not in held] for batch in first]
+    tokens = [server.tokens(batch) for batch in missing]
+    read, written = sum(one for one, _ in tokens), sum(other for _, other in tokens)
     price = access.budget.prices.get(server.call.model)
     return Estimate(
-        inputs=len(keys),
+        inputs=len(seen),
         recorded=len(held),
-        calls=sum(1 for _ in server.requests(missing)),
+        calls=sum(1 for batch in missing for _ in server.requests(batch)),
         input_tokens=read,
         output_tokens=written,
         money=None if price is None else price.of(read, written),

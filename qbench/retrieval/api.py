@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from qbench.llm.client import Access, Estimate, estimate
 from qbench.models.api_encoders import BYTES, ApiEncoder, EmbeddingServer, Provider, embedding_servers, prepared_text
+from qbench.models.single_vector import BLOCK
 from qbench.retrieval.dense import dense_search, distinct
 from qbench.retrieval.entries import REGISTRY
 from qbench.retrieval.grammar import first_values, reranker_values
 from qbench.retrieval.rankers import Opened, Place
+from qbench.retrieval.registry import RERANKED
 
 if TYPE_CHECKING:
     import polars as pl
@@ -94,52 +96,73 @@ class Asked:
 
 
 def expected_calls(
-    systems: Iterable[System], passages: pl.Series, queries: Iterable[Query], access: Access
+    systems: Iterable[System], passages: pl.Series, queries: Iterable[Query], access: Access, part: int
 ) -> list[Asked]:
     """What running systems would ask of servers, without asking.
 
-    Search words that are to be parsed from a query's text count as those that the query names itself.
+    Search words that are to be parsed from a query's text count as those that the query names itself, and vectors that
+    are on disk already count as missing where the recording does not hold them.
 
     Args:
         systems: any; those without a server's model ask nothing.
         passages: the corpus as first stages see it.
         queries: those that are asked.
         access: whose recording knows some of the answers.
+        part: queries that are asked together.
     """
-    documents, every = distinct(passages)[0].to_list(), list(queries)
+    documents, every = distinct(passages)[0], list(queries)
     wanted: dict[str, _Wanted] = {}
-    for system in systems:
-        for values, terms in _with_servers(system):
-            encoder = api_encoder(values, access)
-            asked: dict[Role, list[str]] = {
-                "document": [*encoder.probes(), *documents],
-                "query": [query.text for query in every] + [query.terms for query in every if terms],
-            }
-            for role, texts in asked.items():
-                server = encoder.servers[role]
-                one = wanted.setdefault(server.call.text, _Wanted(server))
-                one.roles[role] = None
-                one.texts |= dict.fromkeys(t for t in (prepared_text(t, encoder.max_length) for t in texts) if t)
+    for values, terms in _with_servers(systems):
+        encoder = api_encoder(values, access)
+        blocks = [documents.slice(start, BLOCK).to_list() for start in range(0, len(documents), BLOCK)]
+        asked: dict[Role, list[list[str]]] = {
+            "document": [encoder.probes(), *blocks],
+            "query": [_texts(every[start : start + part], terms) for start in range(0, len(every), part)],
+        }
+        for role, batches in asked.items():
+            server = encoder.servers[role]
+            one = wanted.setdefault(server.call.text, _Wanted(server))
+            one.roles[role] = None
+            one.batches += [_sent(batch, encoder.max_length) for batch in batches]
     return [
-        Asked(one.server.name, one.server.model, tuple(one.roles), estimate(one.server, one.texts, access))
+        Asked(one.server.name, one.server.model, tuple(one.roles), estimate(one.server, one.batches, access))
         for one in wanted.values()
     ]
 
 
 @dataclass
 class _Wanted:
-    """Different texts to be asked of one server, and their roles."""
+    """Texts to be asked of one server, those that go together in a list, and their roles."""
 
     server: EmbeddingServer
     roles: dict[Role, None] = field(default_factory=dict)
-    texts: dict[str, None] = field(default_factory=dict)
+    batches: list[list[str]] = field(default_factory=list)
 
 
-def _with_servers(system: System) -> Iterable[tuple[dict[str, Value], bool]]:
-    """The parameters of a system's stages that ask servers, and whether they ask for search words too."""
-    first = system.first.model.name
-    if REGISTRY.find(first, "first stage").family == "api":
+def _texts(queries: list[Query], terms: bool) -> list[str]:
+    return [query.text for query in queries] + [query.terms for query in queries if terms]
+
+
+def _sent(texts: list[str], max_length: int) -> list[str]:
+    return [text for text in (prepared_text(t, max_length) for t in texts) if text]
+
+
+def _with_servers(systems: Iterable[System]) -> list[tuple[dict[str, Value], bool]]:
+    """The different models that ask servers, with their parameters, and whether they are asked for search words too."""
+    found: dict[str, tuple[dict[str, Value], bool]] = {}
+
+    def add(name: str, values: dict[str, Value], terms: bool) -> None:
+        if name in _SERVED:
+            key = f"{name} {sorted(values.items())}"
+            found[key] = {"entry": name, **values}, terms or (key in found and found[key][1])
+
+    for system in systems:
         terms = system.quantity is not None and system.quantity.name == "Q"
-        yield {"entry": first, **first_values(system)}, terms
-    if system.reranker is not None and REGISTRY.find(system.reranker.model.name, "reranker").family == "api":
-        yield {"entry": system.reranker.model.name, **reranker_values(system)}, False
+        add(system.first.model.name, first_values(system), terms)
+        if system.reranker is not None:
+            values = {name: value for name, value in reranker_values(system).items() if name != RERANKED.name}
+            add(system.reranker.model.name, values, False)
+    return list(found.values())
+
+
+_SERVED = {entry.name for entry in REGISTRY.entries if entry.family == "api"}

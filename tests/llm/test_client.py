@@ -143,7 +143,7 @@ def test_an_error_keeps_what_is_answered_and_is_never_recorded(tmp_path):
     server = Shouting([None, RequestError("broken", remedy="Mend it")])
     with pytest.raises(ServerError, match="broken") as caught:
         ask(server, list("abcdef"), access(tmp_path))
-    assert "Mend it. 2 of 6 answers that were missing here are now kept in answers.sqlite" in str(caught.value)
+    assert "Mend it. 2 of 6 answers that are needed here are kept in answers.sqlite" in str(caught.value)
     again = Shouting()
     assert ask(again, list("abcdef"), access(tmp_path)) == said(*"abcdef")
     assert again.asked == [["c", "d"], ["e", "f"]]
@@ -153,9 +153,9 @@ def test_a_budget_stops_and_says_how_to_go_on(tmp_path):
     budget = Budget(Limit(calls=2))
     with pytest.raises(BudgetError, match="the budget of 2 calls is spent") as caught:
         ask(Shouting(), list("abcdef"), access(tmp_path, budget=budget))
-    assert "4 of 6 answers that were missing here are now kept in answers.sqlite; run the same again" in str(
-        caught.value
-    )
+    with pytest.raises(BudgetError, match="4 of 6 answers that are needed here are kept"):
+        ask(Shouting(), list("abcdef"), access(tmp_path, budget=budget))
+    assert "4 of 6 answers that are needed here are kept in answers.sqlite; run the same again" in str(caught.value)
     again = Shouting()
     assert ask(again, list("abcdef"), access(tmp_path)) == said(*"abcdef")
     assert again.asked == [["e", "f"]]
@@ -181,7 +181,7 @@ def test_what_other_threads_are_asking_is_kept_when_one_fails(tmp_path):
 
     with pytest.raises(ServerError, match="broken"):
         ask(Slow(), list("abcd"), access(tmp_path, threads=2))
-    known = estimate(Shouting(), list("abcd"), access(tmp_path))
+    known = estimate(Shouting(), [list("abcd")], access(tmp_path))
     assert known.recorded == 2
 
 
@@ -196,7 +196,7 @@ def test_an_interruption_keeps_what_is_answered(tmp_path):
     server = Shouting([None, KeyboardInterrupt()])
     with pytest.raises(KeyboardInterrupt):
         ask(server, list("abcd"), access(tmp_path))
-    assert estimate(server, list("abcd"), access(tmp_path)).recorded == 2
+    assert estimate(server, [list("abcd")], access(tmp_path)).recorded == 2
 
 
 def test_replay_asks_nobody_and_names_what_is_missing(tmp_path):
@@ -216,11 +216,13 @@ def test_an_estimate_asks_nobody_and_is_what_is_asked(tmp_path):
     server, prices = Shouting(), {"loud": Price(1e6, 1e6)}
     ask(server, ["a", "bb"], access(tmp_path))
     with_prices = access(tmp_path, budget=Budget(prices=prices))
-    found = estimate(server, ["a", "ccc", "d", "e", "ccc"], with_prices)
+    found = estimate(server, [["a", "ccc", "d", "e", "ccc"]], with_prices)
     assert (found.inputs, found.recorded, found.calls) == (4, 1, 2)
+    parts = estimate(server, [["a"], ["ccc", "d"], [], ["ccc", "e", "d"]], with_prices)
+    assert (parts.inputs, parts.recorded, parts.calls, parts.input_tokens) == (4, 1, 2, 5)
     assert (found.input_tokens, found.output_tokens, found.money) == (5, 6, 11)
     assert server.connections == 1
-    assert estimate(server, ["x"], access(tmp_path / "new")).recorded == 0
+    assert estimate(server, [["x"]], access(tmp_path / "new")).recorded == 0
     assert not (tmp_path / "new").exists()
     asked = Budget(prices=prices)
     ask(server, ["a", "ccc", "d", "e", "ccc"], access(tmp_path, budget=asked))

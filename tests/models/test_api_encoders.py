@@ -141,9 +141,8 @@ from qbench.models.api_encoders import ApiEncoder, embedding_servers
 from qbench.models.single_vector import encode_to
 
 folder = Path(sys.argv[2])
-encoder = ApiEncoder(
-    embedding_servers("Cohere", "some-model", base_url=sys.argv[1], batch=10), Access(folder / "answers.sqlite", threads=2)
-)
+servers = embedding_servers("Cohere", "some-model", base_url=sys.argv[1], batch=10)
+encoder = ApiEncoder(servers, Access(folder / "answers.sqlite", threads=2))
 encode_to(folder / "vectors.npy", pl.Series([f"document {i}" for i in range(200)]), encoder)
 """
 
@@ -157,7 +156,7 @@ def test_a_killed_encoding_loses_only_what_is_on_its_way(web, tmp_path):
         time.sleep(0.02)
     one = encoder("Cohere", web, tmp_path, batch=10)
     texts = [f"document {i}" for i in range(200)]
-    while estimate(one.servers["document"], texts, one.access).recorded < 40 and time.monotonic() < end:
+    while estimate(one.servers["document"], [texts], one.access).recorded < 40 and time.monotonic() < end:
         time.sleep(0.02)
     os.kill(started.pid, signal.SIGKILL)
     assert started.wait() == -signal.SIGKILL
