@@ -70,6 +70,14 @@ class MissingPackageError(QbenchError):
     """An optional package is needed and not installed."""
 
 
+class ServerError(QbenchError):
+    """A server that qbench asks gives no answer, or one that makes no sense."""
+
+
+class BudgetError(QbenchError):
+    """What may be spent on servers is spent."""
+
+
 class _Verbatim(str):
     """A value that was shortened already."""
 

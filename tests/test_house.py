@@ -10,7 +10,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "qbench"
 ROOMS = [
-    "errors", "store", "randomness", "progress", "resources", "quantities", "corpora", "index", "benchmark",
+    "errors", "store", "randomness", "progress", "resources", "llm", "quantities", "corpora", "index", "benchmark",
     "generation", "synth", "scoring", "models", "retrieval", "evaluation", "mining", "training", "leaderboard", "cli",
 ]  # fmt: skip
 """From the ground up; a room imports only rooms that stand before it."""
@@ -63,6 +63,8 @@ HEAVY = (
     "numba",
     "transformers",
     "sentence_transformers",
+    "openai",
+    "sqlite3",
 )
 
 

@@ -8,9 +8,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qbench.cli.options import Measures, Part, Qrels, Resamples, Seed, Wins
+from qbench.cli.options import (
+    BudgetText,
+    DryRun,
+    Measures,
+    Part,
+    PricesFile,
+    Qrels,
+    Recorded,
+    Replay,
+    Resamples,
+    Seed,
+    Wins,
+    server_access,
+)
 
 if TYPE_CHECKING:
+    from qbench.llm.client import Access
     from qbench.retrieval.jobs import Setting
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -88,6 +102,11 @@ def leaderboard(
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes that extract quantities. [default: as many as cores]")
     ] = None,
+    recording: Recorded = None,
+    replay: Replay = False,
+    budget: BudgetText = None,
+    prices: PricesFile = None,
+    dry_run: DryRun = False,
 ) -> None:
     """Run systems on a benchmark, score them, test their differences, show and write a table.
 
@@ -99,6 +118,7 @@ def leaderboard(
     from qbench.leaderboard.run import run_leaderboard
     from qbench.leaderboard.terminal import show
 
+    access = server_access(recording, replay, budget, prices)
     with progress("leaderboard") as advance:
         if benchmark is None:
             from qbench.synth.embedded import embedded_benchmark
@@ -108,6 +128,9 @@ def leaderboard(
         else:
             place = HOME / (benchmark.resolve().name or "benchmark")
         folder = output or place
+        if dry_run:
+            _forecast(benchmark, systems, split, qrels, access.kept_in(folder))
+            return
         board = run_leaderboard(
             benchmark,
             systems,
@@ -123,10 +146,13 @@ def leaderboard(
             resamples=resamples,
             seed=seed,
             workers=workers,
+            access=access,
             progress=advance,
         )
     show(out(), [*board.table(), *(board.win_table() if wins else []), *board.bucket_tables()])
     note(f"Written to {folder}: leaderboard.md, .tex, .json, .parquet; scores, significance and buckets as Parquet")
+    if access.budget.calls:
+        note(f"Asked of servers: {access.budget}; their answers are kept in {access.kept_in(folder).recording}")
     if board.problems:
         note(f"{len(board.problems)} of {len(board.rows)} rows have no run; the reasons stand under the table")
         raise typer.Exit(1)
@@ -137,3 +163,23 @@ def _settings(conditions: Conditions | None) -> tuple[Setting, ...] | None:
         return None
     every: tuple[Setting, ...] = ("given", "parsed")
     return every if conditions is Conditions.both else tuple(one for one in every if one == conditions.value)
+
+
+def _forecast(benchmark: Path, systems: list[str] | None, split: Part, qrels: str | None, access: Access) -> None:
+    """Say what a leaderboard would ask of servers."""
+    from qbench.cli.console import out
+    from qbench.leaderboard.forecast import forecast
+    from qbench.llm.budget import spent
+
+    console = out()
+    lines, total = forecast(benchmark, systems, split=split.value, qrels=qrels, access=access)
+    for line in lines:
+        one = line.estimate
+        what = (
+            f"{line.name}, {line.model}, {' and '.join(line.roles)}: {one.inputs:,} texts, {one.recorded:,} recorded; "
+        )
+        console.print(f"{what}about {spent(one.calls, one.input_tokens, one.money)}", markup=False)
+    if not lines:
+        console.print("Nothing would be asked of a server.")
+    elif len(lines) > 1:
+        console.print(f"In all about {spent(total.calls, total.input_tokens, total.money)}", markup=False)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from qbench.benchmark.disk import Benchmark
     from qbench.benchmark.types import Query, Split
+    from qbench.llm.client import Access
     from qbench.mining.test_set import QuantityTestSet
     from qbench.retrieval.document_quantities import DocumentQuantities
     from qbench.retrieval.grammar import System
@@ -58,6 +59,7 @@ def run_leaderboard(
     resamples: int = RESAMPLES,
     seed: int = 0,
     workers: int | None = None,
+    access: Access | None = None,
     progress: Progress = silent,
 ) -> Leaderboard:
     """Run systems on a benchmark, score them, test their differences, and write the leaderboard.
@@ -86,6 +88,8 @@ def run_leaderboard(
             for which none found anything (*Quantity Retrieval*, 5.3). Figures then depend on which systems take part.
         resamples, seed: of the tests.
         workers: processes that extract quantities; as many as cores by default.
+        access: how systems that ask a server may do so: recording, budget, patience; by default without a limit, and
+            recorded in `output`/answers.sqlite.
         progress: told what is being done.
 
     Raises:
@@ -109,6 +113,7 @@ def run_leaderboard(
         "depth": depth,
         "document_quantities": document_quantities,
         "workers": workers,
+        "access": access,
         "progress": progress,
     }
     folder = _folder(output)

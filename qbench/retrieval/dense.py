@@ -117,9 +117,21 @@ def open_dense(values: Mapping[str, Value], place: Place) -> Opened:
         "max_length": values["max_length"],
         "corpus": place.corpus_key,
     }
+    dense, found = dense_search(encoder, params, place)
+    return Opened(dense, found.seconds, found.size)
+
+
+def dense_search(encoder: Encoder, params: Mapping[str, Any], place: Place) -> tuple[Dense, Stored]:
+    """Dense search over the corpus of a place with any encoder, and its vectors on disk, made if they are not there.
+
+    Args:
+        encoder: makes the vectors.
+        params: everything that can change them, the corpus' key included.
+        place: the corpus, and where vectors are kept.
+    """
     found = build_dense(place.corpus["passage"], encoder, params, place.root, place.progress)
     vectors, starts, docs = (mapped(found.folder, name) for name in ("vectors", "starts", "docs"))
-    return Opened(Dense(encoder, vectors, starts, docs, place.depth), found.seconds, found.size)
+    return Dense(encoder, vectors, starts, docs, place.depth), found
 
 
 def build_dense(

@@ -14,6 +14,20 @@ _TERMS = Parameter(
     choices=("any", "all"),
 )
 
+_DIMENSIONS = Parameter(
+    "dimensions", "integer", "numbers in a vector, where the server is to shorten them; 0: as the model gives", 0, low=0
+)
+
+
+def _batch(most: int) -> Parameter:
+    return Parameter("batch", "integer", "texts of one request", most, low=1, high=most)
+
+
+def _base_url(variable: str, default: str) -> Parameter:
+    text = f"address of the server; auto: that in {variable}, else {default}"
+    return Parameter("base_url", "text", text, "auto")
+
+
 _MAX_LENGTH = Parameter(
     "max_length", "integer", "tokens of a text that are read; 0: as many as the model was made for", 0, low=0
 )
@@ -80,6 +94,41 @@ REGISTRY = Registry(
             "SBERT with a model tuned on mined paraphrases",
             "*Quantity Retrieval* 5.1, 5.2",
             "the checkpoint of `qbench train bi-encoder`",
+        ),
+        Entry(
+            "OpenAI",
+            _MODEL,
+            "ranks by the cosine of query and document, with embeddings of OpenAI or of a server with its interface",
+            "OpenAI's API, /embeddings",
+            (
+                Parameter("model", "text", "as the server names it", "text-embedding-3-small"),
+                _DIMENSIONS,
+                Parameter(
+                    "max_length",
+                    "integer",
+                    "tokens of a text that are sent, three bytes counted for each; 0: all",
+                    8191,
+                    low=0,
+                ),
+                _batch(2048),
+                _base_url("OPENAI_BASE_URL", "https://api.openai.com/v1"),
+            ),
+            "api",
+            needs=("qbench[llm]", "a key in OPENAI_API_KEY"),
+        ),
+        Entry(
+            "Cohere",
+            _MODEL,
+            "ranks by the cosine of query and document, with embeddings of Cohere",
+            "Cohere's API, /v2/embed",
+            (
+                Parameter("model", "text", "as Cohere names it", "embed-english-v3.0"),
+                _DIMENSIONS,
+                _batch(96),
+                _base_url("CO_API_URL", "https://api.cohere.com"),
+            ),
+            "api",
+            needs=("a key in COHERE_API_KEY",),
         ),
         Entry(
             "Q",

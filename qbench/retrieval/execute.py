@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qbench.errors import OptionError
+from qbench.llm.client import Access
 from qbench.progress import Progress, silent
 from qbench.retrieval.document_quantities import (
     FILE,
@@ -61,6 +62,7 @@ def execute(
     extractor: ExtractorOptions | None = None,
     workers: int | None = None,
     progress: Progress = silent,
+    access: Access | None = None,
     on_result: Callable[[RunResult], None] | None = None,
 ) -> list[RunResult]:
     """Run systems on one part of a benchmark.
@@ -81,12 +83,14 @@ def execute(
         extractor: options of our extractor, for documents and queries; by default those of the benchmark.
         workers: processes that extract; as many as cores by default.
         progress: told the number of queries done.
+        access: how servers may be used; by default without a limit, their answers recorded in `folder`.
         on_result: called with each result as soon as it is there.
 
     Raises:
         OptionError: an option makes no sense, or conditions are to be given and no query has any.
         InputError: a run file is missing, unreadable or ranks unknown documents.
         BusyError: another process is making one of these runs.
+        BudgetError, ServerError: a system asks a server, and may not, or gets no answer.
     """
     queries = benchmark.part(split)
     if not queries:
@@ -108,7 +112,8 @@ def execute(
     pending = {job.key: job for job in jobs if not is_finished(job)}
     read({job.key for job in jobs} - set(pending))
     if pending:
-        bench = _Bench(benchmark, key, folder / "indexes", how, workers, progress)
+        allowed = (access or Access()).kept_in(folder)
+        bench = _Bench(benchmark, key, folder / "indexes", how, workers, progress, allowed)
         for first in dict.fromkeys(job.first_key for job in pending.values()):
             group = [job for job in pending.values() if job.first_key == first]
             _run_group(bench, group, queries, depth, progress)
@@ -133,8 +138,9 @@ class _Bench:
         quantities: tuple[DocumentQuantities, ExtractorOptions],
         workers: int | None,
         progress: Progress,
+        access: Access,
     ) -> None:
-        self.benchmark, self.key, self.root = benchmark, key, root
+        self.benchmark, self.key, self.root, self.access = benchmark, key, root, access
         self.source, self.options = quantities
         self.workers, self.progress = workers, progress
         self.corpus = passages(benchmark.corpus)
@@ -144,7 +150,7 @@ class _Bench:
         self._rerankers: dict[str, Opened] = {}
 
     def first_stage(self, system: System, depth: int) -> Opened:
-        place = Place(self.corpus, self.key, self.root, depth, self.progress)
+        place = Place(self.corpus, self.key, self.root, depth, self.progress, self.access)
         return open_ranker(REGISTRY.find(system.first.model.name, "first stage"), first_values(system), place)
 
     def reranker(self, system: System) -> Opened:
@@ -152,7 +158,7 @@ class _Bench:
         assert system.reranker is not None  # noqa: S101  for mypy
         name = str(system.reranker)
         if name not in self._rerankers:
-            place = Place(self.corpus, self.key, self.root, progress=self.progress)
+            place = Place(self.corpus, self.key, self.root, progress=self.progress, access=self.access)
             entry = REGISTRY.find(system.reranker.model.name, "reranker")
             self._rerankers[name] = open_ranker(entry, reranker_values(system), place)
         return self._rerankers[name]

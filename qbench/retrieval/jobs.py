@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from qbench.errors import InputError, OptionError
 from qbench.retrieval.analysis import VERSION as ANALYSIS
 from qbench.retrieval.document_quantities import DocumentQuantities, uses_stored
+from qbench.retrieval.entries import REGISTRY
 from qbench.retrieval.grammar import System, first_values, fusion_values, reranker_values
 from qbench.retrieval.types import ConditionSource, Cost, RunResult
 from qbench.store import digest, file_digest, finished, read_json, read_manifest, write_json
@@ -88,14 +89,16 @@ def plan(
     unconditional: tuple[ConditionSource, ...] = ("none",)
     jobs: dict[tuple[str, str], Job] = {}
     for system in systems:
-        values, second = _content(first_values(system)), _content(reranker_values(system))
+        first, second = system.first.model, system.reranker.model if system.reranker else None
+        values = _content(first.name, first_values(system))
+        again = _content(second.name, reranker_values(system)) if second else {}
         extraction = {"stored": uses_stored(benchmark, where), **options.key()} if system.uses_conditions else {}
         for source in sources if system.uses_conditions else unconditional:
             # The parts say what is computed; the name would change with a file's path.
             parts = {**asdict(system), "first_values": values, "conditions": source}
             parts["first"]["model"]["params"] = ()
             if system.reranker is not None:
-                parts |= {"reranker_values": second, "fusion_values": fusion_values(system)}
+                parts |= {"reranker_values": again, "fusion_values": fusion_values(system)}
                 parts["reranker"]["model"]["params"] = ()
             key = digest({**common, **parts, **extraction, "analysis": ANALYSIS, "version": _version()})
             params = {**common, "system": str(system), "conditions": source}
@@ -109,9 +112,14 @@ def _version() -> str:
     return __version__
 
 
-def _content(given: Mapping[str, Value]) -> dict[str, Any]:
-    """A model's parameters, a file or a checkpoint by what is in it."""
+def _content(name: str, given: Mapping[str, Value]) -> dict[str, Any]:
+    """A model's parameters, a file or a checkpoint by what is in it, a server by its address."""
     values: dict[str, Any] = dict(given)
+    if name in {entry.name for entry in REGISTRY.entries if entry.family == "api"}:
+        from qbench.retrieval.api import identity
+
+        kept = {"k": values["k"]} if "k" in values else {}
+        return {**kept, **identity({"entry": name, **given})}
     if "path" in values:
         path = Path(str(values["path"]))
         if not path.is_file():

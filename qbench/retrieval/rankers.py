@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
+from qbench.llm.client import Access
 from qbench.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ class Place:
         root: the folder of all indexes.
         depth: how many documents a ranker retrieves that does not retrieve all that match.
         progress: told how far an index is that takes long.
+        access: how servers may be used; their answers are recorded in `root` where it names no other place.
     """
 
     corpus: pl.DataFrame
@@ -95,6 +97,7 @@ class Place:
     root: Path
     depth: int = 1000
     progress: Progress = silent
+    access: Access = field(default_factory=Access)
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,7 @@ _OPENERS: dict[Family, tuple[str, str]] = {
     "lexical": ("qbench.retrieval.lexical", "open_lexical"),
     "run": ("qbench.retrieval.given_run", "open_run"),
     "single-vector": ("qbench.retrieval.dense", "open_dense"),
+    "api": ("qbench.retrieval.api", "open_api"),
 }
 """By family, the module and the function that opens its rankers; imported only when asked for."""
 
@@ -126,11 +130,11 @@ def open_ranker(entry: Entry, values: Mapping[str, Value], place: Place) -> Open
     """A ranker ready to search and to score, its index built if it is not there yet.
 
     Args:
-        entry: a model of the registry.
+        entry: a model of the registry; who opens it finds its name among the parameters, as `entry`.
         values: all its parameters, with the defaults.
         place: the corpus, and where indexes are kept.
     """
     assert entry.family is not None, entry.name  # noqa: S101  every model of the registry has one
     module, function = _OPENERS[entry.family]
-    opened: Opened = getattr(import_module(module), function)(values, place)
+    opened: Opened = getattr(import_module(module), function)({"entry": entry.name, **values}, place)
     return opened

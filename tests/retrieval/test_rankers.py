@@ -15,6 +15,7 @@ from qbench.retrieval.analysis import tokens
 from qbench.retrieval.dense import Dense, distinct
 from qbench.retrieval.entries import REGISTRY
 from qbench.retrieval.rankers import Place, Search, open_ranker
+from tests.api_server import ApiServer
 from tests.encoder_factories import tiny_bert
 
 TEXTS = {
@@ -40,8 +41,10 @@ def model(tmp_path_factory):
     return tiny_bert(tmp_path_factory.mktemp("model") / "tiny", words)
 
 
-@pytest.fixture(params=["numpy", "rank-bm25", "run", "dense"])
-def stage(request, tmp_path):
+@pytest.fixture(params=["numpy", "rank-bm25", "run", "dense", "OpenAI", "Cohere"])
+def stage(request, tmp_path, monkeypatch):
+    if request.param in ("OpenAI", "Cohere"):
+        return api(request.param, request.getfixturevalue("web"), tmp_path, monkeypatch, depth=4)
     if request.param == "dense":
         return dense(request.getfixturevalue("model"), tmp_path, depth=4)
     if request.param == "run":
@@ -59,6 +62,19 @@ def bm25(engine, folder, **changes):
 def dense(model, folder, *, depth=1000, corpus=CORPUS):
     values = {"model": str(model), "max_length": 0}
     return opened("SBERT", values, corpus, "key", folder, depth=depth).ranker
+
+
+@pytest.fixture
+def web():
+    with ApiServer() as server:
+        yield server
+
+
+def api(name, web, folder, monkeypatch, *, depth=1000, **changes):
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    where = web.url if name == "OpenAI" else web.address
+    values = {"model": "m", "base_url": where, "dimensions": 0, "batch": 3, "max_length": 100, **changes}
+    return opened(name, values, CORPUS, "key", folder, depth=depth).ranker
 
 
 def search(text, query_id="q1"):
@@ -108,6 +124,36 @@ def test_dense_search_ranks_by_cosine_and_equal_texts_by_falling_id(model, tmp_p
     assert found.scores[twins[0]] == found.scores[twins[1]]
     first = dense(model, tmp_path, depth=1).search(search(TEXTS["d1"]))
     assert first.docs.tolist() == twins[:1]
+
+
+@pytest.mark.parametrize("name", ["OpenAI", "Cohere"])
+def test_a_provider_s_embeddings_rank_as_the_model_behind_them(name, model, web, tmp_path, monkeypatch):
+    from sentence_transformers import SentenceTransformer
+
+    theirs = SentenceTransformer(str(model))
+    web.embed = lambda texts: 3 * theirs.encode(texts).astype(np.float64)
+    known = CORPUS.filter(pl.col("passage") != "")  # a provider is never asked for the vector of nothing
+    monkeypatch.setitem(globals(), "CORPUS", known)
+    ours, local = api(name, web, tmp_path, monkeypatch), dense(model, tmp_path, corpus=known)
+    for text in ("a quick dog", "5 kg", "the end"):
+        a, b = ours.search(search(text)), local.search(search(text))
+        assert a.docs.tolist() == b.docs.tolist()
+        np.testing.assert_allclose(a.scores, b.scores, atol=1e-5)
+
+
+def test_a_provider_s_vectors_are_kept_under_what_can_change_them(web, tmp_path, monkeypatch):
+    def folders():
+        return len([path for path in tmp_path.iterdir() if path.is_dir()])
+
+    api("OpenAI", web, tmp_path, monkeypatch)
+    asked = len(web.seen)
+    api("OpenAI", web, tmp_path, monkeypatch, batch=2)
+    assert (folders(), len(web.seen)) == (1, asked)
+    for number, changes in enumerate(({"model": "n"}, {"dimensions": 8}, {"max_length": 1}), 2):
+        api("OpenAI", web, tmp_path, monkeypatch, **changes)
+        assert folders() == number
+    api("Cohere", web, tmp_path, monkeypatch)
+    assert folders() == 5
 
 
 @given(st.lists(st.sampled_from(list(TEXTS.values())), max_size=12), st.integers(1, 14))

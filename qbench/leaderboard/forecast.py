@@ -1,0 +1,63 @@
+"""What a leaderboard would ask of servers, and what that would cost, without asking."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from qbench.leaderboard.run import select_queries
+from qbench.leaderboard.views import line_up
+from qbench.llm.client import Access, Estimate
+
+if TYPE_CHECKING:
+    from qbench.benchmark.disk import Benchmark
+    from qbench.benchmark.types import Split
+    from qbench.mining.test_set import QuantityTestSet
+    from qbench.retrieval.api import Asked
+    from qbench.retrieval.grammar import System
+
+
+def forecast(
+    benchmark: str | Path | Benchmark | QuantityTestSet,
+    systems: Sequence[str | System] | None = None,
+    *,
+    split: Split = "test",
+    qrels: str | None = None,
+    access: Access,
+) -> tuple[list[Asked], Estimate]:
+    """What `run_leaderboard` would ask of servers that the recording does not know yet.
+
+    Args:
+        benchmark, systems, split, qrels: as in `run_leaderboard`.
+        access: names the recording, and the prices.
+
+    Returns:
+        what is asked of each server, and all of it together; the sum of money is None where a price is missing.
+
+    Raises:
+        UnknownNameError: a system is not known.
+        OptionError: the part has no queries.
+        InputError: the benchmark or the recording cannot be read.
+    """
+    from qbench.retrieval.api import expected_calls
+    from qbench.retrieval.execute import PART, passages
+
+    contest = line_up(benchmark, systems, qrels)
+    queries, _ = select_queries(contest.groups[0].benchmark, split)
+    lines = [
+        line
+        for group in contest.groups
+        for line in expected_calls(group.systems, passages(group.benchmark.corpus)["passage"], queries, access, PART)
+    ]
+    every = [line.estimate for line in lines]
+    money = [one.money for one in every if one.money is not None]
+    total = Estimate(
+        inputs=sum(one.inputs for one in every),
+        recorded=sum(one.recorded for one in every),
+        calls=sum(one.calls for one in every),
+        input_tokens=sum(one.input_tokens for one in every),
+        output_tokens=sum(one.output_tokens for one in every),
+        money=sum(money) if len(money) == len(every) else None,
+    )
+    return lines, total

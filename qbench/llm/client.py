@@ -1,0 +1,294 @@
+"""Ask a server many things at once: what is recorded is not asked again, what fails is tried again, all is counted."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from qbench.errors import BudgetError, InputError, OptionError, ServerError
+from qbench.llm.budget import Budget
+from qbench.llm.calls import Answer, Reply, RequestError, Send, Server
+from qbench.llm.recording import Recording, Table
+
+ANSWERS = "answers.sqlite"
+"""The recording's name where the user gives none."""
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long to wait for servers, and how often to try.
+
+    Attributes:
+        attempts: how often a request is sent at most.
+        first: seconds before the second attempt; doubled for each further one, up to `longest`.
+        longest: the longest of these waits; a server's own wish (Retry-After) is followed up to `wish`.
+        wish: seconds; where a server wants more, the request is given up.
+        timeout: seconds to wait for an answer.
+    """
+
+    attempts: int = 8
+    first: float = 0.5
+    longest: float = 30.0
+    wish: float = 120.0
+    timeout: float = 120.0
+
+    def pause(self, attempt: int, number: int, wanted: float | None) -> float:
+        """Seconds to wait after an attempt (1 is the first) of request `number`."""
+        if wanted is not None:
+            return wanted
+        # Up to a quarter less, different for each request, so that they do not all come back at once.
+        return min(self.first * 2.0 ** (attempt - 1), self.longest) * (1 - 0.25 * (number * 0.618 % 1))
+
+
+@dataclass(frozen=True)
+class Access:
+    """How servers may be used.
+
+    Attributes:
+        recording: the file of answers; None for the usual place, which `kept_in` fills in.
+        replay: take answers from the recording alone, and ask nobody.
+        budget: counts, and stops where it is spent; shared by all that is asked with this access.
+        patience: waits and attempts.
+        threads: requests on their way at once.
+    """
+
+    recording: Path | None = None
+    replay: bool = False
+    budget: Budget = field(default_factory=Budget)
+    patience: Patience = Patience()
+    threads: int = 4
+
+    def __post_init__(self) -> None:
+        if self.threads < 1:
+            raise OptionError("at least one request has to be on its way", value=self.threads)
+
+    def kept_in(self, folder: Path) -> Access:
+        """The same; where no recording is named, with the one of a folder."""
+        return self if self.recording is not None else replace(self, recording=folder / ANSWERS)
+
+    @property
+    def recorded(self) -> Recording:
+        """The recording.
+
+        Raises:
+            OptionError: none is named.
+        """
+        if self.recording is None:
+            raise OptionError("no recording is named", remedy="Name a file for the answers")
+        return Recording(self.recording)
+
+
+def ask(server: Server, inputs: Sequence[Any], access: Access) -> list[Answer]:
+    """The answer to each input, from the recording or from the server.
+
+    Every answer is recorded as soon as it is there, so that a killed call loses only what is on its way. What is
+    given back is what the recording holds: the same in this call and in every later one.
+
+    Args:
+        server: who is asked, and for what.
+        inputs: anything that JSON can say; equal ones are asked once.
+        access: recording, budget, patience.
+
+    Raises:
+        BudgetError: the budget is spent; says how much is done.
+        ServerError: the server gives no answer, or one that makes no sense; nothing is recorded of that.
+        InputError: an answer is missing in replay, or the recording cannot be used.
+        OptionError: there is no key.
+        MissingPackageError: a package is not installed.
+    """
+    keys = server.call.keys(inputs)
+    with access.recorded.opened(only_read=access.replay) as table:
+        known = table.find(dict.fromkeys(keys))
+        missing = {key: one for key, one in zip(keys, inputs, strict=True) if key not in known}
+        if missing and access.replay:
+            raise _not_recorded(server, table, missing, len(set(keys)), access.recorded)
+        if missing:
+            _Asking(server, missing, access, table, len(known)).run()
+            # Read back: another process may have been first with another answer.
+            known |= table.find(missing)
+    return [known[key] for key in keys]
+
+
+def _not_recorded(
+    server: Server, table: Table, missing: Mapping[bytes, Any], asked: int, recording: Recording
+) -> InputError:
+    there = "; ".join(f"{count:,} of {call}" for call, count in table.calls().items()) or "none"
+    return InputError(
+        f"{len(missing):,} of {asked:,} answers are not in the recording; wanted {server.call.text}, it holds {there}",
+        file=recording.path,
+        value=next(iter(missing.values())),
+        remedy="Allow to ask the server (leave --replay away), or use the recording of exactly this run",
+    )
+
+
+class _Asking:
+    """Gets the missing answers of one `ask`; `kept` are recorded already."""
+
+    def __init__(self, server: Server, missing: Mapping[bytes, Any], access: Access, table: Table, kept: int) -> None:
+        self.server, self.access, self.table = server, access, table
+        self.keys, self.inputs = list(missing), list(missing.values())
+        self.total, self.kept = kept + len(missing), kept
+        self.stop = threading.Event()
+
+    def run(self) -> None:
+        """Send all requests, a few at once, and record the answers."""
+        with (
+            self.server.connected(self.access.patience.timeout) as send,
+            ThreadPoolExecutor(self.access.threads) as pool,
+        ):
+            spans = list(self.server.requests(self.inputs))
+            futures = {pool.submit(self.request, send, span, i): span for i, span in enumerate(spans)}
+            try:
+                self.gather(futures)
+            except BaseException as fault:
+                # What is on its way is paid for: wait for it, and keep it.
+                self.stop.set()
+                for future in futures:
+                    future.cancel()
+                with suppress(Exception):  # the first error is the one to tell
+                    self.gather(futures, all_of_them=True)
+                if isinstance(fault, BudgetError) or (isinstance(fault, ServerError) and self.kept):
+                    fault.remedy = " ".join(filter(None, (fault.remedy and f"{fault.remedy}.", self.how_far())))
+                raise
+
+    def gather(self, futures: dict[Future[Reply], range], *, all_of_them: bool = False) -> None:
+        """Record the answers as they come; raise the first error, at once or after the last answer."""
+        first: BaseException | None = None
+        while futures:
+            ready, _ = wait(futures, return_when="FIRST_COMPLETED")
+            for future in ready:
+                span = futures.pop(future)
+                fault = None if future.cancelled() else future.exception()
+                if future.cancelled():
+                    continue
+                if fault is None:
+                    keys = [self.keys[i] for i in span]
+                    self.table.keep(self.server.call, dict(zip(keys, future.result().answers, strict=True)))
+                    self.kept += len(span)
+                elif not isinstance(fault, _StoppedError):
+                    first = first or fault
+            if first is not None and not all_of_them:
+                raise first
+        if first is not None:
+            raise first
+
+    def request(self, send: Send, span: range, number: int) -> Reply:
+        """One request; where it fails for good, those that are not on their way stay here."""
+        try:
+            return self.answered(send, span, number)
+        except BaseException:
+            self.stop.set()
+            raise
+
+    def answered(self, send: Send, span: range, number: int) -> Reply:
+        """One request, sent again as often as that makes sense."""
+        inputs, patience = [self.inputs[i] for i in span], self.access.patience
+        attempt = 0
+        while True:
+            if self.stop.is_set():
+                raise _StoppedError
+            attempt += 1
+            try:
+                return self.counted(send, inputs)
+            except RequestError as trouble:
+                most = min(trouble.attempts, patience.attempts)
+                impatient = trouble.wait is not None and trouble.wait > patience.wish
+                if attempt >= most or impatient:
+                    raise self.given_up(trouble, attempt, impatient) from None
+                if self.stop.wait(patience.pause(attempt, number, trouble.wait)):
+                    raise _StoppedError from None
+
+    def counted(self, send: Send, inputs: Sequence[Any]) -> Reply:
+        """One attempt, counted by the budget."""
+        budget, model = self.access.budget, self.server.call.model
+        estimate = self.server.tokens(inputs)
+        budget.reserve(model, *estimate)
+        try:
+            reply = send(inputs)
+        except RequestError as trouble:
+            if not trouble.charged:
+                budget.take_back(model, *estimate)
+            raise
+        read, written = reply.input_tokens, reply.output_tokens
+        used = (estimate[0] if read is None else read, estimate[1] if written is None else written)
+        budget.settle(model, estimate, used)
+        return reply
+
+    def given_up(self, trouble: RequestError, attempt: int, impatient: bool) -> ServerError:
+        """The error for a request that is not sent again."""
+        message = f"{self.server.name}: {trouble.message}"
+        if impatient:
+            message += f"; it wants us to wait {trouble.wait:,.0f} s"
+        elif attempt > 1:
+            message += f"; tried {attempt} times"
+        return ServerError(message, remedy=trouble.remedy)
+
+    def how_far(self) -> str:
+        """What is done, and how to go on."""
+        name = self.access.recorded.path.name
+        return (
+            f"{self.kept:,} of {self.total:,} answers that are needed here are kept in {name}; "
+            "run the same again to go on from there"
+        )
+
+
+class _StoppedError(Exception):
+    """Another request has failed; this one is not sent."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What asking would take.
+
+    Attributes:
+        inputs: different ones.
+        recorded: of these, those whose answer is recorded.
+        calls: requests for the others.
+        input_tokens, output_tokens: about how many; the output is an upper bound.
+        money: by the prices; None where the model has none.
+    """
+
+    inputs: int
+    recorded: int
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    money: float | None
+
+
+def estimate(server: Server, batches: Iterable[Sequence[Any]], access: Access) -> Estimate:
+    """What several calls of `ask` would take, without asking.
+
+    Args:
+        server, access: as in `ask`.
+        batches: the inputs of each call, in order.
+
+    Raises:
+        InputError: the recording cannot be used.
+    """
+    first: list[dict[bytes, Any]] = []
+    seen: set[bytes] = set()
+    for batch in batches:
+        first.append({key: one for key, one in zip(server.call.keys(batch), batch, strict=True) if key not in seen})
+        seen |= first[-1].keys()
+    held: set[bytes] = set()
+    if access.recorded.path.exists():
+        with access.recorded.opened(only_read=True) as table:
+            held = table.held(seen)
+    missing = [[one for key, one in batch.items() if key not in held] for batch in first]
+    tokens = [server.tokens(batch) for batch in missing]
+    read, written = sum(one for one, _ in tokens), sum(other for _, other in tokens)
+    price = access.budget.prices.get(server.call.model)
+    return Estimate(
+        inputs=len(seen),
+        recorded=len(held),
+        calls=sum(1 for batch in missing for _ in server.requests(batch)),
+        input_tokens=read,
+        output_tokens=written,
+        money=None if price is None else price.of(read, written),
+    )

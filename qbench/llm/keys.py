@@ -1,0 +1,80 @@
+"""Keys and addresses of servers. Keys come from the environment, and are in nothing that qbench says or writes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from qbench.errors import OptionError
+
+AUTO = "auto"
+"""Stands for the address in the environment, or else the provider's own."""
+
+_HIDDEN = "[key]"
+
+
+class Key:
+    """A provider's key. Printing it shows only where it is from.
+
+    Attributes:
+        variable: of the environment; the one to set where there is no key.
+        secret: "" where there is none.
+    """
+
+    def __init__(self, variable: str, secret: str) -> None:
+        self.variable, self.secret = variable, secret
+
+    def __repr__(self) -> str:
+        return f"Key({self.variable})"
+
+    def hidden(self, text: str) -> str:
+        """A text without the key; a server may repeat it."""
+        return text.replace(self.secret, _HIDDEN) if self.secret else text
+
+
+def read_key(variables: Sequence[str]) -> Key:
+    """The key in the first of these environment variables that is set.
+
+    Raises:
+        OptionError: it holds something that cannot be a key.
+    """
+    for name in variables:
+        secret = os.environ.get(name, "").strip()
+        if secret and not all("!" <= sign <= "~" for sign in secret):
+            # Caught here, because the libraries would quote it in their errors.
+            raise OptionError(f"{name} holds signs that no key has", remedy="Set it to the key alone")
+        if secret:
+            return Key(name, secret)
+    return Key(variables[0], "")
+
+
+def server_url(given: str, variable: str, default: str) -> str:
+    """The address of a server: the given one; for "auto" that of the environment, or else the default.
+
+    Args:
+        given: from the system's name or an option.
+        variable: of the environment.
+        default: the provider's own.
+
+    Raises:
+        OptionError: it is no address of a server, or holds a password or a query, which may be secret.
+    """
+    where = given if given != AUTO else os.environ.get(variable, "").strip() or default
+    owner = "base_url" if where == given else variable
+    try:
+        parts = urlsplit(where)
+        port = parts.port
+    except ValueError:
+        raise OptionError(
+            f"{owner} is no address of a server", remedy="Write it like http://localhost:8000/v1"
+        ) from None
+    if parts.username or parts.password or parts.query or parts.fragment:
+        # Not quoted: what is wrong with it may be a key.
+        raise OptionError(
+            f"{owner} holds more than an address", remedy="Leave out user, password and query; keys have variables"
+        )
+    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0 or any(map(str.isspace, where)):
+        remedy = "Write it like http://localhost:8000/v1"
+        raise OptionError(f"{owner} is no address of a server", value=where, remedy=remedy)
+    return where.rstrip("/")

@@ -1,0 +1,121 @@
+"""Embeddings of a provider as a single-vector encoder: asked over HTTP, recorded, of length 1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from qbench.errors import ServerError
+from qbench.llm.client import Access, ask
+from qbench.llm.cohere_server import CohereEmbeddings, cohere_url
+from qbench.llm.openai_servers import OpenAIEmbeddings, openai_url
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from qbench.models.single_vector import Role
+
+EmbeddingServer = OpenAIEmbeddings | CohereEmbeddings
+
+Provider = Literal["OpenAI", "Cohere"]
+
+BYTES = 3
+"""Bytes that we count for a token where texts are cut: fewer than English has, so that numbers and names fit too."""
+
+_PROBE = "How many numbers has a vector?"
+"""Asked once for each model, where its dimension is not known."""
+
+
+def embedding_servers(
+    provider: Provider, model: str, *, base_url: str = "auto", dimensions: int = 0, batch: int = 0
+) -> dict[Role, EmbeddingServer]:
+    """Who is asked for the vectors of queries and of documents.
+
+    Args:
+        provider: whose interface the server has.
+        model: as the server names it.
+        base_url: its address; "auto" is that of the environment, or else the provider's own.
+        dimensions: numbers in a vector, where the server is to shorten them; 0: as many as the model gives.
+        batch: texts of one request, at most; 0 for as many as the provider takes.
+
+    Raises:
+        OptionError: the address is none.
+    """
+    more = {"batch": batch} if batch else {}
+    if provider == "OpenAI":
+        one = OpenAIEmbeddings(model, openai_url(base_url), dimensions, **more)
+        return {"query": one, "document": one}
+    url = cohere_url(base_url)
+    return {
+        "query": CohereEmbeddings(model, "search_query", url, dimensions, **more),
+        "document": CohereEmbeddings(model, "search_document", url, dimensions, **more),
+    }
+
+
+def prepared_text(text: str, max_length: int) -> str:
+    """A text as it is sent: cut after `max_length` tokens of three bytes each, 0 for none; "" where nothing is left."""
+    raw = text.encode()
+    if max_length and len(raw) > BYTES * max_length:
+        text = raw[: BYTES * max_length].decode(errors="ignore")
+    return text if text.strip() else ""
+
+
+@dataclass
+class ApiEncoder:
+    """An encoder whose vectors a provider makes.
+
+    Attributes:
+        servers: who is asked, for queries and for documents.
+        access: recording, budget, patience.
+        max_length: tokens of a text that are sent, three bytes counted for each; 0 for all.
+        known: numbers in a vector; 0 while no answer has said so.
+    """
+
+    servers: Mapping[Role, EmbeddingServer]
+    access: Access
+    max_length: int = 0
+    known: int = 0
+
+    @property
+    def dimension(self) -> int:
+        """Numbers in a vector; where nothing else says so, one short text is asked, and recorded like any other.
+
+        Raises:
+            QbenchError: as in `qbench.llm.client.ask`.
+        """
+        if not self.known:
+            server = self.servers["document"]
+            self.known = server.dimensions or int(ask(server, [_PROBE], self.access)[0].size)
+        return self.known
+
+    def probes(self) -> list[str]:
+        """The texts that are asked only to learn the dimension."""
+        return [] if self.known or self.servers["document"].dimensions else [_PROBE]
+
+    def encode(self, texts: Sequence[str], role: Role = "document") -> NDArray[np.float32]:
+        """One vector per text, shape (texts, dimension), each of length 1; of zeros for a text without any sign.
+
+        Raises:
+            BudgetError: the budget is spent.
+            ServerError: the server does not answer, or with vectors of another size, or that are not finite.
+            InputError: an answer is missing in replay, or the recording cannot be used.
+            OptionError: there is no key.
+            MissingPackageError: a package is not installed.
+        """
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        sent = {i: text for i, text in enumerate(prepared_text(t, self.max_length) for t in texts) if text}
+        server = replace(self.servers[role], size=self.dimension)
+        for i, vector in zip(sent, ask(server, list(sent.values()), self.access), strict=True):
+            if vector.size != self.dimension or not np.isfinite(vector).all() or not vector.any():
+                raise ServerError(
+                    f"{server.name}: a recorded vector has {vector.size:,} numbers, and {self.dimension:,} that are "
+                    "finite are needed",
+                    value=sent[i],
+                    remedy="The model may have changed under its name: use another recording, and remove the index",
+                )
+            wide = vector.astype(np.float64)
+            vectors[i] = wide / np.linalg.norm(wide)
+        return vectors
