@@ -113,6 +113,9 @@ def test_a_killed_encoding_goes_on(encoder, tmp_path, monkeypatch):
                 raise KeyboardInterrupt
             return encoder.encode(texts, role)
 
+        def cut(self, texts):
+            return encoder.cut(texts)
+
     path = tmp_path / "vectors.npy"
     with pytest.raises(KeyboardInterrupt):
         encode_to(path, texts, Counting())
