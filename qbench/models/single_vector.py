@@ -342,7 +342,7 @@ def _encoded(
 def _fitting(vectors: NDArray[np.float32], dtype: str) -> NDArray[Any]:
     if dtype == "float16":
         highest = float(np.abs(vectors).max(initial=0.0))
-        if highest > np.finfo(np.float16).max:
+        if highest > float(np.finfo(np.float16).max):
             raise OptionError(
                 "a number of a vector is too large for float16", value=highest, remedy="Use float32 or int8"
             )
