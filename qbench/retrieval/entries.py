@@ -103,7 +103,8 @@ REGISTRY = Registry(
         ),
         _dense(
             "SBERT",
-            "ranks by the cosine of query and document, each a vector of a sentence-transformers model",
+            "ranks by the cosine (or the dot product, if the model says so) of query and document, each a vector of a "
+            "sentence-transformers model",
             "sentence-transformers; *Quantity Retrieval* 3.3",
             "any single-vector model",
         ),
