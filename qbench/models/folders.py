@@ -102,7 +102,8 @@ def require_kind(folder: Path, wanted: str, *kinds: Kind) -> None:
     kind = model_kind(folder)
     if kind not in kinds:
         fitting = f"Name the system {_SYSTEMS[kind]}, or choose another model" if kind in _SYSTEMS else "Choose another"
-        raise InputError(f"this is a {kind} model, and {wanted} is needed", file=folder, remedy=fitting)
+        name = "an Aggretriever" if kind == "aggretriever" else f"a {kind} model"
+        raise InputError(f"this is {name}, and {wanted} is needed", file=folder, remedy=fitting)
 
 
 def transformer_folder(folder: Path) -> Path:

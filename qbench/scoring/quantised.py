@@ -2,7 +2,7 @@
 
 A vector x is kept as q = round(x / s) with s = max |x_i| / 127, so that no number is off by more than s / 2, its
 maximum divided by 254. A dot product with a query y, which stays in float32, is off by at most sum |y_i| * s / 2. The
-errors have both signs: with MiniLM's cosines, where that bound is 0.010 on average, 0.0015 was the most and 0.0004 usual.
+errors have both signs: with MiniLM's cosines, where that bound is 0.010 on average, 0.0015 was the most, 0.0004 usual.
 """
 
 from __future__ import annotations

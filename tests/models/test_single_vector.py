@@ -305,6 +305,8 @@ def test_what_sentence_transformers_itself_saves_is_told_apart(tiny, tmp_path):
     from sentence_transformers.sparse_encoder.modules import MLMTransformer, SpladePooling
     from transformers import BertConfig, BertForMaskedLM
 
+    from qbench.models.aggretriever import load_aggretriever
+
     SentenceTransformer(str(tiny)).save_pretrained(str(tmp_path / "dense"), create_model_card=False)
     MultiVectorEncoder(str(tiny)).save_pretrained(str(tmp_path / "colbert"), create_model_card=False)
     masked = shutil.copytree(tiny, tmp_path / "masked")
@@ -314,6 +316,24 @@ def test_what_sentence_transformers_itself_saves_is_told_apart(tiny, tmp_path):
     kinds = {name: model_kind(tmp_path / name) for name in ("dense", "colbert", "splade", "masked")}
     assert kinds == {"dense": "single-vector", "colbert": "multi-vector", "splade": "sparse", "masked": "plain"}
     load_encoder(str(tmp_path / "dense"))
+    assert load_aggretriever(str(tmp_path / "splade")).config.head == "own"
     for name in ("colbert", "splade"):
         with pytest.raises(InputError, match=f"{name}: this is a"):
             load_encoder(str(tmp_path / name))
+
+
+def test_an_aggretriever_starts_from_what_has_an_encoder_and_is_no_sbert(tiny, tmp_path):
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.multi_vector_encoder import MultiVectorEncoder
+
+    from qbench.models.aggretriever import load_aggretriever
+
+    dense, colbert, made = (tmp_path / name for name in ("dense", "colbert", "made"))
+    SentenceTransformer(str(tiny)).save_pretrained(str(dense), create_model_card=False)
+    MultiVectorEncoder(str(tiny)).save_pretrained(str(colbert), create_model_card=False)
+    made.mkdir()
+    load_aggretriever(str(dense)).save(made)
+    with pytest.raises(InputError, match="made: this is an Aggretriever, and a single-vector model is needed"):
+        load_encoder(str(made))
+    with pytest.raises(InputError, match="colbert: this is a multi-vector model, and an Aggretriever or a BERT"):
+        load_aggretriever(str(colbert))
