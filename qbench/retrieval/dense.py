@@ -1,7 +1,7 @@
-"""Exact dense search as a first stage: documents are ranked by the cosine of their vector with the query's.
+"""Dense search: documents are ranked by the dot product of their vector with the query's, a cosine for most models.
 
 Documents with the same text share one vector, so that their scores are equal to the last bit.
-Source: *Quantity Retrieval*, section 3.3 and 5.2.
+Source: *Quantity Retrieval*, sections 3.3 and 5.2; *WolfPQ*, section 2.2.3 and eq. 3.7.
 """
 
 from __future__ import annotations
@@ -14,19 +14,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qbench.errors import OptionError
+from qbench.errors import InputError, OptionError
 from qbench.models.folders import model_digest, model_folder
 from qbench.models.single_vector import Encoder, encode_to, load_encoder
 from qbench.progress import Progress, silent
 from qbench.retrieval.rankers import Candidates, Opened, Place, Search
 from qbench.retrieval.stored import Stored, mapped, save_arrays, stored
-from qbench.scoring.nearest import nearest
+from qbench.scoring.nearest import dot_products, nearest
+from qbench.store import read_json, write_json
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from qbench.retrieval.faiss_index import FaissIndex
     from qbench.retrieval.registry import Value
+
+NOTES = "notes.json"
 
 
 @dataclass(frozen=True)
@@ -35,17 +39,32 @@ class Dense:
 
     Attributes:
         encoder: makes the queries' vectors.
-        vectors: shape (distinct texts, dimension), of length 1 each; in the order of each text's first document.
+        vectors: shape (distinct texts, dimension), of any stored type; in the order of each text's first document.
         starts: shape (distinct texts + 1,); the documents of text t are docs[starts[t]:starts[t + 1]].
         docs: shape (documents,), positions, ascending within a text.
         depth: how many documents it retrieves.
+        scales: shape (distinct texts,), of int8 vectors; None for others.
+        index: what proposes documents; None for exact search.
+
+    Raises:
+        InputError: the encoder's vectors have another dimension than the stored ones.
     """
 
     encoder: Encoder
-    vectors: NDArray[np.float32]
+    vectors: NDArray[Any]
     starts: NDArray[np.int64]
     docs: NDArray[np.int64]
     depth: int
+    scales: NDArray[np.float32] | None = None
+    index: FaissIndex | None = None
+
+    def __post_init__(self) -> None:
+        if self.encoder.dimension != self.vectors.shape[1]:
+            raise InputError(
+                f"the index holds vectors of {self.vectors.shape[1]} numbers, and the model gives others",
+                value=self.encoder.dimension,
+                remedy="Search with the model that made the index, or build it anew in another folder",
+            )
 
     def encoded(self, searches: Sequence[Search]) -> list[Search]:
         """The searches with their vectors, each of shape (dimension,)."""
@@ -56,23 +75,27 @@ class Dense:
         """The searches with what they find: encoding and searching many at once is many times quicker."""
         encoded = self.encoded(searches)
         queries = np.array([search.vector for search in encoded], np.float32).reshape(-1, self.vectors.shape[1])
-        texts, cosines = nearest(self.vectors, queries, self.depth)
-        return [
-            replace(s, found=self._spread(*row))
-            for s, row in zip(encoded, zip(texts, cosines, strict=True), strict=True)
-        ]
+        if self.index is None:
+            found = zip(*nearest(self.vectors, queries, self.depth, self.scales), strict=True)
+        else:
+            # The index only proposes: scores are those of the stored vectors, as everywhere else.
+            proposed = self.index.propose(queries, self.depth)
+            found = zip(proposed, map(self._products, proposed, queries), strict=True)
+        return [replace(s, found=self._spread(*row)) for s, row in zip(encoded, found, strict=True)]
 
     def search(self, search: Search) -> Candidates:
-        """The `depth` documents with the highest cosine; of equal ones the lower positions."""
+        """The `depth` documents with the highest products; of equal ones the lower positions."""
         if search.found is None:
             (search,) = self.prepared([search])
         assert search.found is not None  # noqa: S101  for mypy
         return search.found
 
     def scores(self, search: Search, docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
-        """The cosines of these documents."""
-        products: NDArray[np.float64] = (self.vectors[self.text_of[docs]] @ search.vector).astype(np.float64)
-        return products
+        """The products of these documents' vectors with the query's."""
+        return self._products(self.text_of[docs], search.vector)
+
+    def _products(self, texts: NDArray[np.integer[Any]], query: NDArray[np.float32]) -> NDArray[np.float64]:
+        return dot_products(self.vectors, texts, query, self.scales)
 
     @cached_property
     def text_of(self) -> NDArray[np.int64]:
@@ -81,11 +104,11 @@ class Dense:
         found[self.docs] = np.repeat(np.arange(self.starts.size - 1), np.diff(self.starts))
         return found
 
-    def _spread(self, texts: NDArray[np.intp], cosines: NDArray[np.float64]) -> Candidates:
+    def _spread(self, texts: NDArray[np.intp], products: NDArray[np.float64]) -> Candidates:
         """From the best texts to the best documents."""
         lists = [self.docs[self.starts[text] : self.starts[text + 1]] for text in texts]
         docs = np.concatenate([np.empty(0, dtype=np.int64), *lists])
-        scores = np.repeat(cosines, [part.size for part in lists])
+        scores = np.repeat(products, [part.size for part in lists])
         best = np.lexsort((docs, -scores))[: self.depth]
         ascending = best[np.argsort(docs[best])]
         return Candidates(docs[ascending], scores[ascending])
@@ -100,50 +123,144 @@ class Dense:
 
 
 def open_dense(values: Mapping[str, Value], place: Place) -> Opened:
-    """Dense search ready to answer.
+    """Dense search with a model of sentence-transformers, ready to answer.
 
     Args:
-        values: `model`, a folder or a name on the hub; `max_length`, tokens, 0 for as many as the model reads.
+        values: `model`, `max_length`, `pooling` and `similarity` as in `load_encoder`; and what `opened` takes.
         place: the corpus, and where vectors are kept.
 
     Raises:
-        InputError: the model is missing or not whole.
-        MissingPackageError: sentence-transformers is not installed.
+        InputError: the model is missing, not whole, or of another kind.
+        MissingPackageError: a package is not installed.
     """
-    model = str(values["model"])
-    encoder = load_encoder(model, max_length=int(values["max_length"]))
-    params = {
-        "model": model_digest(model_folder(model)),
-        "max_length": values["max_length"],
-        "corpus": place.corpus_key,
-    }
-    dense, found = dense_search(encoder, params, place)
-    return Opened(dense, found.seconds, found.size)
+    how = {name: values[name] for name in ("max_length", "pooling")}
+    encoder = load_encoder(
+        str(values["model"]),
+        max_length=int(values["max_length"]),
+        pooling=str(values["pooling"]),
+        similarity=str(values["similarity"]),
+    )
+    return opened(encoder, {"model": _digest(values), **how, "similarity": encoder.similarity}, values, place)
 
 
-def dense_search(encoder: Encoder, params: Mapping[str, Any], place: Place) -> tuple[Dense, Stored]:
-    """Dense search over the corpus of a place with any encoder, and its vectors on disk, made if they are not there.
+def open_tct_colbert(values: Mapping[str, Value], place: Place) -> Opened:
+    """Dense search with a TCT-ColBERT, ready to answer.
+
+    Args:
+        values: `model`, `max_length`, `pooling` and `markers` as in `load_tct_colbert`; and what `opened` takes.
+        place: the corpus, and where vectors are kept.
+
+    Raises:
+        InputError: the model is missing, not whole, or of another kind.
+        MissingPackageError: a package is not installed.
+    """
+    from qbench.models.tct_colbert import load_tct_colbert
+
+    how = {name: values[name] for name in ("max_length", "pooling", "markers")}
+    encoder = load_tct_colbert(
+        str(values["model"]),
+        max_length=int(values["max_length"]),
+        pooling=str(values["pooling"]),
+        markers=str(values["markers"]),
+    )
+    return opened(encoder, {"model": _digest(values), **how, "similarity": encoder.similarity}, values, place)
+
+
+def open_aggretriever(values: Mapping[str, Value], place: Place) -> Opened:
+    """Dense search with an Aggretriever, ready to answer.
+
+    Args:
+        values: `model` and `max_length` as in `load_aggretriever`; and what `opened` takes.
+        place: the corpus, and where vectors are kept.
+
+    Raises:
+        InputError: the model is missing, not whole, or of another kind.
+        MissingPackageError: a package is not installed.
+    """
+    from qbench.models.encoders import require_neural
+
+    require_neural()
+    from qbench.models.aggretriever import load_aggretriever
+
+    encoder = load_aggretriever(str(values["model"]), max_length=int(values["max_length"]))
+    how = {"model": _digest(values), "max_length": values["max_length"], "head": "aggretriever"}
+    found = opened(encoder, how, values, place)
+    return replace(found, meta={**found.meta, **encoder.notes()})
+
+
+def _digest(values: Mapping[str, Value]) -> str:
+    return model_digest(model_folder(str(values["model"])))
+
+
+def opened(encoder: Encoder, how: Mapping[str, Any], values: Mapping[str, Value], place: Place) -> Opened:
+    """Dense search with any encoder, its vectors and index on disk made if they are not there yet.
 
     Args:
         encoder: makes the vectors.
-        params: everything that can change them, the corpus' key included.
+        how: all that can change them.
+        values: `dtype` of the stored vectors; of a first stage also `engine` and `nprobe`.
         place: the corpus, and where vectors are kept.
+
+    Raises:
+        InputError: a document's vector is not finite.
+        MissingPackageError: faiss is asked for and not installed.
     """
-    found = build_dense(place.corpus["passage"], encoder, params, place.root, place.progress)
+    dtype = str(values.get("dtype", "float32"))
+    faiss = values.get("engine") == "faiss"
+    if faiss:
+        from qbench.retrieval.faiss_index import build_faiss, open_faiss, require_faiss
+
+        require_faiss()
+    params = {**how, "corpus": place.corpus_key, "dtype": dtype}
+    ids, passages = place.corpus["doc_id"], place.corpus["passage"]
+    found = build_dense(passages, encoder, params, place.root, place.progress, dtype=dtype, doc_ids=ids)
     vectors, starts, docs = (mapped(found.folder, name) for name in ("vectors", "starts", "docs"))
-    return Dense(encoder, vectors, starts, docs, place.depth), found
+    scales = mapped(found.folder, "vectors.scales") if dtype == "int8" else None
+    dense = Dense(encoder, vectors, starts, docs, place.depth, scales)
+    notes = read_json(found.folder / NOTES)
+    meta = {"documents_cut": notes["documents_cut"], "similarity": encoder.similarity}
+    if not faiss:
+        return Opened(dense, found.seconds, found.size, meta)
+    index = build_faiss(vectors, scales, found.folder.name, place.root, place.progress)
+    proposing = open_faiss(index.folder, int(values["nprobe"]))
+    return Opened(replace(dense, index=proposing), found.seconds + index.seconds, found.size + index.size, meta)
 
 
 def build_dense(
-    passages: pl.Series, encoder: Encoder, params: Mapping[str, Any], root: Path, progress: Progress = silent
+    passages: pl.Series,
+    encoder: Encoder,
+    params: Mapping[str, Any],
+    root: Path,
+    progress: Progress = silent,
+    *,
+    dtype: str = "float32",
+    doc_ids: pl.Series | None = None,
 ) -> Stored:
-    """The vectors of all distinct passages on disk, encoded if they are not there yet; a killed call goes on."""
+    """The vectors of all distinct passages on disk, encoded if they are not there yet; a killed call goes on.
+
+    Args:
+        passages: the documents' texts.
+        encoder: makes the vectors.
+        params: everything that can change them.
+        root: the folder of all indexes.
+        progress: told the number of texts done.
+        dtype: how numbers are stored, as in `encode_to`.
+        doc_ids: the documents' ids, in the order of `passages`, for errors.
+
+    Raises:
+        InputError: a vector is not finite.
+    """
     from qbench import __version__
 
     def make(folder: Path) -> None:
         texts, starts, docs = distinct(passages)
-        encode_to(folder / "vectors.npy", texts, encoder, progress)
+
+        def named(text: int) -> object:
+            return texts[text] if doc_ids is None else doc_ids[int(docs[starts[text]])]
+
+        cut = encode_to(folder / "vectors.npy", texts, encoder, progress, dtype=dtype, named=named)
         save_arrays(folder, {"starts": starts, "docs": docs})
+        write_json(folder / NOTES, {"documents_cut": int(np.diff(starts)[cut].sum())})
 
     return stored(root, "dense", {**params, "version": __version__}, make)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qbench.retrieval.registry import Entry, Parameter, Registry, Role
+from qbench.retrieval.registry import Entry, Family, Parameter, Registry, Role
 
 _MODEL: tuple[Role, ...] = ("first stage", "reranker")
 
@@ -33,11 +33,56 @@ _MAX_LENGTH = Parameter(
 )
 
 
+_DTYPE = Parameter(
+    "dtype",
+    "choice",
+    "how the documents' vectors are stored: in 4, 2 or 1 byte a number",
+    "float32",
+    choices=("float32", "float16", "int8"),
+)
+
+_SEARCH = (
+    Parameter(
+        "engine",
+        "choice",
+        "exact looks at every vector; faiss at those of the nearest lists",
+        "exact",
+        choices=("exact", "faiss"),
+    ),
+    Parameter("nprobe", "integer", "lists that faiss looks into", 32, low=1),
+)
+
+_POOLING = Parameter(
+    "pooling",
+    "choice",
+    "how tokens' vectors become one; own: as the model's files say, or the mean",
+    "own",
+    choices=("own", "mean", "max", "cls"),
+)
+
+_SIMILARITY = Parameter(
+    "similarity",
+    "choice",
+    "how vectors are compared; own: as the model's files say, or by cosine",
+    "own",
+    choices=("own", "cosine", "dot"),
+)
+
+
+def _model(model: str, default: str | None = None) -> Parameter:
+    return Parameter("model", "text", f"{model}: a folder, or a name on the hub", default)
+
+
+def _single(
+    name: str, what: str, source: str, parameters: tuple[Parameter, ...], family: Family = "single-vector"
+) -> Entry:
+    needs = ("qbench[neural]", "a model")
+    return Entry(name, _MODEL, what, source, (*parameters, _DTYPE), family, _SEARCH, needs=needs)
+
+
 def _dense(name: str, what: str, source: str, model: str, default: str | None = None) -> Entry:
     """Dense search: one implementation, with a name for each kind of model that the papers compare."""
-    parameter = Parameter("model", "text", f"{model}: a folder, or a name on the hub", default)
-    needs = ("qbench[neural]", "a model")
-    return Entry(name, _MODEL, what, source, (parameter, _MAX_LENGTH), "single-vector", needs=needs)
+    return _single(name, what, source, (_model(model, default), _MAX_LENGTH, _POOLING, _SIMILARITY))
 
 
 REGISTRY = Registry(
@@ -72,9 +117,22 @@ REGISTRY = Registry(
         ),
         _dense(
             "SBERT",
-            "ranks by the cosine of query and document, each a vector of a sentence-transformers model",
+            "ranks by the cosine (or the dot product, if the model says so) of query and document, each a vector of a "
+            "sentence-transformers model",
             "sentence-transformers; *Quantity Retrieval* 3.3",
             "any single-vector model",
+        ),
+        _dense(
+            "SBERT_ft",
+            "SBERT with a model tuned on this benchmark's triples",
+            "the _ft models of *Numbers Matter* 3.3",
+            "the checkpoint of a training on this benchmark",
+        ),
+        _dense(
+            "SBERT_out",
+            "SBERT with a model tuned on another benchmark's triples",
+            "cross-dataset rows, *Numbers Matter* 4.3",
+            "the checkpoint of a training on another benchmark",
         ),
         _dense(
             "BERT",
@@ -94,6 +152,31 @@ REGISTRY = Registry(
             "SBERT with a model tuned on mined paraphrases",
             "*Quantity Retrieval* 5.1, 5.2",
             "the checkpoint of `qbench train bi-encoder`",
+        ),
+        _single(
+            "TCT-ColBERT",
+            "ranks by the dot product of the means of query's and document's token vectors",
+            "*WolfPQ* eq. 2.8; Lin, Yang and Lin (2021)",
+            (
+                _model("a BERT, such as castorini/tct_colbert-v2-hnp-msmarco"),
+                _MAX_LENGTH,
+                Parameter("pooling", "choice", "what is taken of the tokens' vectors", "mean", choices=("mean", "max")),
+                Parameter(
+                    "markers",
+                    "choice",
+                    "colbert puts [Q] or [D] before a text and fills queries with [MASK]; none takes texts as they are",
+                    "colbert",
+                    choices=("colbert", "none"),
+                ),
+            ),
+            "tct-colbert",
+        ),
+        _single(
+            "Aggretriever",
+            "ranks by the dot product of vectors made of [CLS] and of what BERT's MLM head says of every token",
+            "*WolfPQ* eq. 2.10-2.11; Lin, Li and Lin (2023)",
+            (_model("an Aggretriever, or a BERT to start from"), _MAX_LENGTH),
+            "aggretriever",
         ),
         Entry(
             "OpenAI",

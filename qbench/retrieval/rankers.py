@@ -121,6 +121,8 @@ _OPENERS: dict[Family, tuple[str, str]] = {
     "lexical": ("qbench.retrieval.lexical", "open_lexical"),
     "run": ("qbench.retrieval.given_run", "open_run"),
     "single-vector": ("qbench.retrieval.dense", "open_dense"),
+    "tct-colbert": ("qbench.retrieval.dense", "open_tct_colbert"),
+    "aggretriever": ("qbench.retrieval.dense", "open_aggretriever"),
     "api": ("qbench.retrieval.api", "open_api"),
 }
 """By family, the module and the function that opens its rankers; imported only when asked for."""

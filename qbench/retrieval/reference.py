@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from qbench.retrieval.entries import REGISTRY
-from qbench.retrieval.registry import RERANKED, Entry, Parameter, Registry
+from qbench.retrieval.grammar import Part, System
+from qbench.retrieval.registry import RERANKED, Entry, Parameter, Registry, Role, Value
 
 
 @dataclass(frozen=True)
 class Row:
-    """What there is to know about one way to write a model.
+    """What there is to know about one way to write a part.
 
     Attributes:
+        role: where in a system it stands; a quantity score stands with its first stage.
         name: how it is written, without parameters.
         what: what it does.
         source: paper and equation, or package.
-        parameters: those that it takes.
+        parameters: those that it takes there.
         needs: what it cannot do without.
     """
 
+    role: Role
     name: str
     what: str
     source: str
@@ -27,23 +31,49 @@ class Row:
     needs: tuple[str, ...]
 
 
+OTHERS: tuple[Role, ...] = ("reranker", "compression", "fusion")
+"""What may follow a first stage."""
+
+
 def rows(registry: Registry = REGISTRY) -> list[Row]:
-    """One row for each model, alone and with each quantity score, then for the other parts."""
+    """One row for each first stage, alone and with each quantity score, then for the parts that may follow one."""
     found = [_row(form, model, quantity) for form, model, quantity in registry.forms("first stage")]
-    others = [e for e in registry.entries if not {"first stage", "quantity score"} & set(e.roles)]
-    return found + [Row(e.name, e.what, e.source, e.parameters, e.needs) for e in others]
+    return found + [
+        Row(role, entry.name, entry.what, entry.source, entry.parameters_as(role), entry.needs)
+        for role in OTHERS
+        for entry in registry.of(role)
+    ]
 
 
 def _row(form: str, model: Entry, quantity: Entry | None) -> Row:
     if quantity is None:
-        return Row(form, model.what, model.source, model.parameters_as("first stage"), model.needs)
+        return Row("first stage", form, model.what, model.source, model.parameters_as("first stage"), model.needs)
     return Row(
+        "first stage",
         form,
         f"{model.name} {quantity.what}",
         quantity.source,
         (*quantity.parameters_on(model), *model.parameters_as("first stage")),
         (*model.needs, *quantity.needs),
     )
+
+
+def parts(system: System, registry: Registry = REGISTRY) -> list[tuple[Row, Mapping[str, Value]]]:
+    """Every part of a system, in the order in which they are written, with the parameters that it was given."""
+    known = {(row.role, row.name): row for row in rows(registry)}
+    first = dict(system.first.model.params) | dict(system.quantity.params if system.quantity else ())
+    found: list[tuple[Row, Mapping[str, Value]]] = [(known["first stage", system.written_first], first)]
+
+    def add(role: Role, part: Part | None) -> None:
+        if part is not None:
+            found.append((known[role, part.name], dict(part.params)))
+
+    add("compression", system.first.compression)
+    if system.reranker is not None:
+        add("reranker", system.reranker.model)
+        add("compression", system.reranker.compression)
+    add("fusion", system.fusion)
+    return found
 
 
 def default(parameter: Parameter) -> str:
@@ -69,18 +99,58 @@ def markdown(registry: Registry = REGISTRY) -> str:
         'spaces is quoted: `Run(path="my runs/a.trec")`. Systems that need conditions run in two settings:',
         "*given* (as data) and *parsed* (from the query's text, by qbench).",
         "",
+        "## First stages",
+        "",
         "| system | what it does | source | parameters | needs |",
         "|---|---|---|---|---|",
     ]
-    for row in rows(registry):
-        defaults = ", ".join(f"`{default(p)}`" for p in row.parameters)
-        lines.append(f"| `{row.name}` | {row.what} | {row.source} | {defaults} | {', '.join(row.needs)} |")
+    lines += [_line(row) for row in rows(registry) if row.role == "first stage"]
+    for role in OTHERS:
+        lines += _section(role, [row for row in rows(registry) if row.role == role])
     lines += ["", "## Parameters", "", "| of | parameter | default | allowed | what it does |", "|---|---|---|---|---|"]
-    for entry in registry.entries:
-        for p in (*entry.parameters, *entry.search_parameters, *entry.score_parameters):
-            owner = f"Q{entry.name}" if p in entry.score_parameters else entry.name
-            shown = default(p).partition("=")[2]
-            lines.append(f"| `{owner}` | `{p.name}` | `{shown}` | {p.allowed()} | {p.help} |")
-    shown = default(RERANKED).partition("=")[2]
-    lines.append(f"| any reranker | `{RERANKED.name}` | `{shown}` | {RERANKED.allowed()} | {RERANKED.help} |")
+    for owners, p in _owned(registry):
+        shown = default(p).partition("=")[2]
+        lines.append(f"| {owners} | `{p.name}` | `{shown}` | {p.allowed()} | {p.help} |")
     return "\n".join(lines) + "\n"
+
+
+_LEADS: Mapping[Role, str] = {
+    "reranker": "Written after ` + `: `BM25 + SBERT(model=my-model, k=100)`. It scores the best `k` documents anew.",
+    "compression": "Written after a model's name and `-`.",
+    "fusion": "Written after a reranker and `-`: `BM25 + SBERT(model=my-model)-I(alpha=0.1)`.",
+}
+
+
+def _section(role: Role, found: list[Row]) -> list[str]:
+    if not found:
+        return []
+    lines = ["", f"## {role.capitalize()}s", "", _LEADS[role], ""]
+    if role == "reranker":  # what they do stands above
+        lines += ["| reranker | parameters | needs |", "|---|---|---|"]
+        return lines + [f"| `{row.name}` | {_defaults(row)} | {', '.join(row.needs)} |" for row in found]
+    lines += [f"| {role} | what it does | source | parameters | needs |", "|---|---|---|---|---|"]
+    return lines + [_line(row) for row in found]
+
+
+def _line(row: Row) -> str:
+    return f"| `{row.name}` | {row.what} | {row.source} | {_defaults(row)} | {', '.join(row.needs)} |"
+
+
+def _defaults(row: Row) -> str:
+    return ", ".join(f"`{default(p)}`" for p in row.parameters)
+
+
+def _owned(registry: Registry) -> Iterator[tuple[str, Parameter]]:
+    """Each parameter once, with the names of all parts that take it."""
+    owners: dict[Parameter, list[str]] = {}
+    for entry in registry.entries:
+        for p in (*entry.parameters, *entry.search_parameters):
+            owners.setdefault(p, []).append(f"`{entry.name}`" + (" *" if p in entry.search_parameters else ""))
+        for p in entry.score_parameters:
+            owners.setdefault(p, []).append(f"`Q{entry.name}`")
+    for p, names in owners.items():
+        if any(name.endswith("*") for name in names):
+            yield ", ".join(name.removesuffix(" *") for name in names) + " as first stages", p
+        else:
+            yield ", ".join(names), p
+    yield "any reranker", RERANKED

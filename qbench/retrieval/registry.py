@@ -14,7 +14,7 @@ Value = float | int | str
 
 Role = Literal["first stage", "quantity score", "reranker", "compression", "fusion"]
 
-Family = Literal["lexical", "run", "single-vector", "sparse", "multi-vector", "api"]
+Family = Literal["lexical", "run", "single-vector", "tct-colbert", "aggretriever", "sparse", "multi-vector", "api"]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,9 @@ from typer.testing import CliRunner
 from qbench.cli.systems import app
 from qbench.errors import UnknownNameError
 from qbench.retrieval.entries import REGISTRY
-from qbench.retrieval.reference import markdown, rows
+from qbench.retrieval.grammar import parse_system
+from qbench.retrieval.reference import markdown, parts, rows
+from qbench.retrieval.registry import Entry, Parameter, Registry
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "systems.md"
 
@@ -32,6 +34,48 @@ def test_explains_one_system():
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("QBM25(alpha=0.25)\n")
     assert ["alpha", "0.25", "1"] in [line.split()[:3] for line in result.stdout.splitlines()]
+
+
+def test_explains_every_part_of_a_composed_system():
+    result = run("QBM25(alpha=0.25) + TCT-ColBERT(model=m, k=100)-I(alpha=0.1, norm=none)")
+    assert result.exit_code == 0, result.output
+    first, reranker, fusion = result.stdout.split("\n\n")[1:]
+    for text, title, known in (
+        (first, "first stage: QBM25", [["alpha", "0.25", "1"], ["k1", "1.5", "1.5"]]),
+        (reranker, "reranker: TCT-ColBERT", [["model", "m", "..."], ["k", "100", "1000"]]),
+        (fusion, "fusion: I", [["alpha", "0.1", "0.5"], ["norm", "none", "max"]]),
+    ):
+        assert text.startswith(title + "\n")
+        told = [line.split()[:3] for line in text.splitlines()]
+        assert all(row in told for row in known)
+    assert "engine" not in reranker  # it looks at the first stage's documents alone
+    assert "Source: WolfPQ eq. 2.8" in reranker
+
+
+def test_lists_what_rerankers_and_fusions_take():
+    listed, page = run().stdout, markdown()
+    for entry in (*REGISTRY.of("reranker"), *REGISTRY.of("fusion")):
+        assert entry.name in listed
+        assert all(f"`{parameter.name}`" in page for parameter in entry.parameters)
+    rerankers = listed.partition("rerankers")[2].partition("fusions")[0]
+    assert "k=1000" in rerankers
+    assert "norm=max" in listed.partition("fusions")[2]
+
+
+def test_parts_cover_compressions():
+    registry = Registry(
+        (*REGISTRY.entries, Entry("PQ", ("compression",), "codes", "x", (Parameter("M", "integer", "parts", 96),)))
+    )
+    system = parse_system("SBERT(model=a)-PQ(M=8) + SBERT(model=b)-PQ-RRF", registry)
+    found = [(row.role, row.name, dict(given)) for row, given in parts(system, registry)]
+    assert found == [
+        ("first stage", "SBERT", {"model": "a"}),
+        ("compression", "PQ", {"M": 8}),
+        ("reranker", "SBERT", {"model": "b"}),
+        ("compression", "PQ", {}),
+        ("fusion", "RRF", {}),
+    ]
+    assert "## Compressions" in markdown(registry)
 
 
 def test_an_unknown_system_is_an_error():

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from qbench.errors import InputError
-from qbench.models.folders import model_digest, model_folder
+from qbench.models.folders import model_digest, model_folder, transformer_folder
 
 
 @pytest.fixture
@@ -62,3 +62,15 @@ def test_a_name_on_the_hub_becomes_a_folder(folder, monkeypatch):
     assert name == "org/model"
     assert "*.safetensors" in patterns
     assert not any("bin" in pattern for pattern in patterns)
+
+
+def test_the_transformer_of_an_old_folder_has_a_folder_of_its_own(folder, tmp_path):
+    assert transformer_folder(folder) == folder
+    (folder / "0_Transformer").mkdir()
+    (folder / "0_Transformer" / "config.json").write_text("{}")
+    (folder / "modules.json").write_text('[{"path": "0_Transformer"}, {"path": "1_Pooling"}]')
+    assert transformer_folder(folder) == folder / "0_Transformer"
+    for text, said in (("{}", "not a list of modules"), ('[{"path": ".."}]', "is no transformer")):
+        (folder / "modules.json").write_text(text)
+        with pytest.raises(InputError, match=said):
+            transformer_folder(folder)

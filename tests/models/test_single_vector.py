@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import json
 import shutil
 
 import numpy as np
@@ -11,7 +12,9 @@ import pytest
 
 from qbench.errors import InputError, MissingPackageError, OptionError
 from qbench.models import single_vector as module
-from qbench.models.single_vector import encode_to, load_encoder
+from qbench.models.folders import model_kind
+from qbench.models.single_vector import NotFiniteError, encode_by_length, encode_to, load_encoder
+from qbench.scoring.quantised import restored
 from tests.encoder_factories import THINGS, YEARS
 
 TEXTS = [
@@ -113,6 +116,9 @@ def test_a_killed_encoding_goes_on(encoder, tmp_path, monkeypatch):
                 raise KeyboardInterrupt
             return encoder.encode(texts, role)
 
+        def cut(self, texts):
+            return encoder.cut(texts)
+
     path = tmp_path / "vectors.npy"
     with pytest.raises(KeyboardInterrupt):
         encode_to(path, texts, Counting())
@@ -133,3 +139,201 @@ def test_nothing_is_fetched_that_cannot_be_opened(monkeypatch):
     monkeypatch.setattr("qbench.models.folders.find_spec", lambda name: None)
     with pytest.raises(MissingPackageError, match=r"pip install 'qbench\[neural\]'"):
         load_encoder("bert-base-uncased")
+
+
+@pytest.mark.parametrize("pooling", ["mean", "cls", "max"])
+def test_pooling_can_be_chosen(tiny, pooling):
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    vectors = load_encoder(str(tiny), pooling=pooling).encode(TEXTS[:2])
+    model, tokenizer = AutoModel.from_pretrained(tiny), AutoTokenizer.from_pretrained(tiny)
+    for text, vector in zip(TEXTS[:2], vectors, strict=True):
+        with torch.no_grad():
+            hidden = model(**tokenizer(text, return_tensors="pt")).last_hidden_state[0]
+        pooled = {"mean": hidden.mean(dim=0), "cls": hidden[0], "max": hidden.amax(dim=0)}[pooling]
+        np.testing.assert_allclose(vector, (pooled / pooled.norm()).numpy(), atol=1e-5)
+
+
+def test_only_cosines_need_vectors_of_length_one(tiny, tmp_path):
+    from sentence_transformers import SentenceTransformer
+
+    plain = load_encoder(str(tiny), similarity="dot")
+    assert plain.similarity == "dot"
+    theirs = SentenceTransformer(str(tiny))
+    np.testing.assert_allclose(plain.encode(TEXTS), theirs.encode(TEXTS), atol=1e-5)
+    theirs.similarity_fn_name = "dot"
+    theirs.save_pretrained(str(tmp_path / "dot"), create_model_card=False)
+    assert load_encoder(str(tmp_path / "dot")).similarity == "dot"
+    assert load_encoder(str(tmp_path / "dot"), similarity="cosine").similarity == "cosine"
+    theirs.similarity_fn_name = "euclidean"
+    theirs.save_pretrained(str(tmp_path / "far"), create_model_card=False)
+    with pytest.raises(OptionError, match=r"neither by cosine nor by dot product \(found 'euclidean'\)"):
+        load_encoder(str(tmp_path / "far"))
+
+
+def test_a_model_without_pooling_has_none_to_choose(tiny):
+    from qbench.models.single_vector import _pool
+
+    class Words:
+        def named_children(self):
+            return iter(())
+
+    with pytest.raises(OptionError, match="does not pool"):
+        _pool(Words(), "cls")
+
+
+def test_cut_texts_are_told_with_the_models_own_prompt(tiny):
+    encoder = load_encoder(str(tiny), max_length=6)
+    texts = ["", "the revenue of 2019", "the revenue of 2019 in", "the revenue " * 5000]
+    assert encoder.cut(texts).tolist() == [False, False, True, True]
+    encoder.model.prompts = {"query": "in the total ", "passage": "the "}
+    assert encoder.cut(texts).tolist() == [False, True, True, True]
+
+
+def test_batches_are_halved_until_they_fit(tiny, monkeypatch):
+    import torch
+
+    encoder, tried = load_encoder(str(tiny), batch=8), []
+    real = encoder.model.encode_document
+
+    def small(texts, batch_size, **options):
+        tried.append(batch_size)
+        if batch_size > 2:
+            raise torch.cuda.OutOfMemoryError
+        return real(texts, batch_size=batch_size, **options)
+
+    monkeypatch.setattr(encoder.model, "encode_document", small)
+    vectors = encoder.encode(TEXTS)
+    assert tried == [8, 4, 2]
+    np.testing.assert_allclose(vectors, load_encoder(str(tiny)).encode(TEXTS), atol=1e-6)
+
+
+@pytest.mark.parametrize("size", [1, 3, 100])
+def test_texts_go_through_by_length_and_come_back_in_order(size):
+    seen = []
+
+    def run(texts):
+        seen.append([len(text) for text in texts])
+        return np.array([[len(text), 1] for text in texts], np.float32)
+
+    vectors = encode_by_length(TEXTS, 2, run, size)
+    assert vectors[:, 0].tolist() == [len(text) for text in TEXTS]
+    flat = [length for batch in seen for length in batch]
+    assert flat == sorted(flat, reverse=True)
+    assert max(map(len, seen)) <= size
+    with pytest.raises(NotFiniteError, match="not finite") as caught:
+        encode_by_length(["a", "bb"], 1, lambda texts: np.array([[np.nan if t == "a" else 0] for t in texts]), 9)
+    assert caught.value.position == 0
+
+
+@pytest.mark.parametrize("dtype", ["float16", "int8"])
+def test_vectors_are_stored_smaller_and_a_killed_encoding_goes_on(encoder, tmp_path, monkeypatch, dtype):
+    monkeypatch.setattr(module, "BLOCK", 5)
+    calls = []
+
+    class Dying:
+        dimension, similarity = encoder.dimension, "cosine"
+
+        def encode(self, texts, role="document"):
+            calls.append(len(texts))
+            if len(calls) == 3:
+                raise KeyboardInterrupt
+            return encoder.encode(texts, role)
+
+        def cut(self, texts):
+            return np.array(["debt" in text for text in texts])
+
+    path, texts = tmp_path / "vectors.npy", pl.Series(TEXTS)
+    with pytest.raises(KeyboardInterrupt):
+        encode_to(path, texts, Dying(), dtype=dtype)
+    cut = encode_to(path, texts, Dying(), dtype=dtype)
+    assert cut.tolist() == ["debt" in text for text in TEXTS]
+    assert len(calls) == 6
+    found, expected = np.load(path), encoder.encode(TEXTS)
+    assert found.dtype == dtype
+    names = {p.name for p in tmp_path.iterdir()}
+    if dtype == "int8":
+        assert names == {"vectors.npy", "vectors.scales.npy"}
+        found = restored(found, np.load(tmp_path / "vectors.scales.npy"))
+    else:
+        assert names == {"vectors.npy"}
+    np.testing.assert_allclose(found, expected, atol=0.5 * np.abs(expected).max() / 127 + 1e-6)
+
+
+def test_what_float16_cannot_hold_is_an_error(tmp_path):
+    class Large:
+        dimension, similarity = 2, "dot"
+
+        def encode(self, texts, role="document"):
+            return np.array([[1.0, -7e4]] * len(texts), np.float32)
+
+        def cut(self, texts):
+            return np.zeros(len(texts), bool)
+
+    with pytest.raises(OptionError, match=r"too large for float16 \(found 70000.0\)"):
+        encode_to(tmp_path / "v.npy", pl.Series(["a"]), Large(), dtype="float16")
+    encode_to(tmp_path / "w.npy", pl.Series(["a"]), Large(), dtype="int8")
+
+
+def said_to_be(name, base, folder):
+    """What sentence-transformers writes for a model of another kind; only its configuration matters here."""
+    shutil.copytree(base, folder)
+    (folder / "modules.json").write_text("[]")
+    (folder / "config_sentence_transformers.json").write_text(json.dumps({"model_type": name}))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("SparseEncoder", "this is a sparse model, and a single-vector model is needed. Name the system SPLADE"),
+        ("MultiVectorEncoder", "this is a multi-vector model.*Name the system ColBERT"),
+        ("ColBERT", "this is a multi-vector model"),
+        ("CrossEncoder", "this is a cross-encoder model.*Choose another"),
+    ],
+)
+def test_a_model_of_another_kind_is_refused(tiny, tmp_path, name, said):
+    with pytest.raises(InputError, match=said):
+        load_encoder(str(said_to_be(name, tiny, tmp_path / name)))
+
+
+def test_what_sentence_transformers_itself_saves_is_told_apart(tiny, tmp_path):
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.multi_vector_encoder import MultiVectorEncoder
+    from sentence_transformers.sparse_encoder import SparseEncoder
+    from sentence_transformers.sparse_encoder.modules import MLMTransformer, SpladePooling
+    from transformers import BertConfig, BertForMaskedLM
+
+    from qbench.models.aggretriever import load_aggretriever
+
+    SentenceTransformer(str(tiny)).save_pretrained(str(tmp_path / "dense"), create_model_card=False)
+    MultiVectorEncoder(str(tiny)).save_pretrained(str(tmp_path / "colbert"), create_model_card=False)
+    masked = shutil.copytree(tiny, tmp_path / "masked")
+    BertForMaskedLM(BertConfig.from_pretrained(tiny)).save_pretrained(masked)
+    splade = SparseEncoder(modules=[MLMTransformer(str(masked)), SpladePooling()])
+    splade.save_pretrained(str(tmp_path / "splade"), create_model_card=False)
+    kinds = {name: model_kind(tmp_path / name) for name in ("dense", "colbert", "splade", "masked")}
+    assert kinds == {"dense": "single-vector", "colbert": "multi-vector", "splade": "sparse", "masked": "plain"}
+    load_encoder(str(tmp_path / "dense"))
+    assert load_aggretriever(str(tmp_path / "splade")).config.head == "own"
+    for name in ("colbert", "splade"):
+        with pytest.raises(InputError, match=f"{name}: this is a"):
+            load_encoder(str(tmp_path / name))
+
+
+def test_an_aggretriever_starts_from_what_has_an_encoder_and_is_no_sbert(tiny, tmp_path):
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.multi_vector_encoder import MultiVectorEncoder
+
+    from qbench.models.aggretriever import load_aggretriever
+
+    dense, colbert, made = (tmp_path / name for name in ("dense", "colbert", "made"))
+    SentenceTransformer(str(tiny)).save_pretrained(str(dense), create_model_card=False)
+    MultiVectorEncoder(str(tiny)).save_pretrained(str(colbert), create_model_card=False)
+    made.mkdir()
+    load_aggretriever(str(dense)).save(made)
+    with pytest.raises(InputError, match="made: this is an Aggretriever, and a single-vector model is needed"):
+        load_encoder(str(made))
+    with pytest.raises(InputError, match="colbert: this is a multi-vector model, and an Aggretriever or a BERT"):
+        load_aggretriever(str(colbert))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qbench.errors import BudgetError, InputError, OptionError, ServerError
+from qbench.errors import BudgetError, InputError, OptionError
 from qbench.llm.budget import Budget, Limit, Price
 from qbench.llm.client import Access
 from qbench.retrieval.api import expected_calls
@@ -97,7 +97,7 @@ def test_queries_of_another_size_than_the_index_are_refused(web, tmp_path):
     ask(tmp_path, "OpenAI")
     (tmp_path / "answers.sqlite").unlink()
     web.embed = lambda texts: embed(texts, size=8)
-    with pytest.raises(ServerError, match="of 8 numbers, and 16 are needed"):
+    with pytest.raises(InputError, match="holds vectors of 16 numbers, and the model gives others"):
         ask(tmp_path, "OpenAI", split="dev")
 
 

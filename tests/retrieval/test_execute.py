@@ -186,9 +186,17 @@ def test_a_finished_run_is_not_made_again(tmp_path, monkeypatch):
 def test_a_finished_run_that_was_damaged_is_named(tmp_path):
     ask(tmp_path, "BM25")
     (path,) = tmp_path.rglob("run.parquet")
-    path.write_bytes(b"PAR1")
+    path.write_bytes(b"x" * path.stat().st_size)
     with pytest.raises(InputError, match="cannot be read"):
         ask(tmp_path, "BM25")
+
+
+def test_a_finished_run_that_was_cut_short_is_made_again(tmp_path):
+    (first,) = ask(tmp_path, "BM25")
+    (path,) = tmp_path.rglob("run.parquet")
+    path.write_bytes(b"PAR1")
+    (again,) = ask(tmp_path, "BM25")
+    assert again.run.equals(first.run)
 
 
 def test_what_can_change_a_run_changes_its_digest(tmp_path):

@@ -15,6 +15,7 @@ from qbench.retrieval.analysis import tokens
 from qbench.retrieval.dense import Dense, distinct
 from qbench.retrieval.entries import REGISTRY
 from qbench.retrieval.rankers import Place, Search, open_ranker
+from qbench.retrieval.registry import filled
 from tests.api_server import ApiServer
 from tests.encoder_factories import tiny_bert
 
@@ -41,12 +42,38 @@ def model(tmp_path_factory):
     return tiny_bert(tmp_path_factory.mktemp("model") / "tiny", words)
 
 
-@pytest.fixture(params=["numpy", "rank-bm25", "run", "dense", "OpenAI", "Cohere"])
+@pytest.fixture(scope="session")
+def aggretriever(tmp_path_factory, model):
+    from qbench.models.aggretriever import Aggretriever
+
+    folder = tmp_path_factory.mktemp("aggretriever") / "tiny"
+    folder.mkdir()
+    Aggretriever.new(model, agg_dimension=12, cls_dimension=8).save(folder)
+    return folder
+
+
+DENSE = {
+    "dense": ("SBERT", {}),
+    "dense-float16": ("SBERT", {"dtype": "float16"}),
+    "dense-int8": ("SBERT", {"dtype": "int8"}),
+    "dense-faiss": ("SBERT", {"engine": "faiss"}),
+    "dense-faiss-int8": ("SBERT", {"engine": "faiss", "dtype": "int8"}),
+    "dense-cls-dot": ("SBERT_ft", {"pooling": "cls", "similarity": "dot"}),
+    "tct": ("TCT-ColBERT", {}),
+    "tct-max-plain-int8": ("TCT-ColBERT", {"pooling": "max", "markers": "none", "dtype": "int8"}),
+    "aggretriever": ("Aggretriever", {}),
+    "aggretriever-faiss": ("Aggretriever", {"engine": "faiss", "dtype": "float16"}),
+}
+
+
+@pytest.fixture(params=["numpy", "rank-bm25", "run", *DENSE, "OpenAI", "Cohere"])
 def stage(request, tmp_path, monkeypatch):
     if request.param in ("OpenAI", "Cohere"):
         return api(request.param, request.getfixturevalue("web"), tmp_path, monkeypatch, depth=4)
-    if request.param == "dense":
-        return dense(request.getfixturevalue("model"), tmp_path, depth=4)
+    if request.param in DENSE:
+        name, changes = DENSE[request.param]
+        model = request.getfixturevalue("aggretriever" if name == "Aggretriever" else "model")
+        return dense(model, tmp_path, depth=4, name=name, **changes)
     if request.param == "run":
         path = tmp_path / "a.run"
         path.write_text("".join(f"{q} Q0 {d} 1 {s} x\n" for q, d, s in RUN))
@@ -59,9 +86,14 @@ def bm25(engine, folder, **changes):
     return opened("BM25", values, CORPUS, "key", folder).ranker
 
 
-def dense(model, folder, *, depth=1000, corpus=CORPUS):
-    values = {"model": str(model), "max_length": 0}
-    return opened("SBERT", values, corpus, "key", folder, depth=depth).ranker
+def opened_dense(model, folder, *, depth=1000, corpus=CORPUS, name="SBERT", **changes):
+    given = {"model": str(model), **changes}
+    values = filled(REGISTRY.find(name, "first stage").parameters_as("first stage"), given.items())
+    return opened(name, values, corpus, "key", folder, depth=depth)
+
+
+def dense(model, folder, **options):
+    return opened_dense(model, folder, **options).ranker
 
 
 @pytest.fixture
@@ -98,7 +130,7 @@ def test_given_documents_score_as_when_they_are_found(stage, text):
     found = stage.search(asked)
     backwards = found.docs[::-1]
     (asked,) = stage.encoded([Search("q1", text)])
-    np.testing.assert_allclose(stage.scores(asked, backwards), found.scores[::-1], atol=1e-6)
+    np.testing.assert_allclose(stage.scores(asked, backwards), found.scores[::-1], rtol=1e-5, atol=1e-6)
     assert stage.scores(asked, found.docs[:0]).shape == (0,)
 
 
@@ -109,7 +141,7 @@ def test_searches_prepared_together_find_what_each_finds_alone(stage):
     for one, alone in zip(ready, asked, strict=True):
         (alone,) = stage.prepared([alone])
         assert stage.search(one).docs.tolist() == stage.search(alone).docs.tolist()
-        np.testing.assert_allclose(stage.search(one).scores, stage.search(alone).scores, atol=1e-6)
+        np.testing.assert_allclose(stage.search(one).scores, stage.search(alone).scores, rtol=1e-5, atol=1e-6)
 
 
 def test_dense_search_ranks_by_cosine_and_equal_texts_by_falling_id(model, tmp_path):

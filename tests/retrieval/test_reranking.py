@@ -51,6 +51,16 @@ def test_the_best_k_are_ranked_again_and_the_others_left_out(tmp_path, tiny):
         assert set(scores(both, query.query_id)) == set(best)
 
 
+@pytest.mark.parametrize("name", ["TCT-ColBERT", "Aggretriever", "SBERT_out"])
+def test_every_dense_model_reranks_with_the_scores_that_it_retrieves_with(tmp_path, tiny, name):
+    dense, both = ask(tmp_path, f"{name}(model={tiny})", f"BM25 + {name}(model={tiny}, k=3)")
+    for query in BENCHMARK.part("test"):
+        found, alone = scores(both, query.query_id), scores(dense, query.query_id)
+        assert found == pytest.approx({doc: alone[doc] for doc in found}, rel=1e-5)
+    assert both.meta["reranker_documents_cut"] == dense.meta["documents_cut"] == 0
+    assert ("reranker_aggretriever" in both.meta) == (name == "Aggretriever")
+
+
 @pytest.mark.parametrize("alpha", [0, 0.25, 1])
 def test_interpolation_is_equation_5_10(tmp_path, tiny, alpha):
     reranker = f"BM25 + SBERT(model={tiny})"

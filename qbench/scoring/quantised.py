@@ -1,0 +1,58 @@
+"""Vectors in one byte a number: 8-bit integers, and one scale for each vector.
+
+A vector x is kept as q = round(x / s) with s = max |x_i| / 127, so that no number is off by more than s / 2, its
+maximum divided by 254. A dot product with a query y, which stays in float32, is off by at most sum |y_i| * s / 2. The
+errors have both signs: with MiniLM's cosines, where that bound is 0.010 on average, 0.0015 was the most, 0.0004 usual.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+STEPS = 127
+"""The largest code; -128 is not used, so that the codes of x and -x differ in sign alone."""
+
+
+def quantised(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Vectors as 8-bit integers with a scale each.
+
+    Args:
+        vectors: shape (n, d), finite.
+
+    Returns:
+        codes of shape (n, d), from -127 to 127, and scales of shape (n,): row i stands for scales[i] * codes[i]. A
+        vector of zeros has the scale 0.
+
+    >>> quantised(np.array([[0.0, 2.54, -1.28]], dtype=np.float32))
+    (array([[  0, 127, -64]], dtype=int8), array([0.02], dtype=float32))
+    """
+    highest = np.abs(vectors).max(axis=1, initial=0.0)
+    scales = (highest / STEPS).astype(np.float32)
+    # A vector of zeros, and one so small that its scale is: both are codes of 0.
+    divisors = np.where(scales > 0, scales, np.float32(np.inf))[:, None]
+    codes = np.clip(np.rint(vectors / divisors), -STEPS, STEPS).astype(np.int8)
+    return codes, scales
+
+
+def restored(
+    vectors: NDArray[np.float32] | NDArray[np.float16] | NDArray[np.int8], scales: NDArray[np.float32] | None = None
+) -> NDArray[np.float32]:
+    """Stored vectors in float32.
+
+    Args:
+        vectors: shape (n, d).
+        scales: shape (n,), of `quantised` ones; None for others.
+
+    Returns:
+        shape (n, d); the array itself where nothing has to be done.
+
+    >>> restored(np.array([[0, 127, -64]], dtype=np.int8), np.array([0.5], dtype=np.float32))
+    array([[  0. ,  63.5, -32. ]], dtype=float32)
+    """
+    found = vectors.astype(np.float32, copy=False)
+    return found if scales is None else found * scales[:, None]

@@ -1,0 +1,208 @@
+"""Dense search: how vectors are stored, what is counted, what is refused, and what faiss finds."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+
+from qbench.errors import InputError, MissingPackageError, OptionError
+from qbench.models import single_vector
+from qbench.retrieval.dense import Dense
+from qbench.retrieval.entries import REGISTRY
+from qbench.retrieval.faiss_index import FILE, build_faiss, lists_of, open_faiss
+from qbench.retrieval.rankers import Place, Search, open_ranker
+from qbench.retrieval.registry import filled
+from qbench.scoring.nearest import nearest
+from qbench.scoring.quantised import quantised
+from tests.encoder_factories import FILLERS, THINGS, WORDS, YEARS, tiny_bert
+
+TEXTS = [f"the {filler} {thing} of {year}" for filler in FILLERS for thing in THINGS for year in YEARS]
+CORPUS = pl.DataFrame({"doc_id": [f"d{n:03}" for n in range(96)][::-1], "passage": TEXTS})
+ASKED = [Search("q1", "revenue of 2019"), Search("q2", "the tax"), Search("q3", "")]
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    return tiny_bert(tmp_path_factory.mktemp("models") / "tiny", WORDS)
+
+
+def dense(model, folder, name="SBERT", *, corpus=CORPUS, key="key", depth=20, role="first stage", **changes):
+    entry = REGISTRY.find(name, role)
+    values = filled(entry.parameters_as(role), {"model": str(model), **changes}.items())
+    return open_ranker(entry, values, Place(corpus, key, folder, depth))
+
+
+@pytest.mark.parametrize(("dtype", "size"), [("float32", 4), ("float16", 2), ("int8", 1)])
+def test_the_index_is_as_large_as_its_numbers_and_ranks_nearly_alike(tiny, tmp_path, dtype, size):
+    exact = dense(tiny, tmp_path).ranker
+    found = dense(tiny, tmp_path, dtype=dtype)
+    assert found.ranker.vectors.dtype == dtype
+    rest = 96 * 8 * 2 + 5000 + (96 * 4 if dtype == "int8" else 0)  # starts, docs, headers; scales
+    assert 96 * 32 * size < found.size < 96 * 32 * size + rest
+    for one in ASKED:
+        (asked,) = exact.encoded([one])
+        docs = np.arange(96)
+        off = np.abs(found.ranker.scores(asked, docs) - exact.scores(asked, docs)).max()
+        assert off < {4: 1e-6, 2: 1e-3, 1: 2e-2}[size]
+
+
+def test_each_way_to_store_is_an_index_of_its_own(tiny, tmp_path):
+    for changes in ({}, {"dtype": "float16"}, {"dtype": "int8"}, {"pooling": "cls"}, {"similarity": "dot"}):
+        dense(tiny, tmp_path, **changes)
+    assert len(list(tmp_path.rglob("vectors.npy"))) == 5
+    dense(tiny, tmp_path, similarity="cosine")  # the model's own
+    dense(tiny, tmp_path, role="reranker", k=7)
+    assert len(list(tmp_path.rglob("vectors.npy"))) == 5
+
+
+def test_documents_that_are_cut_are_counted_with_their_copies(tiny, tmp_path):
+    long = "the revenue of 2019 " * 2500
+    corpus = pl.DataFrame({"doc_id": ["e", "d", "c", "b", "a"], "passage": [long, "tax", long, "", "tax"]})
+    found = dense(tiny, tmp_path, corpus=corpus)
+    assert found.meta == {"documents_cut": 2, "similarity": "cosine"}
+    assert dense(tiny, tmp_path, corpus=corpus).meta["documents_cut"] == 2  # from the disk
+    scores = found.ranker.search(ASKED[0]).scores
+    assert scores[0] == scores[2]
+    assert np.isfinite(scores).all()
+    assert dense(tiny, tmp_path, name="TCT-ColBERT", corpus=corpus).meta["documents_cut"] == 2
+    said = dense(tiny, tmp_path, name="Aggretriever", corpus=corpus).meta
+    assert said["documents_cut"] == 2
+    assert "not trained" in said["aggretriever"]
+
+
+@pytest.mark.parametrize("engine", ["exact", "faiss"])
+@pytest.mark.parametrize("dtype", ["float32", "int8"])
+def test_an_empty_corpus_finds_nothing(tiny, tmp_path, engine, dtype):
+    corpus = pl.DataFrame({"doc_id": [], "passage": []}, schema={"doc_id": pl.String, "passage": pl.String})
+    found = dense(tiny, tmp_path, corpus=corpus, engine=engine, dtype=dtype)
+    assert found.ranker.search(ASKED[0]).docs.size == 0
+    assert found.meta["documents_cut"] == 0
+
+
+def test_a_vector_that_is_not_finite_names_its_document(tiny, tmp_path):
+    import torch
+    from transformers import AutoModel
+
+    broken = shutil.copytree(tiny, tmp_path / "broken")
+    words = (tiny / "vocab.txt").read_text().split()
+    model = AutoModel.from_pretrained(tiny)
+    with torch.no_grad():
+        model.embeddings.word_embeddings.weight[words.index("debt")] = float("nan")
+    model.save_pretrained(broken)
+    first = next(n for n, text in enumerate(TEXTS) if "debt" in text)
+    said = rf"document {CORPUS['doc_id'][first]} a vector that is not finite \(found '{TEXTS[first]}'\)"
+    with pytest.raises(InputError, match=said):
+        dense(broken, tmp_path / "indexes")
+    with pytest.raises(InputError, match=r"not finite \(found 'the debt'\)"):
+        without = CORPUS.filter(~pl.col("passage").str.contains("debt"))
+        dense(broken, tmp_path / "indexes", corpus=without, key="other").ranker.encoded([Search("q", "the debt")])
+
+
+def test_a_model_that_does_not_fit_the_index_is_refused(tiny, tmp_path):
+    found = dense(tiny, tmp_path).ranker
+    with pytest.raises(InputError, match=r"vectors of 30 numbers, and the model gives others \(found 32\)"):
+        Dense(found.encoder, found.vectors[:, :30], found.starts, found.docs, 5)
+
+
+def test_a_killed_build_goes_on_and_gives_the_same_bytes(tiny, tmp_path, monkeypatch):
+    monkeypatch.setattr(single_vector, "BLOCK", 40)
+    whole = dense(tiny, tmp_path / "whole", dtype="int8")
+    real, calls = single_vector.SingleVector.encode, []
+
+    def dying(self, texts, role="document"):
+        calls.append(len(texts))
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return real(self, texts, role)
+
+    monkeypatch.setattr(single_vector.SingleVector, "encode", dying)
+    with pytest.raises(KeyboardInterrupt):
+        dense(tiny, tmp_path / "killed", dtype="int8")
+    again = dense(tiny, tmp_path / "killed", dtype="int8")
+    assert calls == [40, 40, 40, 16]
+
+    def arrays(folder):
+        return {path.name: path.read_bytes() for path in folder.rglob("*.npy")}
+
+    assert arrays(tmp_path / "killed") == arrays(tmp_path / "whole")
+    assert set(arrays(tmp_path / "whole")) == {"vectors.npy", "vectors.scales.npy", "starts.npy", "docs.npy"}
+    assert again.meta == whole.meta
+
+
+def clustered(count, dimension=16):
+    rng = np.random.default_rng(0)
+    middles = rng.standard_normal((20, dimension))
+    found = middles[rng.integers(20, size=count)] + 0.5 * rng.standard_normal((count, dimension))
+    return found.astype(np.float32)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int8"])
+def test_faiss_finds_more_the_more_lists_it_looks_into(tmp_path, dtype):
+    vectors, asked = np.split(clustered(6030), [6000])
+    stored, scales = quantised(vectors) if dtype == "int8" else (vectors.astype(dtype), None)
+    folder = build_faiss(stored, scales, dtype, tmp_path).folder
+    exact, _ = nearest(stored, asked, 50, scales)
+    recalls = []
+    for nprobe in (1, 8, 10_000):
+        proposed = open_faiss(folder, nprobe).propose(asked, 50)
+        assert all((np.diff(row) > 0).all() for row in proposed)
+        recalls.append(np.mean([np.isin(e, p).mean() for e, p in zip(exact, proposed, strict=True)]))
+    assert recalls[0] < recalls[1] <= recalls[2] + 1e-9
+    assert recalls[1] > 0.8
+    # All lists: what is lost is what faiss' own copy rounds.
+    assert recalls[2] > (0.999 if dtype == "float32" else 0.9)
+
+
+def test_faiss_is_a_part_of_the_index_and_the_same_again(tiny, tmp_path):
+    plain = dense(tiny, tmp_path / "a")
+    found = dense(tiny, tmp_path / "a", engine="faiss")
+    assert found.size > plain.size + 96 * 32 * 4
+    assert found.seconds > plain.seconds
+    other = dense(tiny, tmp_path / "a", engine="faiss", nprobe=1)
+    assert len(list((tmp_path / "a").rglob(FILE))) == 1
+    assert other.ranker.index.nprobe == 1
+    dense(tiny, tmp_path / "b", engine="faiss")
+    one, two = (next((tmp_path / name).rglob(FILE)).read_bytes() for name in "ab")
+    assert one == two
+
+
+def test_all_lists_give_what_exact_search_gives(tiny, tmp_path):
+    exact, faiss = dense(tiny, tmp_path).ranker, dense(tiny, tmp_path, engine="faiss", nprobe=1000).ranker
+    for a, b in zip(exact.prepared(ASKED), faiss.prepared(ASKED), strict=True):
+        assert a.found.docs.tolist() == b.found.docs.tolist()
+        np.testing.assert_allclose(a.found.scores, b.found.scores, atol=1e-6)
+
+
+def test_a_damaged_faiss_file_is_named(tiny, tmp_path):
+    dense(tiny, tmp_path, engine="faiss")
+    path = next(tmp_path.rglob(FILE))
+    path.write_bytes(b"x" * path.stat().st_size)
+    with pytest.raises(InputError, match=r"vectors.faiss: the index cannot be read"):
+        dense(tiny, tmp_path, engine="faiss")
+
+
+def test_without_faiss_there_is_a_line_to_install_it_before_any_encoding(tiny, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "faiss", None)
+    with pytest.raises(MissingPackageError, match=r"pip install 'qbench\[faiss\]'"):
+        dense(tiny, tmp_path, engine="faiss")
+    assert not list(tmp_path.rglob("vectors.npy"))
+    assert dense(tiny, tmp_path).ranker.search(ASKED[0]).docs.size == 20
+
+
+def test_lists_are_as_many_as_k_means_can_fill():
+    assert [lists_of(n) for n in (0, 1, 39, 78, 96)] == [1, 1, 1, 2, 2]
+    assert all(lists_of(n) * 39 <= max(n, 39) for n in range(0, 30_000, 777))
+
+
+def test_values_that_are_not_allowed_are_refused():
+    for name, value in (("dtype", "float64"), ("engine", "hnsw"), ("pooling", "sum"), ("nprobe", 0)):
+        parameter = next(
+            p for p in REGISTRY.find("SBERT", "first stage").parameters_as("first stage") if p.name == name
+        )
+        with pytest.raises(OptionError, match=name):
+            parameter.checked(value)
+    assert "engine" not in {p.name for p in REGISTRY.find("SBERT", "reranker").parameters_as("reranker")}
