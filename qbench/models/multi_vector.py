@@ -184,15 +184,17 @@ def _document_prompt(model: sentence_transformers.MultiVectorEncoder) -> str:
 
 @contextmanager
 def _whole(folder: Path) -> Iterator[None]:
-    """Faults of loading as errors for people."""
+    """Faults of loading as errors for people; torch's random numbers go on as if nothing had been loaded."""
     try:
         import sentence_transformers  # noqa: F401
+        import torch
     except ImportError:
         raise MissingPackageError(
             "neural models need sentence-transformers", remedy="Install it: pip install 'qbench[neural]'"
         ) from None
     try:
-        with quiet():
+        # A layer draws its weights before it is given others.
+        with quiet(), torch.random.fork_rng(devices=[]):
             yield
     except (InputError, MissingPackageError):
         raise

@@ -40,10 +40,12 @@ def model(tmp_path_factory):
     return tiny_bert(tmp_path_factory.mktemp("model") / "tiny", words)
 
 
-@pytest.fixture(params=["numpy", "rank-bm25", "run", "dense"])
+@pytest.fixture(params=["numpy", "rank-bm25", "run", "dense", "late exact", "late centroids"])
 def stage(request, tmp_path):
     if request.param == "dense":
         return dense(request.getfixturevalue("model"), tmp_path, depth=4)
+    if request.param.startswith("late"):
+        return late(request.getfixturevalue("model"), tmp_path, engine=request.param.split()[1])
     if request.param == "run":
         path = tmp_path / "a.run"
         path.write_text("".join(f"{q} Q0 {d} 1 {s} x\n" for q, d, s in RUN))
@@ -59,6 +61,11 @@ def bm25(engine, folder, **changes):
 def dense(model, folder, *, depth=1000, corpus=CORPUS):
     values = {"model": str(model), "max_length": 0}
     return opened("SBERT", values, corpus, "key", folder, depth=depth).ranker
+
+
+def late(model, folder, *, engine):
+    values = {"model": str(model), "max_length": 0, "dtype": "float16", "engine": engine, "nprobe": 1, "candidates": 5}
+    return opened("ColBERT", values, CORPUS, "key", folder, depth=4).ranker
 
 
 def search(text, query_id="q1"):
