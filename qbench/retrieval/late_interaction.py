@@ -7,7 +7,7 @@ Source: Khattab and Zaharia (2020); *Numbers Matter* eq. 6 and 7.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -179,34 +179,39 @@ def build_token_vectors(
 
     def make(folder: Path) -> None:
         texts, starts, docs = distinct(passages)
-        cut = _join(
-            folder, list(encode_blocks(folder, texts, encode, progress, block=BLOCK)), encoder.dimension, precision
-        )
-        save_arrays(folder, {"text_starts": starts, "text_docs": docs})
+        # Twice over the blocks, because a mapped array is an open file and there may be thousands.
+        told = [np.empty(0, np.int64)]
+        cut = [np.empty(0, bool)]
+        for block in encode_blocks(folder, texts, encode, progress, block=BLOCK):
+            told.append(np.array(block["lengths"]))
+            cut.append(np.array(block["cut"]))
+        token_starts = np.append(0, np.cumsum(np.concatenate(told))).astype(np.int64)
+        shape = int(token_starts[-1]), encoder.dimension
+        _join(folder, encode_blocks(folder, texts, encode, block=BLOCK), shape, precision)
+        save_arrays(folder, {"token_starts": token_starts, "text_starts": starts, "text_docs": docs})
         # Of documents, and not of texts.
-        write_json(folder / COUNTS, {"documents_cut": int(np.diff(starts)[cut].sum())})
+        write_json(folder / COUNTS, {"documents_cut": int(np.diff(starts)[np.concatenate(cut)].sum())})
         remove_blocks(folder)
 
     return stored(root, "token vectors", {**params, "dtype": precision, "version": __version__}, make)
 
 
 def _join(
-    folder: Path, blocks: Sequence[Mapping[str, NDArray[Any]]], dimension: int, precision: Precision
-) -> NDArray[np.bool_]:
-    """Write the blocks' vectors into one file each kind, block by block; which texts were cut comes back."""
-    lengths = np.concatenate([np.empty(0, np.int64), *(block["lengths"] for block in blocks)])
-    save_arrays(folder, {"token_starts": np.append(0, np.cumsum(lengths)).astype(np.int64)})
-    shapes: dict[str, tuple[tuple[int, ...], str]] = {"vectors": ((int(lengths.sum()), dimension), precision)}
-    if precision == "int8":
-        shapes["scales"] = ((int(lengths.sum()),), "float32")
-    for name, (shape, kind) in shapes.items():
-        array = np.lib.format.open_memmap(folder / f"{name}.npy", mode="w+", dtype=kind, shape=shape)
-        done = 0
-        for block in blocks:
-            array[done : done + len(block[name])] = block[name]
-            done += len(block[name])
+    folder: Path, blocks: Iterable[Mapping[str, NDArray[Any]]], shape: tuple[int, int], precision: Precision
+) -> None:
+    """Write the blocks' vectors, and scales where there are some, into one file each."""
+    kinds = {"vectors": (shape, precision)} | ({"scales": (shape[:1], "float32")} if precision == "int8" else {})
+    joined = {
+        name: np.lib.format.open_memmap(folder / f"{name}.npy", mode="w+", dtype=kind, shape=size)
+        for name, (size, kind) in kinds.items()
+    }
+    done = 0
+    for block in blocks:
+        for name, array in joined.items():
+            array[done : done + len(block["vectors"])] = block[name]
+        done += len(block["vectors"])
+    for array in joined.values():
         array.flush()
-    return np.concatenate([np.empty(0, bool), *(block["cut"] for block in blocks)])
 
 
 def open_token_vectors(folder: Path) -> tuple[TokenVectors, SharedTexts]:
