@@ -9,9 +9,9 @@ What ColBERT (Khattab and Zaharia, 2020; *WolfPQ* section 2.2.3) puts around a B
   A longer query stays whole: ColBERT cuts it, and with it the last condition.
 - *Filter.* Vectors of punctuation marks in documents are left out.
 - *Projection* to 128 numbers, without bias, then length 1. It starts with the first principal directions of the token
-  vectors that the model gives to words of its own vocabulary, drawn at random: they keep 81-84 % of the ten nearest
-  sentences by MaxSim without projection, where a random orthogonal projection keeps 72-78 % and the usual random
-  start of a layer 69-74 % (MiniLM, sentences of filings and news).
+  vectors that the model gives to words of its own vocabulary, drawn at random: they keep 79-82 % of the ten nearest
+  sentences by MaxSim without projection, where a random orthogonal projection keeps 73-77 % and the usual random
+  start of a layer 68-74 % (`benchmarks/projections.py`, MiniLM, sentences of filings and news).
 """
 
 from __future__ import annotations
