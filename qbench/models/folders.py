@@ -16,7 +16,7 @@ from qbench.store import MANIFEST, digest, file_digest, read_json
 LOG = "log.json"
 """What a training of ours wrote down, beside the model."""
 
-_SUFFIXES = (".json", ".txt", ".model", ".safetensors")
+_SUFFIXES = (".json", ".txt", ".model", ".safetensors", ".metadata")
 _NOT_THE_MODEL = {MANIFEST, LOG}
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 

@@ -85,6 +85,53 @@ def _dense(name: str, what: str, source: str, model: str, default: str | None = 
     return _single(name, what, source, (_model(model, default), _MAX_LENGTH, _POOLING, _SIMILARITY))
 
 
+_MULTI_VECTOR = (
+    Parameter(
+        "max_length", "integer", "tokens of a document that are read; 0: as many as the model was made for", 0, low=0
+    ),
+    Parameter(
+        "dtype",
+        "choice",
+        "how token vectors are kept: 4, 2 or 1 bytes a number",
+        "float16",
+        choices=("float32", "float16", "int8"),
+    ),
+)
+
+_MULTI_VECTOR_SEARCH = (
+    Parameter(
+        "engine",
+        "choice",
+        "exact scores every document; centroids scores candidates, in PLAID's manner",
+        "exact",
+        choices=("exact", "centroids"),
+    ),
+    Parameter("nprobe", "integer", "of engine=centroids: centroids that each query token probes", 4, low=1),
+    Parameter(
+        "candidates",
+        "integer",
+        "of engine=centroids: documents that are scored exactly, at least as many as are retrieved",
+        4096,
+        low=1,
+    ),
+)
+
+
+def _late_interaction(name: str, what: str, source: str, model: str, default: str | None = None) -> Entry:
+    """Late interaction: one implementation, with a name for each kind of model that the papers compare."""
+    parameter = Parameter("model", "text", f"{model}: a folder, or a name on the hub", default)
+    return Entry(
+        name,
+        _MODEL,
+        what,
+        source,
+        (parameter, *_MULTI_VECTOR),
+        "multi-vector",
+        _MULTI_VECTOR_SEARCH,
+        needs=("qbench[neural]", "a model"),
+    )
+
+
 REGISTRY = Registry(
     (
         Entry(
@@ -212,6 +259,25 @@ REGISTRY = Registry(
             ),
             "api",
             needs=("a key in COHERE_API_KEY",),
+        ),
+        _late_interaction(
+            "ColBERT",
+            "late interaction: each query token takes the cosine of its best document token, and these are summed",
+            "Khattab and Zaharia (2020); *Numbers Matter* eq. 6",
+            "a ColBERT, single-vector or plain BERT model",
+            "colbert-ir/colbertv2.0",
+        ),
+        _late_interaction(
+            "ColBERT_ft",
+            "ColBERT with a model tuned on the benchmark's own training samples",
+            "*Numbers Matter* 3.3",
+            "the checkpoint of `qbench train colbert`",
+        ),
+        _late_interaction(
+            "ColBERT_out",
+            "ColBERT with a model tuned on another benchmark",
+            "*Numbers Matter* 4.3",
+            "the checkpoint of `qbench train colbert` on another benchmark",
         ),
         Entry(
             "Q",

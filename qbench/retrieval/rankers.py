@@ -124,6 +124,7 @@ _OPENERS: dict[Family, tuple[str, str]] = {
     "tct-colbert": ("qbench.retrieval.dense", "open_tct_colbert"),
     "aggretriever": ("qbench.retrieval.dense", "open_aggretriever"),
     "api": ("qbench.retrieval.api", "open_api"),
+    "multi-vector": ("qbench.retrieval.late_interaction", "open_multi_vector"),
 }
 """By family, the module and the function that opens its rankers; imported only when asked for."""
 

@@ -15,6 +15,7 @@ from qbench.leaderboard.run import run_leaderboard, sort_into_buckets
 from qbench.quantities.types import Condition
 from qbench.retrieval.types import Cost, RunResult, run_schema
 from qbench.store import locked
+from tests.encoder_factories import tiny_bert
 from tests.factories import tiny_benchmark
 
 QUICK = {"resamples": 100, "measures": ("nDCG@10", "AP"), "workers": 1}
@@ -284,3 +285,14 @@ def test_the_public_names_are_functions_not_rooms():
 
     assert qbench.run_leaderboard is run_leaderboard
     assert callable(qbench.evaluate)
+
+
+def test_models_that_were_not_trained_and_documents_that_were_cut_are_told(tmp_path):
+    words = [word for text in tiny_benchmark().corpus["text"] for word in text.lower().split()]
+    model = tiny_bert(tmp_path / "tiny", words)
+    names = [f"ColBERT(model={model}, max_length=5)", f"BM25 + ColBERT(model={model})"]
+    board = run_leaderboard(tiny_benchmark(), names, output=tmp_path / "out", **QUICK)
+    untrained = "the projection was not trained: qbench train colbert."
+    assert any("max_length=5" in note and note.endswith(": " + untrained) for note in board.notes)
+    assert any("documents are longer than the model reads, and were cut." in note for note in board.notes)
+    assert any(note.startswith("BM25 + ") and note.endswith("reranker: " + untrained) for note in board.notes)

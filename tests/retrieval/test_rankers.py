@@ -66,7 +66,7 @@ DENSE = {
 }
 
 
-@pytest.fixture(params=["numpy", "rank-bm25", "run", *DENSE, "OpenAI", "Cohere"])
+@pytest.fixture(params=["numpy", "rank-bm25", "run", *DENSE, "late exact", "late centroids", "OpenAI", "Cohere"])
 def stage(request, tmp_path, monkeypatch):
     if request.param in ("OpenAI", "Cohere"):
         return api(request.param, request.getfixturevalue("web"), tmp_path, monkeypatch, depth=4)
@@ -74,6 +74,8 @@ def stage(request, tmp_path, monkeypatch):
         name, changes = DENSE[request.param]
         model = request.getfixturevalue("aggretriever" if name == "Aggretriever" else "model")
         return dense(model, tmp_path, depth=4, name=name, **changes)
+    if request.param.startswith("late"):
+        return late(request.getfixturevalue("model"), tmp_path, engine=request.param.split()[1])
     if request.param == "run":
         path = tmp_path / "a.run"
         path.write_text("".join(f"{q} Q0 {d} 1 {s} x\n" for q, d, s in RUN))
@@ -107,6 +109,11 @@ def api(name, web, folder, monkeypatch, *, depth=1000, **changes):
     where = web.url if name == "OpenAI" else web.address
     values = {"model": "m", "base_url": where, "dimensions": 0, "batch": 3, "max_length": 100, **changes}
     return opened(name, values, CORPUS, "key", folder, depth=depth).ranker
+
+
+def late(model, folder, *, engine):
+    values = {"model": str(model), "max_length": 0, "dtype": "float16", "engine": engine, "nprobe": 1, "candidates": 5}
+    return opened("ColBERT", values, CORPUS, "key", folder, depth=4).ranker
 
 
 def search(text, query_id="q1"):

@@ -1,0 +1,242 @@
+"""Multi-vector encoders: one vector for each token of a text, for late interaction (ColBERT).
+
+    E_q = length 1(linear(BERT([Q] query [MASK] ... [MASK])))
+    E_d = length 1(linear(BERT([D] document))), without punctuation
+
+Source: Khattab and Zaharia (2020); *Numbers Matter* eq. 6; *WolfPQ* eq. 2.5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from qbench.errors import InputError, MissingPackageError, OptionError
+from qbench.models.folders import model_folder, quiet
+from qbench.models.limits import cut_texts, with_smaller_batches
+from qbench.models.single_vector import BATCH, Role, load_model
+from qbench.store import read_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import sentence_transformers
+    from numpy.typing import NDArray
+
+VERSION = 1
+"""Counted up when the same model gives other vectors; part of the keys of caches."""
+
+UNTRAINED = "the projection was not trained: qbench train colbert"
+
+
+class MultiVectorEncoder(Protocol):
+    """Turns texts into vectors of their tokens."""
+
+    @property
+    def dimension(self) -> int:
+        """Numbers in a vector."""
+        ...
+
+    def encode(self, texts: Sequence[str], role: Role = "document") -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """How many vectors each text has, shape (texts,), and all vectors in order, shape (their sum, dimension)."""
+        ...
+
+    def cut(self, texts: Sequence[str]) -> NDArray[np.bool_]:
+        """Which documents have more tokens than are read, shape (texts,)."""
+        ...
+
+
+@dataclass(frozen=True)
+class MultiVector:
+    """A late-interaction model of sentence-transformers.
+
+    Attributes:
+        model: on the GPU where there is one.
+        trained: whether it was saved as a late-interaction model; else its projection is a start (`colbert_start`).
+        batch: texts that go through it together.
+    """
+
+    model: sentence_transformers.MultiVectorEncoder
+    trained: bool = True
+    batch: int = BATCH
+
+    @property
+    def dimension(self) -> int:
+        """Numbers in a vector."""
+        return int(self.model.get_embedding_dimension() or 0)
+
+    def encode(self, texts: Sequence[str], role: Role = "document") -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """How many vectors each text has, shape (texts,), and all vectors in order, shape (their sum, dimension).
+
+        Each has at least one: an empty text has its markers', and a text of which the model keeps nothing a zero
+        vector. Texts are batched by length. A document that is longer than the model takes is cut.
+
+        Raises:
+            InputError: a vector is not finite.
+            OptionError: a single text does not fit into the GPU's memory.
+        """
+        if not texts:
+            return np.empty(0, np.int64), np.empty((0, self.dimension), np.float32)
+        call = self.model.encode_query if role == "query" else self.model.encode_document
+
+        def run(batch: int) -> list[NDArray[Any]]:
+            return list(call(list(texts), batch_size=batch, convert_to_numpy=True, show_progress_bar=False))
+
+        found = [part if len(part) else np.zeros((1, self.dimension)) for part in with_smaller_batches(run, self.batch)]
+        lengths = np.array([len(part) for part in found], np.int64)
+        vectors = np.concatenate(found, dtype=np.float32)
+        broken = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+        if broken.size:
+            text = int(np.searchsorted(np.cumsum(lengths), broken[0], side="right"))
+            raise InputError("the model gives this text a vector that is not finite", value=texts[text])
+        return lengths, vectors
+
+    def cut(self, texts: Sequence[str]) -> NDArray[np.bool_]:
+        """Which documents have more tokens than are read, shape (texts,)."""
+        marker = _document_prompt(self.model)
+        tokenizer, longest = self.model.tokenizer, longest_document(self.model)
+        return np.array([cut_texts(tokenizer, [marker + text], longest) > 0 for text in texts], bool)
+
+
+def load_multi_vector_encoder(model: str, *, max_length: int = 0, batch: int = BATCH) -> MultiVector:
+    """A model ready to encode; arguments and errors as in `load_multi_vector_model`."""
+    return MultiVector(
+        load_multi_vector_model(model, max_length=max_length), is_multi_vector(model_folder(model)), batch
+    )
+
+
+def load_multi_vector_model(model: str, *, max_length: int = 0) -> sentence_transformers.MultiVectorEncoder:
+    """A late-interaction model in single precision, from safetensors alone, on the GPU where there is one.
+
+    Opens what sentence-transformers saved, checkpoints of PyLate and of the ColBERT authors, and as a start for
+    training a plain BERT or a single-vector model (`qbench.models.colbert_start` says what it gets).
+
+    Args:
+        model: a folder, or a name on the hub.
+        max_length: tokens of a document that are read, markers included; 0 for as many as the model was made for.
+            Queries have a length of their own.
+
+    Raises:
+        InputError: it is no such model, or not whole.
+        OptionError: `max_length` is more than the model can read, or too little for any word.
+        MissingPackageError: sentence-transformers is not installed.
+    """
+    folder = model_folder(model)
+    saved = is_multi_vector(folder)
+    with _whole(folder):
+        if saved:
+            loaded = _saved(folder)
+        else:
+            from qbench.models.colbert_start import late_interaction_from
+
+            loaded = late_interaction_from(load_model(str(folder)))
+    if max_length:
+        _limit(loaded, max_length)
+    return loaded
+
+
+def is_multi_vector(folder: Path) -> bool:
+    """Whether a folder holds a late-interaction model, and not one that such a model can only start from.
+
+    Args:
+        folder: from `qbench.models.folders.model_folder`.
+
+    Raises:
+        InputError: it holds a model of another kind.
+    """
+    kind = _setting(folder / "config_sentence_transformers.json", "model_type") or ""
+    architectures = _setting(folder / "config.json", "architectures") or []
+    if kind in ("MultiVectorEncoder", "ColBERT") or "HF_ColBERT" in architectures:
+        return True
+    other = kind if kind != "SentenceTransformer" else ""
+    other = other or next((name for name in architectures if str(name).endswith("ForRetrieval")), "")
+    if other:
+        raise InputError(
+            "a model of another kind, and late interaction is asked for",
+            file=folder,
+            value=other,
+            remedy="Give the folder of a ColBERT model, of a single-vector model or of a plain BERT",
+        )
+    return False
+
+
+def longest_document(model: sentence_transformers.MultiVectorEncoder) -> int:
+    """How many tokens of a document are read, markers included."""
+    own = getattr(model[0], "document_length", None)
+    return int(own or model.max_seq_length or 512)
+
+
+def _setting(path: Path, name: str) -> Any:
+    """A value of a model's configuration; None where there is none."""
+    found = read_json(path) if path.is_file() else {}
+    return found.get(name) if isinstance(found, dict) else None
+
+
+def _document_prompt(model: sentence_transformers.MultiVectorEncoder) -> str:
+    """What stands before every document; the names are those that `encode_document` tries."""
+    prompts = model.prompts
+    return next((prompts[name] or "" for name in ("document", "passage", "corpus") if name in prompts), "")
+
+
+@contextmanager
+def _whole(folder: Path) -> Iterator[None]:
+    """Faults of loading as errors for people; torch's random numbers go on as if nothing had been loaded."""
+    try:
+        import sentence_transformers  # noqa: F401
+        import torch
+    except ImportError:
+        raise MissingPackageError(
+            "neural models need sentence-transformers", remedy="Install it: pip install 'qbench[neural]'"
+        ) from None
+    try:
+        # A layer draws its weights before it is given others.
+        with quiet(), torch.random.fork_rng(devices=[]):
+            yield
+    except (InputError, MissingPackageError):
+        raise
+    except Exception as fault:  # whatever a damaged folder makes the libraries raise
+        lines = [line.strip() for line in str(fault).splitlines() if line.strip()]
+        raise InputError(
+            f"this model cannot be loaded: {lines[0] if lines else type(fault).__name__}",
+            file=folder,
+            remedy="It needs a configuration, a tokenizer and weights as safetensors",
+        ) from fault
+
+
+def _saved(folder: Path) -> sentence_transformers.MultiVectorEncoder:
+    import torch
+    from sentence_transformers import MultiVectorEncoder
+
+    for path in sorted(folder.rglob("pytorch_model*.bin")):
+        # The library would unpickle a projection's.
+        if not any(path.parent.glob("*.safetensors")):
+            raise ValueError(f"weights that are not safetensors: {path.relative_to(folder)}")
+    options: dict[str, Any] = {"dtype": torch.float32, "use_safetensors": True}
+    loaded = MultiVectorEncoder(str(folder), local_files_only=True, model_kwargs=options)
+    # transformers makes up a tokenizer without words where a folder has none: every text would look alike.
+    tokenizer: Any = loaded.tokenizer
+    if tokenizer is None or len(tokenizer) <= len(tokenizer.all_special_tokens):
+        raise ValueError("it has no vocabulary")
+    return loaded
+
+
+def _limit(model: sentence_transformers.MultiVectorEncoder, max_length: int) -> None:
+    """Let the model read at most so many tokens of a document.
+
+    Raises:
+        OptionError: that is more than it can read, or too little for any word.
+    """
+    most = getattr(getattr(model.transformers_model, "config", None), "max_position_embeddings", None)
+    if most and max_length > most:
+        raise OptionError(f"this model reads at most {most} tokens", value=max_length, remedy="Lower max_length")
+    tokenizer: Any = model.tokenizer
+    markers = len(tokenizer(_document_prompt(model))["input_ids"])
+    if max_length <= markers:
+        remedy = "Raise max_length"
+        raise OptionError(f"{markers} tokens mark a document: no word would be read", value=max_length, remedy=remedy)
+    transformer: Any = model[0]
+    transformer.document_length = max_length

@@ -1,0 +1,277 @@
+"""ColBERT as a ranker: what it ranks, what is kept under which key, both engines, eq. 7, killed builds, bad input."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from qbench.errors import InputError, OptionError
+from qbench.models.multi_vector import MultiVector, load_multi_vector_encoder
+from qbench.retrieval import late_interaction as module
+from qbench.retrieval.analysis import tokens
+from qbench.retrieval.entries import REGISTRY
+from qbench.retrieval.execute import execute, passages
+from qbench.retrieval.grammar import parse_system
+from qbench.retrieval.rankers import Place, Search, open_ranker
+from qbench.scoring.fusion import normalised
+from qbench.store import MANIFEST, read_json
+from tests.encoder_factories import tiny_bert
+from tests.factories import tiny_benchmark
+
+BENCHMARK = tiny_benchmark()
+TEXTS = ["the quick fox", "", "the lazy dog, and the fox", "a fox of 5 kg", "the quick fox", "...", "dog dog dog"]
+CORPUS = pl.DataFrame({"doc_id": [f"d{9 - i}" for i in range(len(TEXTS))], "passage": TEXTS})
+DEFAULTS = {"max_length": 0, "dtype": "float32", "engine": "exact", "nprobe": 4, "candidates": 4096}
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory):
+    words = [word for text in [*TEXTS, *BENCHMARK.corpus["text"]] for word in [*tokens(text), ".", ","]]
+    return tiny_bert(tmp_path_factory.mktemp("models") / "tiny", words)
+
+
+def opened(model, root, corpus=CORPUS, *, depth=1000, key="key", role="first stage", **changes):
+    values = {"model": str(model), **DEFAULTS, **changes}
+    if role == "reranker":
+        values = {name: values[name] for name in ("model", "max_length", "dtype")} | {"k": 1000}
+    return open_ranker(REGISTRY.find("ColBERT", role), values, Place(corpus, key, root, depth))
+
+
+def found(ranker, text):
+    candidates = ranker.search(Search("q", text))
+    return dict(zip(candidates.docs.tolist(), candidates.scores.tolist(), strict=True))
+
+
+def artefacts(root, name):
+    return sorted(path.parent for path in root.rglob(name) if not path.parent.name.startswith("."))
+
+
+def test_it_ranks_as_sentence_transformers_scores(tiny, tmp_path):
+    encoder = load_multi_vector_encoder(str(tiny))
+    documents, queries = encoder.model.encode_document(TEXTS), encoder.model.encode_query(["a quick dog"])
+    expected = encoder.model.similarity(queries, documents)[0].numpy()
+    scores = found(opened(tiny, tmp_path).ranker, "a quick dog")
+    np.testing.assert_allclose([scores[i] for i in range(len(TEXTS))], expected, atol=1e-4)
+    for dtype, tolerance in (("float16", 0.02), ("int8", 0.2)):
+        scores = found(opened(tiny, tmp_path, dtype=dtype).ranker, "a quick dog")
+        np.testing.assert_allclose([scores[i] for i in range(len(TEXTS))], expected, atol=tolerance)
+
+
+@pytest.mark.parametrize("engine", ["exact", "centroids"])
+def test_equal_texts_score_alike_and_are_cut_by_position(tiny, tmp_path, engine):
+    whole = found(opened(tiny, tmp_path, engine=engine).ranker, "the quick fox")
+    assert whole[0] == whole[4] == max(whole.values())
+    ranker = opened(tiny, tmp_path, engine=engine, depth=1).ranker
+    assert list(found(ranker, "the quick fox")) == [0]
+    (asked,) = ranker.encoded([Search("q", "the quick fox")])
+    one, other = ranker.scores(asked, np.array([4, 0]))
+    assert one == other
+
+
+def test_centroids_that_are_all_probed_find_what_exact_search_finds(tiny, tmp_path):
+    exact = opened(tiny, tmp_path)
+    probed = opened(tiny, tmp_path, engine="centroids", nprobe=1000)
+    assert probed.meta["centroids"] == len(probed.ranker.probing.index.centroids) > 1
+    assert probed.size > exact.size
+    assert "centroids" not in exact.meta
+    for text in ("quick dog", "5 kg", "", "..."):
+        one, other = found(exact.ranker, text), found(probed.ranker, text)
+        assert one.keys() == other.keys()
+        np.testing.assert_allclose(list(one.values()), list(other.values()), atol=1e-5)
+
+
+def test_fewer_candidates_than_documents_asked_for_are_too_few(tiny, tmp_path):
+    ranker = opened(tiny, tmp_path, engine="centroids", nprobe=1000, candidates=1, depth=3).ranker
+    assert len(found(ranker, "the quick fox")) == 3
+
+
+def test_what_is_told_of_the_index(tiny, tmp_path):
+    texts = [*TEXTS, *["fox " * 10_000] * 2]
+    corpus = pl.DataFrame({"doc_id": [f"d{99 - i}" for i in range(len(texts))], "passage": texts})
+    made = opened(tiny, tmp_path, corpus)
+    assert made.meta["documents_cut"] == 2
+    assert made.meta["note"] == "the projection was not trained: qbench train colbert"
+    lengths, _ = load_multi_vector_encoder(str(tiny)).encode(list(dict.fromkeys(texts)))
+    assert made.meta["token_vectors"] == lengths.sum()
+    assert made.meta["bytes_per_document"] == pytest.approx(made.size / len(texts), abs=0.1)
+    small = opened(tiny, tmp_path, corpus, dtype="int8")
+    assert small.meta["bytes_per_document"] < made.meta["bytes_per_document"] / 2
+    again = opened(tiny, tmp_path, corpus)
+    assert (again.meta, again.seconds, again.size) == (made.meta, made.seconds, made.size)
+    short = opened(tiny, tmp_path, max_length=5)
+    assert short.meta["documents_cut"] == 6  # all but the empty one have more than two words or marks
+
+
+def test_a_trained_model_has_no_note(tiny, tmp_path):
+    load_multi_vector_encoder(str(tiny)).model.save(str(tmp_path / "saved"))
+    assert "note" not in opened(tmp_path / "saved", tmp_path / "indexes").meta
+
+
+def test_vectors_are_kept_under_everything_that_can_change_them(tiny, tmp_path):
+    root, kept = tmp_path / "indexes", 0
+    wide = tiny_bert(tmp_path / "wide", ["fox"], seed=1)
+    import torch
+    from sentence_transformers.base.modules import Dense
+
+    encoder = load_multi_vector_encoder(str(wide))
+    encoder.model[1] = Dense(
+        32, 16, bias=False, activation_function=torch.nn.Identity(), module_input_name="token_embeddings"
+    )
+    encoder.model.save(str(tmp_path / "narrow"))
+    for model, changes in (
+        (tiny, {}),
+        (tiny, {"dtype": "int8"}),
+        (tiny, {"max_length": 5}),
+        (tiny, {"key": "another corpus"}),
+        (wide, {}),
+        (tmp_path / "narrow", {}),  # another dimension: never the same index
+    ):
+        ranker = opened(model, root, **changes).ranker
+        kept += 1
+        assert len(artefacts(root, "token_starts.npy")) == kept
+        assert ranker.tokens.dimension == ranker.encoder.dimension
+        assert found(ranker, "fox")
+    opened(tiny, root, role="reranker")
+    opened(tiny, root, engine="centroids", nprobe=1)
+    opened(tiny, root, engine="centroids", nprobe=2)
+    assert len(artefacts(root, "token_starts.npy")) == kept
+    assert len(artefacts(root, "centroids.npy")) == 1
+    for path in root.rglob("*.json"):
+        assert str(tmp_path) not in path.read_text()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int8"])
+def test_an_index_has_the_same_bytes_when_it_is_built_again_and_when_it_was_killed(tiny, tmp_path, monkeypatch, dtype):
+    def files(root):
+        return {p.relative_to(root): p.read_bytes() for p in root.rglob("*.npy")}
+
+    monkeypatch.setattr(module, "BLOCK", 2)
+    for name in ("one", "two"):
+        opened(tiny, tmp_path / name, dtype=dtype, engine="centroids")
+    assert files(tmp_path / "one") == files(tmp_path / "two")
+    calls, encode = [], MultiVector.encode
+
+    def killed(self, texts, role="document"):
+        calls.append(list(texts))
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return encode(self, texts, role)
+
+    monkeypatch.setattr(MultiVector, "encode", killed)
+    with pytest.raises(KeyboardInterrupt):
+        opened(tiny, tmp_path / "cut", dtype=dtype, engine="centroids")
+    opened(tiny, tmp_path / "cut", dtype=dtype, engine="centroids")
+    assert calls == [TEXTS[:2], TEXTS[2:4], TEXTS[2:4], TEXTS[5:]]  # the fifth text is the first one again
+    assert files(tmp_path / "cut") == files(tmp_path / "one")
+
+
+def test_a_build_that_was_killed_while_its_blocks_were_joined_encodes_nothing_again(tiny, tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "BLOCK", 2)
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "save_arrays", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            opened(tiny, tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(MultiVector, "encode", None)
+        opened(tiny, tmp_path)
+    assert found(opened(tiny, tmp_path).ranker, "fox") == found(opened(tiny, tmp_path / "whole").ranker, "fox")
+    assert not list(tmp_path.rglob(".block-*"))
+
+
+@pytest.mark.parametrize("engine", ["exact", "centroids"])
+def test_an_empty_corpus_and_one_of_empty_documents(tiny, tmp_path, engine):
+    none = opened(tiny, tmp_path, CORPUS[:0], key="none", engine=engine)
+    assert found(none.ranker, "the quick fox") == {}
+    assert (none.meta["token_vectors"], none.meta["documents_cut"]) == (0, 0)
+    corpus = pl.DataFrame({"doc_id": ["b", "a"], "passage": ["", ""]})
+    empty = opened(tiny, tmp_path, corpus, key="empty", engine=engine)
+    scores = found(empty.ranker, "the quick fox")
+    assert list(scores) == [0, 1]
+    assert scores[0] == scores[1]
+
+
+@pytest.mark.parametrize("engine", ["exact", "centroids"])
+@pytest.mark.parametrize("text", ["", "the of and", "... , !", "the fox " * 500])
+def test_odd_queries_are_answered(tiny, tmp_path, engine, text):
+    ranker = opened(tiny, tmp_path, engine=engine).ranker
+    scores = found(ranker, text)
+    assert scores
+    assert all(np.isfinite(score) for score in scores.values())
+
+
+def test_it_knows_no_words(tiny, tmp_path):
+    with pytest.raises(OptionError, match="words"):
+        opened(tiny, tmp_path).ranker.holding_all(Search("q", "fox"))
+
+
+def test_vectors_that_are_not_finite_name_the_document(tiny, tmp_path):
+    import torch
+
+    encoder = load_multi_vector_encoder(str(tiny))
+    row = encoder.model.tokenizer.convert_tokens_to_ids("lazy")
+    with torch.no_grad():
+        encoder.model.transformers_model.get_input_embeddings().weight[row] = float("nan")
+    encoder.model.save(str(tmp_path / "broken"))
+    with pytest.raises(InputError, match=r"not finite \(found 'the lazy dog, and the fox'\)"):
+        opened(tmp_path / "broken", tmp_path / "indexes")
+
+
+def ask(folder, *names, **options):
+    return execute(BENCHMARK, [parse_system(name) for name in names], folder, settings=("given",), **options)
+
+
+def rows(result, query_id):
+    return dict(result.run.filter(query_id=query_id).select("doc_id", "score").iter_rows())
+
+
+@pytest.mark.parametrize("engine", ["exact", "centroids"])
+def test_qcolbert_is_equation_7_with_its_plus_on_the_top_k(tiny, tmp_path, engine):
+    name = f"(model={tiny}, engine={engine})"
+    part = BENCHMARK.part("test")
+    plain, scored, filtered = ask(tmp_path, f"ColBERT{name}", f"QColBERT{name}", f"ColBERT_filter{name}", depth=5)
+    assert len({result.digest for result in (plain, scored, filtered)}) == 3
+    # The quantity score sees the search words' top k alone, normalised by the best of them.
+    corpus = passages(BENCHMARK.corpus)
+    values = {"model": str(tiny), **DEFAULTS, "dtype": "float16", "engine": engine}
+    ranker = open_ranker(
+        REGISTRY.find("ColBERT", "first stage"), values, Place(corpus, "elsewhere", tmp_path / "own", 5)
+    ).ranker
+    for query in part:
+        candidates = ranker.search(Search("q", query.terms))
+        terms = dict(
+            zip(corpus["doc_id"].gather(candidates.docs).to_list(), normalised(candidates.scores), strict=True)
+        )
+        got = rows(scored, query.query_id)
+        assert got.keys() == terms.keys()
+        added = {doc: got[doc] - term for doc, term in terms.items()}
+        assert all(-1e-5 < extra <= 1.00001 for extra in added.values())
+    # q4 asks for laptops of > 2 kg: d03 (2.4 kg, its one quantity) gets 2 / 2.4, as in QBM25.
+    (exact,) = ask(tmp_path, f"QColBERT(model={tiny})")
+    (bare,) = ask(tmp_path, f"QColBERT(model={tiny}, alpha=0)")
+    assert rows(exact, "q4")["d03"] - rows(bare, "q4")["d03"] == pytest.approx(2 / 2.4)
+    assert rows(exact, "q4")["d01"] == pytest.approx(rows(bare, "q4")["d01"])
+    assert set(rows(filtered, "q7")) <= {"d02"}
+
+
+def test_it_reranks_another_stage_with_its_own_scores_and_reports_both(tiny, tmp_path):
+    first, reranked = ask(tmp_path, "BM25", f"BM25 + ColBERT_ft(model={tiny}, dtype=float32, k=3)")
+    (alone,) = ask(tmp_path, f"ColBERT_ft(model={tiny}, dtype=float32)")
+    for query in BENCHMARK.part("test"):
+        best = list(rows(first, query.query_id))[:3]
+        scores = rows(alone, query.query_id)
+        assert list(rows(reranked, query.query_id)) == sorted(best, key=lambda doc: -scores[doc])
+    assert reranked.meta["reranker_documents_cut"] == 0
+    assert reranked.meta["reranker_token_vectors"] > 0
+    manifests = [read_json(path) for path in (tmp_path / "indexes").rglob(MANIFEST)]
+    assert [manifest["kind"] for manifest in manifests].count("token vectors") == 1
+    assert "model" in json.dumps(manifests)
+
+
+def test_the_three_names_are_one_ranker(tiny, tmp_path):
+    runs = ask(tmp_path, *(f"{name}(model={tiny})" for name in ("ColBERT", "ColBERT_ft", "ColBERT_out")))
+    assert runs[0].run.equals(runs[1].run)
+    assert runs[0].run.equals(runs[2].run)
+    assert len(artefacts(tmp_path, "token_starts.npy")) == 1
