@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from qbench.quantities.parse import Parse
 from qbench.quantities.tokens import Token
@@ -13,18 +14,56 @@ REACH = 40
 BETWEEN_MENTIONS = 4
 MOST = 12
 """Mentions that one "respectively" deals with at most."""
+PREDICATE = 4
+"""Tokens between the subject of a clause and the mentions that are its predicate, at most."""
 CONTENT = frozenset({"NN", "NNS", "NNP", "NNPS", "JJ", "JJR", "JJS", "VBN", "VBG", "AFX", "FW", "HYPH", "CD"})
 SKIPPED = frozenset({"DT", "PRP$", "POS", "PDT", "CC"})
+NOUNS = frozenset({"NN", "NNS", "NNP", "NNPS"})
+FIXED = frozenset(
+    {
+        ("research", "development"),
+        ("property", "plant", "equipment"),
+        ("selling", "general", "administrative"),
+        ("general", "administrative"),
+        ("terms", "conditions"),
+        ("profit", "loss"),
+    }
+)
+"""Pairs that name one thing: first words of the items of a list that is none."""
 
 Span = tuple[int, int]
-Share = tuple[list[int], bool]
-"""Tokens of a list that belong to a mention; and whether they say by themselves what it is about, since the list stood
-before the mentions, or add to what the sentence says of all."""
 
 
-def shares(tokens: Sequence[Token], mentions: Sequence[Span], parse: Parse) -> dict[int, Share]:
-    """Mention -> its share of a list, for the mentions that a "respectively" deals out."""
-    found: dict[int, Share] = {}
+@dataclass(frozen=True, slots=True)
+class Dealt:
+    """A list of words that is dealt out to a list of mentions.
+
+    Attributes:
+        group: the mentions, in order.
+        items: for each of them the content words of its item, and the noun that the last lends it: "urban [areas]".
+        tail: content words behind a list that stands before the mentions, which hold for all its items: "of Acme".
+        before: whether the list stands before the mentions. Then an item says by itself what its mention is about; else
+            it adds to what the sentence says of all.
+    """
+
+    group: tuple[int, ...]
+    items: tuple[tuple[int, ...], ...]
+    tail: tuple[int, ...]
+    before: bool
+
+    def words(self) -> set[int]:
+        """The words of all items."""
+        return {k for item in self.items for k in item}
+
+
+def dealt(tokens: Sequence[Token], mentions: Sequence[Span], parse: Parse) -> Iterator[Dealt]:
+    """What each "respectively" of a text deals out.
+
+    Args:
+        tokens: of the text.
+        mentions: for each mention, in order, its first token and the one after its last.
+        parse: of the tokens.
+    """
     ends = [last for _, last in mentions]
     for k, token in enumerate(tokens):
         if token.low != "respectively":
@@ -34,11 +73,52 @@ def shares(tokens: Sequence[Token], mentions: Sequence[Span], parse: Parse) -> d
             continue
         start, end = mentions[group[0]][0], mentions[group[-1]][1]
         after = _segments(tokens, parse, range(end, k), len(group))
-        listed = after or _segments_before(
-            tokens, parse, start, mentions[group[0] - 1][1] if group[0] else 0, len(group)
-        )
-        found |= {n: (words, not after) for n, words in zip(group, listed, strict=False)}
-    return found
+        if after:
+            yield _made(group, after, [], parse, before=False)
+            continue
+        floor = mentions[group[0] - 1][1] if group[0] else 0
+        listed, tail = _segments_before(tokens, parse, start, floor, len(group))
+        if listed:
+            yield _made(group, listed, tail, parse, before=True)
+
+
+def dealt_unsaid(tokens: Sequence[Token], mentions: Sequence[Span], parse: Parse, group: Sequence[int]) -> Dealt | None:
+    """What the subject of a clause deals out to the amounts of its predicate: "boys and girls weighed 3 kg and 4 kg".
+
+    Args:
+        tokens, mentions, parse: as in `dealt`.
+        group: mentions of one kind that stand next to each other as a list.
+
+    Returns:
+        None unless the subject is a list of as many items, and nothing but a verb stands between.
+    """
+    start = mentions[group[0]][0]
+    listed, tail = _segments_before(
+        tokens, parse, start, mentions[group[0] - 1][1] if group[0] else 0, len(group)
+    )
+    if not listed or tuple(tokens[item[0]].low for item in listed) in FIXED:
+        return None
+    gap = range(max(*tail, *listed[-1]) + 1 if tail else listed[-1][-1] + 1, start)
+    verbs = [k for k in gap if parse.tags[k] in ("VBD", "VBZ", "VBP")]
+    if len(gap) > PREDICATE or len(verbs) != 1 or any(parse.tags[k] in ("IN", "TO", ",") for k in gap):
+        return None
+    return _made(group, listed, tail, parse, before=True)
+
+
+def _made(
+    group: Sequence[int], items: Sequence[Sequence[int]], tail: Sequence[int], parse: Parse, *, before: bool
+) -> Dealt:
+    """With the noun that the last item lends to those that have none: "urban and rural areas"."""
+    last = items[-1]
+    noun = last[-1] if parse.tags[last[-1]] in NOUNS and len(last) > 1 else None
+    whole = []
+    for item in items:
+        lone = noun is not None and item is not last and not any(parse.tags[k] in NOUNS for k in item)
+        if noun is not None and item is not last and not lone:
+            head = parse.heads[item[-1]]
+            lone = head == noun and parse.relations[item[-1]] in ("amod", "compound")
+        whole.append((*item, noun) if lone and noun is not None else tuple(item))
+    return Dealt(tuple(group), tuple(whole), tuple(tail), before)
 
 
 def _group(tokens: Sequence[Token], mentions: Sequence[Span], before: int, k: int) -> list[int]:
@@ -70,8 +150,10 @@ def _segments(tokens: Sequence[Token], parse: Parse, span: range, wanted: int) -
     return items if len(items) == wanted else []
 
 
-def _segments_before(tokens: Sequence[Token], parse: Parse, start: int, floor: int, wanted: int) -> list[list[int]]:
-    """The items of the list that stands before the mentions, each with what follows the list and holds for all."""
+def _segments_before(
+    tokens: Sequence[Token], parse: Parse, start: int, floor: int, wanted: int
+) -> tuple[list[list[int]], list[int]]:
+    """The items of the list that stands before the mentions, and what follows the list and holds for all of it."""
     k, floor = start - 1, max(floor, start - REACH)
     while k >= floor and parse.tags[k] not in CONTENT - {"VBN", "VBG"}:
         k -= 1
@@ -89,4 +171,4 @@ def _segments_before(tokens: Sequence[Token], parse: Parse, start: int, floor: i
             break
         k -= 1
     items = [item for item in items if item]
-    return [[*item, *tail] for item in items] if len(items) == wanted else []
+    return (items, tail) if len(items) == wanted else ([], [])
