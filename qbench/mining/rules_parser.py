@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from qbench.mining.circumstances import Clause
+from qbench.mining.headings import headings
+from qbench.mining.parallels import COUNTED, Parallels
 from qbench.mining.times import Time, dated, find_times, is_period
 from qbench.mining.types import Description
-from qbench.quantities.concepts import Place, find_concepts
+from qbench.quantities.concepts import Place, concepts_of, find_concepts
 from qbench.quantities.noun_phrases import NounPhrases
 from qbench.quantities.parse import EMBEDDED, NO_PARSER, Parse, StandIn, load_parser, require_parser
 from qbench.quantities.stand_ins import in_place_of, without_restatements
@@ -30,12 +32,10 @@ _NEAR = 3
 """Tokens from a word of the concept to a time that belongs to it, at most."""
 _GUESS = "nearest noun"
 """The rule of a concept that no parse led to."""
-_LISTED = 12
-"""Tokens between two mentions of a list, at most."""
-_LISTING = frozenset({",", "and", "or", "vs", "versus", "compared", "against"})
-_STOPS = frozenset({";", ":", ".", "(", ")"})
-_COUNTED = ("count", "")
-"""Families of units that are nouns of the text, and so part of what describes the number: "10,000 employees"."""
+_PER = frozenset({"per", "a", "an", "each", "every"})
+"""Words of a unit behind which stands what its amount is for: "$1.23 per diluted share"."""
+_RULES = ("rules_parser.py", "circumstances.py", "headings.py", "parallels.py", "times.py")
+"""The files of the rules."""
 
 
 class RulesParser:
@@ -61,7 +61,7 @@ class RulesParser:
         from qbench.store import digest, file_digest
 
         folder = Path(__file__).parent
-        own = [file_digest(folder / name) for name in ("rules_parser.py", "circumstances.py", "times.py")]
+        own = [file_digest(folder / name) for name in _RULES]
         return {
             "descriptions": self.name,
             **ExtractorOptions(spacy_model=self._spacy_model).key(),
@@ -106,7 +106,7 @@ class _Draft:
             first = max(bisect_right(ends, start), spans[-1][1] if spans else 0)
             last = max(first, bisect_left(starts, end))
             spans.append((first, last))
-            counts = mention.family in _COUNTED
+            counts = mention.family in COUNTED
             parsed.append(min(last, max(first, bisect_left(starts, mention.value_span[1]))) if counts else last)
         return cls(text, tokens, mentions, spans, parsed)
 
@@ -115,7 +115,7 @@ class _Draft:
         found = []
         for mention, (first, _), last in zip(self.mentions, self.spans, self.ends, strict=True):
             if first < last:
-                family = "" if mention.family in _COUNTED else mention.family
+                family = "" if mention.family in COUNTED else mention.family
                 number = bisect_left([t.start for t in self.tokens[first:last]], mention.value_span[1])
                 words = in_place_of(mention.value, family, self.tokens[first + number : last])
                 found.append(StandIn(first, last, words))
@@ -139,23 +139,40 @@ class _Sentence:
         self._stated = [n for n, span in enumerate(draft.spans) if span[0] < span[1] and span not in periods]
         dates = dated(draft.tokens, [draft.spans[n] for n in self._stated], self._times)
         self._when = dict(zip(self._stated, dates, strict=True))
-        self._counted_nouns = {k for n in range(len(draft.spans)) for k in self._counted(n)}
+        self._parallels = Parallels(draft.tokens, draft.mentions, draft.spans, parse)
+        self._others: dict[int, set[int]] = {}
+        self._deal(places)
+        self._headings = headings(draft.tokens)
+        self._unit_words = {k for n in range(len(draft.spans)) for k in self._of_unit(n)}
         for first, last in periods:
             self._nouns.owner[first:last] = [-1] * (last - first)  # part of a time, and free to be in a description
+
+    def _deal(self, places: Sequence[Place]) -> None:
+        """Give the mentions of a list the concepts that its items make, and none of them the item of another."""
+        whens = [tuple(self._when.get(n, ())) for n in range(len(places))]
+        apart = [n for n in range(1, len(places)) if whens[n] != whens[n - 1]]
+        for deal in self._parallels.dealt(apart):
+            listed = deal.words()
+            if deal.before:
+                for n, concept in zip(deal.group, concepts_of(deal, self._tokens, places, self._parse), strict=True):
+                    self._concepts[n] = concept
+            for n, item in zip(deal.group, deal.items, strict=True):
+                self._others[n] = listed.difference(item)
 
     def descriptions(self) -> list[Description]:
         """The description of each mention."""
         words: dict[int, set[int]] = {}
         found = []
         for n in range(len(self._draft.spans)):
+            restates = n - 1 in words and self._parallels.restates(n)
             clause = self._clause(n)
-            if n not in self._when or not clause.is_real():
+            if n not in self._when or not (restates or clause.is_real()):
                 found.append(Description(factual=self._is_hidden(n)))
                 continue
-            words[n] = self._words(n, clause)
-            if n - 1 in words and self._listed(n):
+            words[n] = words[n - 1] | set(self._of_unit(n)) if restates else self._words(n, clause)
+            if n - 1 in words and self._parallels.listed(n):
                 words[n] |= self._shared(n, words)
-            found.append(Description(self._spans(self._dated(n, words[n]))))
+            found.append(Description(self._spans(n, self._dated(n, words[n]))))
         return found
 
     def _is_hidden(self, n: int) -> bool:
@@ -168,22 +185,38 @@ class _Sentence:
     def _words(self, n: int, clause: Clause) -> set[int]:
         """The words of a description but for the times; none where nothing names the mention."""
         concept = self._concepts[n]
-        named = {*concept.words, *concept.subject}
+        foreign = set(self._parallels.foreign(n)) - self._above(n)
+        named = {*concept.words, *concept.subject} - foreign
         if concept.how == _GUESS:
             named = {k for k in named if self._may_tell(n, k)}
-        words = named | set(self._counted(n))
-        if not words and self._first_of_list(n) == n:
+        words = named | set(self._of_unit(n))
+        if self._parallels.elided(n) and self._parallels.listed(n):
+            words |= set(self._of_unit(n - 1))
+        if not words and self._parallels.first_of_list(n) == n and not clause.acts():
             return set()
         verb = clause.verb()
-        phrases = {k for k in clause.phrases(self._told) if self._may_tell(n, k)}
-        return words | phrases | (set() if verb is None else {verb})
+        phrases = {k for k in clause.phrases(self._told) if self._may_tell(n, k)} - foreign
+        words |= phrases | (set() if verb is None or verb in foreign else {verb})
+        return words - self._others.get(n, set())
+
+    def _above(self, n: int) -> set[int]:
+        """The nouns that govern mention n, with their words: what it says is about them, wherever they stand."""
+        found: set[int] = set()
+        k = self._draft.spans[n][0]
+        while self._parse.heads[k] != k:
+            k = self._parse.heads[k]
+            if self._parse.tags[k].startswith("VB"):
+                break
+            if self._nouns.names(k):
+                found.update(self._nouns.phrase(k))
+        return found
 
     def _may_tell(self, n: int, k: int) -> bool:
         """Whether a phrase at token k can be about mention n: in a list, what follows a member is about that one."""
-        first, spans = self._first_of_list(n), self._draft.spans
+        first, spans = self._parallels.first_of_list(n), self._draft.spans
         if k < spans[first][0]:
             return True
-        end = spans[n + 1][0] if n + 1 < len(spans) and self._listed(n + 1) else len(self._tokens)
+        end = spans[n + 1][0] if n + 1 < len(spans) and self._parallels.listed(n + 1) else len(self._tokens)
         return (first == n or k >= spans[n][1]) and k < end
 
     def _dated(self, n: int, words: set[int]) -> set[int]:
@@ -200,43 +233,54 @@ class _Sentence:
             if any(heads[k] in words and 0 < time.first - heads[k] <= _NEAR for k in range(time.first, time.last))
         ]
 
-    def _listed(self, n: int) -> bool:
-        """Whether a mention goes on with what was said of the one before: "70 % in one group and 30 % in the other"."""
-        if not n:
-            return False
-        before, mention = self._draft.mentions[n - 1 : n + 1]
-        gap = range(self._draft.spans[n - 1][1], self._draft.spans[n][0])
-        if before.base_unit != mention.base_unit or len(gap) > _LISTED:
-            return False
-        lows = [self._tokens[k].low for k in gap]
-        verbs = any(self._parse.tags[k] in ("VBD", "VBZ", "VBP") for k in gap)
-        return not verbs and not _STOPS.intersection(lows) and bool(_LISTING.intersection(lows))
-
-    def _first_of_list(self, n: int) -> int:
-        while n and self._listed(n):
-            n -= 1
-        return n
-
     def _shared(self, n: int, words: dict[int, set[int]]) -> set[int]:
         """The words before a list of mentions, for a member that has none before the list of its own."""
-        first = self._first_of_list(n)
+        first = self._parallels.first_of_list(n)
         start = self._draft.spans[first][0]
         if first not in words or any(k < start and not self._told[k] for k in words[n]):
             return set()
-        return {k for k in words[first] if k < start}
+        return {k for k in words[first] if k < start} - self._others.get(n, set())
 
-    def _counted(self, n: int) -> range:
-        """The tokens of the noun that is counted: "employees"."""
+    def _of_unit(self, n: int) -> range:
+        """The tokens of a unit that say what is measured: the "employees" that are counted, "per diluted share"."""
         mention = self._draft.mentions[n]
-        if mention.unit_span is None or mention.family not in _COUNTED:
+        if mention.unit_span is None:
             return range(0)
         start, end = mention.unit_span
+        if start <= mention.value_span[0] < end:  # "$1.23 per share": the number stands within
+            start = mention.value_span[1]
         first = bisect_right([t.end for t in self._tokens], start)
-        return range(first, max(first, bisect_left([t.start for t in self._tokens], end)))
+        last = max(first, bisect_left([t.start for t in self._tokens], end))
+        if mention.family in COUNTED or mention.family.startswith("count per"):
+            return range(first, last)
+        if " per " not in mention.unit:
+            return range(0)
+        return range(next((k for k in range(first, last) if self._tokens[k].low in _PER), last), last)
 
-    def _spans(self, words: set[int]) -> tuple[Span, ...]:
-        kept = sorted(k for k in words if self._nouns.owner[k] == -1 or k in self._counted_nouns)
-        return spans_of(self._tokens, self._bridged(kept))
+    def _spans(self, n: int, words: set[int]) -> tuple[Span, ...]:
+        kept = sorted(k for k in words if self._nouns.owner[k] == -1 or k in self._unit_words)
+        return self._clipped(spans_of(self._tokens, self._bridged(self._once(self._on_page(n, kept)))))
+
+    def _on_page(self, n: int, words: list[int]) -> list[int]:
+        """Without what stands beyond a heading: "Investing Activities" before "ActivitiesNet cash"."""
+        if not self._headings:
+            return words
+        start = self._draft.spans[n][0]
+        low = max((k for k in self._headings if k <= start), default=0)
+        high = min((k for k in self._headings if k > start), default=len(self._tokens))
+        return [k for k in words if low <= k < high]
+
+    def _once(self, words: list[int]) -> list[int]:
+        """Without a word that repeats the one before it: the "capacity" of "annual capacity of 5 t of capacity"."""
+        lows = ["", *(self._tokens[k].low for k in words)]
+        return [k for k, before, low in zip(words, lows, lows[1:], strict=False) if low != before]
+
+    def _clipped(self, spans: tuple[Span, ...]) -> tuple[Span, ...]:
+        """Spans without the headings that their first words begin with."""
+        if not self._headings:
+            return spans
+        cut = {self._tokens[k].start: letters for k, letters in self._headings.items()}
+        return tuple((start + cut.get(start, 0), end) for start, end in spans)
 
     def _bridged(self, words: list[int]) -> list[int]:
         """With the small words between two words of a phrase: "cost of sales", "the price of a share"."""
