@@ -8,26 +8,30 @@ from collections.abc import Sequence
 from qbench.quantities.lexicon import FUNCTION_WORDS
 from qbench.quantities.tokens import Token
 
-_GLUED = re.compile(r"[A-Z]?[a-z]{3,}(?=[A-Z][a-z])")
-_NOUNS = re.compile(r".*(?:[^isu]s|ies|ses|tions?|ments?|ances?|ences?|ity|ness)$")
+MARK = "|"
+"""What stands for a heading's end; parsers take it for the end of a sentence."""
+_GLUED = re.compile(r"\b[A-Z]?[a-z]{3,}(?=[A-Z][a-z])")
+_WORD = re.compile(r"[A-Z][a-z]+")
+_NOUNS = re.compile(r".*(?:[^isu]s|ions?|ments?|ances?|ences?|ity|ness)$")
 """Ends of the nouns that headings end with, and few of the names that have a capital inside ("PayPal", "LexisNexis")."""
 
 
-def heading(word: str) -> int:
-    """How many letters at the start of a word are the end of a heading; 0 where the word is one.
+def apart(text: str) -> str:
+    """A text of the same length in which a mark stands for the last word of each heading that was glued to the next.
 
-    >>> [heading(word) for word in ("ActivitiesNet", "AssetsAs", "PayPal", "GlaxoSmithKline", "Assets")]
-    [10, 6, 0, 0, 0]
+    >>> apart("Operating ActivitiesNet cash of PayPal"), apart("AssetsAs of May")
+    ('Operating         | Net cash of PayPal', '    | As of May')
     """
-    match = _GLUED.match(word)
-    if match is None:
-        return 0
-    ends = _NOUNS.match(match[0]) is not None or word[match.end() :].lower() in FUNCTION_WORDS
-    return match.end() if ends else 0
+    return _GLUED.sub(_blank, text)
 
 
-def headings(tokens: Sequence[Token]) -> dict[int, int]:
-    """Token -> how many letters of it are the end of a heading, for the tokens that begin with one."""
-    # Plain words, which are nearly all, are told by one look in C.
-    mixed = (k for k, t in enumerate(tokens) if t.kind == "word" and not t.text.islower() and not t.text.istitle())
-    return {k: letters for k in mixed if (letters := heading(tokens[k].text))}
+def _blank(match: re.Match[str]) -> str:
+    after = _WORD.match(match.string, match.end())
+    glued = _NOUNS.match(match[0]) or (after is not None and after[0].lower() in FUNCTION_WORDS)
+    return f"{MARK} ".rjust(len(match[0])) if glued else match[0]
+
+
+def between_marks(tokens: Sequence[Token], k: int) -> range:
+    """The tokens around token k up to the next marks: what stands beyond them is a heading, or under another one."""
+    marks = [-1, *(m for m, token in enumerate(tokens) if token.text == MARK), len(tokens)]
+    return range(max(m for m in marks if m < k) + 1 if k else 0, min(m for m in marks if m >= k))

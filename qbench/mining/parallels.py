@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
+from qbench.quantities.changes import MOVES, TURNS
 from qbench.quantities.parse import Parse
 from qbench.quantities.respectively import Dealt, dealt, dealt_unsaid
 from qbench.quantities.tokens import Token
@@ -22,6 +23,13 @@ _NEXT = frozenset({",", ";", ":", "and", "or", "but", "while", "whereas", "versu
 """Where what belongs to the next mention may begin."""
 _SMALL = frozenset({"and", "or", ",", "(", ")", "[", "]", "to", "from", "about", "approximately", "the", "a", "&"})
 """What stands in a list whose mentions share what follows: "5 % (2) and 7 % (3) of sales"."""
+_LINK = 5
+"""Tokens from a mention back to the small word that links it, at most."""
+_APPROXIMATE = frozenset(
+    "about around nearly almost roughly some approximately a an the with to between record its".split()
+)
+"""What may stand between."""
+_ENDS = frozenset({"to", "from", "at"})
 COUNTED = ("count", "")
 """Families of units that are nouns of the text, and so part of what describes the number: "10,000 employees"."""
 
@@ -84,6 +92,29 @@ class Parallels:
         if not n or first != end + 1 or last >= len(self._tokens) or first == last:
             return False
         return self._tokens[end].text in "([" and self._tokens[last].text in ")]"
+
+    def link(self, n: int, words: frozenset[str], described: Sequence[int]) -> list[int]:
+        """Which of some small words stands before mention n, as a list of one token or none.
+
+        Args:
+            n: the mention.
+            words: the small words.
+            described: tokens of the mention's description, which may stand between: "vs loss 13 cts".
+        """
+        start, told = self._spans[n][0], {self._tokens[k].low for k in described}
+        for k in range(start - 1, max(-1, start - 1 - _LINK), -1):
+            token = self._tokens[k]
+            if token.low in words and k not in self._owned:
+                return [k]
+            if token.low not in told and token.low not in _APPROXIMATE:
+                break
+        return []
+
+    def reaches(self, n: int, verb: int | None) -> bool:
+        """Whether mention n is where a movement began or ended, and not its size: "rose 5 % to 10 from 9.5"."""
+        if verb is None or (self._tokens[verb].low not in MOVES and self._tokens[verb].low not in TURNS):
+            return False
+        return bool(self.link(n, _ENDS, ()))
 
     def foreign(self, n: int) -> range | tuple[int, ...]:
         """The tokens that belong to the mentions of its kind before and after mention n, and so not to it."""

@@ -8,12 +8,12 @@ needs none.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from qbench.mining.circumstances import Clause
-from qbench.mining.headings import headings
+from qbench.mining.headings import MARK, apart, between_marks
 from qbench.mining.parallels import COUNTED, Parallels
 from qbench.mining.times import Time, dated, find_times, is_period
 from qbench.mining.types import Description
@@ -34,6 +34,8 @@ _GUESS = "nearest noun"
 """The rule of a concept that no parse led to."""
 _PER = frozenset({"per", "a", "an", "each", "every"})
 """Words of a unit behind which stands what its amount is for: "$1.23 per diluted share"."""
+_COMPARING = frozenset("from vs versus against than compared".split())
+_PLACING = frozenset("to at for by with of in on after before until".split())
 _RULES = ("rules_parser.py", "circumstances.py", "headings.py", "parallels.py", "times.py")
 """The files of the rules."""
 
@@ -70,7 +72,7 @@ class RulesParser:
 
     def parse_many(self, sentences: Sequence[tuple[str, Sequence[Quantity]]]) -> list[list[Description]]:
         """The description of each mention of each sentence; see `DescriptionParser`."""
-        drafts = [_Draft.of(text, mentions) for text, mentions in sentences]
+        drafts = [_Draft.of(apart(text) if mentions else text, mentions) for text, mentions in sentences]
         wanted = [(d.text, d.tokens, d.stand_ins()) for d in drafts if d.spans]
         parses = iter(load_parser(self._spacy_model).parse_many(wanted) if wanted else ())
         return [_Sentence(draft, next(parses)).descriptions() if draft.spans else [] for draft in drafts]
@@ -130,8 +132,8 @@ class _Sentence:
         self._nouns = NounPhrases(draft.tokens, draft.spans, parse)
         places = [_place(mention, span) for mention, span in zip(draft.mentions, draft.spans, strict=True)]
         self._concepts = find_concepts(draft.tokens, places, parse)
-        pairs = zip(draft.mentions, draft.spans, strict=True)
-        periods = [span for mention, span in pairs if _is_period(draft.tokens, mention, span)]
+        lengths = [span for mention, span in zip(draft.mentions, draft.spans, strict=True) if _lasts(mention, span)]
+        periods = [span for span in lengths if is_period(draft.tokens, self._nouns.owner, *span)]
         self._times = find_times(draft.tokens, self._nouns.owner, periods)
         self._told = [False] * len(draft.tokens)
         for time in self._times:
@@ -142,7 +144,7 @@ class _Sentence:
         self._parallels = Parallels(draft.tokens, draft.mentions, draft.spans, parse)
         self._others: dict[int, set[int]] = {}
         self._deal(places)
-        self._headings = headings(draft.tokens)
+        self._headed = MARK in draft.text
         self._unit_words = {k for n in range(len(draft.spans)) for k in self._of_unit(n)}
         for first, last in periods:
             self._nouns.owner[first:last] = [-1] * (last - first)  # part of a time, and free to be in a description
@@ -162,18 +164,48 @@ class _Sentence:
     def descriptions(self) -> list[Description]:
         """The description of each mention."""
         words: dict[int, set[int]] = {}
-        found = []
         for n in range(len(self._draft.spans)):
             restates = n - 1 in words and self._parallels.restates(n)
             clause = self._clause(n)
             if n not in self._when or not (restates or clause.is_real()):
-                found.append(Description(factual=self._is_hidden(n)))
                 continue
             words[n] = words[n - 1] | set(self._of_unit(n)) if restates else self._words(n, clause)
             if n - 1 in words and self._parallels.listed(n):
                 words[n] |= self._shared(n, words)
-            found.append(Description(self._spans(n, self._dated(n, words[n]))))
+        kept = {n: self._kept(n, self._dated(n, found)) for n, found in words.items()}
+        for n, links in self._links(kept).items():
+            kept[n] = sorted({*kept[n], *links})
+        return [
+            Description(spans_of(self._tokens, self._bridged(kept[n])))
+            if n in kept
+            else Description(factual=self._is_hidden(n))
+            for n in range(len(self._draft.spans))
+        ]
+
+    def _links(self, kept: Mapping[int, Sequence[int]]) -> dict[int, list[int]]:
+        """For the mentions that the same words describe, the small words that tell them apart: "vs", "from", "for".
+
+        What says that a value is compared with comes first, then the name before each; prepositions are for what is
+        still alike then.
+        """
+        found: dict[int, list[int]] = {}
+        for kind in (_COMPARING, None, _PLACING):
+            groups: dict[tuple[str, ...], list[int]] = {}
+            for n, words in kept.items():
+                if words:
+                    groups.setdefault(tuple(self._tokens[k].low for k in (*words, *found.get(n, ()))), []).append(n)
+            for n in (n for group in groups.values() if len(group) > 1 for n in group):
+                if not self._parallels.restates(n):
+                    told = self._label(n, kept[n]) if kind is None else self._parallels.link(n, kind, kept[n])
+                    found[n] = [*found.get(n, ()), *told]
         return found
+
+    def _label(self, n: int, words: Sequence[int]) -> list[int]:
+        """The name right before mention n: the second of "cure rates were AL 85 %, CPD 64 %"."""
+        k = self._draft.spans[n][0] - 1
+        if k < 0 or k in words or not self._nouns.names(k):
+            return []
+        return [m for m in range(max(0, k - _NEAR), k + 1) if m not in words and self._nouns.head_of(m) == k]
 
     def _is_hidden(self, n: int) -> bool:
         """Whether a mention has no token of its own: nothing can be said of it."""
@@ -194,7 +226,7 @@ class _Sentence:
             words |= set(self._of_unit(n - 1))
         if not words and self._parallels.first_of_list(n) == n and not clause.acts():
             return set()
-        verb = clause.verb()
+        verb = None if self._parallels.reaches(n, clause.verb()) else clause.verb()
         phrases = {k for k in clause.phrases(self._told) if self._may_tell(n, k)} - foreign
         words |= phrases | (set() if verb is None or verb in foreign else {verb})
         return words - self._others.get(n, set())
@@ -237,7 +269,8 @@ class _Sentence:
         """The words before a list of mentions, for a member that has none before the list of its own."""
         first = self._parallels.first_of_list(n)
         start = self._draft.spans[first][0]
-        if first not in words or any(k < start and not self._told[k] for k in words[n]):
+        whole = self._parallels.elided(n)  # "employed 10,000 people here, 2,000 there" is one clause
+        if first not in words or not whole and any(k < start and not self._told[k] for k in words[n]):
             return set()
         return {k for k in words[first] if k < start} - self._others.get(n, set())
 
@@ -257,30 +290,16 @@ class _Sentence:
             return range(0)
         return range(next((k for k in range(first, last) if self._tokens[k].low in _PER), last), last)
 
-    def _spans(self, n: int, words: set[int]) -> tuple[Span, ...]:
-        kept = sorted(k for k in words if self._nouns.owner[k] == -1 or k in self._unit_words)
-        return self._clipped(spans_of(self._tokens, self._bridged(self._once(self._on_page(n, kept)))))
-
-    def _on_page(self, n: int, words: list[int]) -> list[int]:
-        """Without what stands beyond a heading: "Investing Activities" before "ActivitiesNet cash"."""
-        if not self._headings:
-            return words
-        start = self._draft.spans[n][0]
-        low = max((k for k in self._headings if k <= start), default=0)
-        high = min((k for k in self._headings if k > start), default=len(self._tokens))
-        return [k for k in words if low <= k < high]
+    def _kept(self, n: int, words: set[int]) -> list[int]:
+        """The words that may stand in a description of mention n, in order."""
+        page = between_marks(self._tokens, self._draft.spans[n][0]) if self._headed else range(len(self._tokens))
+        kept = sorted(k for k in words if (self._nouns.owner[k] == -1 or k in self._unit_words) and k in page)
+        return self._once(kept)
 
     def _once(self, words: list[int]) -> list[int]:
         """Without a word that repeats the one before it: the "capacity" of "annual capacity of 5 t of capacity"."""
         lows = ["", *(self._tokens[k].low for k in words)]
         return [k for k, before, low in zip(words, lows, lows[1:], strict=False) if low != before]
-
-    def _clipped(self, spans: tuple[Span, ...]) -> tuple[Span, ...]:
-        """Spans without the headings that their first words begin with."""
-        if not self._headings:
-            return spans
-        cut = {self._tokens[k].start: letters for k, letters in self._headings.items()}
-        return tuple((start + cut.get(start, 0), end) for start, end in spans)
 
     def _bridged(self, words: list[int]) -> list[int]:
         """With the small words between two words of a phrase: "cost of sales", "the price of a share"."""
@@ -294,9 +313,9 @@ class _Sentence:
         return found
 
 
-def _is_period(tokens: Sequence[Token], mention: Quantity, span: Span) -> bool:
-    """Whether a mention is the length of a dated period, and no fact of its own: "the nine months ended June 30"."""
-    return mention.family == "time" and span[0] < span[1] and is_period(tokens, span[1])
+def _lasts(mention: Quantity, span: Span) -> bool:
+    """Whether a mention is a length of time."""
+    return mention.family == "time" and span[0] < span[1]
 
 
 def _place(mention: Quantity, span: Span) -> Place:

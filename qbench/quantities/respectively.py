@@ -18,6 +18,7 @@ PREDICATE = 4
 """Tokens between the subject of a clause and the mentions that are its predicate, at most."""
 CONTENT = frozenset({"NN", "NNS", "NNP", "NNPS", "JJ", "JJR", "JJS", "VBN", "VBG", "AFX", "FW", "HYPH", "CD"})
 SKIPPED = frozenset({"DT", "PRP$", "POS", "PDT", "CC"})
+FINITE = frozenset({"VBD", "VBZ", "VBP"})
 NOUNS = frozenset({"NN", "NNS", "NNP", "NNPS"})
 FIXED = frozenset(
     {
@@ -40,10 +41,10 @@ class Dealt:
 
     Attributes:
         group: the mentions, in order.
-        items: for each of them the content words of its item, and the noun that the last lends it: "urban [areas]".
+        items: for each of them the content words of its item, and those that the last item lends it: "urban [areas]".
         tail: content words behind a list that stands before the mentions, which hold for all its items: "of Acme".
-        before: whether the list stands before the mentions. Then an item says by itself what its mention is about; else
-            it adds to what the sentence says of all.
+        before: whether nothing but a verb stands between the list and the mentions behind it. Then an item says by itself
+            what its mention is about; else it adds to what the sentence says of all.
     """
 
     group: tuple[int, ...]
@@ -80,6 +81,11 @@ def dealt(tokens: Sequence[Token], mentions: Sequence[Span], parse: Parse) -> It
         listed, tail = _segments_before(tokens, parse, start, floor, len(group))
         if listed:
             yield _made(group, listed, tail, parse, before=True)
+            continue
+        verb = next((m for m in range(start - 1, max(floor, start - REACH), -1) if parse.tags[m] in FINITE), floor)
+        if listed := _segments_before(tokens, parse, verb, floor, len(group))[0]:
+            # "France and Spain had deficits of 5 and 8, respectively": what is had is said of both.
+            yield _made(group, listed, [], parse, before=False)
 
 
 def dealt_unsaid(tokens: Sequence[Token], mentions: Sequence[Span], parse: Parse, group: Sequence[int]) -> Dealt | None:
@@ -99,7 +105,7 @@ def dealt_unsaid(tokens: Sequence[Token], mentions: Sequence[Span], parse: Parse
     if not listed or tuple(tokens[item[0]].low for item in listed) in FIXED:
         return None
     gap = range(max(*tail, *listed[-1]) + 1 if tail else listed[-1][-1] + 1, start)
-    verbs = [k for k in gap if parse.tags[k] in ("VBD", "VBZ", "VBP")]
+    verbs = [k for k in gap if parse.tags[k] in FINITE]
     if len(gap) > PREDICATE or len(verbs) != 1 or any(parse.tags[k] in ("IN", "TO", ",") for k in gap):
         return None
     return _made(group, listed, tail, parse, before=True)
@@ -108,17 +114,19 @@ def dealt_unsaid(tokens: Sequence[Token], mentions: Sequence[Span], parse: Parse
 def _made(
     group: Sequence[int], items: Sequence[Sequence[int]], tail: Sequence[int], parse: Parse, *, before: bool
 ) -> Dealt:
-    """With the noun that the last item lends to those that have none: "urban and rural areas"."""
+    """With the words that the last item lends to those that lack a noun: "urban and rural areas"."""
     last = items[-1]
-    noun = last[-1] if parse.tags[last[-1]] in NOUNS and len(last) > 1 else None
-    whole = []
-    for item in items:
-        lone = noun is not None and item is not last and not any(parse.tags[k] in NOUNS for k in item)
-        if noun is not None and item is not last and not lone:
-            head = parse.heads[item[-1]]
-            lone = head == noun and parse.relations[item[-1]] in ("amod", "compound")
-        whole.append((*item, noun) if lone and noun is not None else tuple(item))
-    return Dealt(tuple(group), tuple(whole), tuple(tail), before)
+    lent = last[1:] if parse.tags[last[-1]] in NOUNS else []
+    whole = [item if item is last or not _lacks_noun(item, lent, parse) else [*item, *lent] for item in items]
+    return Dealt(tuple(group), tuple(tuple(item) for item in whole), tuple(tail), before)
+
+
+def _lacks_noun(item: Sequence[int], lent: Sequence[int], parse: Parse) -> bool:
+    """Whether an item ends before its noun: the first of "urban and rural areas"."""
+    if not lent:
+        return False
+    k = item[-1]
+    return parse.tags[k] not in NOUNS or (parse.heads[k] in lent and parse.relations[k] in ("amod", "compound"))
 
 
 def _group(tokens: Sequence[Token], mentions: Sequence[Span], before: int, k: int) -> list[int]:
@@ -160,8 +168,11 @@ def _segments_before(
     items: list[list[int]] = [[]]
     tail: list[int] = []
     while k >= floor:
-        if tokens[k].text == "," or tokens[k].low in ("and", "or"):
-            if items[0]:
+        if tokens[k].text == ")":
+            while k > floor and tokens[k].text != "(":
+                k -= 1
+        elif tokens[k].text == "," or tokens[k].low in ("and", "or"):
+            if items[0] and not _in_date(tokens, k):
                 items.insert(0, [])
         elif parse.tags[k] in CONTENT:
             items[0].insert(0, k)
@@ -172,3 +183,8 @@ def _segments_before(
         k -= 1
     items = [item for item in items if item]
     return (items, tail) if len(items) == wanted else ([], [])
+
+
+def _in_date(tokens: Sequence[Token], k: int) -> bool:
+    """Whether token k is the comma of "June 30, 2023"."""
+    return 0 < k < len(tokens) - 1 and tokens[k - 1].kind == tokens[k + 1].kind == "number"
