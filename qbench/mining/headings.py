@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from qbench.quantities.lexicon import FUNCTION_WORDS
 from qbench.quantities.tokens import Token
@@ -12,8 +13,8 @@ MARK = "|"
 """What stands for a heading's end; parsers take it for the end of a sentence."""
 _GLUED = re.compile(r"\b[A-Z]?[a-z]{3,}(?=[A-Z][a-z])")
 _WORD = re.compile(r"[A-Z][a-z]+")
-_NOUNS = re.compile(r".*(?:[^isu]s|ions?|ments?|ances?|ences?|ity|ness)$")
-"""Ends of the nouns that headings end with, and few of the names that have a capital inside ("PayPal", "LexisNexis")."""
+_NOUNS = re.compile(r".*(?:[^isu]s|ions?|ments?|ances?|ences?|enses?|ity|ness|[Ii]ncome|[Rr]evenue)$")
+"""Ends of the nouns that headings end with, and few of the names with a capital inside ("PayPal", "LexisNexis")."""
 
 
 def apart(text: str) -> str:
@@ -31,7 +32,7 @@ def _blank(match: re.Match[str]) -> str:
     return f"{MARK} ".rjust(len(match[0])) if glued else match[0]
 
 
-def between_marks(tokens: Sequence[Token], k: int) -> range:
-    """The tokens around token k up to the next marks: what stands beyond them is a heading, or under another one."""
-    marks = [-1, *(m for m, token in enumerate(tokens) if token.text == MARK), len(tokens)]
-    return range(max(m for m in marks if m < k) + 1 if k else 0, min(m for m in marks if m >= k))
+def pages(tokens: Sequence[Token]) -> list[range]:
+    """The stretches of tokens between marks: what stands beyond one is a heading, or under another one."""
+    starts = [0, *(k + 1 for k, token in enumerate(tokens) if token.text == MARK)]
+    return [range(a, b - 1) for a, b in pairwise([*starts, len(tokens) + 1])]

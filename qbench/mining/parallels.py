@@ -17,6 +17,8 @@ from qbench.quantities.types import Quantity, Span
 
 LISTED = 12
 """Tokens between two mentions of a list, at most."""
+REACH = 60
+"""Tokens between two mentions of one kind of which each has words of its own, at most."""
 LISTING = frozenset({",", "and", "or", "vs", "versus", "compared", "against"})
 _STOPS = frozenset({";", ":", ".", "(", ")"})
 _NEXT = frozenset({",", ";", ":", "and", "or", "but", "while", "whereas", "versus", "vs", "compared", "against"})
@@ -53,7 +55,7 @@ class Parallels:
         latest: dict[str, int] = {}
         for n, mention in enumerate(mentions):
             kind = self._kind(mention)
-            if kind in latest:
+            if kind in latest and spans[n][0] - spans[latest[kind]][1] <= REACH:
                 self._before[n] = latest[kind]
             latest[kind] = n
         self._after = {m: n for n, m in self._before.items()}
@@ -116,14 +118,18 @@ class Parallels:
             return False
         return bool(self.link(n, _ENDS, ()))
 
-    def foreign(self, n: int) -> range | tuple[int, ...]:
+    def has_parallel(self, n: int) -> bool:
+        """Whether the sentence has another mention of the kind of mention n."""
+        return n in self._before or n in self._after
+
+    def foreign(self, n: int) -> tuple[range, range]:
         """The tokens that belong to the mentions of its kind before and after mention n, and so not to it."""
-        found: set[int] = set()
+        behind = ahead = range(0)
         if (m := self._before.get(n)) is not None and not self._shares_tail(m, n):
-            found.update(range(self._spans[m][1], self._edge(m, n, first=True)))
+            behind = range(self._spans[m][1], self._edge(m, n, first=True))
         if (m := self._after.get(n)) is not None and not self._shares_tail(n, m):
-            found.update(range(self._edge(n, m, first=False), len(self._tokens)))
-        return tuple(found)
+            ahead = range(self._edge(n, m, first=False), len(self._tokens))
+        return behind, ahead
 
     def _edge(self, m: int, n: int, *, first: bool) -> int:
         """Where what belongs to mention n begins, behind mention m: the first or the last place that it may.
@@ -132,6 +138,8 @@ class Parallels:
         """
         places = range(self._spans[m][1], self._spans[n][0])
         edges = [k for k in places if k not in self._owned and self._tokens[k].low in _NEXT]
+        if places and self._tokens[places[-1]].low in _ENDS:
+            edges.append(places[-1])  # "from 5 kg at birth to 8 kg in May"
         if not edges:
             return self._spans[m][1] if first else self._spans[n][0]
         return edges[0] if first else edges[-1]

@@ -8,12 +8,12 @@ needs none.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from qbench.mining.circumstances import Clause
-from qbench.mining.headings import MARK, apart, between_marks
+from qbench.mining.circumstances import PLACES, Clause
+from qbench.mining.headings import MARK, apart, pages
 from qbench.mining.parallels import COUNTED, Parallels
 from qbench.mining.times import Time, dated, find_times, is_period
 from qbench.mining.types import Description
@@ -35,7 +35,9 @@ _GUESS = "nearest noun"
 _PER = frozenset({"per", "a", "an", "each", "every"})
 """Words of a unit behind which stands what its amount is for: "$1.23 per diluted share"."""
 _COMPARING = frozenset("from vs versus against than compared".split())
-_PLACING = frozenset("to at for by with of in on after before until".split())
+_PLACING = frozenset("to at for by after before until".split())
+_LABEL = 3
+"""Digits of the number of a word, at most: longer ones are codes or years."""
 _RULES = ("rules_parser.py", "circumstances.py", "headings.py", "parallels.py", "times.py")
 """The files of the rules."""
 
@@ -144,7 +146,7 @@ class _Sentence:
         self._parallels = Parallels(draft.tokens, draft.mentions, draft.spans, parse)
         self._others: dict[int, set[int]] = {}
         self._deal(places)
-        self._headed = MARK in draft.text
+        self._pages = pages(draft.tokens) if MARK in draft.text else [range(len(draft.tokens))]
         self._unit_words = {k for n in range(len(draft.spans)) for k in self._of_unit(n)}
         for first, last in periods:
             self._nouns.owner[first:last] = [-1] * (last - first)  # part of a time, and free to be in a description
@@ -172,9 +174,8 @@ class _Sentence:
             words[n] = words[n - 1] | set(self._of_unit(n)) if restates else self._words(n, clause)
             if n - 1 in words and self._parallels.listed(n):
                 words[n] |= self._shared(n, words)
-        kept = {n: self._kept(n, self._dated(n, found)) for n, found in words.items()}
-        for n, links in self._links(kept).items():
-            kept[n] = sorted({*kept[n], *links})
+        kept = {n: self._kept(n, self._dated(n, found) - self._others.get(n, set())) for n, found in words.items()}
+        self._tell_apart(kept)
         return [
             Description(spans_of(self._tokens, self._bridged(kept[n])))
             if n in kept
@@ -182,30 +183,37 @@ class _Sentence:
             for n in range(len(self._draft.spans))
         ]
 
-    def _links(self, kept: Mapping[int, Sequence[int]]) -> dict[int, list[int]]:
-        """For the mentions that the same words describe, the small words that tell them apart: "vs", "from", "for".
+    def _tell_apart(self, kept: dict[int, list[int]]) -> None:
+        """Give mentions that the same words describe the small words that tell them apart: "vs", "from", "for".
 
         What says that a value is compared with comes first, then the name before each; prepositions are for what is
         still alike then.
         """
-        found: dict[int, list[int]] = {}
         for kind in (_COMPARING, None, _PLACING):
             groups: dict[tuple[str, ...], list[int]] = {}
             for n, words in kept.items():
-                if words:
-                    groups.setdefault(tuple(self._tokens[k].low for k in (*words, *found.get(n, ()))), []).append(n)
-            for n in (n for group in groups.values() if len(group) > 1 for n in group):
-                if not self._parallels.restates(n):
-                    told = self._label(n, kept[n]) if kind is None else self._parallels.link(n, kind, kept[n])
-                    found[n] = [*found.get(n, ()), *told]
-        return found
+                if words and not self._parallels.restates(n):
+                    groups.setdefault(tuple(self._tokens[k].low for k in words), []).append(n)
+            for group in (group for group in groups.values() if len(group) > 1):
+                if kind is None:
+                    self._label(group, kept)
+                else:
+                    for n in group:
+                        kept[n] = sorted({*kept[n], *self._parallels.link(n, kind, kept[n])})
 
-    def _label(self, n: int, words: Sequence[int]) -> list[int]:
-        """The name right before mention n: the second of "cure rates were AL 85 %, CPD 64 %"."""
+    def _label(self, group: Sequence[int], kept: dict[int, list[int]]) -> None:
+        """Give each its own of the names right before them: "cure rates were AL 85 %, CPD 64 %"."""
+        names = {n: self._name_before(n) for n in group}
+        if all(names.values()):
+            for n in group:
+                others = {k for m in group if m != n for k in names[m]}
+                kept[n] = sorted({*kept[n], *names[n]} - others)
+
+    def _name_before(self, n: int) -> list[int]:
         k = self._draft.spans[n][0] - 1
-        if k < 0 or k in words or not self._nouns.names(k):
+        if k < 0 or not self._nouns.names(k):
             return []
-        return [m for m in range(max(0, k - _NEAR), k + 1) if m not in words and self._nouns.head_of(m) == k]
+        return [m for m in range(max(0, k - _NEAR), k + 1) if self._nouns.head_of(m) == k]
 
     def _is_hidden(self, n: int) -> bool:
         """Whether a mention has no token of its own: nothing can be said of it."""
@@ -217,8 +225,12 @@ class _Sentence:
     def _words(self, n: int, clause: Clause) -> set[int]:
         """The words of a description but for the times; none where nothing names the mention."""
         concept = self._concepts[n]
-        foreign = set(self._parallels.foreign(n)) - self._above(n)
-        named = {*concept.words, *concept.subject} - foreign
+        above, (behind, ahead) = self._above(n), self._parallels.foreign(n)
+
+        def own(words: Iterable[int]) -> set[int]:
+            return {k for k in words if k in above or (k not in behind and k not in ahead)}
+
+        named = own((*concept.words, *concept.subject))
         if concept.how == _GUESS:
             named = {k for k in named if self._may_tell(n, k)}
         words = named | set(self._of_unit(n))
@@ -226,10 +238,23 @@ class _Sentence:
             words |= set(self._of_unit(n - 1))
         if not words and self._parallels.first_of_list(n) == n and not clause.acts():
             return set()
+        if clause.is_whole():
+            return words - self._others.get(n, set())
         verb = None if self._parallels.reaches(n, clause.verb()) else clause.verb()
-        phrases = {k for k in clause.phrases(self._told) if self._may_tell(n, k)} - foreign
-        words |= phrases | (set() if verb is None or verb in foreign else {verb})
+        words |= own(k for k in (*clause.phrases(self._told), *self._behind(n)) if self._may_tell(n, k))
+        if verb is not None and own([verb]):
+            words |= own((verb, *clause.subject()))
         return words - self._others.get(n, set())
+
+    def _behind(self, n: int) -> list[int]:
+        """Of a member of a list, the place right behind it, whatever the parse: "3 minutes with ale, 2 with tea"."""
+        k = self._draft.spans[n][1]
+        if not self._parallels.has_parallel(n) or k >= len(self._tokens) or self._tokens[k].low not in PLACES:
+            return []
+        while k + 1 < len(self._tokens) and self._parse.tags[k + 1] in ("DT", "PRP$"):
+            k += 1
+        head = self._nouns.run(k + 1)
+        return [] if head is None else [m for m in self._nouns.phrase(head) if m > k and not self._told[m]]
 
     def _above(self, n: int) -> set[int]:
         """The nouns that govern mention n, with their words: what it says is about them, wherever they stand."""
@@ -270,7 +295,7 @@ class _Sentence:
         first = self._parallels.first_of_list(n)
         start = self._draft.spans[first][0]
         whole = self._parallels.elided(n)  # "employed 10,000 people here, 2,000 there" is one clause
-        if first not in words or not whole and any(k < start and not self._told[k] for k in words[n]):
+        if first not in words or (not whole and any(k < start and not self._told[k] for k in words[n])):
             return set()
         return {k for k in words[first] if k < start} - self._others.get(n, set())
 
@@ -292,9 +317,17 @@ class _Sentence:
 
     def _kept(self, n: int, words: set[int]) -> list[int]:
         """The words that may stand in a description of mention n, in order."""
-        page = between_marks(self._tokens, self._draft.spans[n][0]) if self._headed else range(len(self._tokens))
+        start = self._draft.spans[n][0]
+        page = self._pages[bisect_right(self._pages, start, key=lambda page: page.start) - 1]
+        words = words | {k + 1 for k in words if self._numbers(k + 1)}
         kept = sorted(k for k in words if (self._nouns.owner[k] == -1 or k in self._unit_words) and k in page)
         return self._once(kept)
+
+    def _numbers(self, k: int) -> bool:
+        """Whether token k is the number of the word before it: "week 14", "type 2"."""
+        if k >= len(self._tokens) or self._told[k] or self._nouns.owner[k] != -1:
+            return False
+        return self._tokens[k].text.isdecimal() and len(self._tokens[k].text) <= _LABEL
 
     def _once(self, words: list[int]) -> list[int]:
         """Without a word that repeats the one before it: the "capacity" of "annual capacity of 5 t of capacity"."""

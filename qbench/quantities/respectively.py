@@ -43,8 +43,8 @@ class Dealt:
         group: the mentions, in order.
         items: for each of them the content words of its item, and those that the last item lends it: "urban [areas]".
         tail: content words behind a list that stands before the mentions, which hold for all its items: "of Acme".
-        before: whether nothing but a verb stands between the list and the mentions behind it. Then an item says by itself
-            what its mention is about; else it adds to what the sentence says of all.
+        before: whether nothing but a verb stands between the list and the mentions behind it. Then an item says by
+            itself what its mention is about; else it adds to what the sentence says of all.
     """
 
     group: tuple[int, ...]
@@ -99,9 +99,7 @@ def dealt_unsaid(tokens: Sequence[Token], mentions: Sequence[Span], parse: Parse
         None unless the subject is a list of as many items, and nothing but a verb stands between.
     """
     start = mentions[group[0]][0]
-    listed, tail = _segments_before(
-        tokens, parse, start, mentions[group[0] - 1][1] if group[0] else 0, len(group)
-    )
+    listed, tail = _segments_before(tokens, parse, start, mentions[group[0] - 1][1] if group[0] else 0, len(group))
     if not listed or tuple(tokens[item[0]].low for item in listed) in FIXED:
         return None
     gap = range(max(*tail, *listed[-1]) + 1 if tail else listed[-1][-1] + 1, start)
