@@ -112,11 +112,10 @@ class Parallels:
                 break
         return []
 
-    def reaches(self, n: int, verb: int | None) -> bool:
+    def reaches(self, n: int, verb: int) -> bool:
         """Whether mention n is where a movement began or ended, and not its size: "rose 5 % to 10 from 9.5"."""
-        if verb is None or (self._tokens[verb].low not in MOVES and self._tokens[verb].low not in TURNS):
-            return False
-        return bool(self.link(n, _ENDS, ()))
+        low = self._tokens[verb].low
+        return (low in MOVES or low in TURNS) and bool(self.link(n, _ENDS, ()))
 
     def has_parallel(self, n: int) -> bool:
         """Whether the sentence has another mention of the kind of mention n."""

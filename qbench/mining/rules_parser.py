@@ -145,6 +145,7 @@ class _Sentence:
         self._when = dict(zip(self._stated, dates, strict=True))
         self._parallels = Parallels(draft.tokens, draft.mentions, draft.spans, parse)
         self._others: dict[int, set[int]] = {}
+        self._lent: dict[int, tuple[int, ...]] = {}
         self._deal(places)
         self._pages = pages(draft.tokens) if MARK in draft.text else [range(len(draft.tokens))]
         self._unit_words = {k for n in range(len(draft.spans)) for k in self._of_unit(n)}
@@ -160,8 +161,9 @@ class _Sentence:
             if deal.before:
                 for n, concept in zip(deal.group, concepts_of(deal, self._tokens, places, self._parse), strict=True):
                     self._concepts[n] = concept
-            for n, item in zip(deal.group, deal.items, strict=True):
-                self._others[n] = listed.difference(item)
+            for n, item, lent in zip(deal.group, deal.items, deal.lent, strict=True):
+                self._lent[n] = lent
+                self._others[n] = listed.difference(item, lent)
 
     def descriptions(self) -> list[Description]:
         """The description of each mention."""
@@ -194,7 +196,10 @@ class _Sentence:
             for n, words in kept.items():
                 if words and not self._parallels.restates(n):
                     groups.setdefault(tuple(self._tokens[k].low for k in words), []).append(n)
-            for group in (group for group in groups.values() if len(group) > 1):
+            alike = [group for group in groups.values() if len(group) > 1]
+            if not alike:
+                return
+            for group in alike:
                 if kind is None:
                     self._label(group, kept)
                 else:
@@ -225,22 +230,26 @@ class _Sentence:
     def _words(self, n: int, clause: Clause) -> set[int]:
         """The words of a description but for the times; none where nothing names the mention."""
         concept = self._concepts[n]
-        above, (behind, ahead) = self._above(n), self._parallels.foreign(n)
+        behind, ahead = self._parallels.foreign(n)
 
         def own(words: Iterable[int]) -> set[int]:
-            return {k for k in words if k in above or (k not in behind and k not in ahead)}
+            found = set(words)
+            strange = {k for k in found if k in behind or k in ahead}
+            return found - (strange - self._above(n)) if strange else found
 
         named = own((*concept.words, *concept.subject))
         if concept.how == _GUESS:
             named = {k for k in named if self._may_tell(n, k)}
-        words = named | set(self._of_unit(n))
+        words = named | set(self._of_unit(n)) | set(self._lent.get(n, ()))
         if self._parallels.elided(n) and self._parallels.listed(n):
             words |= set(self._of_unit(n - 1))
         if not words and self._parallels.first_of_list(n) == n and not clause.acts():
             return set()
         if clause.is_whole():
             return words - self._others.get(n, set())
-        verb = None if self._parallels.reaches(n, clause.verb()) else clause.verb()
+        verb = clause.verb()
+        if verb is not None and self._parallels.reaches(n, verb):
+            verb = None
         words |= own(k for k in (*clause.phrases(self._told), *self._behind(n)) if self._may_tell(n, k))
         if verb is not None and own([verb]):
             words |= own((verb, *clause.subject()))

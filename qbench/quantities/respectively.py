@@ -41,7 +41,8 @@ class Dealt:
 
     Attributes:
         group: the mentions, in order.
-        items: for each of them the content words of its item, and those that the last item lends it: "urban [areas]".
+        items: for each of them the content words of its item.
+        lent: for each of them the words that the last item lends it: the "areas" of "urban and rural areas".
         tail: content words behind a list that stands before the mentions, which hold for all its items: "of Acme".
         before: whether nothing but a verb stands between the list and the mentions behind it. Then an item says by
             itself what its mention is about; else it adds to what the sentence says of all.
@@ -49,6 +50,7 @@ class Dealt:
 
     group: tuple[int, ...]
     items: tuple[tuple[int, ...], ...]
+    lent: tuple[tuple[int, ...], ...]
     tail: tuple[int, ...]
     before: bool
 
@@ -112,11 +114,12 @@ def dealt_unsaid(tokens: Sequence[Token], mentions: Sequence[Span], parse: Parse
 def _made(
     group: Sequence[int], items: Sequence[Sequence[int]], tail: Sequence[int], parse: Parse, *, before: bool
 ) -> Dealt:
-    """With the words that the last item lends to those that lack a noun: "urban and rural areas"."""
     last = items[-1]
-    lent = last[1:] if parse.tags[last[-1]] in NOUNS else []
-    whole = [item if item is last or not _lacks_noun(item, lent, parse) else [*item, *lent] for item in items]
-    return Dealt(tuple(group), tuple(tuple(item) for item in whole), tuple(tail), before)
+    # What follows the last name may be lent: "mini and Pro Max models" are "mini models".
+    start = max((i + 1 for i, k in enumerate(last) if parse.tags[k].startswith("NNP")), default=1)
+    lent = last[start:] if parse.tags[last[-1]] in NOUNS else []
+    given = [tuple(lent) if item is not last and _lacks_noun(item, lent, parse) else () for item in items]
+    return Dealt(tuple(group), tuple(tuple(item) for item in items), tuple(given), tuple(tail), before)
 
 
 def _lacks_noun(item: Sequence[int], lent: Sequence[int], parse: Parse) -> bool:

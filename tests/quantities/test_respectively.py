@@ -29,7 +29,8 @@ def dealt_words(text):
     tags = ["CD" if t.kind == "number" else TAGS.get(t.low, "NN") for t in tokens]
     found = {}
     for deal in dealt(tokens, mentions, Parse(tags, list(range(len(tokens))), [""] * len(tokens))):
-        found |= {n: [*item, *deal.tail] for n, item in zip(deal.group, deal.items, strict=True)}
+        items = [[*item, *lent] for item, lent in zip(deal.items, deal.lent, strict=True)]
+        found |= {n: [*item, *deal.tail] for n, item in zip(deal.group, items, strict=True)}
     return [" ".join(tokens[k].text for k in found[n]) if n in found else None for n in range(len(mentions))]
 
 
