@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from qbench.quantities.concepts import SUBJECTS
 from qbench.quantities.noun_phrases import NounPhrases
 from qbench.quantities.parse import Parse
 from qbench.quantities.tokens import Token
@@ -13,6 +14,8 @@ CASES = frozenset(
     "of with without between against throughout into before after under over due following based because".split()
 )
 """Prepositions of the phrases that are taken."""
+PLACES = frozenset("in at on by within among amongst during under without with after before for".split())
+"""Prepositions that tell the members of a list apart, each right behind its own."""
 EMPTY_VERBS = frozenset(
     "be is are was were been being am 's have has had having do does did reach reaches reached reaching total totaled "
     "totalled totaling amount amounted amounts amounting stand stands stood represent represents represented come "
@@ -26,9 +29,17 @@ EMPTY_VERBS = frozenset(
 """Verbs that say no more than "is"."""
 PHRASES = frozenset("addition connection accordance fact turn general particular part total respect example".split())
 """Nouns that make prepositions and adverbs with "in": "in addition"."""
-UNREAL = frozenset("may might could would should".split())
+UNREAL = frozenset("may might could would should must shall ought".split())
 """Auxiliaries of what is no fact."""
+UNREAL_WORDS = frozenset("punishable liable assuming".split())
+"""Words whose complements are no facts: "punishable by a fine of $500"."""
 CONDITIONAL = frozenset("if unless whether".split())
+CONDITIONS = frozenset("if unless".split())
+"""Marks of a clause on which the fact of another depends."""
+UPWARD = ("xcomp", "advcl", "acl", "conj", "ccomp", "parataxis")
+"""Relations of clauses that are no more real than those above: "may be ordered to pay $5"."""
+PRONOUNS = frozenset("it they he she".split())
+"""Subjects that may stand for that of the clause above."""
 CLIMBS = 12
 
 
@@ -54,6 +65,39 @@ class Clause:
         if not self._parse.tags[self.head].startswith("VB") or self._tokens[self.head].low in EMPTY_VERBS:
             return None
         return self.head if self._nouns.owner[self.head] == -1 else None
+
+    def subject(self) -> list[int]:
+        """Who does what the clause says, by name; for "it", who said so: "Acme said it bought 500 shares".
+
+        A common noun is left to the concept, which has it where it has the quantity: "we", "the study" and "the
+        analysis" do most of what texts report.
+        """
+        k = self.head
+        for _ in range(CLIMBS):
+            own = next((c for c in self._parse.children[k] if self._parse.relations[c] in SUBJECTS), None)
+            if own is None:
+                # "agreed to sell", "sold its mill and bought another": who is not said again
+                dependent = self._parse.relations[k] in ("xcomp", "conj")
+            else:
+                if self._nouns.names(own) and not self._holds_mention(own):
+                    phrase = self._nouns.phrase(own)
+                    return phrase if any(self._parse.tags[m] in ("NNP", "NNPS") for m in phrase) else []
+                dependent = self._parse.relations[k] == "ccomp" and self._tokens[own].low in PRONOUNS
+            above = self._parse.heads[k]
+            if not dependent or above == k or not self._parse.tags[above].startswith("VB"):
+                break
+            k = above
+        return []
+
+    def is_whole(self) -> bool:
+        """Whether the mention opens the clause as what a part is taken of, which alone acts: "of 120 patients, 45"."""
+        k = self._mention.start - 1
+        return k >= 0 and self._tokens[k].low == "of" and (k == 0 or self._tokens[k - 1].kind == "mark")
+
+    def acts(self) -> bool:
+        """Whether the mention itself is the subject of a verb that says something: "45 received placebo"."""
+        subject = any(self._parse.relations[k] in SUBJECTS and self._parse.heads[k] == self.head for k in self._mention)
+        return subject and self.verb() is not None
 
     def phrases(self, times: Sequence[bool]) -> list[int]:
         """The words of the object and the prepositional phrases of clause and mention.
@@ -81,13 +125,43 @@ class Clause:
 
     def is_real(self) -> bool:
         """Whether the clause, and those that it depends on, state a fact."""
-        for k in self._path:
-            below = self._parse.children[k]
-            if any(self._parse.relations[c] == "aux" and self._tokens[c].low in UNREAL for c in below):
-                return False
-            if any(self._parse.relations[c] == "mark" and self._tokens[c].low in CONDITIONAL for c in below):
-                return False
-        return True
+        path = [*self._path, *self._above()]
+        return not any(self._unreal(k) for k in path) and not self._depends()
+
+    def _unreal(self, k: int) -> bool:
+        if self._tokens[k].low in UNREAL_WORDS:
+            return True
+        for c in self._parse.children[k]:
+            low, relation = self._tokens[c].low, self._parse.relations[c]
+            if (relation == "aux" and low in UNREAL) or (relation == "mark" and low in CONDITIONAL):
+                return True
+        return False
+
+    def _depends(self) -> bool:
+        """Whether the clause waits for a condition: "if sales reach $5 million, the bonus will be $200,000"."""
+        below = self._parse.children
+        clauses = (c for k in self._path for c in below[k] if self._parse.relations[c] == "advcl")
+        return any(
+            self._parse.relations[m] == "mark" and self._tokens[m].low in CONDITIONS for c in clauses for m in below[c]
+        )
+
+    def _above(self) -> list[int]:
+        """The heads of the clauses above, as far as what is no fact there is none below."""
+        k, found = self.head, list[int]()
+        for _ in range(CLIMBS):
+            head, relation = self._parse.heads[k], self._parse.relations[k]
+            if head == k or relation not in UPWARD or self._stands_alone(k, relation):
+                break
+            k = head
+            found.append(k)
+        return found
+
+    def _stands_alone(self, k: int, relation: str) -> bool:
+        """Whether a clause has a subject or a tense of its own, and so may be a fact whatever the clause above says."""
+        if relation not in ("conj", "ccomp", "parataxis", "advcl"):
+            return False
+        below = {self._parse.relations[c].partition(":")[0] for c in self._parse.children[k]}
+        return bool(below & {"nsubj", "csubj", "aux", "cop"}) or self._parse.tags[k] in ("VBD", "VBZ", "VBP")
 
     def _of_another(self, k: int) -> bool:
         """Whether token k belongs to another mention: what stands behind it is that one's."""

@@ -8,14 +8,16 @@ needs none.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from qbench.mining.circumstances import Clause
+from qbench.mining.circumstances import PLACES, Clause
+from qbench.mining.headings import MARK, apart, pages
+from qbench.mining.parallels import COUNTED, Parallels
 from qbench.mining.times import Time, dated, find_times, is_period
 from qbench.mining.types import Description
-from qbench.quantities.concepts import Place, find_concepts
+from qbench.quantities.concepts import Place, concepts_of, find_concepts
 from qbench.quantities.noun_phrases import NounPhrases
 from qbench.quantities.parse import EMBEDDED, NO_PARSER, Parse, StandIn, load_parser, require_parser
 from qbench.quantities.stand_ins import in_place_of, without_restatements
@@ -30,12 +32,14 @@ _NEAR = 3
 """Tokens from a word of the concept to a time that belongs to it, at most."""
 _GUESS = "nearest noun"
 """The rule of a concept that no parse led to."""
-_LISTED = 12
-"""Tokens between two mentions of a list, at most."""
-_LISTING = frozenset({",", "and", "or", "vs", "versus", "compared", "against"})
-_STOPS = frozenset({";", ":", ".", "(", ")"})
-_COUNTED = ("count", "")
-"""Families of units that are nouns of the text, and so part of what describes the number: "10,000 employees"."""
+_PER = frozenset({"per", "a", "an", "each", "every"})
+"""Words of a unit behind which stands what its amount is for: "$1.23 per diluted share"."""
+_COMPARING = frozenset("from vs versus against than compared".split())
+_PLACING = frozenset("to at for by after before until".split())
+_LABEL = 3
+"""Digits of the number of a word, at most: longer ones are codes or years."""
+_RULES = ("rules_parser.py", "circumstances.py", "headings.py", "parallels.py", "times.py")
+"""The files of the rules."""
 
 
 class RulesParser:
@@ -61,7 +65,7 @@ class RulesParser:
         from qbench.store import digest, file_digest
 
         folder = Path(__file__).parent
-        own = [file_digest(folder / name) for name in ("rules_parser.py", "circumstances.py", "times.py")]
+        own = [file_digest(folder / name) for name in _RULES]
         return {
             "descriptions": self.name,
             **ExtractorOptions(spacy_model=self._spacy_model).key(),
@@ -70,7 +74,7 @@ class RulesParser:
 
     def parse_many(self, sentences: Sequence[tuple[str, Sequence[Quantity]]]) -> list[list[Description]]:
         """The description of each mention of each sentence; see `DescriptionParser`."""
-        drafts = [_Draft.of(text, mentions) for text, mentions in sentences]
+        drafts = [_Draft.of(apart(text) if mentions else text, mentions) for text, mentions in sentences]
         wanted = [(d.text, d.tokens, d.stand_ins()) for d in drafts if d.spans]
         parses = iter(load_parser(self._spacy_model).parse_many(wanted) if wanted else ())
         return [_Sentence(draft, next(parses)).descriptions() if draft.spans else [] for draft in drafts]
@@ -106,7 +110,7 @@ class _Draft:
             first = max(bisect_right(ends, start), spans[-1][1] if spans else 0)
             last = max(first, bisect_left(starts, end))
             spans.append((first, last))
-            counts = mention.family in _COUNTED
+            counts = mention.family in COUNTED
             parsed.append(min(last, max(first, bisect_left(starts, mention.value_span[1]))) if counts else last)
         return cls(text, tokens, mentions, spans, parsed)
 
@@ -115,7 +119,7 @@ class _Draft:
         found = []
         for mention, (first, _), last in zip(self.mentions, self.spans, self.ends, strict=True):
             if first < last:
-                family = "" if mention.family in _COUNTED else mention.family
+                family = "" if mention.family in COUNTED else mention.family
                 number = bisect_left([t.start for t in self.tokens[first:last]], mention.value_span[1])
                 words = in_place_of(mention.value, family, self.tokens[first + number : last])
                 found.append(StandIn(first, last, words))
@@ -130,8 +134,8 @@ class _Sentence:
         self._nouns = NounPhrases(draft.tokens, draft.spans, parse)
         places = [_place(mention, span) for mention, span in zip(draft.mentions, draft.spans, strict=True)]
         self._concepts = find_concepts(draft.tokens, places, parse)
-        pairs = zip(draft.mentions, draft.spans, strict=True)
-        periods = [span for mention, span in pairs if _is_period(draft.tokens, mention, span)]
+        lengths = [span for mention, span in zip(draft.mentions, draft.spans, strict=True) if _lasts(mention, span)]
+        periods = [span for span in lengths if is_period(draft.tokens, self._nouns.owner, *span)]
         self._times = find_times(draft.tokens, self._nouns.owner, periods)
         self._told = [False] * len(draft.tokens)
         for time in self._times:
@@ -139,24 +143,82 @@ class _Sentence:
         self._stated = [n for n, span in enumerate(draft.spans) if span[0] < span[1] and span not in periods]
         dates = dated(draft.tokens, [draft.spans[n] for n in self._stated], self._times)
         self._when = dict(zip(self._stated, dates, strict=True))
-        self._counted_nouns = {k for n in range(len(draft.spans)) for k in self._counted(n)}
+        self._parallels = Parallels(draft.tokens, draft.mentions, draft.spans, parse)
+        self._others: dict[int, set[int]] = {}
+        self._lent: dict[int, tuple[int, ...]] = {}
+        self._deal(places)
+        self._pages = pages(draft.tokens) if MARK in draft.text else [range(len(draft.tokens))]
+        self._unit_words = {k for n in range(len(draft.spans)) for k in self._of_unit(n)}
         for first, last in periods:
             self._nouns.owner[first:last] = [-1] * (last - first)  # part of a time, and free to be in a description
+
+    def _deal(self, places: Sequence[Place]) -> None:
+        """Give the mentions of a list the concepts that its items make, and none of them the item of another."""
+        whens = [tuple(self._when.get(n, ())) for n in range(len(places))]
+        apart = [n for n in range(1, len(places)) if whens[n] != whens[n - 1]]
+        for deal in self._parallels.dealt(apart):
+            listed = deal.words()
+            if deal.before:
+                for n, concept in zip(deal.group, concepts_of(deal, self._tokens, places, self._parse), strict=True):
+                    self._concepts[n] = concept
+            for n, item, lent in zip(deal.group, deal.items, deal.lent, strict=True):
+                self._lent[n] = lent
+                self._others[n] = listed.difference(item, lent)
 
     def descriptions(self) -> list[Description]:
         """The description of each mention."""
         words: dict[int, set[int]] = {}
-        found = []
         for n in range(len(self._draft.spans)):
+            restates = n - 1 in words and self._parallels.restates(n)
             clause = self._clause(n)
-            if n not in self._when or not clause.is_real():
-                found.append(Description(factual=self._is_hidden(n)))
+            if n not in self._when or not (restates or clause.is_real()):
                 continue
-            words[n] = self._words(n, clause)
-            if n - 1 in words and self._listed(n):
+            words[n] = words[n - 1] | set(self._of_unit(n)) if restates else self._words(n, clause)
+            if n - 1 in words and self._parallels.listed(n):
                 words[n] |= self._shared(n, words)
-            found.append(Description(self._spans(self._dated(n, words[n]))))
-        return found
+        kept = {n: self._kept(n, self._dated(n, found) - self._others.get(n, set())) for n, found in words.items()}
+        self._tell_apart(kept)
+        return [
+            Description(spans_of(self._tokens, self._bridged(kept[n])))
+            if n in kept
+            else Description(factual=self._is_hidden(n))
+            for n in range(len(self._draft.spans))
+        ]
+
+    def _tell_apart(self, kept: dict[int, list[int]]) -> None:
+        """Give mentions that the same words describe the small words that tell them apart: "vs", "from", "for".
+
+        What says that a value is compared with comes first, then the name before each; prepositions are for what is
+        still alike then.
+        """
+        for kind in (_COMPARING, None, _PLACING):
+            groups: dict[tuple[str, ...], list[int]] = {}
+            for n, words in kept.items():
+                if words and not self._parallels.restates(n):
+                    groups.setdefault(tuple(self._tokens[k].low for k in words), []).append(n)
+            alike = [group for group in groups.values() if len(group) > 1]
+            if not alike:
+                return
+            for group in alike:
+                if kind is None:
+                    self._label(group, kept)
+                else:
+                    for n in group:
+                        kept[n] = sorted({*kept[n], *self._parallels.link(n, kind, kept[n])})
+
+    def _label(self, group: Sequence[int], kept: dict[int, list[int]]) -> None:
+        """Give each its own of the names right before them: "cure rates were AL 85 %, CPD 64 %"."""
+        names = {n: self._name_before(n) for n in group}
+        if all(names.values()):
+            for n in group:
+                others = {k for m in group if m != n for k in names[m]}
+                kept[n] = sorted({*kept[n], *names[n]} - others)
+
+    def _name_before(self, n: int) -> list[int]:
+        k = self._draft.spans[n][0] - 1
+        if k < 0 or not self._nouns.names(k):
+            return []
+        return [m for m in range(max(0, k - _NEAR), k + 1) if self._nouns.head_of(m) == k]
 
     def _is_hidden(self, n: int) -> bool:
         """Whether a mention has no token of its own: nothing can be said of it."""
@@ -168,22 +230,59 @@ class _Sentence:
     def _words(self, n: int, clause: Clause) -> set[int]:
         """The words of a description but for the times; none where nothing names the mention."""
         concept = self._concepts[n]
-        named = {*concept.words, *concept.subject}
+        behind, ahead = self._parallels.foreign(n)
+
+        def own(words: Iterable[int]) -> set[int]:
+            found = set(words)
+            strange = {k for k in found if k in behind or k in ahead}
+            return found - (strange - self._above(n)) if strange else found
+
+        named = own((*concept.words, *concept.subject))
         if concept.how == _GUESS:
             named = {k for k in named if self._may_tell(n, k)}
-        words = named | set(self._counted(n))
-        if not words and self._first_of_list(n) == n:
+        words = named | set(self._of_unit(n)) | set(self._lent.get(n, ()))
+        if self._parallels.elided(n) and self._parallels.listed(n):
+            words |= set(self._of_unit(n - 1))
+        if not words and self._parallels.first_of_list(n) == n and not clause.acts():
             return set()
+        if clause.is_whole():
+            return words - self._others.get(n, set())
         verb = clause.verb()
-        phrases = {k for k in clause.phrases(self._told) if self._may_tell(n, k)}
-        return words | phrases | (set() if verb is None else {verb})
+        if verb is not None and self._parallels.reaches(n, verb):
+            verb = None
+        words |= own(k for k in (*clause.phrases(self._told), *self._behind(n)) if self._may_tell(n, k))
+        if verb is not None and own([verb]):
+            words |= own((verb, *clause.subject()))
+        return words - self._others.get(n, set())
+
+    def _behind(self, n: int) -> list[int]:
+        """Of a member of a list, the place right behind it, whatever the parse: "3 minutes with ale, 2 with tea"."""
+        k = self._draft.spans[n][1]
+        if not self._parallels.has_parallel(n) or k >= len(self._tokens) or self._tokens[k].low not in PLACES:
+            return []
+        while k + 1 < len(self._tokens) and self._parse.tags[k + 1] in ("DT", "PRP$"):
+            k += 1
+        head = self._nouns.run(k + 1)
+        return [] if head is None else [m for m in self._nouns.phrase(head) if m > k and not self._told[m]]
+
+    def _above(self, n: int) -> set[int]:
+        """The nouns that govern mention n, with their words: what it says is about them, wherever they stand."""
+        found: set[int] = set()
+        k = self._draft.spans[n][0]
+        while self._parse.heads[k] != k:
+            k = self._parse.heads[k]
+            if self._parse.tags[k].startswith("VB"):
+                break
+            if self._nouns.names(k):
+                found.update(self._nouns.phrase(k))
+        return found
 
     def _may_tell(self, n: int, k: int) -> bool:
         """Whether a phrase at token k can be about mention n: in a list, what follows a member is about that one."""
-        first, spans = self._first_of_list(n), self._draft.spans
+        first, spans = self._parallels.first_of_list(n), self._draft.spans
         if k < spans[first][0]:
             return True
-        end = spans[n + 1][0] if n + 1 < len(spans) and self._listed(n + 1) else len(self._tokens)
+        end = spans[n + 1][0] if n + 1 < len(spans) and self._parallels.listed(n + 1) else len(self._tokens)
         return (first == n or k >= spans[n][1]) and k < end
 
     def _dated(self, n: int, words: set[int]) -> set[int]:
@@ -200,43 +299,49 @@ class _Sentence:
             if any(heads[k] in words and 0 < time.first - heads[k] <= _NEAR for k in range(time.first, time.last))
         ]
 
-    def _listed(self, n: int) -> bool:
-        """Whether a mention goes on with what was said of the one before: "70 % in one group and 30 % in the other"."""
-        if not n:
-            return False
-        before, mention = self._draft.mentions[n - 1 : n + 1]
-        gap = range(self._draft.spans[n - 1][1], self._draft.spans[n][0])
-        if before.base_unit != mention.base_unit or len(gap) > _LISTED:
-            return False
-        lows = [self._tokens[k].low for k in gap]
-        verbs = any(self._parse.tags[k] in ("VBD", "VBZ", "VBP") for k in gap)
-        return not verbs and not _STOPS.intersection(lows) and bool(_LISTING.intersection(lows))
-
-    def _first_of_list(self, n: int) -> int:
-        while n and self._listed(n):
-            n -= 1
-        return n
-
     def _shared(self, n: int, words: dict[int, set[int]]) -> set[int]:
         """The words before a list of mentions, for a member that has none before the list of its own."""
-        first = self._first_of_list(n)
+        first = self._parallels.first_of_list(n)
         start = self._draft.spans[first][0]
-        if first not in words or any(k < start and not self._told[k] for k in words[n]):
+        whole = self._parallels.elided(n)  # "employed 10,000 people here, 2,000 there" is one clause
+        if first not in words or (not whole and any(k < start and not self._told[k] for k in words[n])):
             return set()
-        return {k for k in words[first] if k < start}
+        return {k for k in words[first] if k < start} - self._others.get(n, set())
 
-    def _counted(self, n: int) -> range:
-        """The tokens of the noun that is counted: "employees"."""
+    def _of_unit(self, n: int) -> range:
+        """The tokens of a unit that say what is measured: the "employees" that are counted, "per diluted share"."""
         mention = self._draft.mentions[n]
-        if mention.unit_span is None or mention.family not in _COUNTED:
+        if mention.unit_span is None:
             return range(0)
         start, end = mention.unit_span
+        if start <= mention.value_span[0] < end:  # "$1.23 per share": the number stands within
+            start = mention.value_span[1]
         first = bisect_right([t.end for t in self._tokens], start)
-        return range(first, max(first, bisect_left([t.start for t in self._tokens], end)))
+        last = max(first, bisect_left([t.start for t in self._tokens], end))
+        if mention.family in COUNTED or mention.family.startswith("count per"):
+            return range(first, last)
+        if " per " not in mention.unit:
+            return range(0)
+        return range(next((k for k in range(first, last) if self._tokens[k].low in _PER), last), last)
 
-    def _spans(self, words: set[int]) -> tuple[Span, ...]:
-        kept = sorted(k for k in words if self._nouns.owner[k] == -1 or k in self._counted_nouns)
-        return spans_of(self._tokens, self._bridged(kept))
+    def _kept(self, n: int, words: set[int]) -> list[int]:
+        """The words that may stand in a description of mention n, in order."""
+        start = self._draft.spans[n][0]
+        page = self._pages[bisect_right(self._pages, start, key=lambda page: page.start) - 1]
+        words = words | {k + 1 for k in words if self._numbers(k + 1)}
+        kept = sorted(k for k in words if (self._nouns.owner[k] == -1 or k in self._unit_words) and k in page)
+        return self._once(kept)
+
+    def _numbers(self, k: int) -> bool:
+        """Whether token k is the number of the word before it: "week 14", "type 2"."""
+        if k >= len(self._tokens) or self._told[k] or self._nouns.owner[k] != -1:
+            return False
+        return self._tokens[k].text.isdecimal() and len(self._tokens[k].text) <= _LABEL
+
+    def _once(self, words: list[int]) -> list[int]:
+        """Without a word that repeats the one before it: the "capacity" of "annual capacity of 5 t of capacity"."""
+        lows = ["", *(self._tokens[k].low for k in words)]
+        return [k for k, before, low in zip(words, lows, lows[1:], strict=False) if low != before]
 
     def _bridged(self, words: list[int]) -> list[int]:
         """With the small words between two words of a phrase: "cost of sales", "the price of a share"."""
@@ -250,9 +355,9 @@ class _Sentence:
         return found
 
 
-def _is_period(tokens: Sequence[Token], mention: Quantity, span: Span) -> bool:
-    """Whether a mention is the length of a dated period, and no fact of its own: "the nine months ended June 30"."""
-    return mention.family == "time" and span[0] < span[1] and is_period(tokens, span[1])
+def _lasts(mention: Quantity, span: Span) -> bool:
+    """Whether a mention is a length of time."""
+    return mention.family == "time" and span[0] < span[1]
 
 
 def _place(mention: Quantity, span: Span) -> Place:

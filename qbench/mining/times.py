@@ -40,11 +40,17 @@ _CLAUSES = frozenset({";", ":", "while", "whereas", "but"})
 
 @dataclass(frozen=True, slots=True)
 class Time:
-    """An expression of time at tokens first..last-1, and whether the sentence compares with it."""
+    """An expression of time at tokens first..last-1.
+
+    Attributes:
+        compared: whether the sentence compares with it.
+        section: whether it heads a part of a table in a line of text: the "Year" of "Net 5 vs 4 Year Net 9 vs 8".
+    """
 
     first: int
     last: int
     compared: bool = False
+    section: bool = False
 
 
 def find_times(tokens: Sequence[Token], owner: Sequence[int], periods: Sequence[Span] = ()) -> list[Time]:
@@ -56,6 +62,9 @@ def find_times(tokens: Sequence[Token], owner: Sequence[int], periods: Sequence[
         periods: the mentions that begin an expression ("three months" before "ended March 31"): see `is_period`.
     """
     told = [owner[k] == -1 and _tells(tokens, k) for k in range(len(tokens))]
+    headed = {first: last for first, last in periods if _is_section(tokens, owner, first, last)}
+    for first in headed:
+        told[first] = True
     starts = {last: first for first, last in periods}
     found: list[Time] = []
     k = 0
@@ -63,20 +72,34 @@ def find_times(tokens: Sequence[Token], owner: Sequence[int], periods: Sequence[
         if not told[k]:
             k += 1
             continue
-        first, last = k, k + 1
+        first, last = k, headed.get(k, k + 1)
         while (gap := _gap(tokens, owner, told, last)) is not None:
             last = gap + 1
         while first and owner[first - 1] == -1 and tokens[first - 1].low in _BEFORE:
             first -= 1
         first = max(starts.get(first, first), found[-1].last if found else 0)
-        found.append(Time(first, last, _is_compared(tokens, first)))
+        found.append(Time(first, last, _is_compared(tokens, first), _is_section(tokens, owner, first, last)))
         k = last
     return found
 
 
-def is_period(tokens: Sequence[Token], last: int) -> bool:
-    """Whether a date follows on a length of time that ends before token `last`: "the nine months ended June 30"."""
-    return last < len(tokens) and tokens[last].low in ("ended", "ending")
+def is_period(tokens: Sequence[Token], owner: Sequence[int], first: int, last: int) -> bool:
+    """Whether a length of time at tokens first..last-1 dates others, and is no fact of its own.
+
+    A date follows on it ("the nine months ended June 30"), or it heads a part of a table.
+    """
+    if last < len(tokens) and tokens[last].low in ("ended", "ending"):
+        return True
+    return _is_section(tokens, owner, first, last)
+
+
+def _is_section(tokens: Sequence[Token], owner: Sequence[int], first: int, last: int) -> bool:
+    """Whether a time heads a part of a table: right behind an amount, with a capital, and before another capital."""
+    if not 0 < first < last < len(tokens) or owner[first - 1] in (-1, owner[first]):
+        return False
+    label = tokens[last]
+    capital = tokens[first].kind == "number" or tokens[first].text.istitle()
+    return capital and owner[last] == -1 and label.kind == "word" and label.text.istitle() and not is_month(label)
 
 
 def dated(tokens: Sequence[Token], mentions: Sequence[Span], times: Sequence[Time]) -> list[list[Time]]:
@@ -84,8 +107,10 @@ def dated(tokens: Sequence[Token], mentions: Sequence[Span], times: Sequence[Tim
 
     A time right after a mention is its own. One that opens a clause holds for all mentions of it. A mention without any
     takes that of the mention it is listed with ("5 % of sales and 3 % of profit in 2019"). A list of times behind a
-    list of as many mentions is dealt out, whether or not "respectively" says so.
+    list of as many mentions is dealt out, whether or not "respectively" says so. One that heads a part of a table holds
+    up to the next.
     """
+    sections, times = [t for t in times if t.section], [t for t in times if not t.section]
     own: list[list[Time]] = [[] for _ in mentions]
     opening: list[Time] = []
     dealt = _dealt(tokens, mentions, times)
@@ -111,6 +136,9 @@ def dated(tokens: Sequence[Token], mentions: Sequence[Span], times: Sequence[Tim
         elif before is not None:
             own[before].append(time)
     _share(tokens, mentions, own, opening)
+    for given, (first, _) in zip(own, mentions, strict=True):
+        if all(time.compared for time in given):
+            given += [t for t in sections if t.last <= first][-1:]
     return [sorted(set(dealt.get(n, times)), key=lambda t: t.first) for n, times in enumerate(own)]
 
 

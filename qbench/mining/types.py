@@ -27,7 +27,9 @@ class Description:
     """What says which quantity a mention is (*Quantity Retrieval*, definition 1).
 
     Attributes:
-        segments: half-open character spans in the sentence, in order, apart from each other and from the mention.
+        segments: half-open character spans in the sentence, in order, apart from each other and from the number. They
+            may lie in the mention's unit, where that says what is measured: the "employees" of "500 employees", the
+            "per share" of "$1.23 per share". MeasEval too has what is counted for a measured entity and no unit.
         factual: False where the mention states no fact ("a fine of up to $200,000 may be imposed"); it has no segments.
     """
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from qbench.quantities.lexicon import FUNCTION_WORDS
-from qbench.quantities.noun_phrases import NOUN_TAGS, NounPhrases
+from qbench.quantities.noun_phrases import HEADWARD, NOUN_TAGS, NounPhrases
 from qbench.quantities.parse import Parse
 from qbench.quantities.repairs import repaired
-from qbench.quantities.respectively import shares
+from qbench.quantities.respectively import Dealt, dealt
 from qbench.quantities.tokens import HYPHENS, Token
 
 SUBJECTS = ("nsubj", "nsubj:pass", "nsubj:outer", "csubj")
@@ -74,10 +74,16 @@ def find_concepts(tokens: Sequence[Token], places: Sequence[Place], parse: Parse
     spans = [(place.first, place.last) for place in places]
     finder = _Finder(tokens, places, repaired(tokens, spans, parse))
     found = [finder.concept(n) for n in range(len(places))]
-    for n, (words, alone) in shares(tokens, spans, parse).items():
-        shared = finder.shared(words) if alone else [k for k in found[n].words if k not in words]
-        found[n] = Concept((*shared, *words), "respectively", () if alone else found[n].subject)
+    for deal in dealt(tokens, spans, parse):
+        for n, concept in zip(deal.group, finder.dealt_out(deal, [found[n] for n in deal.group]), strict=True):
+            found[n] = concept
     return found
+
+
+def concepts_of(deal: Dealt, tokens: Sequence[Token], places: Sequence[Place], parse: Parse) -> list[Concept]:
+    """The concepts of the mentions of a list that stands before them; see `find_concepts`."""
+    spans = [(place.first, place.last) for place in places]
+    return _Finder(tokens, places, repaired(tokens, spans, parse)).dealt_out(deal, [NONE] * len(deal.group))
 
 
 class _Finder:
@@ -93,17 +99,51 @@ class _Finder:
             self._done[n] = self._find(n)
         return self._done[n]
 
-    def shared(self, item: Sequence[int]) -> list[int]:
-        """The words of the noun on which a list hangs that holds this item: "sales in Japan and India"."""
-        for k in item:
-            outer = k
-            while self.parse.relations[outer] == "conj" and self.parse.heads[outer] != outer:
+    def dealt_out(self, deal: Dealt, found: Sequence[Concept]) -> list[Concept]:
+        """The concepts of the mentions of a list, each with its own item and what all share.
+
+        Args:
+            deal: which item is whose.
+            found: the concept of each, as if there were no list.
+        """
+        listed = deal.words()
+        shared = [k for k in self._shared(deal) if k not in listed] if deal.before else []
+        concepts = []
+        for concept, item in zip(found, deal.items, strict=True):
+            kept = shared if deal.before else [k for k in concept.words if k not in listed]
+            subject = () if deal.before else tuple(k for k in concept.subject if k not in listed)
+            concepts.append(Concept((*kept, *item, *deal.tail), "respectively", subject))
+        return concepts
+
+    def _shared(self, deal: Dealt) -> list[int]:
+        """What a list before its mentions hangs on: "sales in Japan and India", "rents differed in Rome and Pisa"."""
+        start = deal.items[0][0]
+        for item in deal.items:
+            outer = item[-1]
+            for _ in range(CLIMBS):
+                if self.parse.relations[outer] not in ("conj", *HEADWARD):
+                    break
                 outer = self.parse.heads[outer]
             head = self.parse.heads[outer]
-            if head not in item and self.parse.relations[outer] == "nmod" and self._nouns.names(head):
-                listed = min(*item, outer)
-                return [m for m in self._nouns.phrase(head) if m < listed and m not in item]
-        return []
+            if head < start and self.parse.relations[outer] == "nmod" and self._nouns.names(head):
+                if self._nouns.case(outer) != "between":
+                    return [k for k in self._nouns.phrase(head) if k < start]
+            elif self.parse.relations[outer] not in ("nmod", "obl") or head > start:
+                continue
+            subject = next((s for k, *_ in self._upwards(head) if (s := self._own_subject(k)) is not None), PRONOUN)
+            if subject != PRONOUN and subject < start:
+                return [k for k in self._nouns.phrase(subject) if k < start]
+        return self._before_list(start)
+
+    def _before_list(self, start: int) -> list[int]:
+        """The noun of "sales in the north, the south", by tags: where the list led the parser astray."""
+        k = start - 1
+        while k > 0 and self.parse.tags[k] in ("DT", "PRP$", "PDT"):
+            k -= 1
+        noun = k - 1
+        if noun < 0 or self.parse.tags[k] != "IN" or not self._nouns.names(noun):
+            return []
+        return [m for m in self._nouns.phrase(noun) if m < k]
 
     def _find(self, n: int) -> Concept:
         place, at = self.places[n], self._anchor(n)

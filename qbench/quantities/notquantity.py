@@ -321,18 +321,63 @@ def _legal(tokens: Sequence[Token], number: Number) -> int | None:
 
 
 def _postcode(tokens: Sequence[Token], number: Number) -> int | None:
-    """The ZIP code of "Springfield, IL 62704"."""
-    first = number.first
+    """The ZIP code of "Springfield, IL 62704", "Springfield, New York 12345-6789"."""
+    first, last = number.first, number.last
     text = tokens[first].text
-    if first < 2 or len(text) != 5 or not text.isdecimal() or tokens[first - 1].text not in _STATES:
+    if first < 3 or len(text) != 5 or not text.isdecimal():
         return None
-    return number.last if tokens[first - 2].text == "," or tokens[first - 2].text.istitle() else None
+    if tokens[first - 1].text in _STATES:
+        state = tokens[first - 2].text == "," or tokens[first - 2].text.istitle()
+    else:
+        words = _STATE_NAMES.get(tokens[first - 1].text, ())
+        state = any(_names_state(tokens, first - len(name), name) for name in words)
+    return _end_of_postcode(tokens, last) if state else None
 
+
+def _names_state(tokens: Sequence[Token], k: int, name: Sequence[str]) -> bool:
+    return k > 1 and tokens[k - 1].text == "," and [t.text for t in tokens[k : k + len(name)]] == list(name)
+
+
+def _end_of_postcode(tokens: Sequence[Token], last: int) -> int:
+    more = tokens[last : last + 2]
+    longer = len(more) == 2 and more[0].text in "-–" and len(more[1].text) == 4 and more[1].text.isdecimal()
+    return last + 2 if longer else last
+
+
+def _street(tokens: Sequence[Token], number: Number) -> int | None:
+    """The house in "2485 Maple Drive", "12 North Main St."."""
+    first, last = number.first, number.last
+    text = tokens[first].text
+    if number.scaled or number.written or not text.isdecimal() or len(text) > 5:
+        return None
+    k = last
+    while k < min(len(tokens), last + _STREET_WORDS) and tokens[k].kind == "word" and tokens[k].text.istitle():
+        if k > last and tokens[k].text in _STREETS:
+            return last
+        k += 1
+    return None
+
+
+_STREETS = frozenset(
+    "Street St Avenue Ave Road Rd Drive Dr Boulevard Blvd Lane Ln Parkway Pkwy Highway Terrace Plaza".split()
+)
+_STREET_WORDS = 5
+"""Words of a street's name, at most."""
 
 _STATES = frozenset(
     "AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA "
     "RI SC SD TN TX UT VT VA WA WV WI WY DC PR".split()
 )
+_STATE_NAMES: dict[str, list[tuple[str, ...]]] = {}
+for _name in (
+    "Alabama,Alaska,Arizona,Arkansas,California,Colorado,Connecticut,Delaware,Florida,Georgia,Hawaii,Idaho,Illinois,"
+    "Indiana,Iowa,Kansas,Kentucky,Louisiana,Maine,Maryland,Massachusetts,Michigan,Minnesota,Mississippi,Missouri,"
+    "Montana,Nebraska,Nevada,New Hampshire,New Jersey,New Mexico,New York,North Carolina,North Dakota,Ohio,Oklahoma,"
+    "Oregon,Pennsylvania,Rhode Island,South Carolina,South Dakota,Tennessee,Texas,Utah,Vermont,Virginia,Washington,"
+    "West Virginia,Wisconsin,Wyoming,Puerto Rico"
+).split(","):
+    _STATE_NAMES.setdefault(_name.split()[-1], []).append(tuple(_name.split()))
+"""Last word -> the names that end with it."""
 
 
 def _odds(tokens: Sequence[Token], number: Number) -> int | None:
@@ -416,5 +461,5 @@ _AFTER_ZERO = frozenset("percent per cent pct degree degrees to day days year ye
 
 _RULES = (
     date_until, clock_until, _version, _p_value, _ordinal, _joined_to_word, _area_code, _phone, _label, _citation,
-    _list_mark, _coordinate, _legal, _address, _postcode, _odds, _idiom, _resolution, named_until,
+    _list_mark, _coordinate, _legal, _address, _postcode, _street, _odds, _idiom, _resolution, named_until,
 )  # fmt: skip

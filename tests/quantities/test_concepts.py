@@ -70,6 +70,8 @@ def concepts(extractor, text):
         ("Its shares fell 3% although it was traded at $5.", ["shares", ""]),
         ("Revenue and profit were $5 million and $2 million, respectively.", ["revenue", "profit"]),
         ("Sales in Japan and India rose 2% and 4%, respectively.", ["sales japan", "sales india"]),
+        ("Revenue and profit of Acme were $5 million and $2 million, respectively.", ["revenue acme", "profit acme"]),
+        ("Urban and rural rents were $500 and $200, respectively.", ["urban", "rural rents"]),
         ("The number of students in schools rose 5%.", ["students schools"]),
         ("One of the windows broke.", [""]),
         # the same said again

@@ -54,6 +54,8 @@ def values(text):
         "one-on-one talks", "a two-for-one split", "a zero-sum game", "zero-emission cars",
         # law, places, bets, addresses
         "under 28 U.S.C. 1331", "17 C.F.R. § 240", "in Springfield, IL 62704", "at 5/1 odds", "the 5-1 favourite",
+        "in Springfield, California 95054", "in Salem, New York 10001-1234", "at 2485 Maple Drive, Springfield",
+        "at 12 North Main St.",
         "see https://example.org/a?b=364768&c=5", "see www.example.org/b%20c",
         "see 10.1234/ab56-78",
         # years before a noun, lives, days in words, hours of the day
@@ -111,6 +113,9 @@ def test_leaves_alone(text):
         ("5 zebras", [5]),
         ("sold 4K boats", [4000]),
         ("In 2019, 62704 boats", [62704]),
+        ("In California 95054 boats sank", [95054]),
+        ("12 Street musicians played", [12]),
+        ("5 main roads", [5]),
         ("30-year bonds", [30]),
         ("It flies 85 Acme 737 jets", [85]),
         ("At Acme 300 workers left", [300]),

@@ -3,12 +3,12 @@
 import pytest
 
 from qbench.quantities.parse import Parse
-from qbench.quantities.respectively import MOST, shares
+from qbench.quantities.respectively import MOST, dealt
 from qbench.quantities.tokens import tokenize
 
 TAGS = {
     "and": "CC", "or": "CC", "were": "VBD", "was": "VBD", "are": "VBP", "the": "DT", "in": "IN", "of": "IN",
-    "rose": "VBD", "respectively": "RB", ",": ",", ".": ".", ";": ":",
+    "urban": "JJ", "rural": "JJ", "rose": "VBD", "respectively": "RB", ",": ",", ".": ".", ";": ":",
 }  # fmt: skip
 
 
@@ -22,13 +22,16 @@ class Counting(list):
         return super().__getitem__(k)
 
 
-def dealt(text):
+def dealt_words(text):
     """The words that each number gets; None for one that gets none."""
     tokens = tokenize(text)
     mentions = [(k, k + 1) for k, token in enumerate(tokens) if token.kind == "number"]
     tags = ["CD" if t.kind == "number" else TAGS.get(t.low, "NN") for t in tokens]
-    found = shares(tokens, mentions, Parse(tags, list(range(len(tokens))), [""] * len(tokens)))
-    return [" ".join(tokens[k].text for k in found[n][0]) if n in found else None for n in range(len(mentions))]
+    found = {}
+    for deal in dealt(tokens, mentions, Parse(tags, list(range(len(tokens))), [""] * len(tokens))):
+        items = [[*item, *lent] for item, lent in zip(deal.items, deal.lent, strict=True)]
+        found |= {n: [*item, *deal.tail] for n, item in zip(deal.group, items, strict=True)}
+    return [" ".join(tokens[k].text for k in found[n]) if n in found else None for n in range(len(mentions))]
 
 
 @pytest.mark.parametrize(
@@ -38,6 +41,9 @@ def dealt(text):
         ("tin, iron and lead were 5, 6 and 7, respectively.", ["tin", "iron", "lead"]),
         ("sales rose 5 and 8 in May and June, respectively.", ["May", "June"]),
         ("sales rose 5 and 8 in May and June respectively.", ["May", "June"]),
+        # the noun that the last item lends, and what follows the list
+        ("urban and rural incomes were 5 and 8, respectively.", ["urban incomes", "rural incomes"]),
+        ("revenue and profit of mills were 5 and 8, respectively.", ["revenue mills", "profit mills"]),
         # as many as there are numbers, or none
         ("tin, iron and lead were 5 and 6, respectively.", [None, None]),
         ("revenue was 5, respectively.", [None]),
@@ -53,7 +59,7 @@ def dealt(text):
     ],
 )
 def test_lists(text, expected):
-    assert dealt(text) == expected
+    assert dealt_words(text) == expected
 
 
 @pytest.mark.parametrize("piece", ["5 respectively ", "5 , respectively and ", "respectively ", "5 "])
@@ -62,7 +68,7 @@ def test_work_grows_with_the_text(piece):
         tokens = Counting(tokenize("5 " + piece * times + "respectively"))
         mentions = Counting((k, k + 1) for k, token in enumerate(list(tokens)) if token.kind == "number")
         parse = Parse(Counting(["NN"] * len(tokens)), list(range(len(tokens))), [""] * len(tokens))
-        shares(tokens, mentions, parse)
+        list(dealt(tokens, mentions, parse))
         return tokens.looks + mentions.looks + parse.tags.looks
 
     assert looks(800) <= 10 * looks(100) + 100 * MOST
