@@ -33,7 +33,8 @@ from typing import Any
 import numpy as np
 
 from qbench.scoring.centroids import build_centroids, candidates
-from qbench.scoring.maxsim import TokenVectors, rerank, search, stored_as
+from qbench.scoring.maxsim import TokenVectors, rerank, search
+from qbench.scoring.quantised import stored_as
 
 DIMENSION = 128
 K = 100

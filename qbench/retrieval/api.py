@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, cast
 from qbench.llm.client import Access, Estimate, estimate
 from qbench.models.api_encoders import ApiEncoder, EmbeddingServer, Provider, embedding_servers, prepared_text
 from qbench.models.single_vector import BLOCK
-from qbench.retrieval.dense import distinct, opened
+from qbench.retrieval.dense import opened
 from qbench.retrieval.entries import REGISTRY
 from qbench.retrieval.grammar import first_values, reranker_values
 from qbench.retrieval.rankers import Opened, Place
 from qbench.retrieval.registry import RERANKED
+from qbench.retrieval.shared_texts import distinct
 
 if TYPE_CHECKING:
     import polars as pl

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from qbench.models.folders import model_digest, model_folder
 from qbench.models.single_vector import Encoder, encode_to, load_encoder
 from qbench.progress import Progress, silent
 from qbench.retrieval.rankers import Candidates, Opened, Place, Search
+from qbench.retrieval.shared_texts import SharedTexts, distinct
 from qbench.retrieval.stored import Stored, mapped, save_arrays, stored
 from qbench.scoring.nearest import dot_products, nearest
 from qbench.store import read_json, write_json
@@ -40,8 +40,7 @@ class Dense:
     Attributes:
         encoder: makes the queries' vectors.
         vectors: shape (distinct texts, dimension), of any stored type; in the order of each text's first document.
-        starts: shape (distinct texts + 1,); the documents of text t are docs[starts[t]:starts[t + 1]].
-        docs: shape (documents,), positions, ascending within a text.
+        shared: which documents have which text.
         depth: how many documents it retrieves.
         scales: shape (distinct texts,), of int8 vectors; None for others.
         index: what proposes documents; None for exact search.
@@ -52,8 +51,7 @@ class Dense:
 
     encoder: Encoder
     vectors: NDArray[Any]
-    starts: NDArray[np.int64]
-    docs: NDArray[np.int64]
+    shared: SharedTexts
     depth: int
     scales: NDArray[np.float32] | None = None
     index: FaissIndex | None = None
@@ -81,7 +79,7 @@ class Dense:
             # The index only proposes: scores are those of the stored vectors, as everywhere else.
             proposed = self.index.propose(queries, self.depth)
             found = zip(proposed, map(self._products, proposed, queries), strict=True)
-        return [replace(s, found=self._spread(*row)) for s, row in zip(encoded, found, strict=True)]
+        return [replace(s, found=self.shared.spread(*row, self.depth)) for s, row in zip(encoded, found, strict=True)]
 
     def search(self, search: Search) -> Candidates:
         """The `depth` documents with the highest products; of equal ones the lower positions."""
@@ -92,26 +90,10 @@ class Dense:
 
     def scores(self, search: Search, docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
         """The products of these documents' vectors with the query's."""
-        return self._products(self.text_of[docs], search.vector)
+        return self._products(self.shared.of[docs], search.vector)
 
     def _products(self, texts: NDArray[np.integer[Any]], query: NDArray[np.float32]) -> NDArray[np.float64]:
         return dot_products(self.vectors, texts, query, self.scales)
-
-    @cached_property
-    def text_of(self) -> NDArray[np.int64]:
-        """The text of each document, shape (documents,)."""
-        found = np.empty(self.docs.size, dtype=np.int64)
-        found[self.docs] = np.repeat(np.arange(self.starts.size - 1), np.diff(self.starts))
-        return found
-
-    def _spread(self, texts: NDArray[np.intp], products: NDArray[np.float64]) -> Candidates:
-        """From the best texts to the best documents."""
-        lists = [self.docs[self.starts[text] : self.starts[text + 1]] for text in texts]
-        docs = np.concatenate([np.empty(0, dtype=np.int64), *lists])
-        scores = np.repeat(products, [part.size for part in lists])
-        best = np.lexsort((docs, -scores))[: self.depth]
-        ascending = best[np.argsort(docs[best])]
-        return Candidates(docs[ascending], scores[ascending])
 
     def holding_all(self, search: Search) -> NDArray[np.integer[Any]]:
         """Vectors know no words.
@@ -215,8 +197,9 @@ def opened(encoder: Encoder, how: Mapping[str, Any], values: Mapping[str, Value]
     ids, passages = place.corpus["doc_id"], place.corpus["passage"]
     found = build_dense(passages, encoder, params, place.root, place.progress, dtype=dtype, doc_ids=ids)
     vectors, starts, docs = (mapped(found.folder, name) for name in ("vectors", "starts", "docs"))
+    shared = SharedTexts(starts, docs)
     scales = mapped(found.folder, "vectors.scales") if dtype == "int8" else None
-    dense = Dense(encoder, vectors, starts, docs, place.depth, scales)
+    dense = Dense(encoder, vectors, shared, place.depth, scales)
     notes = read_json(found.folder / NOTES)
     meta = {"documents_cut": notes["documents_cut"], "similarity": encoder.similarity}
     if not faiss:
@@ -263,22 +246,3 @@ def build_dense(
         write_json(folder / NOTES, {"documents_cut": int(np.diff(starts)[cut].sum())})
 
     return stored(root, "dense", {**params, "version": __version__}, make)
-
-
-def distinct(passages: pl.Series) -> tuple[pl.Series, NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct texts in the order of their first document, and the documents of each.
-
-    Returns:
-        u texts; `starts`, shape (u + 1,); `docs`, shape (passages,): as in `Dense`.
-    """
-    import polars as pl
-
-    groups = (
-        pl.DataFrame({"text": passages})
-        .with_row_index("doc")
-        .group_by("text", maintain_order=True)
-        .agg(pl.col("doc").cast(pl.Int64))
-    )
-    sizes = groups["doc"].list.len().to_numpy()
-    docs = groups["doc"].explode().to_numpy() if len(passages) else np.empty(0)
-    return groups["text"], np.append(0, np.cumsum(sizes)).astype(np.int64), docs.astype(np.int64)

@@ -19,12 +19,12 @@ from qbench.models.blocks import encode_blocks, remove_blocks
 from qbench.models.folders import model_digest, model_folder
 from qbench.models.multi_vector import UNTRAINED, VERSION, MultiVectorEncoder, load_multi_vector_encoder
 from qbench.progress import Progress, silent
-from qbench.retrieval.dense import distinct
 from qbench.retrieval.rankers import Candidates, Opened, Place, Search
-from qbench.retrieval.shared_texts import SharedTexts
+from qbench.retrieval.shared_texts import SharedTexts, distinct
 from qbench.retrieval.stored import Stored, mapped, save_arrays, stored
 from qbench.scoring.centroids import CentroidIndex, build_centroids, candidates
-from qbench.scoring.maxsim import Precision, TokenVectors, rerank, search, stored_as
+from qbench.scoring.maxsim import TokenVectors, rerank, search
+from qbench.scoring.quantised import Precision, stored_as
 from qbench.store import read_json, write_json
 
 if TYPE_CHECKING:

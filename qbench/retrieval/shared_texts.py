@@ -11,12 +11,13 @@ import numpy as np
 from qbench.retrieval.rankers import Candidates
 
 if TYPE_CHECKING:
+    import polars as pl
     from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
 class SharedTexts:
-    """Which documents have which text, as `qbench.retrieval.dense.distinct` finds it.
+    """Which documents have which text, as `distinct` finds it.
 
     Attributes:
         starts: shape (distinct texts + 1,); the documents of text t are docs[starts[t]:starts[t + 1]].
@@ -47,3 +48,22 @@ class SharedTexts:
         best = np.lexsort((docs, -all_scores))[:depth]
         ascending = best[np.argsort(docs[best])]
         return Candidates(docs[ascending], all_scores[ascending])
+
+
+def distinct(passages: pl.Series) -> tuple[pl.Series, NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct texts in the order of their first document, and the documents of each.
+
+    Returns:
+        u texts; `starts`, shape (u + 1,); `docs`, shape (passages,): as in `SharedTexts`.
+    """
+    import polars as pl
+
+    groups = (
+        pl.DataFrame({"text": passages})
+        .with_row_index("doc")
+        .group_by("text", maintain_order=True)
+        .agg(pl.col("doc").cast(pl.Int64))
+    )
+    sizes = groups["doc"].list.len().to_numpy()
+    docs = groups["doc"].explode().to_numpy() if len(passages) else np.empty(0)
+    return groups["text"], np.append(0, np.cumsum(sizes)).astype(np.int64), docs.astype(np.int64)

@@ -1,4 +1,4 @@
-"""Vectors in one byte a number: 8-bit integers, and one scale for each vector.
+"""Vectors in two bytes or one a number: halves, or 8-bit integers with one scale for each vector.
 
 A vector x is kept as q = round(x / s) with s = max |x_i| / 127, so that no number is off by more than s / 2, its
 maximum divided by 254. A dot product with a query y, which stays in float32, is off by at most sum |y_i| * s / 2. The
@@ -7,12 +7,14 @@ errors have both signs: with MiniLM's cosines, where that bound is 0.010 on aver
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+Precision = Literal["float32", "float16", "int8"]
 
 STEPS = 127
 """The largest code; -128 is not used, so that the codes of x and -x differ in sign alone."""
@@ -37,6 +39,22 @@ def quantised(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[n
     divisors = np.where(scales > 0, scales, np.float32(np.inf))[:, None]
     codes = np.clip(np.rint(vectors / divisors), -STEPS, STEPS).astype(np.int8)
     return codes, scales
+
+
+def stored_as(vectors: NDArray[np.float32], precision: Precision) -> tuple[NDArray[Any], NDArray[np.float32] | None]:
+    """Vectors as they are kept, and the scales of 8-bit integers.
+
+    Args:
+        vectors: shape (n, d), finite.
+        precision: float32 keeps them, float16 has 11 bits for a number, int8 is `quantised`.
+
+    Returns:
+        the vectors, shape (n, d), and for int8 the scales, shape (n,).
+
+    >>> stored_as(np.array([[0.5, -1.27]], np.float32), "int8")
+    (array([[  50, -127]], dtype=int8), array([0.01], dtype=float32))
+    """
+    return quantised(vectors) if precision == "int8" else (vectors.astype(precision, copy=False), None)
 
 
 def restored(

@@ -105,7 +105,7 @@ def test_a_vector_that_is_not_finite_names_its_document(tiny, tmp_path):
 def test_a_model_that_does_not_fit_the_index_is_refused(tiny, tmp_path):
     found = dense(tiny, tmp_path).ranker
     with pytest.raises(InputError, match=r"vectors of 30 numbers, and the model gives others \(found 32\)"):
-        Dense(found.encoder, found.vectors[:, :30], found.starts, found.docs, 5)
+        Dense(found.encoder, found.vectors[:, :30], found.shared, 5)
 
 
 def test_a_killed_build_goes_on_and_gives_the_same_bytes(tiny, tmp_path, monkeypatch):

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from qbench.errors import InputError, OptionError
 from qbench.retrieval.analysis import tokens
-from qbench.retrieval.dense import Dense, distinct
+from qbench.retrieval.dense import Dense
 from qbench.retrieval.entries import REGISTRY
 from qbench.retrieval.rankers import Place, Search, open_ranker
 from qbench.retrieval.registry import filled
+from qbench.retrieval.shared_texts import SharedTexts, distinct
 from tests.api_server import ApiServer
 from tests.encoder_factories import tiny_bert
 
@@ -209,7 +210,7 @@ def test_a_dense_ranking_is_cut_as_if_every_document_had_its_own_vector(texts, d
         def encode(self, texts, role="document"):
             return np.array([[1.0 if role == "query" else table[text]] for text in texts], np.float32).reshape(-1, 1)
 
-    stage = Dense(Encoder(), Encoder().encode(distinct_texts.to_list()), starts, docs, depth)
+    stage = Dense(Encoder(), Encoder().encode(distinct_texts.to_list()), SharedTexts(starts, docs), depth)
     found = stage.search(Search("q", "anything"))
     expected = sorted(sorted(range(len(texts)), key=lambda i: (-table[texts[i]], i))[:depth])
     assert found.docs.tolist() == expected

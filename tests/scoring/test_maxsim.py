@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qbench.scoring import maxsim as module
-from qbench.scoring.maxsim import TokenVectors, blocks, maxsim, rerank, search, single_precision, stored_as
+from qbench.scoring.maxsim import TokenVectors, blocks, maxsim, rerank, search, single_precision
+from qbench.scoring.quantised import stored_as
 
 PRECISIONS = ("float32", "float16", "int8")
 
