@@ -118,6 +118,7 @@ _OPENERS: dict[Family, tuple[str, str]] = {
     "lexical": ("qbench.retrieval.lexical", "open_lexical"),
     "run": ("qbench.retrieval.given_run", "open_run"),
     "single-vector": ("qbench.retrieval.dense", "open_dense"),
+    "sparse": ("qbench.retrieval.sparse", "open_sparse"),
 }
 """By family, the module and the function that opens its rankers; imported only when asked for."""
 
