@@ -304,6 +304,7 @@ def _said(contest: Contest, ran: list[_Ran], judged: _Judged) -> list[str]:
                 notes.append(f"{label}: no condition was {verb} for {bare} of {asked} queries.")
             if empty:
                 notes.append(f"{label}: no results for {empty} of {asked} queries; they score 0.")
+            notes += [f"{label}: {result.meta[key]}." for key in ("note", "reranker_note") if key in result.meta]
             if not contest.judged_fully:
                 notes += unjudged(label, result.run, qrels, judged.query_ids)
     return notes

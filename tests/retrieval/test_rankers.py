@@ -40,8 +40,17 @@ def model(tmp_path_factory):
     return tiny_bert(tmp_path_factory.mktemp("model") / "tiny", words)
 
 
-@pytest.fixture(params=["numpy", "rank-bm25", "run", "dense"])
+@pytest.fixture(scope="session")
+def masked(tmp_path_factory):
+    words = [word for text in TEXTS.values() for word in tokens(text)]
+    return tiny_bert(tmp_path_factory.mktemp("model") / "masked", words, head=True)
+
+
+@pytest.fixture(params=["numpy", "rank-bm25", "run", "dense", "sparse"])
 def stage(request, tmp_path):
+    if request.param == "sparse":
+        values = {"model": str(request.getfixturevalue("masked")), "max_length": 0}
+        return opened("SPLADE", values, CORPUS, "key", tmp_path).ranker
     if request.param == "dense":
         return dense(request.getfixturevalue("model"), tmp_path, depth=4)
     if request.param == "run":
