@@ -304,7 +304,12 @@ def _said(contest: Contest, ran: list[_Ran], judged: _Judged) -> list[str]:
                 notes.append(f"{label}: no condition was {verb} for {bare} of {asked} queries.")
             if empty:
                 notes.append(f"{label}: no results for {empty} of {asked} queries; they score 0.")
-            notes += [f"{label}: {result.meta[key]}." for key in ("note", "reranker_note") if key in result.meta]
+            for part, who in (("", ""), ("reranker_", "reranker: ")):
+                cut = result.meta.get(f"{part}documents_cut", 0)
+                if cut:
+                    notes.append(f"{label}: {who}{cut} documents are longer than the model reads, and were cut.")
+                if f"{part}note" in result.meta:
+                    notes.append(f"{label}: {who}{result.meta[f'{part}note']}.")
             if not contest.judged_fully:
                 notes += unjudged(label, result.run, qrels, judged.query_ids)
     return notes

@@ -246,6 +246,8 @@ def _transformer(folder: Path) -> tuple[Path, bool]:
     parts = [(str(part["type"]).rpartition(".")[2], str(part["path"])) for part in read_json(folder / "modules.json")]
     kinds = [kind for kind, _ in parts]
     first = folder / parts[0][1] if parts else folder
+    if not first.resolve().is_relative_to(folder.resolve()):
+        raise InputError("its list of modules names a folder outside of it", file=folder, value=parts[0][1])
     if kinds in (["Transformer", "SpladePooling"], ["MLMTransformer", "SpladePooling"]):
         return first, True
     settings = folder / "config_sentence_transformers.json"

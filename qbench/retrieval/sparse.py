@@ -7,15 +7,15 @@ exactly where the indicator of eq. 9 is 1. Documents with the same text share on
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from qbench.models.blocks import encode_blocks, remove_blocks
+from qbench.models.blocks import Arrays, encode_blocks
 from qbench.models.folders import model_digest, model_folder
 from qbench.models.sparse import TermEncoder, load_sparse_encoder
 from qbench.progress import Progress, silent
@@ -31,10 +31,15 @@ if TYPE_CHECKING:
 
     from qbench.retrieval.registry import Value
 
-BLOCK = 2048
+BLOCK = 1024
 """Texts that are encoded before they are on disk."""
 
+CHUNK = 2**24
+"""Postings that are sorted at a time: 128 MB."""
+
 META = "meta.json"
+
+_KINDS: Mapping[str, type[np.generic]] = {"postings": np.int32, "weights": np.float32}
 
 
 @dataclass(frozen=True)
@@ -129,8 +134,10 @@ def open_sparse(values: Mapping[str, Value], place: Place) -> Opened:
     meta: dict[str, int | float | str] = dict(read_json(found.folder / META))
     if encoder.note:
         meta["note"] = encoder.note
+    postings = open_postings(found.folder)
+    score(postings, (), np.empty(0))  # so that no query's time holds the loading of numba
     starts, docs = (mapped(found.folder, name) for name in ("starts", "docs"))
-    return Opened(Sparse(encoder, open_postings(found.folder), starts, docs), found.seconds, found.size, meta)
+    return Opened(Sparse(encoder, postings, starts, docs), found.seconds, found.size, meta)
 
 
 def build_sparse(
@@ -153,11 +160,12 @@ def build_sparse(
 def invert(folder: Path, texts: pl.Series, encoder: TermEncoder, progress: Progress = silent) -> int:
     """Encode texts and write their posting lists, in bounded memory; go on where a killed call was.
 
-    The blocks are read twice: once to count the postings of each term, once to put each where it belongs (a counting
-    sort). So the lists need no room but their own, which is mapped from disk.
+    The blocks are read once to count the postings of each term, and then once for every `CHUNK` of postings, which are
+    put where they belong (a counting sort by ranges of terms).
 
     Args:
-        folder: gets `terms.npy`, `postings.npy` and `weights.npy`: `starts`, `docs` and `weights` of the postings.
+        folder: of a draft; gets `terms.npy`, `postings.npy` and `weights.npy`: `starts`, `docs` and `weights` of the
+            postings. The blocks stay in it, hidden, until it is sealed: a kill before that costs no encoding.
         texts: n strings, the same in every call for this folder.
         encoder: weighs their terms, the same in every call.
         progress: told the number of texts done.
@@ -165,7 +173,6 @@ def invert(folder: Path, texts: pl.Series, encoder: TermEncoder, progress: Progr
     Returns:
         the number of postings.
     """
-    from qbench.scoring.posting_kernel import place
 
     def encode(some: list[str]) -> dict[str, NDArray[Any]]:
         rows = encoder.encode(some)
@@ -175,22 +182,35 @@ def invert(folder: Path, texts: pl.Series, encoder: TermEncoder, progress: Progr
     for block in encode_blocks(folder, texts, encode, progress, block=BLOCK):
         counts += np.bincount(block["terms"], minlength=encoder.dimension)
     starts = np.append(0, np.cumsum(counts))
-    docs, weights = (
-        np.lib.format.open_memmap(folder / f"{name}.npy", mode="w+", dtype=dtype, shape=(int(starts[-1]),))
-        for name, dtype in (("postings", np.int32), ("weights", np.float32))
-    )
-    done, ends = 0, starts[:-1].copy()
-    for block in encode_blocks(folder, texts, encode, block=BLOCK):
-        # As plain arrays, which the kernel takes.
-        rows, terms, values = (np.asarray(block[name]) for name in ("starts", "terms", "weights"))
-        place(rows, terms, values, done, ends, np.asarray(docs), np.asarray(weights))
-        done += rows.size - 1
-    docs.flush()
-    weights.flush()
+    for name in _KINDS:
+        _mapped_lists(folder, name, "w+", int(starts[-1]))
+    low = 0
+    while low < encoder.dimension:
+        high = max(low + 1, int(np.searchsorted(starts, starts[low] + CHUNK, side="right")) - 1)
+        # Nothing is encoded any more: these are the blocks on disk.
+        _sort(folder, encode_blocks(folder, texts, encode, block=BLOCK), starts, low, high)
+        low = high
     save_arrays(folder, {"terms": starts})
-    remove_blocks(folder)
     np.save(folder / "size.npy", np.int64(len(texts)), allow_pickle=False)
     return int(starts[-1])
+
+
+def _sort(folder: Path, blocks: Iterable[Arrays], starts: NDArray[np.int64], low: int, high: int) -> None:
+    """Write the postings of the terms from `low` to before `high`."""
+    from qbench.scoring.posting_kernel import place
+
+    done, ends, part = 0, starts[low:high] - starts[low], slice(int(starts[low]), int(starts[high]))
+    docs, weights = (_mapped_lists(folder, name, "r+", int(starts[-1]))[part] for name in _KINDS)
+    for block in blocks:
+        # As plain arrays, which the kernel takes.
+        rows, terms, values = (np.asarray(block[name]) for name in ("starts", "terms", "weights"))
+        place(rows, terms, values, done, low, ends, docs, weights)
+        done += rows.size - 1
+
+
+def _mapped_lists(folder: Path, name: str, mode: Literal["r+", "w+"], size: int) -> NDArray[Any]:
+    """The file of one array of all postings, mapped as long as somebody holds the array."""
+    return np.asarray(np.lib.format.open_memmap(folder / f"{name}.npy", mode=mode, dtype=_KINDS[name], shape=(size,)))
 
 
 def open_postings(folder: Path) -> Postings:

@@ -53,22 +53,26 @@ def place(
     terms: NDArray[np.int32],
     weights: NDArray[np.float32],
     first: int,
+    low: int,
     ends: NDArray[np.int64],
     docs: NDArray[np.int32],
     values: NDArray[np.float32],
 ) -> None:
-    """Put the rows of a block at the ends of their terms' lists.
+    """Put what the rows of a block have of some terms at the ends of those terms' lists.
 
     Args:
         starts: shape (rows + 1,): the entries of row r are starts[r] to starts[r + 1] of the next two.
         terms, weights: of the entries.
         first: the number of the block's first row.
-        ends: shape (vocabulary,): where the next posting of each term goes; moved on.
-        docs, values: shape (postings,): the numbers of rows, and their weights; filled in.
+        low: the first of the terms.
+        ends: shape (some terms,): where the next posting of each goes; moved on.
+        docs, values: shape (their postings,): the numbers of rows, and their weights; filled in.
     """
     for row in range(starts.size - 1):
         for entry in range(starts[row], starts[row + 1]):
-            end = ends[terms[entry]]
-            docs[end] = first + row
-            values[end] = weights[entry]
-            ends[terms[entry]] = end + 1
+            term = terms[entry] - low
+            if 0 <= term < ends.size:
+                end = ends[term]
+                docs[end] = first + row
+                values[end] = weights[entry]
+                ends[term] = end + 1

@@ -193,6 +193,9 @@ def test_a_model_that_gives_terms_no_weights_is_refused(tiny, tmp_path):
     (other / "modules.json").write_text(json.dumps([{"idx": 0, "name": "0", "path": "", "type": "a.b.WordBags"}]))
     with pytest.raises(InputError, match="WordBags"):
         load_sparse_encoder(str(other))
+    (other / "modules.json").write_text(json.dumps([{"path": "../csr", "type": "sentence_transformers.Transformer"}]))
+    with pytest.raises(InputError, match="outside of it"):
+        load_sparse_encoder(str(other))
 
 
 @pytest.mark.parametrize("lost", ["cls.predictions.transform.dense.weight", "bert.encoder.layer.1.output.dense.bias"])

@@ -19,16 +19,20 @@ def table(rows):
     return np.array(rows, np.float32).reshape(-1, TERMS)
 
 
-def inverted(rows, block=100):
-    """Posting lists by the kernel, from blocks of rows."""
+def inverted(rows, block=100, chunk=TERMS):
+    """Posting lists by the kernel, from blocks of rows, for some terms at a time."""
     from scipy.sparse import csr_array
 
     dense = table(rows)
     starts = np.append(0, np.cumsum((dense > 0).sum(axis=0)))
-    docs, values, ends = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.float32), starts[:-1].copy()
-    for first in range(0, len(dense), block):
-        part = csr_array(dense[first : first + block])
-        place(part.indptr.astype(np.int64), part.indices.astype(np.int32), part.data, first, ends, docs, values)
+    docs, values = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.float32)
+    for low in range(0, TERMS, chunk):
+        high = min(low + chunk, TERMS)
+        ends, part = starts[low:high] - starts[low], slice(starts[low], starts[high])
+        for first in range(0, len(dense), block):
+            some = csr_array(dense[first : first + block])
+            indptr, indices = some.indptr.astype(np.int64), some.indices.astype(np.int32)
+            place(indptr, indices, some.data, first, low, ends, docs[part], values[part])
     return Postings(starts, docs, values, len(dense))
 
 
@@ -53,10 +57,10 @@ def test_factors_of_one_change_nothing(rows, terms):
     np.testing.assert_allclose(score(postings, terms), score(postings, terms, np.ones(len(terms))), rtol=1e-12)
 
 
-@given(matrices, st.integers(1, 4))
+@given(matrices, st.integers(1, 4), st.integers(1, TERMS))
 @settings(max_examples=50, deadline=None)
-def test_lists_made_from_blocks_are_those_made_at_once(rows, block):
-    once, parts = inverted(rows), inverted(rows, block)
+def test_lists_made_from_blocks_are_those_made_at_once(rows, block, chunk):
+    once, parts = inverted(rows), inverted(rows, block, chunk)
     for name in ("starts", "docs", "weights"):
         np.testing.assert_array_equal(getattr(once, name), getattr(parts, name))
     for term in range(TERMS):
