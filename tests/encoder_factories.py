@@ -16,10 +16,13 @@ from tests.factories import condition, frame
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
-def tiny_bert(folder: Path, words: Iterable[str], *, seed: int = 0, positions: int = 32) -> Path:
-    """A plain BERT with random weights, its tokenizer knowing these words and single letters."""
+def tiny_bert(folder: Path, words: Iterable[str], *, seed: int = 0, positions: int = 32, head: bool = False) -> Path:
+    """A plain BERT with random weights, its tokenizer knowing these words and single letters.
+
+    With `head` it is a masked language model; its weights are larger then, so that some words stand out.
+    """
     import torch
-    from transformers import BertConfig, BertModel, BertTokenizerFast
+    from transformers import BertConfig, BertForMaskedLM, BertModel, BertTokenizerFast
 
     folder.mkdir(parents=True, exist_ok=True)
     letters = [chr(code) for code in range(ord("a"), ord("z") + 1)] + list("0123456789")
@@ -33,10 +36,11 @@ def tiny_bert(folder: Path, words: Iterable[str], *, seed: int = 0, positions: i
         num_attention_heads=2,
         intermediate_size=64,
         max_position_embeddings=positions,
+        initializer_range=0.2 if head else 0.02,
     )
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        model = BertModel(config)
+        model = BertForMaskedLM(config) if head else BertModel(config)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder

@@ -185,3 +185,23 @@ def quiet() -> Iterator[None]:
         logging.set_verbosity(level)
         if bars:
             logging.enable_progress_bar()
+
+
+@contextmanager
+def readable(folder: Path) -> Iterator[None]:
+    """Load a model's files in silence; whatever a damaged folder makes the libraries raise becomes an error of ours.
+
+    Raises:
+        InputError: the block failed.
+    """
+    try:
+        with quiet():
+            yield
+    except InputError:
+        raise
+    except Exception as fault:
+        raise InputError(
+            f"this model cannot be loaded: {_first_line(fault)}",
+            file=folder,
+            remedy="It needs a configuration, a tokenizer and weights as safetensors",
+        ) from fault

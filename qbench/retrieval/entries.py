@@ -132,6 +132,13 @@ def _late_interaction(name: str, what: str, source: str, model: str, default: st
     )
 
 
+def _splade(name: str, what: str, source: str, model: str) -> Entry:
+    """Learned sparse search: one implementation, with a name for each way that the paper's model was trained."""
+    parameter = Parameter("model", "text", f"{model}: a folder, or a name on the hub")
+    needs = ("qbench[neural]", "a model")
+    return Entry(name, _MODEL, what, source, (parameter, _MAX_LENGTH), "sparse", needs=needs)
+
+
 REGISTRY = Registry(
     (
         Entry(
@@ -278,6 +285,24 @@ REGISTRY = Registry(
             "ColBERT with a model tuned on another benchmark",
             "*Numbers Matter* 4.3",
             "the checkpoint of `qbench train colbert` on another benchmark",
+        ),
+        _splade(
+            "SPLADE",
+            "ranks by the weighted terms that query and document share, both expanded by a masked language model",
+            "Formal et al. (2021); *Numbers Matter* eq. 8",
+            "a SPLADE model, or a BERT to make one of",
+        ),
+        _splade(
+            "SPLADE_ft",
+            "SPLADE trained on this benchmark's triples",
+            "*Numbers Matter* 3.3 and C.3",
+            "the checkpoint of `qbench train splade`",
+        ),
+        _splade(
+            "SPLADE_out",
+            "SPLADE trained on another benchmark's triples",
+            "*Numbers Matter* 4.3",
+            "the checkpoint of `qbench train splade` on another benchmark",
         ),
         Entry(
             "Q",

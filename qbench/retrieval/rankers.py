@@ -125,6 +125,7 @@ _OPENERS: dict[Family, tuple[str, str]] = {
     "aggretriever": ("qbench.retrieval.dense", "open_aggretriever"),
     "api": ("qbench.retrieval.api", "open_api"),
     "multi-vector": ("qbench.retrieval.late_interaction", "open_multi_vector"),
+    "sparse": ("qbench.retrieval.sparse", "open_sparse"),
 }
 """By family, the module and the function that opens its rankers; imported only when asked for."""
 

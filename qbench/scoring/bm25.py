@@ -13,36 +13,16 @@ Source: Robertson and Zaragoza (2009), in the variant of Trotman et al. (2014) t
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from qbench.scoring.postings import Postings, holding_all, matching, score
 
+if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-
-@dataclass(frozen=True)
-class Postings:
-    """For each term the documents that hold it, and what each adds to a score.
-
-    Attributes:
-        starts: shape (terms + 1,), int64: the postings of term t are starts[t] to starts[t + 1].
-        docs: shape (postings,), int32, ascending within a term.
-        weights: shape (postings,), float64.
-        size: number of documents.
-    """
-
-    starts: NDArray[np.int64]
-    docs: NDArray[np.int32]
-    weights: NDArray[np.float64]
-    size: int
-
-    def of(self, term: int) -> slice:
-        """Where the postings of a term lie."""
-        return slice(int(self.starts[term]), int(self.starts[term + 1]))
+__all__ = ["Postings", "build", "holding_all", "idf", "matching", "saturation", "score"]
 
 
 def build(
@@ -99,57 +79,6 @@ def saturation(
     array([1.   , 1.429])
     """
     found: NDArray[np.float64] = counts * (k1 + 1) / (counts + k1 * (1 - b + b * lengths / mean))
-    return found
-
-
-def score(postings: Postings, query: Sequence[int]) -> NDArray[np.float64]:
-    """The BM25 scores of all documents.
-
-    Args:
-        postings: shape (documents,) is its `size`.
-        query: token ids; a repeated one counts each time.
-
-    Returns:
-        shape (documents,), float64; 0 for documents without any of the tokens.
-    """
-    parts = [postings.of(term) for term in query]
-    if not parts:
-        return np.zeros(postings.size)
-    docs = np.concatenate([postings.docs[part] for part in parts])
-    weights = np.concatenate([postings.weights[part] for part in parts])
-    sums: NDArray[np.float64] = np.bincount(docs, weights=weights, minlength=postings.size).astype(
-        np.float64, copy=False
-    )
-    return sums
-
-
-def matching(postings: Postings, query: Sequence[int], scores: NDArray[np.float64]) -> NDArray[np.intp]:
-    """The documents that hold at least one of the tokens, ascending.
-
-    Args:
-        query: token ids.
-        scores: shape (documents,), what `score` gave for them.
-    """
-    if all(postings.weights[postings.of(term)][:1].min(initial=1.0) > 0 for term in query):
-        return np.flatnonzero(scores > 0)
-    # Weights may be zero or negative (small corpora, terms in nearly every document): then a score says nothing.
-    held = np.zeros(postings.size, dtype=bool)
-    for term in query:
-        held[postings.docs[postings.of(term)]] = True
-    return np.flatnonzero(held)
-
-
-def holding_all(postings: Postings, query: Sequence[int]) -> NDArray[np.int32]:
-    """The documents that hold every one of the tokens, ascending; none for a query without tokens."""
-    lists = sorted((postings.docs[postings.of(term)] for term in set(query)), key=len)
-    if not lists:
-        return np.empty(0, dtype=np.int32)
-    found = lists[0]
-    for docs in lists[1:]:
-        if not found.size or not docs.size:
-            return found[:0]
-        place = np.searchsorted(docs, found)
-        found = found[docs[np.minimum(place, docs.size - 1)] == found]
     return found
 
 

@@ -44,6 +44,12 @@ def model(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def masked(tmp_path_factory):
+    words = [word for text in TEXTS.values() for word in tokens(text)]
+    return tiny_bert(tmp_path_factory.mktemp("model") / "masked", words, head=True)
+
+
+@pytest.fixture(scope="session")
 def aggretriever(tmp_path_factory, model):
     from qbench.models.aggretriever import Aggretriever
 
@@ -67,7 +73,9 @@ DENSE = {
 }
 
 
-@pytest.fixture(params=["numpy", "rank-bm25", "run", *DENSE, "late exact", "late centroids", "OpenAI", "Cohere"])
+@pytest.fixture(
+    params=["numpy", "rank-bm25", "run", *DENSE, "sparse", "late exact", "late centroids", "OpenAI", "Cohere"]
+)
 def stage(request, tmp_path, monkeypatch):
     if request.param in ("OpenAI", "Cohere"):
         return api(request.param, request.getfixturevalue("web"), tmp_path, monkeypatch, depth=4)
@@ -77,6 +85,9 @@ def stage(request, tmp_path, monkeypatch):
         return dense(model, tmp_path, depth=4, name=name, **changes)
     if request.param.startswith("late"):
         return late(request.getfixturevalue("model"), tmp_path, engine=request.param.split()[1])
+    if request.param == "sparse":
+        values = {"model": str(request.getfixturevalue("masked")), "max_length": 0}
+        return opened("SPLADE", values, CORPUS, "key", tmp_path).ranker
     if request.param == "run":
         path = tmp_path / "a.run"
         path.write_text("".join(f"{q} Q0 {d} 1 {s} x\n" for q, d, s in RUN))

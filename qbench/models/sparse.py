@@ -1,0 +1,262 @@
+"""Learned sparse encoders: texts become weights of the vocabulary's terms, those that they do not contain among them.
+
+SPLADE asks a masked language model, at every token, which terms could stand there. The weight of term v in a text is
+
+    w(v) = max over tokens i of log(1 + ReLU(logit(i, v)))
+
+and a score is the dot product of two such vectors (*Numbers Matter* eq. 8; Formal et al., SPLADE v2, 2021).
+
+A model without a masked language model's head can be opened too: it gets a head made from its word embeddings. See
+`new_head`. That makes an encoder to be trained, not one to be used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+import numpy as np
+
+from qbench.errors import InputError, MissingPackageError, OptionError
+from qbench.models.folders import model_folder, readable
+from qbench.models.limits import cut_texts, with_smaller_batches
+from qbench.models.mlm_head import check_head, new_head
+from qbench.models.single_vector import Role
+from qbench.store import read_json
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+    from sentence_transformers import SparseEncoder
+
+BATCH = 64
+LOGITS = {"cpu": 2**24, "cuda": 2**28}
+"""Logits of a batch, tokens times vocabulary, of four bytes each; pooling takes as much again. Fewer are also faster on
+a CPU, because they stay near to it."""
+
+UNTRAINED = "the MLM head was initialised from the embeddings; train it: qbench train splade"
+
+
+class TermEncoder(Protocol):
+    """Turns texts into weights of terms."""
+
+    @property
+    def dimension(self) -> int:
+        """Terms of the vocabulary."""
+        ...
+
+    @property
+    def note(self) -> str:
+        """What a user must know of the model; "" where there is nothing."""
+        ...
+
+    def terms(self) -> list[str]:
+        """The vocabulary's terms, in the order of their numbers."""
+        ...
+
+    def encode(self, texts: Sequence[str], role: Role = "document") -> csr_array:
+        """The weights, shape (texts, dimension), float32; what is kept is above zero."""
+        ...
+
+    def cut(self, texts: Sequence[str]) -> int:
+        """How many texts are longer than what it reads."""
+        ...
+
+
+@dataclass(frozen=True)
+class Splade:
+    """A SPLADE model of sentence-transformers.
+
+    Attributes:
+        model: on the GPU where there is one.
+        untrained: whether its head was just made, so that nothing was learned about weights.
+        batch: texts that go through it together, where their logits allow it.
+    """
+
+    model: SparseEncoder
+    untrained: bool = False
+    batch: int = BATCH
+
+    @property
+    def dimension(self) -> int:
+        """Terms of the vocabulary."""
+        return int(self.model.get_embedding_dimension() or 0)
+
+    @property
+    def note(self) -> str:
+        """That the head was not trained, where it was not."""
+        return UNTRAINED if self.untrained else ""
+
+    @property
+    def longest(self) -> int:
+        """Tokens that it reads, markers included."""
+        return int(self.model.max_seq_length or self.model.tokenizer.model_max_length)
+
+    def terms(self) -> list[str]:
+        """The vocabulary's terms, in the order of their numbers; "" for numbers without one."""
+        known = self.model.tokenizer.get_vocab()
+        found = [""] * self.dimension
+        for term, number in known.items():
+            if number < len(found):
+                found[number] = term
+        return found
+
+    def encode(self, texts: Sequence[str], role: Role = "document") -> csr_array:
+        """The weights, shape (texts, dimension), float32, terms ascending; what is kept is above zero.
+
+        Texts are batched by length. A text that is longer than the model takes is cut.
+
+        Raises:
+            InputError: a weight is not finite.
+            OptionError: a single text does not fit into the GPU's memory.
+        """
+        from scipy.sparse import csr_array, vstack
+
+        if not texts:
+            return csr_array(np.empty((0, self.dimension), dtype=np.float32))
+        rows: list[int] = []
+        parts: list[Any] = []
+        for group in self._batches(texts):
+            dense = with_smaller_batches(partial(self._dense, [texts[row] for row in group], role), len(group))
+            parts.append(csr_array(dense))
+            rows += group
+        order: Any = np.argsort(rows)
+        stacked: Any = vstack(parts, format="csr")
+        return cast("csr_array", stacked[order])
+
+    def cut(self, texts: Sequence[str]) -> int:
+        """How many texts are longer than what it reads."""
+        return cut_texts(self.model.tokenizer, texts, self.longest)
+
+    def _batches(self, texts: Sequence[str]) -> Iterator[list[int]]:
+        """Texts of like length, by number, so many that the batch's logits stay within `LOGITS`."""
+        read = self.model.tokenizer(
+            list(texts),
+            truncation=True,
+            max_length=self.longest,
+            return_attention_mask=False,
+            return_token_type_ids=False,
+        )
+        lengths = np.array([len(ids) for ids in read["input_ids"]])
+        room = LOGITS.get(self.model.device.type, LOGITS["cpu"]) // self.dimension
+        order = np.argsort(-lengths, kind="stable").tolist()
+        while order:
+            size = max(1, min(self.batch, room // max(1, int(lengths[order[0]]))))
+            yield order[:size]
+            order = order[size:]
+
+    def _dense(self, texts: list[str], role: Role, size: int) -> Any:
+        """The weights as an array."""
+        call = self.model.encode_query if role == "query" else self.model.encode_document
+        found = call(
+            texts, batch_size=size, show_progress_bar=False, convert_to_sparse_tensor=False, save_to_cpu=True
+        ).numpy()
+        broken = np.flatnonzero(~np.isfinite(found).all(axis=1))
+        if broken.size:
+            raise InputError("the model gives this text a weight that is not finite", value=texts[int(broken[0])])
+        return found
+
+
+def load_sparse_encoder(model: str, *, max_length: int = 0, batch: int = BATCH) -> Splade:
+    """A SPLADE model ready to encode, on the GPU where there is one; arguments as in `load_sparse_model`.
+
+    Args:
+        batch: texts that go through it together.
+
+    Raises:
+        InputError: it is no such model, or not whole.
+        OptionError: `max_length` is more than the model can read.
+        MissingPackageError: sentence-transformers is not installed.
+    """
+    loaded, untrained = _opened(model, max_length)
+    return Splade(loaded, untrained, batch)
+
+
+def load_sparse_model(model: str, *, max_length: int = 0) -> SparseEncoder:
+    """A SPLADE model of sentence-transformers in single precision, from safetensors alone.
+
+    Args:
+        model: a folder or a name on the hub: a SPLADE model that sentence-transformers saved; a masked language model;
+            or an encoder without its head, plain or of sentence-transformers, which gets one: see `new_head`.
+        max_length: tokens of a text that are read; 0 for as many as the model was made for.
+
+    Raises:
+        InputError: it is no such model, or not whole.
+        OptionError: `max_length` is more than the model can read.
+        MissingPackageError: sentence-transformers is not installed.
+    """
+    return _opened(model, max_length)[0]
+
+
+def _opened(model: str, max_length: int) -> tuple[SparseEncoder, bool]:
+    """The model, and whether its head was made here."""
+    folder = model_folder(model)
+    try:
+        import sentence_transformers  # noqa: F401
+    except ImportError:
+        raise MissingPackageError(
+            "neural models need sentence-transformers", remedy="Install it: pip install 'qbench[neural]'"
+        ) from None
+    with readable(folder):
+        loaded, untrained = _read(folder)
+    most = getattr(getattr(loaded.transformers_model, "config", None), "max_position_embeddings", None)
+    if max_length and most and max_length > most:
+        raise OptionError(f"this model reads at most {most} tokens", value=max_length, remedy="Lower max_length")
+    if max_length:
+        loaded.max_seq_length = max_length
+    return loaded, untrained
+
+
+def _read(folder: Path) -> tuple[SparseEncoder, bool]:
+    import torch
+    from sentence_transformers import SparseEncoder
+    from sentence_transformers.base.modules import Transformer
+    from sentence_transformers.sparse_encoder.modules import SpladePooling
+
+    options: dict[str, Any] = {"dtype": torch.float32, "use_safetensors": True, "local_files_only": True}
+    encoder, saved = _transformer(folder)
+    headless = check_head(encoder, options)
+    if saved:
+        if headless:
+            raise ValueError("it lacks the weights of its masked language model's head")
+        model = SparseEncoder(str(folder), local_files_only=True, model_kwargs=options)
+    else:
+        # This much of a single-vector model is taken over; its pooling has no use here.
+        written = Transformer.load_config(str(encoder))
+        kept = {name: written[name] for name in ("max_seq_length", "do_lower_case") if name in written}
+        transformer = Transformer(str(encoder), transformer_task="fill-mask", model_kwargs=options, **kept)
+        model = SparseEncoder(modules=[transformer, SpladePooling("max")])
+    inner, pooling = cast("Any", model.transformers_model), cast("Any", model[-1])
+    if pooling.embedding_dimension is None:  # the library waits for the first text
+        pooling.embedding_dimension = int(inner.config.vocab_size)
+    if len(model.tokenizer) <= len(model.tokenizer.all_special_tokens):
+        # transformers makes up a tokenizer without words where a folder has none: every text would look alike.
+        raise ValueError("it has no vocabulary")
+    if headless:
+        new_head(model)
+    return model, headless
+
+
+def _transformer(folder: Path) -> tuple[Path, bool]:
+    """Where the transformer's files are, and whether the folder holds a SPLADE model of sentence-transformers."""
+    if not (folder / "modules.json").is_file():
+        return folder, False
+    parts = [(str(part["type"]).rpartition(".")[2], str(part["path"])) for part in read_json(folder / "modules.json")]
+    kinds = [kind for kind, _ in parts]
+    first = folder / parts[0][1] if parts else folder
+    if not first.resolve().is_relative_to(folder.resolve()):
+        raise InputError("its list of modules names a folder outside of it", file=folder, value=parts[0][1])
+    if kinds in (["Transformer", "SpladePooling"], ["MLMTransformer", "SpladePooling"]):
+        return first, True
+    settings = folder / "config_sentence_transformers.json"
+    written = read_json(settings) if settings.is_file() else {}
+    kind = written.get("model_type", "SentenceTransformer")
+    if kind != "SentenceTransformer" or kinds[:2] != ["Transformer", "Pooling"]:
+        raise InputError(
+            f"a {kind} of {', '.join(kinds)}, which gives terms no weights",
+            file=folder,
+            remedy="Give a SPLADE model, a masked language model, or an encoder to make one of",
+        )
+    return first, False

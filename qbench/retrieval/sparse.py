@@ -1,0 +1,219 @@
+"""Learned sparse search: SPLADE on an inverted index.
+
+A document's score is the dot product of its term weights and the query's (*Numbers Matter* eq. 8). A search retrieves
+every document that shares a term with the expanded query, so that a quantity score is added to the whole ranking, and
+exactly where the indicator of eq. 9 is 1. Documents with the same text share one entry, so that their scores are equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from qbench.models.blocks import Arrays, encode_blocks
+from qbench.models.folders import model_digest, model_folder
+from qbench.models.sparse import TermEncoder, load_sparse_encoder
+from qbench.progress import Progress, silent
+from qbench.retrieval.rankers import Candidates, Opened, Place, Search
+from qbench.retrieval.shared_texts import distinct
+from qbench.retrieval.stored import Stored, mapped, save_arrays, stored
+from qbench.scoring.postings import Postings, holding_all, score
+from qbench.store import read_json, write_json
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from qbench.retrieval.registry import Value
+
+BLOCK = 1024
+"""Texts that are encoded before they are on disk."""
+
+CHUNK = 2**24
+"""Postings that are sorted at a time: 128 MB."""
+
+META = "meta.json"
+
+_KINDS: Mapping[str, type[np.generic]] = {"postings": np.int32, "weights": np.float32}
+
+
+@dataclass(frozen=True)
+class Sparse:
+    """Learned sparse search.
+
+    Attributes:
+        encoder: weighs the queries' terms.
+        postings: of the distinct texts, in the order of each text's first document; all weights are above zero.
+        starts: shape (distinct texts + 1,); the documents of text t are docs[starts[t]:starts[t + 1]].
+        docs: shape (documents,), positions, ascending within a text.
+    """
+
+    encoder: TermEncoder
+    postings: Postings
+    starts: NDArray[np.int64]
+    docs: NDArray[np.int64]
+
+    def encoded(self, searches: Sequence[Search]) -> list[Search]:
+        """The searches with their vectors: a pair of terms, ascending, and their weights, each of shape (terms,)."""
+        rows = self.encoder.encode([search.text for search in searches], "query")
+        ends = zip(rows.indptr[:-1].tolist(), rows.indptr[1:].tolist(), strict=True)
+        vectors = [(rows.indices[a:b], rows.data[a:b]) for a, b in ends]
+        return [replace(search, vector=vector) for search, vector in zip(searches, vectors, strict=True)]
+
+    def prepared(self, searches: Sequence[Search]) -> list[Search]:
+        """The searches with their vectors: encoding many at once is quicker; searching is not."""
+        return self.encoded(searches)
+
+    def search(self, search: Search) -> Candidates:
+        """All documents that share a term with the expanded query, with their dot products; none if it has no term."""
+        scores = self._all(search)
+        # A document that shares a term scores above zero: weights are, and doubles hold the product of any two of them.
+        docs = np.flatnonzero(scores > 0)
+        return Candidates(docs, scores[docs])
+
+    def scores(self, search: Search, docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+        """The dot products of these documents."""
+        found: NDArray[np.float64] = self._all(search)[docs]
+        return found
+
+    def holding_all(self, search: Search) -> NDArray[np.integer[Any]]:
+        """The documents that have every term of the expanded query."""
+        texts = holding_all(self.postings, self._vector(search)[0])
+        held = np.zeros(self.postings.size, dtype=bool)
+        held[texts] = True
+        return np.flatnonzero(self._spread(held))
+
+    @cached_property
+    def text_of(self) -> NDArray[np.int64]:
+        """The text of each document, shape (documents,)."""
+        found = np.empty(self.docs.size, dtype=np.int64)
+        found[self.docs] = np.repeat(np.arange(self.starts.size - 1), np.diff(self.starts))
+        return found
+
+    def _vector(self, search: Search) -> tuple[NDArray[np.integer[Any]], NDArray[np.float32]]:
+        if search.vector is None:
+            (search,) = self.encoded([search])
+        vector: tuple[NDArray[np.integer[Any]], NDArray[np.float32]] = search.vector
+        return vector
+
+    def _all(self, search: Search) -> NDArray[np.float64]:
+        """The scores of all documents, shape (documents,)."""
+        found: NDArray[np.float64] = self._spread(score(self.postings, *self._vector(search)))
+        return found
+
+    def _spread(self, texts: NDArray[Any]) -> NDArray[Any]:
+        """From one value for each text to one for each document."""
+        # Where no two texts are equal, text t is document t.
+        return texts if texts.size == self.docs.size else texts[self.text_of]
+
+
+def open_sparse(values: Mapping[str, Value], place: Place) -> Opened:
+    """Learned sparse search ready to answer.
+
+    Args:
+        values: `model`, a folder or a name on the hub; `max_length`, tokens, 0 for as many as the model reads.
+        place: the corpus, and where indexes are kept.
+
+    Raises:
+        InputError: the model is missing, not whole, or gives a text a weight that is not finite.
+        MissingPackageError: sentence-transformers is not installed.
+    """
+    model = str(values["model"])
+    encoder = load_sparse_encoder(model, max_length=int(values["max_length"]))
+    params = {
+        "model": model_digest(model_folder(model)),
+        "max_length": values["max_length"],
+        "corpus": place.corpus_key,
+    }
+    found = build_sparse(place.corpus["passage"], encoder, params, place.root, place.progress)
+    meta: dict[str, int | float | str] = dict(read_json(found.folder / META))
+    if encoder.note:
+        meta["note"] = encoder.note
+    postings = open_postings(found.folder)
+    score(postings, (), np.empty(0))  # so that no query's time holds the loading of numba
+    starts, docs = (mapped(found.folder, name) for name in ("starts", "docs"))
+    return Opened(Sparse(encoder, postings, starts, docs), found.seconds, found.size, meta)
+
+
+def build_sparse(
+    passages: pl.Series, encoder: TermEncoder, params: Mapping[str, Any], root: Path, progress: Progress = silent
+) -> Stored:
+    """The inverted index of all distinct passages on disk, made if it is not there yet; a killed call goes on."""
+    from qbench import __version__
+
+    def make(folder: Path) -> None:
+        texts, starts, docs = distinct(passages)
+        postings = invert(folder, texts, encoder, progress)
+        save_arrays(folder, {"starts": starts, "docs": docs})
+        blocks = (passages.slice(start, BLOCK).to_list() for start in range(0, len(passages), BLOCK))
+        cut = sum(encoder.cut(block) for block in blocks)
+        write_json(folder / META, {"documents_cut": cut, "mean_terms": round(postings / max(len(texts), 1), 1)})
+
+    return stored(root, "sparse", {**params, "version": __version__}, make)
+
+
+def invert(folder: Path, texts: pl.Series, encoder: TermEncoder, progress: Progress = silent) -> int:
+    """Encode texts and write their posting lists, in bounded memory; go on where a killed call was.
+
+    The blocks are read once to count the postings of each term, and then once for every `CHUNK` of postings, which are
+    put where they belong (a counting sort by ranges of terms).
+
+    Args:
+        folder: of a draft; gets `terms.npy`, `postings.npy` and `weights.npy`: `starts`, `docs` and `weights` of the
+            postings. The blocks stay in it, hidden, until it is sealed: a kill before that costs no encoding.
+        texts: n strings, the same in every call for this folder.
+        encoder: weighs their terms, the same in every call.
+        progress: told the number of texts done.
+
+    Returns:
+        the number of postings.
+    """
+
+    def encode(some: list[str]) -> dict[str, NDArray[Any]]:
+        rows = encoder.encode(some)
+        return {"starts": rows.indptr.astype(np.int64), "terms": rows.indices.astype(np.int32), "weights": rows.data}
+
+    counts = np.zeros(encoder.dimension, dtype=np.int64)
+    for block in encode_blocks(folder, texts, encode, progress, block=BLOCK):
+        counts += np.bincount(block["terms"], minlength=encoder.dimension)
+    starts = np.append(0, np.cumsum(counts))
+    for name in _KINDS:
+        _mapped_lists(folder, name, "w+", int(starts[-1]))
+    low = 0
+    while low < encoder.dimension:
+        high = max(low + 1, int(np.searchsorted(starts, starts[low] + CHUNK, side="right")) - 1)
+        # Nothing is encoded any more: these are the blocks on disk.
+        _sort(folder, encode_blocks(folder, texts, encode, block=BLOCK), starts, low, high)
+        low = high
+    save_arrays(folder, {"terms": starts})
+    np.save(folder / "size.npy", np.int64(len(texts)), allow_pickle=False)
+    return int(starts[-1])
+
+
+def _sort(folder: Path, blocks: Iterable[Arrays], starts: NDArray[np.int64], low: int, high: int) -> None:
+    """Write the postings of the terms from `low` to before `high`."""
+    from qbench.scoring.posting_kernel import place
+
+    done, ends, part = 0, starts[low:high] - starts[low], slice(int(starts[low]), int(starts[high]))
+    docs, weights = (_mapped_lists(folder, name, "r+", int(starts[-1]))[part] for name in _KINDS)
+    for block in blocks:
+        # As plain arrays, which the kernel takes.
+        rows, terms, values = (np.asarray(block[name]) for name in ("starts", "terms", "weights"))
+        place(rows, terms, values, done, low, ends, docs, weights)
+        done += rows.size - 1
+
+
+def _mapped_lists(folder: Path, name: str, mode: Literal["r+", "w+"], size: int) -> NDArray[Any]:
+    """The file of one array of all postings, mapped as long as somebody holds the array."""
+    return np.asarray(np.lib.format.open_memmap(folder / f"{name}.npy", mode=mode, dtype=_KINDS[name], shape=(size,)))
+
+
+def open_postings(folder: Path) -> Postings:
+    """The posting lists that `invert` wrote, mapped into memory."""
+    starts, docs, weights = (mapped(folder, name) for name in ("terms", "postings", "weights"))
+    return Postings(starts, docs, weights, int(mapped(folder, "size")))

@@ -1,0 +1,78 @@
+"""The loops over posting lists, compiled by numba. Import it inside functions only: numba is slow to load."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numba
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+Function = TypeVar("Function", bound="Callable[..., Any]")
+
+
+def compiled(function: Function) -> Function:
+    """Compile without the interpreter's lock, and keep the result on disk if there is a place to write to."""
+    untyped: Any = numba
+    try:
+        made: Function = untyped.njit(cache=True, nogil=True)(function)
+    except RuntimeError:
+        made = untyped.njit(nogil=True)(function)
+    return made
+
+
+@compiled
+def add(
+    starts: NDArray[np.int64],
+    docs: NDArray[np.int32],
+    weights: NDArray[np.floating[Any]],
+    terms: NDArray[np.int64],
+    factors: NDArray[np.float64],
+    sums: NDArray[np.float64],
+) -> None:
+    """Add factor * weight to the sum of every document in the terms' lists.
+
+    Args:
+        starts, docs, weights: as in `qbench.scoring.postings.Postings`.
+        terms, factors: shape (m,), of the query.
+        sums: shape (documents,); changed in place, term after term, so that equal input gives equal bits.
+    """
+    for place in range(terms.size):
+        factor = factors[place]
+        for posting in range(starts[terms[place]], starts[terms[place] + 1]):
+            sums[docs[posting]] += factor * weights[posting]
+
+
+@compiled
+def place(
+    starts: NDArray[np.int64],
+    terms: NDArray[np.int32],
+    weights: NDArray[np.float32],
+    first: int,
+    low: int,
+    ends: NDArray[np.int64],
+    docs: NDArray[np.int32],
+    values: NDArray[np.float32],
+) -> None:
+    """Put what the rows of a block have of some terms at the ends of those terms' lists.
+
+    Args:
+        starts: shape (rows + 1,): the entries of row r are starts[r] to starts[r + 1] of the next two.
+        terms, weights: of the entries.
+        first: the number of the block's first row.
+        low: the first of the terms.
+        ends: shape (some terms,): where the next posting of each goes; moved on.
+        docs, values: shape (their postings,): the numbers of rows, and their weights; filled in.
+    """
+    for row in range(starts.size - 1):
+        for entry in range(starts[row], starts[row + 1]):
+            term = terms[entry] - low
+            if 0 <= term < ends.size:
+                end = ends[term]
+                docs[end] = first + row
+                values[end] = weights[entry]
+                ends[term] = end + 1

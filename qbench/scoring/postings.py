@@ -1,0 +1,106 @@
+"""Posting lists: for each term the documents that hold it, and search over them. BM25 and SPLADE score with these.
+
+The score of a document is the sum, over the query's terms t, of factor(t) * weight(t, document): a product of two
+sparse vectors. Every document that shares a term with the query is scored, so that a quantity score can be added to the
+whole ranking (*Numbers Matter* eq. 5 and 9). Nothing is skipped, and sums are in double precision.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Terms = Sequence[int] | NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True)
+class Postings:
+    """For each term the documents that hold it, and what each adds to a score.
+
+    Attributes:
+        starts: shape (terms + 1,), int64: the postings of term t are starts[t] to starts[t + 1].
+        docs: shape (postings,), int32, ascending within a term.
+        weights: shape (postings,), float64 or float32.
+        size: number of documents.
+    """
+
+    starts: NDArray[np.int64]
+    docs: NDArray[np.int32]
+    weights: NDArray[np.floating[Any]]
+    size: int
+
+    def of(self, term: int) -> slice:
+        """Where the postings of a term lie."""
+        return slice(int(self.starts[term]), int(self.starts[term + 1]))
+
+
+def score(postings: Postings, terms: Terms, factors: NDArray[np.floating[Any]] | None = None) -> NDArray[np.float64]:
+    """The scores of all documents.
+
+    Args:
+        postings: of n documents.
+        terms: shape (m,), the query's terms, by number; a repeated one counts each time.
+        factors: shape (m,), what each term weighs in the query; None where each weighs 1.
+
+    Returns:
+        shape (n,), float64; 0 for documents that hold none of the terms.
+
+    >>> made = Postings(np.array([0, 2, 3]), np.array([0, 2, 2], np.int32), np.array([1.0, 2.0, 4.0]), 3)
+    >>> score(made, [0, 1]), score(made, [0, 1], np.array([1.0, 0.5]))
+    (array([1., 0., 6.]), array([1., 0., 4.]))
+    """
+    if factors is not None:
+        # Hundreds of long lists: a compiled loop needs no copy of them. A few words do not repay the loading of numba.
+        from qbench.scoring.posting_kernel import add
+
+        sums = np.zeros(postings.size)
+        numbers, doubles = np.asarray(terms, np.int64), np.asarray(factors, np.float64)
+        add(postings.starts, postings.docs, postings.weights, numbers, doubles, sums)
+        return sums
+    parts = [postings.of(term) for term in terms]
+    if not parts:
+        return np.zeros(postings.size)
+    docs = np.concatenate([postings.docs[part] for part in parts])
+    weights = np.concatenate([postings.weights[part] for part in parts])
+    found: NDArray[np.float64] = np.bincount(docs, weights=weights, minlength=postings.size).astype(
+        np.float64, copy=False
+    )
+    return found
+
+
+def matching(postings: Postings, terms: Terms, scores: NDArray[np.float64]) -> NDArray[np.intp]:
+    """The documents that hold at least one of the terms, ascending.
+
+    Args:
+        postings: in each list all weights are above zero, or none is.
+        terms: the query's, by number.
+        scores: shape (documents,), what `score` gave for them; with factors, if any, above zero.
+    """
+    if all(postings.weights[postings.of(term)][:1].min(initial=1.0) > 0 for term in terms):
+        return np.flatnonzero(scores > 0)
+    # Weights may be zero or negative (small corpora, terms in nearly every document): then a score says nothing.
+    held = np.zeros(postings.size, dtype=bool)
+    for term in terms:
+        held[postings.docs[postings.of(term)]] = True
+    return np.flatnonzero(held)
+
+
+def holding_all(postings: Postings, terms: Terms) -> NDArray[np.int32]:
+    """The documents that hold every one of the terms, ascending; none for a query without terms."""
+    lists = sorted((postings.docs[postings.of(term)] for term in {int(term) for term in terms}), key=len)
+    if not lists:
+        return np.empty(0, dtype=np.int32)
+    found = lists[0]
+    for docs in lists[1:]:
+        if not found.size or not docs.size:
+            return found[:0]
+        place = np.searchsorted(docs, found)
+        found = found[docs[np.minimum(place, docs.size - 1)] == found]
+    return found
