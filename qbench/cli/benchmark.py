@@ -40,6 +40,13 @@ class Target(StrEnum):
     trec = "trec"
 
 
+class MaskedPart(StrEnum):
+    """What can be masked."""
+
+    values = "values"
+    units = "units"
+
+
 class OnError(StrEnum):
     """What happens at a bad row."""
 
@@ -141,6 +148,29 @@ def import_(
         note(message)
     print_counts(written.params["counts"])
     out().print(f"{output}: {written.corpus.height:,} documents, {len(written.queries):,} queries", markup=False)
+
+
+@app.command()
+def mask(
+    bench: Folder,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="BENCH", help="The benchmark folder to write.")],
+    what: Annotated[MaskedPart, typer.Option(help="What is masked in the documents.")] = MaskedPart.values,
+    sign: Annotated[str, typer.Option("--mask", help="What stands in its place; [MASK] is that of BERT.")] = "[MASK]",
+    overwrite: Annotated[bool, typer.Option(help="Replace a benchmark made from something else.")] = False,
+) -> None:
+    """Make a benchmark whose documents lack their values or units: what does a retriever lean on?
+
+    Queries and judgments stay; compare a system's figures with those on the original (Numbers Matter, C.4).
+
+    Example: qbench benchmark mask bench/ --what units -o bench-without-units/
+    """
+    from qbench.benchmark.disk import open_benchmark, write_benchmark
+    from qbench.benchmark.mask import mask_benchmark
+
+    made = write_benchmark(mask_benchmark(open_benchmark(bench), what.value, mask=sign), output, overwrite=overwrite)
+    count = made.params["counts"]["masked"]
+    out().print(f"{count['spans']:,} {what.value} masked in {count['documents']:,} documents", markup=False)
+    note(f"Written to {output}")
 
 
 @app.command()

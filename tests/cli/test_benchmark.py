@@ -146,3 +146,12 @@ def test_show_obeys_no_control_characters_and_no_markup(beir):
     result = run("show", beir)
     assert "\x1b" not in result.stdout
     assert "�[31mred [bold]5[/bold] next" in result.stdout
+
+
+def test_values_are_masked_in_a_benchmark_of_its_own(bench, tmp_path):
+    result = run("mask", bench, "-o", tmp_path / "masked", "--what", "values", "--mask", "#")
+    assert "12 values masked in 11 documents" in result.stdout
+    made = open_benchmark(tmp_path / "masked")
+    assert "The Aria laptop weighs # kg." in made.corpus["text"].to_list()
+    assert run("check", tmp_path / "masked").exit_code == 0
+    assert made.params["masked"] == "values"

@@ -1,0 +1,124 @@
+"""Benchmarks without the values or the units of their documents: what does a retriever lean on?
+
+Source: *Numbers Matter*, appendix C.4: "we mask all values in the collection with the [MASK] token", and the same for
+units. Queries and judgments stay, so that a run on the masked benchmark is compared with one on the original.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, get_args
+
+from qbench.errors import InputError, OptionError
+from qbench.store import digest
+
+if TYPE_CHECKING:
+    from qbench.benchmark.disk import Benchmark
+
+Masked = Literal["values", "units"]
+
+MASK = "[MASK]"
+"""How a BERT's tokenizer writes its mask token."""
+
+Span = tuple[int, int]
+
+
+def mask_benchmark(benchmark: Benchmark, what: Masked, *, mask: str = MASK) -> Benchmark:
+    """The benchmark with every value, or every unit, of its documents replaced by a mask.
+
+    The masked benchmark has no quantities and no training samples: their spans and labels are those of the original.
+
+    Args:
+        benchmark: with quantities.
+        what: "values" or "units"; a unit that is joined to its value ("5kg") is masked alone too.
+        mask: what stands in their place.
+
+    Raises:
+        OptionError: `what` is neither, or the mask is empty.
+        InputError: the benchmark has no quantities, or a span lies outside its text.
+
+    Returns:
+        a benchmark; its params say what it was made from, and how many spans were masked in how many documents.
+    """
+    import polars as pl
+
+    from qbench import __version__
+    from qbench.benchmark.disk import content_digest
+
+    if what not in get_args(Masked):
+        raise OptionError("no such thing to mask", value=what, remedy="Use values or units")
+    if not mask.strip():
+        raise OptionError("the mask is empty", remedy=f"For example: {MASK}")
+    found = _spans(benchmark, what)
+    texts = []
+    for doc_id, text in benchmark.corpus.select("doc_id", "text").iter_rows():
+        try:
+            texts.append(masked(text, found.get(doc_id, ()), mask))
+        except ValueError as fault:
+            raise InputError(f"a quantity does not lie in its document: {fault}", value=doc_id) from None
+    source = benchmark.digest or content_digest(benchmark)
+    params = {"command": "benchmark mask", "source": source, "masked": what, "mask": mask}
+    made = {"documents": len(found), "spans": sum(map(len, found.values()))}
+    kept = {name: benchmark.params[name] for name in ("licence",) if name in benchmark.params}
+    return replace(
+        benchmark,
+        corpus=benchmark.corpus.with_columns(text=pl.Series(texts, dtype=pl.String)),
+        quantities=None,
+        samples=None,
+        triples=None,
+        params={**params, **kept, "quantities": None, "counts": {"masked": made}},
+        digest=digest({**params, "version": __version__}),
+    )
+
+
+def masked(text: str, spans: Iterable[Span], mask: str = MASK) -> str:
+    """A text with a mask in the place of each span; spans that touch or overlap share one.
+
+    Args:
+        text: any.
+        spans: half-open character spans, in any order.
+        mask: what stands in their place; a space parts it from a letter or digit beside it.
+
+    Raises:
+        ValueError: a span lies outside the text.
+
+    >>> masked("It weighs 5kg, not 5 to 6 kg.", [(10, 11), (19, 20), (24, 25)])
+    'It weighs [MASK] kg, not [MASK] to [MASK] kg.'
+    """
+    parts, done = [], 0
+    for start, end in _joined(spans):
+        if not 0 <= start < end <= len(text):
+            raise ValueError(f"span {start} to {end} of {len(text)} characters")
+        before = " " if start and text[start - 1].isalnum() else ""
+        after = " " if end < len(text) and text[end].isalnum() else ""
+        parts += [text[done:start], before, mask, after]
+        done = end
+    return "".join([*parts, text[done:]])
+
+
+def _joined(spans: Iterable[Span]) -> list[Span]:
+    found: list[Span] = []
+    for start, end in sorted(spans):
+        if found and start <= found[-1][1]:
+            found[-1] = found[-1][0], max(end, found[-1][1])
+        else:
+            found.append((start, end))
+    return found
+
+
+def _spans(benchmark: Benchmark, what: Masked) -> dict[str, list[Span]]:
+    import polars as pl
+
+    if benchmark.quantities is None:
+        raise InputError(
+            "this benchmark has no quantities to mask",
+            value=benchmark.name,
+            remedy="Import it with --quantities ours, or generate it with `qbench gen-queries`",
+        )
+    start, end = (f"{what.removesuffix('s')}_{side}" for side in ("start", "end"))
+    rows = benchmark.quantities.filter(pl.col(start) >= 0).select("doc_id", start, end)
+    found: dict[str, list[Span]] = {}
+    for doc_id, first, last in rows.iter_rows():
+        found.setdefault(doc_id, []).append((first, last))
+    return found
