@@ -98,11 +98,12 @@ def test_scores_are_those_of_sentence_transformers(model, tmp_path):
     from sentence_transformers import SparseEncoder
 
     theirs = SparseEncoder(str(model))
-    expected = theirs.similarity(theirs.encode_query(["a quick dog"]), theirs.encode_document(TEXTS)).to_dense()[0]
+    documents, query = theirs.encode_document(TEXTS).to_dense(), theirs.encode_query(["a quick dog"]).to_dense()
+    expected = (documents @ query[0]).numpy()
     stage = opened(model, tmp_path).ranker
     found = stage.search(Search("q", "a quick dog"))
-    np.testing.assert_allclose(found.scores, expected.numpy()[found.docs], rtol=1e-4)
-    assert found.docs.tolist() == np.flatnonzero(expected.numpy()).tolist()
+    np.testing.assert_allclose(found.scores, expected[found.docs], rtol=1e-4)
+    assert found.docs.tolist() == np.flatnonzero(expected).tolist()
 
 
 def test_equal_texts_are_encoded_once_and_score_alike(model, tmp_path, monkeypatch):
