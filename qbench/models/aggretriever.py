@@ -27,7 +27,7 @@ from qbench.models.folders import (
     AGGRETRIEVER,
     model_folder,
     model_kind,
-    quiet,
+    readable,
     require_kind,
     transformer_folder,
 )
@@ -354,28 +354,20 @@ def _open(folder: Path, *, weights: bool = True) -> tuple[Any, nn.Module | None,
     here: dict[str, Any] = {"local_files_only": True}
     untyped: Any = AutoModelForMaskedLM
     lost: set[str] = set()
-    try:
-        with quiet():
-            tokenizer: Any = AutoTokenizer.from_pretrained(folder, **here)
-            if weights:
-                options = {"use_safetensors": True, "dtype": torch.float32, "output_loading_info": True}
-                model, info = untyped.from_pretrained(folder, **options, **here)
-                lost = set(info["missing_keys"])
-            else:
-                model = untyped.from_config(AutoConfig.from_pretrained(folder, **here), dtype=torch.float32)
+    with readable(folder):
+        tokenizer: Any = AutoTokenizer.from_pretrained(folder, **here)
+        if weights:
+            options = {"use_safetensors": True, "dtype": torch.float32, "output_loading_info": True}
+            model, info = untyped.from_pretrained(folder, **options, **here)
+            lost = set(info["missing_keys"])
+        else:
+            model = untyped.from_config(AutoConfig.from_pretrained(folder, **here), dtype=torch.float32)
         if len(tokenizer) <= len(tokenizer.all_special_tokens):
             # transformers makes up a tokeniser where a folder has none.
             raise ValueError("it has no vocabulary")
         inner = sorted(key for key in lost if key.startswith(model.base_model_prefix + "."))
         if inner:
             raise ValueError(f"its weights lack {inner[0]}")
-    except Exception as fault:  # whatever a damaged folder makes the libraries raise
-        lines = [line.strip() for line in str(fault).splitlines() if line.strip()]
-        raise InputError(
-            f"this model cannot be loaded: {lines[0] if lines else type(fault).__name__}",
-            file=folder,
-            remedy="It needs the configuration of a BERT, a tokenizer and weights as safetensors",
-        ) from fault
     return model.base_model, None if lost else _head(model, folder), tokenizer
 
 

@@ -6,8 +6,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from qbench.errors import InputError, MissingPackageError, OptionError
-from qbench.models.folders import quiet
+from qbench.errors import MissingPackageError, OptionError
+from qbench.models.folders import readable
 
 
 def require_neural() -> None:
@@ -41,23 +41,15 @@ def open_encoder(folder: Path, *, weights: bool = True) -> tuple[Any, Any]:
 
     model: Any = AutoModel
     here: dict[str, Any] = {"local_files_only": True}
-    try:
-        with quiet():
-            tokenizer = AutoTokenizer.from_pretrained(folder, **here)
-            if weights:
-                encoder = model.from_pretrained(folder, use_safetensors=True, dtype=torch.float32, **here)
-            else:
-                encoder = model.from_config(AutoConfig.from_pretrained(folder, **here), dtype=torch.float32)
+    with readable(folder):
+        tokenizer = AutoTokenizer.from_pretrained(folder, **here)
+        if weights:
+            encoder = model.from_pretrained(folder, use_safetensors=True, dtype=torch.float32, **here)
+        else:
+            encoder = model.from_config(AutoConfig.from_pretrained(folder, **here), dtype=torch.float32)
         if len(tokenizer) <= len(tokenizer.all_special_tokens):
             # transformers makes up a tokeniser where a folder has none.
             raise ValueError("it has no vocabulary")
-    except Exception as fault:  # whatever a damaged folder makes the libraries raise
-        lines = [line.strip() for line in str(fault).splitlines() if line.strip()]
-        raise InputError(
-            f"this model cannot be loaded: {lines[0] if lines else type(fault).__name__}",
-            file=folder,
-            remedy="It needs a configuration, a tokenizer and weights as safetensors",
-        ) from fault
     if not tokenizer.is_fast:
         remedy = "Choose a model with a tokenizer.json"
         raise OptionError("the model's tokeniser does not tell where its tokens are", value=folder.name, remedy=remedy)

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
-from qbench.errors import InputError, MissingPackageError
+from qbench.errors import InputError, MissingPackageError, QbenchError
 from qbench.store import MANIFEST, digest, file_digest, read_json
 
 LOG = "log.json"
@@ -197,7 +197,7 @@ def readable(folder: Path) -> Iterator[None]:
     try:
         with quiet():
             yield
-    except InputError:
+    except QbenchError:
         raise
     except Exception as fault:
         raise InputError(

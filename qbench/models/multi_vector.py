@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from qbench.errors import InputError, MissingPackageError, OptionError
-from qbench.models.folders import model_folder, quiet
+from qbench.models.folders import model_folder, readable
 from qbench.models.limits import cut_texts, with_smaller_batches
 from qbench.models.single_vector import BATCH, Role, load_model
 from qbench.store import read_json
@@ -192,19 +192,9 @@ def _whole(folder: Path) -> Iterator[None]:
         raise MissingPackageError(
             "neural models need sentence-transformers", remedy="Install it: pip install 'qbench[neural]'"
         ) from None
-    try:
-        # A layer draws its weights before it is given others.
-        with quiet(), torch.random.fork_rng(devices=[]):
-            yield
-    except (InputError, MissingPackageError):
-        raise
-    except Exception as fault:  # whatever a damaged folder makes the libraries raise
-        lines = [line.strip() for line in str(fault).splitlines() if line.strip()]
-        raise InputError(
-            f"this model cannot be loaded: {lines[0] if lines else type(fault).__name__}",
-            file=folder,
-            remedy="It needs a configuration, a tokenizer and weights as safetensors",
-        ) from fault
+    # A layer draws its weights before it is given others.
+    with readable(folder), torch.random.fork_rng(devices=[]):
+        yield
 
 
 def _saved(folder: Path) -> sentence_transformers.MultiVectorEncoder:

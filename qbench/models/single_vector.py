@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 
 from qbench.errors import InputError, MissingPackageError, OptionError
-from qbench.models.folders import model_folder, quiet, require_kind
+from qbench.models.folders import model_folder, readable, require_kind
 from qbench.models.limits import too_long, with_smaller_batches
 from qbench.progress import Progress, silent
 from qbench.scoring.quantised import quantised
@@ -210,17 +210,9 @@ def load_model(model: str, *, max_length: int = 0, pooling: str = "own") -> Sent
             "neural models need sentence-transformers", remedy="Install it: pip install 'qbench[neural]'"
         ) from None
     options: dict[str, Any] = {"dtype": torch.float32, "use_safetensors": True}
-    try:
-        with quiet():
-            loaded = SentenceTransformer(str(folder), local_files_only=True, model_kwargs=options)
-            _check_vocabulary(loaded)
-    except Exception as fault:  # whatever a damaged folder makes the libraries raise
-        lines = [line.strip() for line in str(fault).splitlines() if line.strip()]
-        raise InputError(
-            f"this model cannot be loaded: {lines[0] if lines else type(fault).__name__}",
-            file=folder,
-            remedy="It needs a configuration, a tokenizer and weights as safetensors",
-        ) from fault
+    with readable(folder):
+        loaded = SentenceTransformer(str(folder), local_files_only=True, model_kwargs=options)
+        _check_vocabulary(loaded)
     if max_length:
         most = _positions(loaded)
         if most is not None and max_length > most:

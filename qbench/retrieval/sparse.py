@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,7 +19,7 @@ from qbench.models.folders import model_digest, model_folder
 from qbench.models.sparse import TermEncoder, load_sparse_encoder
 from qbench.progress import Progress, silent
 from qbench.retrieval.rankers import Candidates, Opened, Place, Search
-from qbench.retrieval.shared_texts import distinct
+from qbench.retrieval.shared_texts import SharedTexts, distinct
 from qbench.retrieval.stored import Stored, mapped, save_arrays, stored
 from qbench.scoring.postings import Postings, holding_all, score
 from qbench.store import read_json, write_json
@@ -49,14 +48,12 @@ class Sparse:
     Attributes:
         encoder: weighs the queries' terms.
         postings: of the distinct texts, in the order of each text's first document; all weights are above zero.
-        starts: shape (distinct texts + 1,); the documents of text t are docs[starts[t]:starts[t + 1]].
-        docs: shape (documents,), positions, ascending within a text.
+        shared: which documents have which text.
     """
 
     encoder: TermEncoder
     postings: Postings
-    starts: NDArray[np.int64]
-    docs: NDArray[np.int64]
+    shared: SharedTexts
 
     def encoded(self, searches: Sequence[Search]) -> list[Search]:
         """The searches with their vectors: a pair of terms, ascending, and their weights, each of shape (terms,)."""
@@ -88,13 +85,6 @@ class Sparse:
         held[texts] = True
         return np.flatnonzero(self._spread(held))
 
-    @cached_property
-    def text_of(self) -> NDArray[np.int64]:
-        """The text of each document, shape (documents,)."""
-        found = np.empty(self.docs.size, dtype=np.int64)
-        found[self.docs] = np.repeat(np.arange(self.starts.size - 1), np.diff(self.starts))
-        return found
-
     def _vector(self, search: Search) -> tuple[NDArray[np.integer[Any]], NDArray[np.float32]]:
         if search.vector is None:
             (search,) = self.encoded([search])
@@ -109,7 +99,7 @@ class Sparse:
     def _spread(self, texts: NDArray[Any]) -> NDArray[Any]:
         """From one value for each text to one for each document."""
         # Where no two texts are equal, text t is document t.
-        return texts if texts.size == self.docs.size else texts[self.text_of]
+        return texts if texts.size == self.shared.docs.size else texts[self.shared.of]
 
 
 def open_sparse(values: Mapping[str, Value], place: Place) -> Opened:
@@ -137,7 +127,7 @@ def open_sparse(values: Mapping[str, Value], place: Place) -> Opened:
     postings = open_postings(found.folder)
     score(postings, (), np.empty(0))  # so that no query's time holds the loading of numba
     starts, docs = (mapped(found.folder, name) for name in ("starts", "docs"))
-    return Opened(Sparse(encoder, postings, starts, docs), found.seconds, found.size, meta)
+    return Opened(Sparse(encoder, postings, SharedTexts(starts, docs)), found.seconds, found.size, meta)
 
 
 def build_sparse(

@@ -16,6 +16,7 @@ from qbench.retrieval.entries import REGISTRY
 from qbench.retrieval.execute import execute
 from qbench.retrieval.grammar import parse_system
 from qbench.retrieval.rankers import Place, Search, open_ranker
+from qbench.retrieval.shared_texts import SharedTexts
 from qbench.retrieval.sparse import Sparse, build_sparse, open_postings
 from qbench.retrieval.stored import mapped
 from tests.encoder_factories import tiny_bert
@@ -54,7 +55,7 @@ class Table:
 def built(folder, texts, encoder, progress=lambda *_: None):
     index = build_sparse(pl.Series(texts, dtype=pl.String), encoder, {"corpus": "key"}, folder, progress)
     starts, docs = (mapped(index.folder, name) for name in ("starts", "docs"))
-    return Sparse(encoder, open_postings(index.folder), starts, docs)
+    return Sparse(encoder, open_postings(index.folder), SharedTexts(starts, docs))
 
 
 @pytest.fixture(scope="session")
