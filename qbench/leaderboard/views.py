@@ -212,7 +212,8 @@ def pooled_qrels(
     """Judgments of what at least one system found: the pooling of *Quantity Retrieval*, 5.3.
 
     A relevant document that no run of its view has among its first `depth` is taken away, unless it has the same
-    evidence as something that was found in another view: a sentence that was found brings its descriptions.
+    evidence as something relevant that was found in another view: a sentence that was found brings its descriptions.
+    So a query has something relevant in all views or in none.
 
     Args:
         found: the groups with their runs.
@@ -230,8 +231,9 @@ def pooled_qrels(
     tops = [
         pl.concat([result.run.filter(pl.col("rank") <= depth).select("query_id", "doc_id") for result in results])
         .unique()
+        .join(group.benchmark.qrels.filter(pl.col("grade") > 0), on=["query_id", "doc_id"], how="semi")
         .join(evidence, on="doc_id")
-        for (_, results), evidence in zip(found, maps, strict=True)
+        for (group, results), evidence in zip(found, maps, strict=True)
     ]
     kept: list[pl.DataFrame] = []
     lost: list[pl.DataFrame] = []
@@ -244,6 +246,10 @@ def pooled_qrels(
                 brought.join(evidence, on="evidence").select("query_id", "doc_id"),
             ]
         ).unique()
-        for how, parts in (("semi", kept), ("anti", lost)):
-            parts.append(group.benchmark.qrels.join(pool, on=["query_id", "doc_id"], how=how, maintain_order="left"))  # type: ignore[arg-type]
+        marked = group.benchmark.qrels.join(
+            pool.with_columns(found=pl.lit(value=True)), on=["query_id", "doc_id"], how="left", maintain_order="left"
+        )
+        stays = pl.col("found").is_not_null() | (pl.col("grade") <= 0)
+        kept.append(marked.filter(stays).drop("found"))
+        lost.append(marked.filter(~stays).drop("found"))
     return kept, lost

@@ -193,6 +193,11 @@ def test_a_record_counts_if_it_was_found_and_not_its_neighbour_in_the_sentence()
     assert (kept["doc_id"].to_list(), lost["doc_id"].to_list()) == (["d01"], ["d02", "d03"])
     (kept, _), (lost, _) = pooled_qrels([(records, found("d01")), (sentences, found("s2"))], 10)
     assert (kept["doc_id"].to_list(), lost["doc_id"].to_list()) == (["d01", "d03"], ["d02"])
+    # What is found without being relevant brings nothing: else a query had relevant sentences and no relevant record.
+    fewer = replace(records, benchmark=replace(benchmark, qrels=qrels.filter(doc_id="d01")))
+    (of_records, of_sentences), _ = pooled_qrels([(fewer, found("d02")), (sentences, found("s9"))], 10)
+    assert of_records.is_empty()
+    assert of_sentences.is_empty()
 
 
 def test_any_benchmark_can_be_pooled(tmp_path):
