@@ -89,7 +89,7 @@ def test_a_finished_benchmark_is_left_as_it_is(tmp_path):
 def test_another_benchmark_is_replaced_only_when_asked(tmp_path):
     write_benchmark(tiny_benchmark(), tmp_path / "bench")
     other = dataclasses.replace(tiny_benchmark(), digest="other")
-    with pytest.raises(OptionError, match="another benchmark"):
+    with pytest.raises(OptionError, match="holds a benchmark made from other input"):
         write_benchmark(other, tmp_path / "bench")
     assert write_benchmark(other, tmp_path / "bench", overwrite=True).digest == "other"
 
