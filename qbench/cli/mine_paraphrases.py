@@ -22,8 +22,12 @@ def mine_paraphrases(
     b: Annotated[float, typer.Option(help="Of BM25.")] = 0.75,
     min_digits: Annotated[int, typer.Option(help="Significant digits that a value needs, to agree with another.")] = 3,
     min_rounded_digits: Annotated[
-        int, typer.Option(help="Those that it needs where a more precise value rounds to it (4.6 billion: 2).")
-    ] = 2,
+        int,
+        typer.Option(
+            help="Those that it needs where a more precise value rounds to it; with 2, 4.6 billion agrees "
+            "with 4,587 million."
+        ),
+    ] = 3,
     all_confusing: Annotated[
         bool, typer.Option("--all-confusing", help="Keep confusing pairs of descriptions without a paraphrase too.")
     ] = False,

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LEAST_DIGITS = 3
-LEAST_ROUNDED = 2
-"""Digits of a rounded value that mining takes: more agree by chance then, which `p_fact` counts."""
 YEARS = (1900, 2100)
 ROUNDED = 1_000
 """From here on a number may be another one, rounded: "101" is not "101.25", and "3.8 %" not "3.75 %"."""

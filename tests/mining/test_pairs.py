@@ -132,7 +132,7 @@ def test_labels_by_hand(tmp_path, rounded):
             ("year", "r4", "net sales of tea in 2018", "$4,587 million"),  # the same value of another year: nothing
             ("other", "r5", "net sales of tea for 2019", "$912 million"),
             ("wrong", "r6", "net sales of tea in 2019", "$3,333 million"),  # the same words, another value: nothing
-            ("rounded", "r7", "tea sales in 2019", "$4.6 billion"),  # two digits of the more precise value
+            ("rounded", "r7", "tea sales in 2019", "$4.6 billion"),  # two digits: only where they are allowed
             ("short", "r8", "tea sales in 2019, net", "$5 billion"),  # one digit: nothing
             *NOISE,
         ],
