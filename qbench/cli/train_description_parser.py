@@ -100,6 +100,8 @@ def _report(output: Path, counts: dict[str, Any]) -> None:
         lines += [f"{part}, {mode}: {_figures(scores)}" for mode, scores in counts[part].items()]
     for line in lines:
         out().print(line, markup=False)
+    if not counts["dev"]["strict"]["f1"]:
+        note("It has not learnt to find a single segment: give it more gold, more --epochs, or a higher --lr")
     note(f"Written to {output}; use it: qbench describe INDEX -o DESCRIPTIONS --parser tagger --checkpoint {output}")
 
 

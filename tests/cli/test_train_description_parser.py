@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import asdict
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from qbench.cli import train_description_parser as module
 from qbench.cli.train import app
 from qbench.cli.train_description_parser import description_parser
 from qbench.errors import InputError, OptionError
@@ -47,6 +49,15 @@ def test_trains_and_reports(root):
     other = train(*words, "--seed", "4")
     assert isinstance(other.exception, OptionError)
     assert "--overwrite" in str(other.exception)
+
+
+@pytest.mark.parametrize("right", [0.0, 0.4])
+def test_a_tagger_that_learnt_nothing_says_so(capsys, right):
+    scores = {"f1": right, "precision": right, "recall": right, "accuracy": right}
+    parts = {part: dict.fromkeys(("strict", "partial"), scores) for part in ("dev", "test")}
+    counts = {"gold": {}, "parts": {}, "cut_to_a_window": 0, "best_epoch": 1, "epochs": 1, **parts}
+    module._report(Path("parser"), counts)
+    assert ("more gold" in capsys.readouterr().err) == (not right)
 
 
 def test_a_missing_gold_set_and_a_missing_model_are_errors(root):
