@@ -80,6 +80,13 @@ def bi_encoder(
     dev_queries: Annotated[
         int | None, typer.Option(min=0, help="BENCH: development queries that choose the epoch. [default: 200]")
     ] = None,
+    teacher: Annotated[
+        str | None,
+        typer.Option(help="BENCH: a ColBERT to learn from instead of the labels, as TCT-ColBERT did: folder or name."),
+    ] = None,
+    temperature: Annotated[
+        float | None, typer.Option(help="BENCH: the teacher's scores are divided by it. [default: 1]")
+    ] = None,
     seed: Seed = 13,
     overwrite: Overwrite = False,
 ) -> None:
@@ -106,7 +113,18 @@ def bi_encoder(
         train_on_triples("bi-encoder", "SBERT_ft", {**options, **lists, **given})
 
 
-_ON_TRIPLES = ("accumulation", "loss", "scale", "method", "kind", "joint", "joint_share", "dev_queries")
+_ON_TRIPLES = (
+    "accumulation",
+    "loss",
+    "scale",
+    "method",
+    "kind",
+    "joint",
+    "joint_share",
+    "dev_queries",
+    "teacher",
+    "temperature",
+)
 _ON_PAIRS = ("margin", "dev_share")
 
 

@@ -141,7 +141,7 @@ def train_on_triples(kind: Kind, system: str, given: dict[str, Any]) -> None:
     Args:
         kind: of model.
         system: the name under which the result is searched with.
-        given: bench, output, model, joint, overwrite, method and kind (lists), and options of `ContrastiveRecipe`.
+        given: bench, output, model, joint, teacher, overwrite, method and kind (lists), options of `ContrastiveRecipe`.
     """
     from qbench.benchmark.disk import open_benchmark
     from qbench.cli import console
@@ -149,7 +149,7 @@ def train_on_triples(kind: Kind, system: str, given: dict[str, Any]) -> None:
 
     options = dict(given)
     bench, output, model = (options.pop(name) for name in ("bench", "output", "model"))
-    joint, overwrite = options.pop("joint"), options.pop("overwrite")
+    joint, overwrite, teacher = options.pop("joint"), options.pop("overwrite"), options.pop("teacher", None)
     methods, kinds = options.pop("method"), options.pop("kind")
     if methods:
         options["methods"] = tuple(sorted(methods))
@@ -162,6 +162,7 @@ def train_on_triples(kind: Kind, system: str, given: dict[str, Any]) -> None:
             model,
             recipe,
             joint=None if joint is None else open_benchmark(joint),
+            teacher=teacher,
             overwrite=overwrite,
             progress=progress,
             on_epoch=_show_epoch,

@@ -52,6 +52,7 @@ class ContrastiveRecipe:
         loss: "infonce", over a query's own negatives and the other texts of its batch; "pairwise", the softmax over
             each (positive, negative) alone, as ColBERT was first trained.
         negatives: own negatives of a positive, at most; drawn anew in each epoch.
+        temperature: a teacher's scores are divided by it (tau of *WolfPQ* eq. 2.7).
         scale: of the scores in the softmax; 0 for the kind's own (20 for cosines, 1 for MaxSim and dot products).
         methods: samples that are learnt from: original, unit, value (*Numbers Matter* C.5).
         kinds: kinds of queries that are learnt from; () for all.
@@ -71,6 +72,7 @@ class ContrastiveRecipe:
     lr: float = 0.0
     loss: Loss = "infonce"
     negatives: int = 1
+    temperature: float = 1.0
     scale: float = 0.0
     methods: tuple[str, ...] = METHODS
     kinds: tuple[str, ...] = ()
@@ -99,6 +101,8 @@ class ContrastiveRecipe:
         for name, highest in {**dict.fromkeys(unit, 1.0), "scale": 1e6, "joint_share": 0.9}.items():
             if not 0 <= getattr(self, name) <= highest:
                 raise OptionError(f"{name} lies between 0 and {highest:g}", value=getattr(self, name))
+        if not 0 < self.temperature < float("inf"):
+            raise OptionError("temperature is more than 0", value=self.temperature)
         if self.loss not in LOSSES:
             raise OptionError("no such loss", value=self.loss, remedy=f"Use {' or '.join(LOSSES)}")
 
@@ -111,6 +115,7 @@ def train_retriever(
     recipe: ContrastiveRecipe = ContrastiveRecipe(),
     *,
     joint: Benchmark | None = None,
+    teacher: str | None = None,
     overwrite: bool = False,
     progress: Progress = silent,
     on_epoch: Callable[[Record], None] | None = None,
@@ -128,6 +133,8 @@ def train_retriever(
         model: what is tuned, a folder or a name on the hub.
         recipe: how.
         joint: another benchmark to learn from besides, a general one, so that what the model knew is kept.
+        teacher: a ColBERT, a folder or a name on the hub, whose distribution over a batch's texts is learnt instead of
+            the labels, as TCT-ColBERT was (*WolfPQ* eq. 2.7 to 2.9).
         overwrite: replace another checkpoint of the kind in `output`.
         progress: told the number of steps done.
         on_epoch: called with the record of each epoch, the untrained model's first.
@@ -150,6 +157,7 @@ def train_retriever(
         "trained": kind,
         "benchmark": _key(benchmark),
         "joint": None if joint is None else _key(joint),
+        "teacher": None if teacher is None else model_digest(model_folder(teacher)),
         "base": model_digest(folder),
         "base_name": Path(model).name,
         **asdict(recipe),
@@ -162,7 +170,8 @@ def train_retriever(
             held_out = dev_pool(benchmark, recipe.dev_queries, recipe.seed)
             flops = {"query_flops": recipe.query_flops, "text_flops": recipe.text_flops} if kind == "splade" else {}
             student = open_student(kind, str(folder), max_length=recipe.max_length, scale=recipe.scale, **flops)
-            _Training(student, data, general, held_out, recipe, draft, progress, on_epoch).run()
+            wise = None if teacher is None else open_student("colbert", teacher, max_length=recipe.max_length)
+            _Training(student, data, general, held_out, recipe, draft, progress, on_epoch, wise).run()
     return read_manifest(output, kind)
 
 
@@ -185,7 +194,9 @@ class _Training:
         draft: Draft,
         progress: Progress,
         on_epoch: Callable[[Record], None] | None,
+        teacher: Student | None = None,
     ) -> None:
+        self.teacher = teacher
         self.student, self.data, self.general, self.held_out = student, data, general, held_out
         self.recipe, self.draft, self.progress, self.on_epoch = recipe, draft, progress, on_epoch
         self.optimizer = adamw(student.network, recipe.lr, recipe.weight_decay)
@@ -282,6 +293,8 @@ class _Training:
             queries = self.student.embed([data.queries[query].text for query, _, _ in batch], "query")
             documents = self.student.embed([data.texts[text] for text in texts], "document")
         scores = self.student.scores(queries, documents)
+        if self.teacher is not None:
+            return self._distilled(self.teacher, data, batch, texts, scores), np.ones(own.shape, dtype=bool)
         at = torch.from_numpy(positives).to(device)
         if self.recipe.loss == "pairwise":
             from qbench.training.objectives import pairwise
@@ -293,6 +306,21 @@ class _Training:
             loss, kept = info_nce(scores, at, torch.from_numpy(allowed).to(device)), allowed
         penalty = self.student.penalty(queries, documents)
         return loss if penalty is None else loss + penalty, kept
+
+    def _distilled(
+        self, teacher: Student, data: Triples, batch: Sequence[Drawn], texts: Sequence[int], scores: Tensor
+    ) -> Tensor:
+        """How far the student's distribution over all texts of the batch is from the teacher's."""
+        import torch
+
+        from qbench.training.objectives import distillation
+
+        teacher.network.eval()
+        with torch.no_grad():
+            queries = teacher.embed([data.queries[query].text for query, _, _ in batch], "query")
+            wanted = teacher.scores(queries, teacher.embed([data.texts[text] for text in texts], "document"))
+        every = torch.ones_like(scores, dtype=torch.bool)
+        return distillation(scores, wanted.to(scores.device) / self.recipe.temperature, every)
 
     def _on_dev(self) -> Record:
         return {} if self.held_out is None else {"ndcg": self.held_out.score(self.student)}

@@ -123,6 +123,23 @@ def test_the_pairwise_loss_trains_too(base, tmp_path):
     assert counts["dev"] > counts["dev_untrained"]
 
 
+def test_a_student_comes_close_to_its_teacher(base, tmp_path):
+    teacher = tmp_path / "teacher"
+    train_retriever("colbert", BENCHMARK, teacher, str(base), QUICK)
+    recipe = replace(QUICK, temperature=4.0, scale=8.0)
+    told = []
+    manifest = train_retriever(
+        "bi-encoder", BENCHMARK, tmp_path / "a", str(base), recipe, teacher=str(teacher), on_epoch=told.append
+    )
+    assert told[-1]["loss"] < told[1]["loss"]
+    assert manifest.counts["dev"] > manifest.counts["dev_untrained"]
+    assert told[1]["kept_from_being_negatives"] == 0
+    labels = train_retriever("bi-encoder", BENCHMARK, tmp_path / "b", str(base), recipe)
+    assert labels.digest != manifest.digest
+    with pytest.raises(OptionError, match="temperature"):
+        train_retriever("bi-encoder", BENCHMARK, tmp_path / "c", str(base), replace(QUICK, temperature=0.0))
+
+
 @pytest.mark.parametrize(
     "change",
     [
