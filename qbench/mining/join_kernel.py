@@ -11,19 +11,17 @@ masks for the lists that it would look into.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numba
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from qbench.scoring.compiling import Function, kept
 
+if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Whole = int | np.signedinteger[Any]
 
-Function = TypeVar("Function", bound="Callable[..., Any]")
 
 WORDS = 4
 BITS = 64 * WORDS
@@ -126,21 +124,12 @@ def compiled(function: Function) -> Function:
 
     That took more than half of the time. Nothing can be allocated then: all arrays come from outside.
     """
-    return _kept(function, nogil=True, _nrt=False)
+    return kept(function, nogil=True, _nrt=False)
 
 
 def inlined(function: Function) -> Function:
     """Compile into whatever calls it: an array is seven arguments, so that calls would cost more than the work."""
-    return _kept(function, nogil=True, _nrt=False, forceinline=True)
-
-
-def _kept(function: Function, **options: Any) -> Function:
-    """Compile, and keep the result on disk if there is a place to write to."""
-    try:
-        made: Function = numba.njit(cache=True, **options)(function)
-    except RuntimeError:
-        made = numba.njit(**options)(function)
-    return made
+    return kept(function, nogil=True, _nrt=False, forceinline=True)
 
 
 @inlined

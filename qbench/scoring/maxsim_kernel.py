@@ -5,30 +5,17 @@ Numpy's `maximum.reduceat` takes ten times as long, and its conversion of half p
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
-import numba
 import numpy as np
 
+from qbench.scoring.compiling import compiled
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
-
-Function = TypeVar("Function", bound="Callable[..., Any]")
 
 HALVES = np.arange(2**16, dtype=np.uint16).view(np.float16).astype(np.float32)
 """The number that each pattern of 16 bits stands for in half precision."""
-
-
-def compiled(function: Function) -> Function:
-    """Compile without the interpreter's lock, and keep the result on disk if there is a place to write to."""
-    options: dict[str, Any] = {"nogil": True}
-    try:
-        made: Function = numba.njit(cache=True, **options)(function)
-    except RuntimeError:
-        made = numba.njit(**options)(function)
-    return made
 
 
 @compiled

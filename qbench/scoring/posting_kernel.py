@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-import numba
+from qbench.scoring.compiling import compiled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import numpy as np
     from numpy.typing import NDArray
-
-Function = TypeVar("Function", bound="Callable[..., Any]")
-
-
-def compiled(function: Function) -> Function:
-    """Compile without the interpreter's lock, and keep the result on disk if there is a place to write to."""
-    untyped: Any = numba
-    try:
-        made: Function = untyped.njit(cache=True, nogil=True)(function)
-    except RuntimeError:
-        made = untyped.njit(nogil=True)(function)
-    return made
 
 
 @compiled

@@ -1,0 +1,26 @@
+"""Compiling loops with numba. Import it where numba is wanted only: it takes half a second to load."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numba
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Function = TypeVar("Function", bound="Callable[..., Any]")
+
+
+def kept(function: Function, **options: Any) -> Function:
+    """Compile, and keep the result on disk if there is a place to write to."""
+    try:
+        made: Function = numba.njit(cache=True, **options)(function)
+    except RuntimeError:
+        made = numba.njit(**options)(function)
+    return made
+
+
+def compiled(function: Function) -> Function:
+    """Compile without the interpreter's lock, and keep the result."""
+    return kept(function, nogil=True)
