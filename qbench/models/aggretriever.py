@@ -29,9 +29,10 @@ from qbench.models.folders import (
     model_kind,
     readable,
     require_kind,
+    require_words,
     transformer_folder,
 )
-from qbench.models.limits import too_long
+from qbench.models.limits import refuse_longer, too_long
 from qbench.models.single_vector import BATCH, Role, Similarity, encode_by_length
 from qbench.store import read_json, write_json
 
@@ -362,9 +363,7 @@ def _open(folder: Path, *, weights: bool = True) -> tuple[Any, nn.Module | None,
             lost = set(info["missing_keys"])
         else:
             model = untyped.from_config(AutoConfig.from_pretrained(folder, **here), dtype=torch.float32)
-        if len(tokenizer) <= len(tokenizer.all_special_tokens):
-            # transformers makes up a tokeniser where a folder has none.
-            raise ValueError("it has no vocabulary")
+        require_words(tokenizer)
         inner = sorted(key for key in lost if key.startswith(model.base_model_prefix + "."))
         if inner:
             raise ValueError(f"its weights lack {inner[0]}")
@@ -383,6 +382,5 @@ def _head(model: Any, folder: Path) -> nn.Module:
 
 def _length(encoder: Any, tokenizer: Any, asked: int) -> int:
     most = longest_input(encoder, tokenizer)
-    if asked > most:
-        raise OptionError(f"this model reads at most {most} tokens", value=asked, remedy="Lower max_length")
+    refuse_longer(asked, most)
     return asked or most

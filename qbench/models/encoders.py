@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from qbench.errors import MissingPackageError, OptionError
-from qbench.models.folders import readable
+from qbench.models.folders import readable, require_words
 
 
 def require_neural() -> None:
@@ -47,9 +47,7 @@ def open_encoder(folder: Path, *, weights: bool = True) -> tuple[Any, Any]:
             encoder = model.from_pretrained(folder, use_safetensors=True, dtype=torch.float32, **here)
         else:
             encoder = model.from_config(AutoConfig.from_pretrained(folder, **here), dtype=torch.float32)
-        if len(tokenizer) <= len(tokenizer.all_special_tokens):
-            # transformers makes up a tokeniser where a folder has none.
-            raise ValueError("it has no vocabulary")
+        require_words(tokenizer)
     if not tokenizer.is_fast:
         remedy = "Choose a model with a tokenizer.json"
         raise OptionError("the model's tokeniser does not tell where its tokens are", value=folder.name, remedy=remedy)

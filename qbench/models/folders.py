@@ -187,6 +187,30 @@ def quiet() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
+def require_sentence_transformers() -> None:
+    """Ask for the package before any work.
+
+    Raises:
+        MissingPackageError: it is not installed.
+    """
+    try:
+        import sentence_transformers  # noqa: F401
+    except ImportError:
+        raise MissingPackageError(
+            "neural models need sentence-transformers", remedy="Install it: pip install 'qbench[neural]'"
+        ) from None
+
+
+def require_words(tokenizer: Any) -> None:
+    """Refuse a tokenizer without words: transformers makes one up where a folder has none, and all texts look alike.
+
+    Raises:
+        ValueError: it has none; `readable` makes it an error for people.
+    """
+    if len(tokenizer) <= len(tokenizer.all_special_tokens):
+        raise ValueError("it has no vocabulary")
+
+
 @contextmanager
 def readable(folder: Path) -> Iterator[None]:
     """Load a model's files in silence; whatever a damaged folder makes the libraries raise becomes an error of ours.

@@ -43,6 +43,26 @@ def too_long(tokenizer: Any, texts: Sequence[str], longest: int, markers: int | 
     return found
 
 
+def positions(model: Any) -> int | None:
+    """Tokens that a model of sentence-transformers has positions for; None where it sets no limit."""
+    most = getattr(getattr(model.transformers_model, "config", None), "max_position_embeddings", None)
+    return int(most) if most else None
+
+
+def refuse_longer(asked: int, most: int | None) -> None:
+    """Refuse a length that a model cannot read.
+
+    Args:
+        asked: tokens; 0 for as many as the model was made for.
+        most: tokens that it can read; None where it sets no limit.
+
+    Raises:
+        OptionError: `asked` is more than that.
+    """
+    if most and asked > most:
+        raise OptionError(f"this model reads at most {most} tokens", value=asked, remedy="Lower max_length")
+
+
 def with_smaller_batches(run: Callable[[int], Result], batch: int) -> Result:
     """What `run` gives for a batch size, tried with half of it as often as the GPU's memory does not suffice.
 

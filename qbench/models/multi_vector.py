@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from qbench.errors import InputError, MissingPackageError, OptionError
-from qbench.models.folders import model_folder, readable
-from qbench.models.limits import cut_texts, with_smaller_batches
+from qbench.errors import InputError, OptionError
+from qbench.models.folders import model_folder, readable, require_sentence_transformers, require_words
+from qbench.models.limits import positions, refuse_longer, too_long, with_smaller_batches
 from qbench.models.single_vector import BATCH, Role, load_model
 from qbench.store import read_json
 
@@ -98,8 +98,7 @@ class MultiVector:
     def cut(self, texts: Sequence[str]) -> NDArray[np.bool_]:
         """Which documents have more tokens than are read, shape (texts,)."""
         marker = _document_prompt(self.model)
-        tokenizer, longest = self.model.tokenizer, longest_document(self.model)
-        return np.array([cut_texts(tokenizer, [marker + text], longest) > 0 for text in texts], bool)
+        return too_long(self.model.tokenizer, [marker + text for text in texts], longest_document(self.model))
 
 
 def load_multi_vector_encoder(model: str, *, max_length: int = 0, batch: int = BATCH) -> MultiVector:
@@ -185,13 +184,9 @@ def _document_prompt(model: sentence_transformers.MultiVectorEncoder) -> str:
 @contextmanager
 def _whole(folder: Path) -> Iterator[None]:
     """Faults of loading as errors for people; torch's random numbers go on as if nothing had been loaded."""
-    try:
-        import sentence_transformers  # noqa: F401
-        import torch
-    except ImportError:
-        raise MissingPackageError(
-            "neural models need sentence-transformers", remedy="Install it: pip install 'qbench[neural]'"
-        ) from None
+    require_sentence_transformers()
+    import torch
+
     # A layer draws its weights before it is given others.
     with readable(folder), torch.random.fork_rng(devices=[]):
         yield
@@ -207,10 +202,9 @@ def _saved(folder: Path) -> sentence_transformers.MultiVectorEncoder:
             raise ValueError(f"weights that are not safetensors: {path.relative_to(folder)}")
     options: dict[str, Any] = {"dtype": torch.float32, "use_safetensors": True}
     loaded = MultiVectorEncoder(str(folder), local_files_only=True, model_kwargs=options)
-    # transformers makes up a tokenizer without words where a folder has none: every text would look alike.
-    tokenizer: Any = loaded.tokenizer
-    if tokenizer is None or len(tokenizer) <= len(tokenizer.all_special_tokens):
+    if loaded.tokenizer is None:
         raise ValueError("it has no vocabulary")
+    require_words(loaded.tokenizer)
     return loaded
 
 
@@ -220,9 +214,7 @@ def _limit(model: sentence_transformers.MultiVectorEncoder, max_length: int) -> 
     Raises:
         OptionError: that is more than it can read, or too little for any word.
     """
-    most = getattr(getattr(model.transformers_model, "config", None), "max_position_embeddings", None)
-    if most and max_length > most:
-        raise OptionError(f"this model reads at most {most} tokens", value=max_length, remedy="Lower max_length")
+    refuse_longer(max_length, positions(model))
     tokenizer: Any = model.tokenizer
     markers = len(tokenizer(_document_prompt(model))["input_ids"])
     if max_length <= markers:

@@ -11,9 +11,15 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
-from qbench.errors import InputError, MissingPackageError, OptionError
-from qbench.models.folders import model_folder, readable, require_kind
-from qbench.models.limits import too_long, with_smaller_batches
+from qbench.errors import InputError, OptionError
+from qbench.models.folders import (
+    model_folder,
+    readable,
+    require_kind,
+    require_sentence_transformers,
+    require_words,
+)
+from qbench.models.limits import positions, refuse_longer, too_long, with_smaller_batches
 from qbench.progress import Progress, silent
 from qbench.scoring.quantised import quantised
 from qbench.store import read_json, write_json
@@ -202,39 +208,21 @@ def load_model(model: str, *, max_length: int = 0, pooling: str = "own") -> Sent
     """
     folder = model_folder(model)
     require_kind(folder, "a single-vector model", "plain", "single-vector")
-    try:
-        import torch
-        from sentence_transformers import SentenceTransformer
-    except ImportError:
-        raise MissingPackageError(
-            "neural models need sentence-transformers", remedy="Install it: pip install 'qbench[neural]'"
-        ) from None
+    require_sentence_transformers()
+    import torch
+    from sentence_transformers import SentenceTransformer
+
     options: dict[str, Any] = {"dtype": torch.float32, "use_safetensors": True}
     with readable(folder):
         loaded = SentenceTransformer(str(folder), local_files_only=True, model_kwargs=options)
-        _check_vocabulary(loaded)
+        if hasattr(loaded.tokenizer, "all_special_tokens"):
+            require_words(loaded.tokenizer)
     if max_length:
-        most = _positions(loaded)
-        if most is not None and max_length > most:
-            raise OptionError(f"this model reads at most {most} tokens", value=max_length, remedy="Lower max_length")
+        refuse_longer(max_length, positions(loaded))
         loaded.max_seq_length = max_length
     if pooling != "own":
         _pool(loaded, pooling)
     return loaded
-
-
-def _check_vocabulary(model: SentenceTransformer) -> None:
-    # transformers makes up a tokenizer without words where a folder has none: every text would look alike.
-    tokenizer = model.tokenizer
-    specials = getattr(tokenizer, "all_special_tokens", None)
-    if specials is not None and len(tokenizer) <= len(specials):
-        raise ValueError("it has no vocabulary")
-
-
-def _positions(model: SentenceTransformer) -> int | None:
-    config = getattr(model.transformers_model, "config", None)
-    most = getattr(config, "max_position_embeddings", None)
-    return int(most) if most else None
 
 
 def _pool(model: SentenceTransformer, pooling: str) -> None:

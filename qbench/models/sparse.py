@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
-from qbench.errors import InputError, MissingPackageError, OptionError
-from qbench.models.folders import model_folder, readable
-from qbench.models.limits import cut_texts, with_smaller_batches
+from qbench.errors import InputError
+from qbench.models.folders import model_folder, readable, require_sentence_transformers, require_words
+from qbench.models.limits import cut_texts, positions, refuse_longer, with_smaller_batches
 from qbench.models.mlm_head import check_head, new_head
 from qbench.models.single_vector import Role
 from qbench.store import read_json
@@ -193,17 +193,10 @@ def load_sparse_model(model: str, *, max_length: int = 0) -> SparseEncoder:
 def _opened(model: str, max_length: int) -> tuple[SparseEncoder, bool]:
     """The model, and whether its head was made here."""
     folder = model_folder(model)
-    try:
-        import sentence_transformers  # noqa: F401
-    except ImportError:
-        raise MissingPackageError(
-            "neural models need sentence-transformers", remedy="Install it: pip install 'qbench[neural]'"
-        ) from None
+    require_sentence_transformers()
     with readable(folder):
         loaded, untrained = _read(folder)
-    most = getattr(getattr(loaded.transformers_model, "config", None), "max_position_embeddings", None)
-    if max_length and most and max_length > most:
-        raise OptionError(f"this model reads at most {most} tokens", value=max_length, remedy="Lower max_length")
+    refuse_longer(max_length, positions(loaded))
     if max_length:
         loaded.max_seq_length = max_length
     return loaded, untrained
@@ -231,9 +224,7 @@ def _read(folder: Path) -> tuple[SparseEncoder, bool]:
     inner, pooling = cast("Any", model.transformers_model), cast("Any", model[-1])
     if pooling.embedding_dimension is None:  # the library waits for the first text
         pooling.embedding_dimension = int(inner.config.vocab_size)
-    if len(model.tokenizer) <= len(model.tokenizer.all_special_tokens):
-        # transformers makes up a tokenizer without words where a folder has none: every text would look alike.
-        raise ValueError("it has no vocabulary")
+    require_words(model.tokenizer)
     if headless:
         new_head(model)
     return model, headless

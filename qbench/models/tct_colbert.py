@@ -23,7 +23,7 @@ import numpy as np
 from qbench.errors import OptionError
 from qbench.models.encoders import choose_device, longest_input, open_encoder, require_neural
 from qbench.models.folders import model_folder, require_kind, transformer_folder
-from qbench.models.limits import too_long
+from qbench.models.limits import refuse_longer, too_long
 from qbench.models.single_vector import BATCH, Encoder, Role, Similarity, encode_by_length, load_encoder
 
 if TYPE_CHECKING:
@@ -148,8 +148,7 @@ def load_tct_colbert(
             remedy = "Write markers=none, or use a BERT"
             raise OptionError(f"the model's tokeniser has no {name[:-3]}", value=model, remedy=remedy)
     most = longest_input(network, tokenizer)
-    if max_length > most:
-        raise OptionError(f"this model reads at most {most} tokens", value=max_length, remedy="Lower max_length")
+    refuse_longer(max_length, most)
     chosen: Pooling = "max" if pooling == "max" else "mean"
     made = TCTColBERT(network.to(choose_device("auto")).eval(), tokenizer, max_length or most, chosen, batch)
     least = len(made._prefix("document"))
