@@ -50,6 +50,7 @@ class Quantities(StrEnum):
 
 @app.command()
 def leaderboard(
+    context: typer.Context,
     benchmark: Annotated[
         Path | None,
         typer.Argument(
@@ -107,18 +108,36 @@ def leaderboard(
     budget: BudgetText = None,
     prices: PricesFile = None,
     dry_run: DryRun = False,
+    suite: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Run a study instead: trainings, several boards, and tables over them."),
+    ] = None,
+    given: Annotated[
+        list[str] | None,
+        typer.Option("--with", metavar="NAME=VALUE", help="An input of the suite; repeat it for more."),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Make a suite's checkpoints anew that were made otherwise.")
+    ] = False,
 ) -> None:
     """Run systems on a benchmark, score them, test their differences, show and write a table.
 
-    Finished runs are kept and not made again; a run that was killed goes on where it was.
+    Finished runs are kept and not made again; a run that was killed goes on where it was. With --suite a file says what
+    is trained and run; the benchmark is then its input "bench".
 
     Example: qbench leaderboard my-benchmark --systems BM25 --systems "QBM25(alpha=0.5)"
     """
     from qbench.cli.console import note, out, progress
+    from qbench.cli.suite import needs_a_suite, show_suite
     from qbench.leaderboard.run import run_leaderboard
     from qbench.leaderboard.terminal import show
 
     access = server_access(recording, replay, budget, prices)
+    if suite is not None:
+        options = {"resamples": resamples, "seed": seed, "workers": workers, "access": access, "overwrite": overwrite}
+        show_suite(context, suite, benchmark, given or [], output, dry_run, options)
+        return
+    needs_a_suite(context)
     with progress("leaderboard") as advance:
         if benchmark is None:
             from qbench.synth.embedded import embedded_benchmark

@@ -126,26 +126,26 @@ def markdown(board: Leaderboard) -> str:
     """The whole leaderboard as a Markdown page; `-` for what is missing."""
     header = ["#", "", "System", f"{board.primary} (95 % interval)", *board.measures[1:]]
     lines = [f"# Leaderboard: {escape(board.name)}", "", *_facts(board)]
-    lines += _grid(header, [_figures(row, board) for row in board.rows], text_columns=3)
+    lines += grid(header, [_figures(row, board) for row in board.rows], text_columns=3)
     lines += [f"- {escape(line)}" for line in (*caption(board), *board.notes, *problems(board))] + [""]
     if has_costs(board):
         costs = [[escape(row.entry.label), *cost_cells(row.entry.cost)] for row in board.rows]
-        lines += ["## Cost", "", *_grid(["System", *COST_HEADERS], costs, text_columns=1)]
+        lines += ["## Cost", "", *grid(["System", *COST_HEADERS], costs, text_columns=1)]
     wins = win_grid(board)
     if wins:
         rows = [
             [letter, escape(label), *(cell.replace("*", r"\*") for cell in cells)] for letter, label, *cells in wins
         ]
         lines += [f"## Wins: {escape(board.win_measure)}", "", escape(win_caption(board)), ""]
-        lines += _grid(["", "System", *(letter for letter, *_ in wins)], rows, text_columns=2)
+        lines += grid(["", "System", *(letter for letter, *_ in wins)], rows, text_columns=2)
     lines += _pairs(board)
     for dimension in DIMENSIONS:
-        grid = bucket_grid(board, dimension)
-        if grid:
+        found = bucket_grid(board, dimension)
+        if found:
             header = [dimension, "queries", *(row.entry.label for row in board.rows if row.cells)]
-            rows = [[escape(bucket), *cells] for bucket, *cells in grid]
+            rows = [[escape(bucket), *cells] for bucket, *cells in found]
             title = f"## {DIMENSION_TITLES[dimension]}: {escape(board.primary)}"
-            lines += [title, "", *_grid(header, rows, text_columns=1)]
+            lines += [title, "", *grid(header, rows, text_columns=1)]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -227,10 +227,11 @@ def _pairs(board: Leaderboard) -> list[str]:
     if not rows:
         return []
     header = ["A", "B", "A - B (95 % interval)", "effect d_z", "p", "p after Holm"]
-    return [f"## Pairs: {escape(board.primary)}", "", *_grid(header, rows, text_columns=2)]
+    return [f"## Pairs: {escape(board.primary)}", "", *grid(header, rows, text_columns=2)]
 
 
-def _grid(header: Sequence[str], rows: Iterable[Sequence[str]], *, text_columns: int) -> list[str]:
+def grid(header: Sequence[str], rows: Iterable[Sequence[str]], *, text_columns: int) -> list[str]:
+    """The lines of a Markdown table; the header is escaped here, rows are Markdown already."""
     rule = ["---" if i < text_columns else "---:" for i in range(len(header))]
     names = [escape(name) for name in header]
     return [f"| {' | '.join(line)} |" for line in (names, rule, *rows)] + [""]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,6 +47,9 @@ def run_leaderboard(
     systems: Sequence[str | System] | None = None,
     *,
     output: str | Path,
+    work: str | Path | None = None,
+    names: Mapping[str, str] | None = None,
+    command: str | None = None,
     split: Split = "test",
     qrels: str | None = None,
     measures: Sequence[str] | None = None,
@@ -64,7 +67,7 @@ def run_leaderboard(
 ) -> Leaderboard:
     """Run systems on a benchmark, score them, test their differences, and write the leaderboard.
 
-    Runs are kept in `output`/runs, indexes in `output`/indexes: a finished one is not made again, a killed call goes on
+    Runs are kept in `work`/runs, indexes in `work`/indexes: a finished one is not made again, a killed call goes on
     where it was. A system that fails does not lose the others: its row has no figures, and the reason stands in
     `Leaderboard.problems`. The traceback of an error that qbench did not expect stands in `output`/errors.txt.
 
@@ -73,6 +76,9 @@ def run_leaderboard(
         systems: names in the grammar (`qbench systems` lists them), or parsed ones; on a test set names with the corpus
             to search in front, C_s- or C_q-. By default `DEFAULT_SYSTEMS`, on a test set BM25 on both corpora.
         output: the folder for runs and tables; made if need be.
+        work: another folder for runs and indexes, which several leaderboards may share.
+        names: what systems of a benchmark are called in the tables, instead of by their names in the grammar.
+        command: what stands in the tables as the command that made them; by default this function's own.
         split: the part of the benchmark whose queries are asked.
         qrels: which judgments of a BEIR folder with several.
         measures: names that `parse_measures` takes; by default those of *Numbers Matter*, on a test set those of
@@ -104,8 +110,8 @@ def run_leaderboard(
     for number in (depth, 1 if pool is None else pool):
         if number < 1:
             raise OptionError("a run keeps at least one document per query", value=number)
-    contest = line_up(benchmark, systems, qrels)
-    names = parse_measures(contest.measures if measures is None else measures, primary)
+    contest = line_up(benchmark, systems, qrels, names)
+    measured = parse_measures(contest.measures if measures is None else measures, primary)
     queries, left_out = select_queries(contest.groups[0].benchmark, split)
     options: dict[str, Any] = {
         "split": split,
@@ -117,8 +123,9 @@ def run_leaderboard(
         "progress": progress,
     }
     folder = _folder(output)
+    place = folder if work is None else _folder(work)
     with locked(folder):
-        ran = [_execute(group, folder, options) for group in contest.groups]
+        ran = [_execute(group, place, options) for group in contest.groups]
         if not any(one.results for one in ran):
             raise next(one.first for one in ran if one.first is not None)
         judged = _Judged([group.benchmark.qrels for group in contest.groups], queries)
@@ -126,10 +133,15 @@ def run_leaderboard(
         found, bucket_notes = _buckets(contest, queries) if buckets else (None, [])
         board = make_leaderboard(
             contest.name,
-            _entries(ran, judged, names),
-            names,
+            _entries(ran, judged, measured),
+            measured,
             buckets=found,
-            about=_about(contest, len(judged.queries), names, {**options, "qrels": qrels, "pool": pool}),
+            about=_about(
+                contest,
+                len(judged.queries),
+                measured,
+                {**options, "qrels": qrels, "pool": pool, "resamples": resamples, "seed": seed, "command": command},
+            ),
             notes=[*left_out, *judged.notes, *_said(contest, ran, judged), *bucket_notes],
             resamples=resamples,
             seed=seed,
@@ -255,9 +267,8 @@ def _execute(group: Group, folder: Path, options: dict[str, Any]) -> _Ran:
 def _fail(ran: _Ran, row: tuple[System, Setting], error: Exception) -> _Ran:
     """Note that a row has no run."""
     system, setting = row
-    name = f"{ran.group.prefix}{system}"
-    label = f"{name} [{setting}]" if system.uses_conditions else name
     source: ConditionSource = setting if system.uses_conditions else "none"
+    name, label = ran.group.named(system), ran.group.label(system, source)
     found = _unexpected(label, error)
     reason = f"{type(error).__name__}: {error} (traceback in {ERRORS})" if found else str(error)
     ran.failed.append(Entry(label, name, source, problem=reason))
@@ -282,8 +293,8 @@ def _entries(ran: list[_Ran], judged: _Judged, measures: Sequence[str]) -> list[
     """The rows of all groups: those with a run, scored by the judgments of their group, then those without."""
     entries = [
         Entry(
-            label=f"{one.group.prefix}{result.label}",
-            system=f"{one.group.prefix}{result.system}",
+            label=one.group.label(result.system, result.conditions),
+            system=one.group.named(result.system),
             conditions=result.conditions,
             scores=score_run(result.run, qrels, measures, judged.query_ids),
             cost=result.cost,
@@ -301,7 +312,7 @@ def _said(contest: Contest, ran: list[_Ran], judged: _Judged) -> list[str]:
     notes = []
     for one, qrels in zip(ran, judged.qrels, strict=True):
         for result in one.results:
-            label = f"{one.group.prefix}{result.label}"
+            label = one.group.label(result.system, result.conditions)
             asked = result.meta.get("queries", 0)
             bare, empty = result.meta.get("queries_without_condition", 0), result.meta.get("queries_without_results", 0)
             if bare:
@@ -396,11 +407,13 @@ def _about(contest: Contest, queries: int, measures: Sequence[str], options: dic
     words += ["--document-quantities", wanted, "--split", options["split"], "--depth", str(options["depth"])]
     words += [] if options["qrels"] is None else ["--qrels", options["qrels"]]
     words += [] if options["pool"] is None else ["--pool", str(options["pool"])]
+    words += ["--resamples", str(options["resamples"]), "--seed", str(options["seed"])]
+    neural = any(system.is_neural for group in contest.groups for system in group.systems)
     quantities = f"found in their texts by qbench (extractor {extractor_options(benchmark).name})"
     if uses_stored(benchmark, wanted):
         quantities = f"stored in the benchmark ({benchmark.params.get('quantities') or 'source unknown'})"
     return {
-        "command": shlex.join(words),
+        "command": options["command"] or shlex.join(words),
         "benchmark": {
             "name": contest.name,
             "digest": contest.digest,
@@ -414,14 +427,15 @@ def _about(contest: Contest, queries: int, measures: Sequence[str], options: dic
             "document_quantities": quantities,
             **({} if options["pool"] is None else {"pool": options["pool"]}),
         },
-        "versions": versions(),
+        "versions": versions(neural=neural),
     }
 
 
-def versions() -> dict[str, str]:
+def versions(*, neural: bool = False) -> dict[str, str]:
     """Of qbench, and of the packages that can change a figure."""
     from importlib.metadata import version
 
     from qbench import __version__
 
-    return {"qbench": __version__, **{name: version(name) for name in ("ir-measures", "numpy", "polars")}}
+    packages = ["ir-measures", "numpy", "polars", *(["torch", "transformers", "sentence-transformers"] * neural)]
+    return {"qbench": __version__, **{name: version(name) for name in packages}}

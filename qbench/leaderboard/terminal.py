@@ -34,11 +34,11 @@ def tables(board: Leaderboard) -> list[RenderableType]:
     rows = [_figures(row, board) for row in board.rows]
     parts: list[RenderableType] = [
         Text(f"{plain(board.name)}: {_size(board)}", style="bold"),
-        _grid(header, rows, left=(1, 2, 4)),
+        text_grid(header, rows, left=(1, 2, 4)),
     ]
     if has_costs(board):
         costs = [[row.letter, plain(row.entry.label), *cost_cells(row.entry.cost)] for row in board.rows]
-        parts.append(_grid(["", "System", *COST_HEADERS], costs, left=(0, 1)))
+        parts.append(text_grid(["", "System", *COST_HEADERS], costs, left=(0, 1)))
     parts += [Text(plain(line), style="dim") for line in caption(board)]
     parts += [Text(plain(line)) for line in (*board.notes, *problems(board))]
     return parts
@@ -58,7 +58,7 @@ def bucket_tables(board: Leaderboard) -> list[RenderableType]:
         if grid:
             parts.append(Text(f"{DIMENSION_TITLES[dimension]} ({board.primary})", style="bold"))
             parts.append(
-                _grid([dimension, "queries", *letters], [[plain(c) for c in line] for line in grid], left=(0,))
+                text_grid([dimension, "queries", *letters], [[plain(c) for c in line] for line in grid], left=(0,))
             )
     return parts
 
@@ -73,7 +73,7 @@ def win_table(board: Leaderboard) -> list[RenderableType]:
     rows = [[letter, plain(label), *cells] for letter, label, *cells in wins]
     return [
         Text(f"Wins ({board.win_measure})", style="bold"),
-        _grid(["", "System", *(letter for letter, *_ in wins)], rows, left=(0, 1)),
+        text_grid(["", "System", *(letter for letter, *_ in wins)], rows, left=(0, 1)),
         Text(win_caption(board), style="dim"),
     ]
 
@@ -121,7 +121,8 @@ def _figures(row: Row, board: Leaderboard) -> list[str]:
     ]
 
 
-def _grid(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: tuple[int, ...]) -> Table:
+def text_grid(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: tuple[int, ...]) -> Table:
+    """A table of plain texts; the columns in `left` start at their left end, the others are figures."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text

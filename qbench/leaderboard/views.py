@@ -7,7 +7,7 @@ On a test set a row's name says which corpus its system searches, and then the s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,12 +16,13 @@ from qbench.evaluation.buckets import magnitude
 from qbench.evaluation.measures import DEFAULT_MEASURES
 from qbench.mining.test_set import VIEWS, QuantityTestSet, is_test_set, open_test_set
 from qbench.retrieval.grammar import System, parse_system
+from qbench.retrieval.types import row_label
 
 if TYPE_CHECKING:
     import polars as pl
 
     from qbench.benchmark.disk import Benchmark
-    from qbench.retrieval.types import RunResult
+    from qbench.retrieval.types import ConditionSource, RunResult
 
 DEFAULT_SYSTEMS: tuple[str, ...] = ("BM25", "BM25_filter", "QBM25")
 
@@ -76,12 +77,22 @@ class Group:
         prefix: what their rows' names start with: "C_q-", or "" where there is one benchmark only.
         evidence: gives columns doc_id, evidence: documents of other groups with the same evidence say the same; None
             where a document is its own evidence.
+        names: what systems are called instead of by their names in the grammar.
     """
 
     benchmark: Benchmark
     systems: list[System]
     prefix: str = ""
     evidence: Callable[[], pl.DataFrame] | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def named(self, system: System | str) -> str:
+        """What a system is called on the leaderboard."""
+        return self.prefix + self.names.get(str(system), str(system))
+
+    def label(self, system: System | str, conditions: ConditionSource) -> str:
+        """The name of its row."""
+        return row_label(self.named(system), conditions)
 
 
 @dataclass(frozen=True)
@@ -108,11 +119,14 @@ class Contest:
     @property
     def labels(self) -> list[str]:
         """The names of all systems."""
-        return [f"{group.prefix}{system}" for group in self.groups for system in group.systems]
+        return [group.named(system) for group in self.groups for system in group.systems]
 
 
 def line_up(
-    benchmark: str | Path | Benchmark | QuantityTestSet, systems: Sequence[str | System] | None, qrels: str | None
+    benchmark: str | Path | Benchmark | QuantityTestSet,
+    systems: Sequence[str | System] | None,
+    qrels: str | None,
+    names: Mapping[str, str] | None = None,
 ) -> Contest:
     """What runs on what.
 
@@ -120,6 +134,7 @@ def line_up(
         benchmark: a folder (a benchmark of ours, a BEIR folder, a test set), or one of them in memory.
         systems: names, with a view in front on a test set; by default BM25 and its kin.
         qrels: which judgments of a BEIR folder with several.
+        names: what systems of a benchmark are called instead of by their names in the grammar.
 
     Raises:
         UnknownNameError: a system is not known, or does not say which view of a test set it searches.
@@ -139,7 +154,8 @@ def line_up(
             )
     parsed = _parsed(DEFAULT_SYSTEMS if systems is None else systems)
     opened = _open(benchmark, qrels)
-    return Contest(opened.name, opened.digest, {"documents": opened.corpus.height}, [Group(opened, parsed)])
+    group = Group(opened, parsed, names=names or {})
+    return Contest(opened.name, opened.digest, {"documents": opened.corpus.height}, [group])
 
 
 def _parsed(systems: Sequence[str | System]) -> list[System]:

@@ -21,7 +21,7 @@ from typing import Any
 
 from qbench.errors import OptionError
 from qbench.retrieval.entries import REGISTRY
-from qbench.retrieval.registry import Entry, Parameter, Registry, Value, chosen, filled, unknown
+from qbench.retrieval.registry import Entry, Parameter, Registry, Role, Value, chosen, filled, unknown
 
 _Form = tuple[str, Entry, Entry | None]
 """How a model is written, the model, and the quantity score that is written with it."""
@@ -75,6 +75,13 @@ class System:
     def uses_conditions(self) -> bool:
         """Whether it looks at the queries' conditions."""
         return self.quantity is not None
+
+    @property
+    def is_neural(self) -> bool:
+        """Whether a model of ours encodes texts for it: then its figures depend on torch and its kin."""
+        stages: tuple[tuple[Stage | None, Role], ...] = ((self.first, "first stage"), (self.reranker, "reranker"))
+        families = {REGISTRY.find(stage.model.name, role).family for stage, role in stages if stage is not None}
+        return bool(families - {"lexical", "run", "api"})
 
     @property
     def written_first(self) -> str:

@@ -10,7 +10,7 @@ from qbench.benchmark.types import run_schema
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["ConditionSource", "Cost", "RunResult", "run_schema"]
+__all__ = ["ConditionSource", "Cost", "RunResult", "row_label", "run_schema"]
 
 ConditionSource = Literal["none", "given", "parsed"]
 """Where a system takes a query's conditions from: it uses none, they are given as data, or we parse the text."""
@@ -60,4 +60,9 @@ class RunResult:
     @property
     def label(self) -> str:
         """The name of its row: the system, and the source of its conditions where it uses any."""
-        return self.system if self.conditions == "none" else f"{self.system} [{self.conditions}]"
+        return row_label(self.system, self.conditions)
+
+
+def row_label(name: str, conditions: ConditionSource) -> str:
+    """The name of a row: the system's, and the source of its conditions where it uses any."""
+    return name if conditions == "none" else f"{name} [{conditions}]"

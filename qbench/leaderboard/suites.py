@@ -1,0 +1,408 @@
+"""Suites: a study as a file. What is masked, what is trained, which boards are made, and the tables over them.
+
+A suite is TOML. Its parts name each other in braces: `{bench}` is the input of that name, `{colbert-ft}` the checkpoint
+of that training, `{masked}` the benchmark of that masking.
+
+    [inputs]            bench = { help = "a benchmark" }    model = { help = "an encoder", default = "..." }
+    [[mask]]            name, bench, what
+    [[train]]           name, kind, bench, model [, joint, teacher, and any option of `ContrastiveRecipe`]
+    [[board]]           name, bench, systems [, conditions, split, measures, depth, qrels]
+    [[table]]           title, columns [, measures, boards, against, change_from]
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Literal
+
+from qbench.errors import InputError, OptionError, QbenchError
+from qbench.evaluation.buckets import DIMENSIONS
+from qbench.evaluation.measures import DEFAULT_MEASURES, parse_measures
+from qbench.retrieval.grammar import System, parse_system
+from qbench.store import digest, read_text
+from qbench.training.contrastive import ContrastiveRecipe
+
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
+_REFERENCE = re.compile(r"\{([^{}]*)\}")
+
+COLUMNS = ("boards", *DIMENSIONS)
+"""What a table's columns are: the boards, or the buckets of a dimension."""
+
+
+@dataclass(frozen=True)
+class Input:
+    """What a user gives: a folder, a model's name, a number.
+
+    Attributes:
+        help: what it is.
+        default: taken where none is given; may name inputs that stand before it. None where one must be given.
+    """
+
+    help: str
+    default: str | None = None
+
+
+@dataclass(frozen=True)
+class Mask:
+    """A benchmark to make by masking `what` of the documents of `bench`."""
+
+    name: str
+    bench: str
+    what: Literal["values", "units"]
+
+
+@dataclass(frozen=True)
+class Training:
+    """A checkpoint to make.
+
+    Attributes:
+        name: of its folder.
+        kind: "bi-encoder", "colbert" or "splade".
+        bench, model: what is learnt from, and what is tuned.
+        joint, teacher: as in `train_retriever`.
+        recipe: options of `ContrastiveRecipe`; texts may name inputs.
+    """
+
+    name: str
+    kind: Literal["bi-encoder", "colbert", "splade"]
+    bench: str
+    model: str
+    joint: str | None = None
+    teacher: str | None = None
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Board:
+    """A leaderboard to make.
+
+    Attributes:
+        name: of its folder, and over its column.
+        bench: what is searched.
+        systems: the name of a row -> a system in the grammar.
+        conditions: where systems take the queries' conditions from.
+        split, measures, depth, qrels: as in `run_leaderboard`.
+    """
+
+    name: str
+    bench: str
+    systems: Mapping[str, str]
+    conditions: Literal["given", "parsed"] = "parsed"
+    split: Literal["train", "dev", "test"] = "test"
+    measures: tuple[str, ...] = DEFAULT_MEASURES
+    depth: int = 1000
+    qrels: str | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table over boards: a row for each of their rows.
+
+    Attributes:
+        title: over it.
+        columns: "boards", or a dimension of buckets ("comparator", "kind", ...).
+        measures: shown in each column; () for the boards' own, with buckets the boards' first.
+        boards: those that are shown; () for all.
+        against: row -> the row of the same board that it is compared with.
+        change_from: the board that the other boards' figures are compared with, row by row.
+    """
+
+    title: str
+    columns: str = "boards"
+    measures: tuple[str, ...] = ()
+    boards: tuple[str, ...] = ()
+    against: Mapping[str, str] = field(default_factory=dict)
+    change_from: str | None = None
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A study.
+
+    Attributes:
+        name: of its file.
+        title, about: for its page.
+        inputs: name -> what it is.
+        masks, trainings: made in this order, masks first.
+        boards, tables: made in this order.
+    """
+
+    name: str
+    title: str
+    about: str
+    inputs: Mapping[str, Input]
+    masks: tuple[Mask, ...]
+    trainings: tuple[Training, ...]
+    boards: tuple[Board, ...]
+    tables: tuple[Table, ...]
+
+    @property
+    def made(self) -> list[str]:
+        """The names of what is made for the boards: masked benchmarks, then checkpoints."""
+        return [mask.name for mask in self.masks] + [training.name for training in self.trainings]
+
+    @property
+    def digest(self) -> str:
+        """Of everything in it."""
+        return digest(repr(self))
+
+
+def read_suite(path: str | Path) -> Suite:
+    """The study that a file describes; everything in it that can be checked without its inputs is checked.
+
+    Raises:
+        InputError: the file cannot be read, is no TOML, or something in it makes no sense: the error names the part.
+    """
+    path = Path(path)
+    text = read_text(path, "a suite")
+    try:
+        raw = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"this suite is not TOML: {error}", file=path) from None
+    try:
+        return _suite(path.stem, raw)
+    except QbenchError as error:
+        raise InputError(f"this suite makes no sense: {error}", file=path) from None
+
+
+def _suite(name: str, raw: dict[str, Any]) -> Suite:
+    _only(raw, "the suite", ("title", "about", "inputs", "mask", "train", "board", "table"))
+    inputs = {key: _input(key, value) for key, value in _mapping(raw.get("inputs", {}), "inputs").items()}
+    suite = Suite(
+        name,
+        _text(raw, "title", "the suite", name),
+        _text(raw, "about", "the suite", ""),
+        inputs,
+        tuple(_mask(part) for part in _parts(raw, "mask")),
+        tuple(_training(part) for part in _parts(raw, "train")),
+        tuple(_board(part) for part in _parts(raw, "board")),
+        tuple(_table(part) for part in _parts(raw, "table")),
+    )
+    _check_names(suite)
+    _check_tables(suite)
+    return suite
+
+
+def _input(name: str, raw: Any) -> Input:
+    where = f"input {name}"
+    part = _mapping(raw, where)
+    _only(part, where, ("help", "default"))
+    return Input(_text(part, "help", where), _text(part, "default", where) if "default" in part else None)
+
+
+def _mask(part: dict[str, Any]) -> Mask:
+    where = f"mask {part.get('name', '')}".rstrip()
+    _only(part, where, ("name", "bench", "what"))
+    return Mask(_text(part, "name", where), _text(part, "bench", where), _choice(part, "what", where, "values units"))
+
+
+def _training(part: dict[str, Any]) -> Training:
+    where = f"train {part.get('name', '')}".rstrip()
+    options = {one.name for one in fields(ContrastiveRecipe)}
+    own = ("name", "kind", "bench", "model", "joint", "teacher")
+    _only(part, where, (*own, *sorted(options)))
+    training = Training(
+        _text(part, "name", where),
+        _choice(part, "kind", where, "bi-encoder colbert splade"),
+        _text(part, "bench", where),
+        _text(part, "model", where),
+        _text(part, "joint", where) if "joint" in part else None,
+        _text(part, "teacher", where) if "teacher" in part else None,
+        {key: value for key, value in part.items() if key in options},
+    )
+    recipe_of(training, lambda text: text if not _REFERENCE.search(text) else "1")
+    return training
+
+
+def _board(part: dict[str, Any]) -> Board:
+    where = f"board {part.get('name', '')}".rstrip()
+    _only(part, where, [one.name for one in fields(Board)])
+    systems = _mapping(part.get("systems", {}), f"{where}, systems")
+    if not systems:
+        raise OptionError(f"{where} has no systems", remedy='For example: systems = { BM25 = "BM25" }')
+    if not all(isinstance(value, str) for value in systems.values()):
+        raise OptionError(f"a system of {where} is no text", value=systems)
+    depth = part.get("depth", 1000)
+    if not isinstance(depth, int) or depth < 1:
+        raise OptionError(f"depth of {where} is a whole number from 1", value=depth)
+    return Board(
+        _text(part, "name", where),
+        _text(part, "bench", where),
+        systems,
+        _choice(part, "conditions", where, "given parsed", "parsed"),
+        _choice(part, "split", where, "train dev test", "test"),
+        tuple(parse_measures(_texts(part, "measures", where, DEFAULT_MEASURES))),
+        depth,
+        _text(part, "qrels", where) if "qrels" in part else None,
+    )
+
+
+def _table(part: dict[str, Any]) -> Table:
+    where = f"table {part.get('title', '')}".rstrip()
+    _only(part, where, [one.name for one in fields(Table)])
+    measures = _texts(part, "measures", where, ())
+    return Table(
+        _text(part, "title", where),
+        _choice(part, "columns", where, " ".join(COLUMNS), "boards"),
+        tuple(parse_measures(measures)) if measures else (),
+        _texts(part, "boards", where, ()),
+        _mapping(part.get("against", {}), f"{where}, against"),
+        _text(part, "change_from", where) if "change_from" in part else None,
+    )
+
+
+def _check_names(suite: Suite) -> None:
+    """Every name once, and only names of what was made before."""
+    for names in ([*suite.inputs, *suite.made], [board.name for board in suite.boards]):
+        for name in names:
+            if not _NAME.fullmatch(name):
+                raise OptionError("a name is of letters, digits, and . _ - after the first", value=name)
+            if names.count(name) > 1:
+                raise OptionError("two parts of one name", value=name)
+    known = list(suite.inputs)
+    for name, one in suite.inputs.items():
+        _check_references(f"input {name}", one.default or "", known[: known.index(name)])
+    for mask in suite.masks:
+        _check_references(f"mask {mask.name}", mask.bench, known)
+    known += [mask.name for mask in suite.masks]
+    for training in suite.trainings:
+        texts = (training.bench, training.model, training.joint or "", training.teacher or "")
+        options = tuple(value for value in training.recipe.values() if isinstance(value, str))
+        for text in (*texts, *options):
+            _check_references(f"train {training.name}", text, known)
+        known.append(training.name)
+    for board in suite.boards:
+        for text in (board.bench, *board.systems.values()):
+            _check_references(f"board {board.name}", text, known)
+        systems_of(board, lambda text: _REFERENCE.sub(r"\1", text))
+
+
+def _check_references(where: str, text: str, known: Sequence[str]) -> None:
+    for name in _REFERENCE.findall(text):
+        if name not in known:
+            raise OptionError(
+                f"{where} names something that is not made before it",
+                value=f"{{{name}}}",
+                remedy=f"Known there: {', '.join(known) or 'nothing'}",
+            )
+
+
+def _check_tables(suite: Suite) -> None:
+    if not suite.boards:
+        raise OptionError("there is no board", remedy="Add a [[board]] with name, bench and systems")
+    boards = {board.name: board for board in suite.boards}
+    for table in suite.tables:
+        shown = table.boards or tuple(boards)
+        for name in (*shown, *((table.change_from,) if table.change_from else ())):
+            if name not in boards:
+                raise OptionError(f"table {table.title} shows no such board", value=name, remedy=f"Use {list(boards)}")
+        if table.change_from and table.change_from not in shown:
+            raise OptionError(f"table {table.title} does not show the board it starts from", value=table.change_from)
+        for measure in table.measures:
+            lost = next((name for name in shown if measure not in boards[name].measures), None)
+            if lost is not None:
+                raise OptionError(f"board {lost} does not have a measure of table {table.title}", value=measure)
+        if table.columns != "boards" and len(table.measures) > 1:
+            raise OptionError(f"table {table.title} shows buckets: of one measure", value=table.measures)
+        if table.columns != "boards" and (table.change_from or table.against):
+            raise OptionError(f"table {table.title} shows buckets: they are not tested", value=table.columns)
+        rows = {row for name in shown for row in boards[name].systems}
+        for row in (*table.against, *table.against.values()):
+            if row not in rows:
+                raise OptionError(f"table {table.title} has no such row", value=row, remedy=f"Use {sorted(rows)}")
+
+
+def filled(text: str, values: Mapping[str, str]) -> str:
+    """A text with what stands for its names in braces."""
+    return _REFERENCE.sub(lambda found: values[found[1]], text)
+
+
+def systems_of(board: Board, fill: Callable[[str], str]) -> dict[str, System]:
+    """The names of a board's rows -> their systems.
+
+    Args:
+        board: of a suite.
+        fill: gives what stands for a name in braces; it is quoted as the grammar wants.
+
+    Raises:
+        UnknownNameError, OptionError: as in `parse_system`.
+        OptionError: two rows are the same system.
+    """
+    found: dict[str, System] = {}
+    for name, text in board.systems.items():
+        system = parse_system(_REFERENCE.sub(lambda one: json.dumps(fill(one[0]), ensure_ascii=False), text))
+        twin = next((other for other, known in found.items() if known == system), None)
+        if twin is not None:
+            raise OptionError(f"{twin} and {name} of board {board.name} are the same system", value=text)
+        found[name] = system
+    return found
+
+
+def recipe_of(training: Training, fill: Callable[[str], str]) -> ContrastiveRecipe:
+    """The recipe of a training, checked.
+
+    Args:
+        training: of a suite.
+        fill: gives the text in which nothing stands in braces any more.
+
+    Raises:
+        OptionError: an option is no number where one is needed, or makes no sense.
+    """
+    standard = ContrastiveRecipe()
+    options: dict[str, Any] = {}
+    for name, value in training.recipe.items():
+        usual = getattr(standard, name)
+        if isinstance(value, str):
+            value = fill(value)
+        try:
+            options[name] = tuple(value) if isinstance(usual, tuple) else type(usual)(value)
+        except (TypeError, ValueError):
+            raise OptionError(f"train {training.name}: {name} is no {type(usual).__name__}", value=value) from None
+    recipe = ContrastiveRecipe(**options)
+    recipe.check()
+    return recipe
+
+
+def _parts(raw: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    parts = raw.get(name, [])
+    if not isinstance(parts, list):
+        raise OptionError(f"{name} is a list", remedy=f"Write [[{name}]] with two brackets")
+    return [_mapping(part, name) for part in parts]
+
+
+def _mapping(raw: Any, where: str) -> dict[str, Any]:
+    if not isinstance(raw, dict):
+        raise OptionError(f"{where} is a table of names and values", value=raw)
+    return raw
+
+
+def _only(part: Mapping[str, Any], where: str, names: Sequence[str]) -> None:
+    for name in part:
+        if name not in names:
+            raise OptionError(f"{where} has no such entry", value=name, remedy=f"Use {', '.join(names)}")
+
+
+def _text(part: Mapping[str, Any], name: str, where: str, default: str | None = None) -> str:
+    value = part.get(name, default)
+    if not isinstance(value, str) or (default is None and not value.strip()):
+        raise OptionError(f"{where} needs a text: {name}", value=value)
+    return value
+
+
+def _texts(part: Mapping[str, Any], name: str, where: str, default: Sequence[str]) -> tuple[str, ...]:
+    value = part.get(name, default)
+    if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
+        raise OptionError(f"{name} of {where} is a list of texts", value=value)
+    return tuple(value)
+
+
+def _choice(part: Mapping[str, Any], name: str, where: str, choices: str, default: str | None = None) -> Any:
+    value = _text(part, name, where, default)
+    if value not in choices.split():
+        raise OptionError(f"{name} of {where} is none of them", value=value, remedy=f"Use {choices}")
+    return value

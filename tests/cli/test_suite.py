@@ -1,0 +1,102 @@
+"""`qbench leaderboard --suite`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from qbench.benchmark.disk import write_benchmark
+from qbench.cli.leaderboard import app
+from qbench.errors import OptionError
+from tests.encoder_factories import WORDS, regular_benchmark, tiny_bert
+from tests.factories import tiny_benchmark
+
+SUITES = Path(__file__).parents[2] / "benchmarks" / "suites"
+
+STUDY = """
+title = "A study"
+
+[inputs]
+bench = { help = "a benchmark" }
+
+[[board]]
+name = "all"
+bench = "{bench}"
+systems = { "BM25" = "BM25", "Q" = "QBM25" }
+
+[[table]]
+title = "Every query"
+measures = ["nDCG@10"]
+against = { "Q" = "BM25" }
+"""
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_benchmark(tiny_benchmark(), tmp_path / "tiny")
+    (tmp_path / "study.toml").write_text(STUDY, encoding="utf-8")
+    return tmp_path
+
+
+def ask(*words: str):
+    return CliRunner().invoke(app, [*words])
+
+
+def test_tables_are_shown_and_written(here):
+    result = ask("tiny", "--suite", "study.toml", "--resamples", "100", "--workers", "1")
+    assert result.exit_code == 0, result.output
+    assert "Every query" in result.stdout
+    assert "board all:" in result.stderr
+    assert (here / "qbench-suites" / "study" / "study" / "suite.md").is_file()
+    again = ask("--suite", "study.toml", "--with", "bench=tiny", "-o", "elsewhere", "--resamples", "100")
+    assert again.exit_code == 0, again.output
+    assert again.stdout == result.stdout
+
+
+def test_a_plan_runs_nothing(here):
+    result = ask("tiny", "--suite", "study.toml", "--dry-run")
+    assert (result.exit_code, result.stdout) == (0, "board all, on tiny: BM25, Q\n")
+    assert not (here / "qbench-suites").exists()
+
+
+@pytest.mark.parametrize("words", [("--systems", "BM25"), ("--depth", "5"), ("--no-buckets",), ("--split", "dev")])
+def test_what_the_file_says_is_no_option(here, words):
+    result = ask("tiny", "--suite", "study.toml", *words)
+    assert isinstance(result.exception, OptionError)
+    assert "a suite's own file says this" in str(result.exception)
+
+
+@pytest.mark.parametrize("words", [("--with", "bench=tiny"), ("--overwrite",)])
+def test_a_suites_options_need_a_suite(here, words):
+    result = ask("tiny", *words)
+    assert isinstance(result.exception, OptionError)
+    assert words[0] in str(result.exception)
+
+
+@pytest.mark.parametrize("text", ["bench", "=tiny", "bench="])
+def test_an_input_is_a_name_and_a_value(here, text):
+    result = ask("--suite", "study.toml", "--with", text)
+    assert isinstance(result.exception, OptionError)
+    assert "NAME=VALUE" in str(result.exception)
+
+
+def test_a_row_without_a_run_is_an_exit_status(here):
+    lost = STUDY.replace('"Q" = "QBM25" }', '"Q" = "QBM25", "lost" = "Run(path=nowhere.trec)" }')
+    (here / "study.toml").write_text(lost, encoding="utf-8")
+    result = ask("tiny", "--suite", "study.toml", "--resamples", "100", "--workers", "1")
+    assert result.exit_code == 1
+    assert "1 rows have no run" in result.stderr
+
+
+def test_the_papers_main_table_end_to_end(here):
+    write_benchmark(regular_benchmark(), here / "regular")
+    tiny_bert(here / "base", WORDS, positions=64)
+    words = ["regular", "--suite", str(SUITES / "main.toml"), "--with", "model=base", "--with", "epochs=1"]
+    result = ask(*words, "--with", "pairs=24", "--with", "batch=12", "-o", "out", "--resamples", "100")
+    assert result.exit_code == 0, result.output + result.stderr
+    for text in ("QColBERT_ft", "TCT-ColBERT", "By comparator"):
+        assert text in result.stdout
+    assert (here / "out" / "main" / "all" / "leaderboard.json").is_file()

@@ -1,0 +1,208 @@
+"""Suites that run: what is made and where, what is compared with what, what is not made again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from qbench.benchmark.disk import write_benchmark
+from qbench.errors import BusyError, InputError, OptionError
+from qbench.leaderboard.suite_run import run_suite
+from qbench.leaderboard.suites import read_suite
+from qbench.store import locked
+from tests.encoder_factories import WORDS, regular_benchmark, tiny_bert
+from tests.factories import tiny_benchmark
+
+QUICK = {"resamples": 200, "workers": 1}
+
+LEXICAL = """
+[inputs]
+bench = { help = "a benchmark" }
+
+[[mask]]
+name = "values"
+bench = "{bench}"
+what = "values"
+
+[[board]]
+name = "plain"
+bench = "{bench}"
+systems = { "BM25" = "BM25", "Q" = "QBM25" }
+measures = ["nDCG@10", "P@10"]
+
+[[board]]
+name = "masked"
+bench = "{values}"
+systems = { "BM25" = "BM25", "Q" = "QBM25" }
+measures = ["nDCG@10", "P@10"]
+
+[[table]]
+title = "Rows"
+against = { "Q" = "BM25" }
+
+[[table]]
+title = "Boards"
+measures = ["nDCG@10"]
+change_from = "plain"
+
+[[table]]
+title = "Kinds"
+columns = "comparator"
+boards = ["plain"]
+"""
+
+TRAINED = """
+[inputs]
+bench = { help = "a benchmark" }
+model = { help = "an encoder" }
+
+[[train]]
+name = "ft"
+kind = "bi-encoder"
+bench = "{bench}"
+model = "{model}"
+epochs = 1
+batch_size = 12
+max_pairs = 24
+dev_queries = 3
+
+[[board]]
+name = "all"
+bench = "{bench}"
+systems = { "BM25" = "BM25", "SBERT" = "SBERT(model={model})", "SBERT_ft" = "SBERT_ft(model={ft})" }
+
+[[table]]
+title = "All"
+against = { "SBERT_ft" = "SBERT" }
+"""
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_benchmark(tiny_benchmark(), tmp_path / "tiny")
+    return tmp_path
+
+
+def study(text: str, name: str = "study"):
+    path = Path(f"{name}.toml")
+    path.write_text(text, encoding="utf-8")
+    return read_suite(path)
+
+
+def test_rows_are_compared_with_rows_and_boards_with_boards(here):
+    result = run_suite(study(LEXICAL), {"bench": "tiny"}, "out", **QUICK)
+    rows, boards, kinds = result.tables
+    plain, masked = result.boards["plain"], result.boards["masked"]
+    assert rows.columns == ("plain: nDCG@10", "plain: P@10", "masked: nDCG@10", "masked: P@10")
+    first = rows.rows["Q"][0]
+    means = {row.entry.system: row.cells["nDCG@10"].mean for row in plain.rows}
+    assert (first.mean, first.base) == (means["Q"], "BM25")
+    assert first.change == pytest.approx(means["Q"] - means["BM25"])
+    pair = next(p for p in plain.pairs.to_dicts() if p["measure"] == "nDCG@10")
+    assert first.p == pair["p_holm"]
+    assert rows.rows["BM25"][0].change is None
+
+    assert boards.columns == ("plain", "masked")
+    start, end = boards.rows["BM25"]
+    assert start.change is None
+    there = {row.entry.system: row.cells["nDCG@10"].mean for row in masked.rows}
+    assert end.change == pytest.approx(there["BM25"] - means["BM25"])
+    assert end.base == "plain"
+    assert 0 < end.p <= 1
+    assert sum(int(head.rpartition("(")[2].rstrip(")")) for head in kinds.columns) == 4
+    assert len(kinds.rows["Q"]) == len(kinds.columns)
+
+
+def test_pages_name_no_folder_of_the_machine(here):
+    result = run_suite(study(LEXICAL), {"bench": str(here / "tiny")}, here / "out", **QUICK)
+    for name in ("suite.md", "suite.json", "plain/leaderboard.md", "plain/leaderboard.json"):
+        text = (here / "out" / "study" / name).read_text(encoding="utf-8")
+        assert str(here) not in text, name
+    page = (here / "out" / "study" / "suite.md").read_text(encoding="utf-8")
+    assert page == result.to_markdown()
+    assert "| Q | " in page
+    assert "--with bench=tiny" in page
+    made = json.loads((here / "out" / "study" / "suite.json").read_text(encoding="utf-8"))
+    assert made["tables"][1]["rows"]["BM25"][1]["base"] == "plain"
+    assert made["inputs"]["bench"]["benchmark"] == "tiny"
+
+
+def test_the_same_again_makes_the_same_bytes_and_runs_nothing(here, monkeypatch):
+    suite = study(LEXICAL)
+    run_suite(suite, {"bench": "tiny"}, "out", **QUICK)
+    before = (here / "out" / "study" / "suite.json").read_bytes()
+
+    def never(*_: object) -> None:
+        raise AssertionError("it was made before")
+
+    monkeypatch.setattr("qbench.retrieval.execute._run_group", never)
+    run_suite(suite, {"bench": "tiny"}, "out", **QUICK)
+    assert (here / "out" / "study" / "suite.json").read_bytes() == before
+
+
+def test_training_then_searching_with_it(here):
+    write_benchmark(regular_benchmark(), here / "regular")
+    tiny_bert(here / "base", WORDS)
+    told: list[str] = []
+    given = {"bench": "regular", "model": "base"}
+    result = run_suite(study(TRAINED), given, "out", tell=told.append, **QUICK)
+    assert (here / "out" / "checkpoints" / "ft" / "manifest.json").is_file()
+    assert [line.partition(":")[0] for line in told] == ["train ft", "board all"]
+    assert list(result.tables[0].rows) == ["BM25", "SBERT", "SBERT_ft"]
+    assert all(cells[0] is not None for cells in result.tables[0].rows.values())
+    page = result.to_markdown()
+    assert "bi-encoder from base" in page
+    assert "sentence-transformers" in page.splitlines()[-1]
+    # Another study in the same folder finds the checkpoint and the runs.
+    other = study(TRAINED.replace('"All"', '"Other"'), "other")
+    run_suite(other, given, "out", **QUICK)
+    assert len(list((here / "out" / "work" / "runs").iterdir())) == 3
+
+
+def test_a_checkpoint_of_another_recipe_is_not_lost_by_chance(here):
+    write_benchmark(regular_benchmark(), here / "regular")
+    tiny_bert(here / "base", WORDS)
+    given = {"bench": "regular", "model": "base"}
+    run_suite(study(TRAINED), given, "out", **QUICK)
+    changed = study(TRAINED.replace("max_pairs = 24", "max_pairs = 12"))
+    with pytest.raises(OptionError, match="replace it with --overwrite"):
+        run_suite(changed, given, "out", **QUICK)
+    run_suite(changed, given, "out", overwrite=True, **QUICK)
+    params = json.loads((here / "out" / "checkpoints" / "ft" / "manifest.json").read_text())["params"]
+    assert params["max_pairs"] == 12
+
+
+def test_a_row_without_a_run_stays_visible(here):
+    text = LEXICAL.replace('"Q" = "QBM25" }', '"Q" = "QBM25", "lost" = "Run(path=nowhere.trec)" }', 1)
+    result = run_suite(study(text), {"bench": "tiny"}, "out", **QUICK)
+    assert result.tables[0].rows["lost"] == (None, None, None, None)
+    assert "| lost | - | - | - | - |" in result.to_markdown()
+    assert "nowhere.trec" in result.to_markdown()
+
+
+def test_nothing_is_made_before_everything_is_checked(here):
+    suite = study(TRAINED)
+    with pytest.raises(InputError, match="nowhere"):
+        run_suite(suite, {"bench": "nowhere", "model": "base"}, "out", **QUICK)
+    with pytest.raises(InputError, match="nobody"):
+        run_suite(suite, {"bench": "tiny", "model": "nobody"}, "out", **QUICK)
+    with pytest.raises(OptionError, match="resamples"):
+        run_suite(suite, {"bench": "tiny", "model": "base"}, "out", resamples=5)
+    assert not (here / "out" / "checkpoints").exists()
+
+
+def test_boards_with_other_queries_are_not_compared(here):
+    write_benchmark(regular_benchmark(), here / "regular")
+    text = LEXICAL.replace('bench = "{values}"', 'bench = "{other}"').replace(
+        'bench = { help = "a benchmark" }', 'bench = { help = "a benchmark" }\nother = { help = "another" }'
+    )
+    with pytest.raises(OptionError, match="compares boards with other queries .found 'plain and masked'"):
+        run_suite(study(text), {"bench": "tiny", "other": "regular"}, "out", **QUICK)
+
+
+def test_two_at_once(here):
+    with locked(here / "out"), pytest.raises(BusyError):
+        run_suite(study(LEXICAL), {"bench": "tiny"}, "out", **QUICK)

@@ -1,0 +1,161 @@
+"""Suites: what a file may say, what is refused and how, and that the project's own are readable."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from qbench.errors import InputError, OptionError
+from qbench.leaderboard.suite_run import inputs_of, plan_suite
+from qbench.leaderboard.suites import filled, read_suite, recipe_of, systems_of
+
+OURS = sorted((Path(__file__).parents[2] / "benchmarks" / "suites").glob("*.toml"))
+
+SMALL = """
+title = "Two boards"
+
+[inputs]
+bench = { help = "a benchmark" }
+model = { help = "an encoder", default = "some/model" }
+tuned = { help = "what is tuned", default = "{model}" }
+epochs = { help = "of the training", default = "3" }
+
+[[mask]]
+name = "masked"
+bench = "{bench}"
+what = "units"
+
+[[train]]
+name = "ft"
+kind = "bi-encoder"
+bench = "{bench}"
+model = "{tuned}"
+epochs = "{epochs}"
+methods = ["original"]
+
+[[board]]
+name = "plain"
+bench = "{bench}"
+systems = { "BM25" = "BM25", "tuned" = "SBERT_ft(model={ft})" }
+
+[[board]]
+name = "bare"
+bench = "{masked}"
+systems = { "BM25" = "BM25", "tuned" = "SBERT_ft(model={ft})" }
+
+[[table]]
+title = "Change"
+measures = ["nDCG@10"]
+change_from = "plain"
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    def made(text: str) -> Path:
+        path = tmp_path / "study.toml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return made
+
+
+def test_parts_in_order(write):
+    suite = read_suite(write(SMALL))
+    assert (suite.name, suite.title, suite.made) == ("study", "Two boards", ["masked", "ft"])
+    assert [board.name for board in suite.boards] == ["plain", "bare"]
+    assert suite.boards[0].measures == ("nDCG@10", "P@10", "RR@10", "R@100", "AP")
+    assert suite.tables[0].change_from == "plain"
+
+
+def test_inputs_stand_for_later_ones(write):
+    suite = read_suite(write(SMALL))
+    assert inputs_of(suite, {"bench": "B"}) == {
+        "bench": "B",
+        "model": "some/model",
+        "tuned": "some/model",
+        "epochs": "3",
+    }
+    assert inputs_of(suite, {"bench": "B", "model": "mine"})["tuned"] == "mine"
+    assert recipe_of(suite.trainings[0], lambda text: filled(text, {"epochs": "5"})).epochs == 5
+    with pytest.raises(OptionError, match="epochs is no int"):
+        recipe_of(suite.trainings[0], lambda text: "many")
+    with pytest.raises(OptionError, match=r"this suite needs bench: a benchmark\. Add --with bench="):
+        inputs_of(suite, {})
+    with pytest.raises(OptionError, match="no such input"):
+        inputs_of(suite, {"bench": "B", "modle": "x"})
+
+
+def test_a_path_is_quoted_for_the_grammar(write):
+    suite = read_suite(write(SMALL))
+    systems = systems_of(suite.boards[0], lambda text: filled(text, {"ft": '/a b/"c", (d)'}))
+    assert dict(systems["tuned"].first.model.params)["model"] == '/a b/"c", (d)'
+
+
+def test_a_plan_says_what_would_be_made(write):
+    assert plan_suite(read_suite(write(SMALL)), {"bench": "B", "model": "M"}) == [
+        "mask masked: units of B",
+        "train ft: bi-encoder from M on B",
+        "board plain, on B: BM25, tuned",
+        "board bare, on {masked}: BM25, tuned",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("title", "titel", "the suite has no such entry .found 'titel'"),
+        ("[[mask]]", "[mask]", r"mask is a list\. Write \[\[mask\]\]"),
+        ('what = "units"', 'what = "words"', "what of mask masked is none of them"),
+        ('kind = "bi-encoder"', 'kind = "bert"', "kind of train ft is none of them"),
+        ('model = "{tuned}"', 'model = "{other}"', r"train ft names something that is not made before it .*other"),
+        ('model = "{tuned}"', 'model = "{ft}"', "not made before it"),
+        ('model = "{tuned}"', "model = 5", "train ft needs a text: model"),
+        ("methods", "method", "train ft has no such entry"),
+        ('["original"]', '["original"]\nlr = -1', "lr lies between 0 and 1"),
+        ('["original"]', '["original"]\nlr = "fast"', "lr is no float"),
+        ('"BM25" = "BM25"', '"BM25" = "BM52"', "unknown first stage"),
+        ('"BM25" = "BM25"', '"BM25" = "SBERT_ft(model={ft})"', "BM25 and tuned of board plain are the same system"),
+        ('"BM25" = "BM25"', '"BM25" = 5', "a system of board plain is no text"),
+        ('name = "bare"', 'name = "plain"', "two parts of one name .found 'plain'"),
+        ('name = "bare"', 'name = "../bare"', "a name is of letters"),
+        ('name = "ft"', 'name = "bench"', "two parts of one name .found 'bench'"),
+        ('"{masked}"', '"{masked}"\ndepth = 0', "depth of board bare is a whole number"),
+        ('["nDCG@10"]', '["nDCG@7"]', "board plain does not have a measure of table Change"),
+        ('["nDCG@10"]', '["wit"]', "wit"),
+        ('change_from = "plain"', 'change_from = "first"', "table Change shows no such board"),
+        ('change_from = "plain"', 'change_from = "plain"\ncolumns = "kind"', "shows buckets: they are not tested"),
+        ('change_from = "plain"', 'against = { "BM26" = "BM25" }', "table Change has no such row"),
+        ('change_from = "plain"', 'columns = "colour"', "columns of table Change is none of them"),
+        ('change_from = "plain"', 'change_from = "plain"\nboards = ["bare"]', "does not show the board it starts from"),
+    ],
+)
+def test_what_makes_no_sense_is_named_with_its_file(write, old, new, message):
+    assert old in SMALL
+    with pytest.raises(InputError, match=r"study\.toml: this suite makes no sense: .*" + message):
+        read_suite(write(SMALL.replace(old, new, 1)))
+
+
+@pytest.mark.parametrize("text", ["[[board]", "a = ", 'title = "\\x"'])
+def test_what_is_not_toml_is_said_so(write, text):
+    with pytest.raises(InputError, match=r"study\.toml: this suite is not TOML"):
+        read_suite(write(text))
+
+
+def test_a_suite_without_boards_or_file(write, tmp_path):
+    with pytest.raises(InputError, match="there is no board"):
+        read_suite(write('title = "x"'))
+    with pytest.raises(InputError, match=r"nowhere\.toml"):
+        read_suite(tmp_path / "nowhere.toml")
+
+
+@pytest.mark.parametrize("path", OURS, ids=lambda path: path.stem)
+def test_our_own_studies_are_readable(path):
+    suite = read_suite(path)
+    assert suite.tables
+    assert all(one.help for one in suite.inputs.values())
+
+
+def test_there_is_a_study_for_each_of_the_papers_tables():
+    assert {path.stem for path in OURS} == {"main", "cross_dataset", "masking", "augmentation", "numconq"}
