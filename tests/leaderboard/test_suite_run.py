@@ -199,7 +199,7 @@ def test_boards_with_other_queries_are_not_compared(here):
     text = LEXICAL.replace('bench = "{values}"', 'bench = "{other}"').replace(
         'bench = { help = "a benchmark" }', 'bench = { help = "a benchmark" }\nother = { help = "another" }'
     )
-    with pytest.raises(OptionError, match="compares boards with other queries .found 'plain and masked'"):
+    with pytest.raises(OptionError, match=r"compares boards with other queries .found 'plain and masked'"):
         run_suite(study(text), {"bench": "tiny", "other": "regular"}, "out", **QUICK)
 
 
