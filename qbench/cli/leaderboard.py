@@ -116,9 +116,6 @@ def leaderboard(
         list[str] | None,
         typer.Option("--with", metavar="NAME=VALUE", help="An input of the suite; repeat it for more."),
     ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Make a suite's checkpoints anew that were made otherwise.")
-    ] = False,
 ) -> None:
     """Run systems on a benchmark, score them, test their differences, show and write a table.
 
@@ -134,7 +131,7 @@ def leaderboard(
 
     access = server_access(recording, replay, budget, prices)
     if suite is not None:
-        options = {"resamples": resamples, "seed": seed, "workers": workers, "access": access, "overwrite": overwrite}
+        options = {"resamples": resamples, "seed": seed, "workers": workers, "access": access}
         show_suite(context, suite, benchmark, given or [], output, dry_run, options)
         return
     needs_a_suite(context)

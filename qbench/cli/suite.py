@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import typer
 
-HOME = Path("qbench-suites")
+HOME = Path("qbench-studies")
 
 FOR_BOTH = ("benchmark", "output", "resamples", "seed", "workers", "recording", "replay", "budget", "prices", "dry_run")
 """Options of `qbench leaderboard` that a suite takes too; the others stand in its file."""
 
-FOR_SUITES = ("given", "overwrite")
+FOR_SUITES = ("given",)
 
 
 def needs_a_suite(context: typer.Context) -> None:
@@ -44,7 +44,7 @@ def show_suite(
 
     from qbench.cli.console import note, out, progress
     from qbench.leaderboard.suite_documents import renderables
-    from qbench.leaderboard.suite_run import plan_suite, run_suite
+    from qbench.leaderboard.suite_run import plan_suite, run_suite, study_name
     from qbench.leaderboard.suites import read_suite
     from qbench.leaderboard.terminal import show
 
@@ -57,11 +57,11 @@ def show_suite(
         for line in plan_suite(suite, inputs):
             out().print(line, markup=False)
         return
-    folder = output or HOME / suite.name
+    folder = output or HOME
     with progress("suite") as advance:
         result = run_suite(suite, inputs, folder, progress=advance, tell=note, **options)
     show(out(), renderables(result))
-    note(f"Written to {folder / suite.name}: suite.md, suite.json, and a leaderboard in a folder for each board")
+    note(f"Written to {folder / study_name(suite, inputs)}: suite.md, suite.json, and a folder for each leaderboard")
     lost = sum(len(board.problems) for board in result.boards.values())
     if lost:
         note(f"{lost} rows have no run; the reasons stand in suite.md")

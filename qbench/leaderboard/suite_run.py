@@ -1,9 +1,10 @@
 """Run a suite: mask, train, make the boards, and the tables over them. What was made before is not made again.
 
-    OUTPUT/benchmarks/MASK    OUTPUT/checkpoints/TRAINING    OUTPUT/work (runs and indexes, shared by all boards)
-    OUTPUT/SUITE/BOARD/leaderboard.*    OUTPUT/SUITE/suite.md, suite.json
+    OUTPUT/benchmarks/MASK-KEY    OUTPUT/checkpoints/TRAINING-KEY    OUTPUT/work (runs and indexes)
+    OUTPUT/STUDY/BOARD/leaderboard.*    OUTPUT/STUDY/suite.md, suite.json
 
-Suites that name the same folder share checkpoints, runs and indexes: each is kept by what it was made from.
+Suites that name the same folder share checkpoints, runs and indexes: each is kept by what it was made from. A study is
+a suite on a benchmark: main-finance, where the suite has an input `bench`.
 """
 
 from __future__ import annotations
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from qbench.leaderboard.table import Leaderboard
     from qbench.llm.client import Access
     from qbench.store import Manifest
+
+
+KEY = 8
+"""Digits of a digest in a folder's name; the whole one stands in its manifest."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +113,6 @@ def run_suite(
     seed: int = 0,
     workers: int | None = None,
     access: Access | None = None,
-    overwrite: bool = False,
     progress: Progress = silent,
     tell: Callable[[str], None] = lambda line: None,
 ) -> SuiteResult:
@@ -120,7 +124,6 @@ def run_suite(
         output: the folder of everything that is made.
         resamples, seed: of the tests.
         workers, access: as in `run_leaderboard`.
-        overwrite: make masked benchmarks and checkpoints anew that were made from something else.
         progress: told what is being done.
         tell: told in a line what was done.
 
@@ -134,7 +137,7 @@ def run_suite(
     if folder.exists() and not folder.is_dir():
         raise OptionError("the output is a file, and a folder is needed", file=folder)
     with locked(folder):
-        run = _Run(suite, inputs_of(suite, given), folder, overwrite, progress, tell)
+        run = _Run(suite, inputs_of(suite, given), folder, progress, tell)
         run.check()
         for mask in suite.masks:
             run.mask(mask.name)
@@ -143,9 +146,15 @@ def run_suite(
         boards = {board.name: run.board(board.name, resamples, seed, workers, access) for board in suite.boards}
         tables = tuple(make_table(table, suite, boards, resamples, seed) for table in suite.tables)
         result = SuiteResult(suite, boards, tables, run.about(boards))
-        write_text(folder / suite.name / "suite.md", result.to_markdown())
-        write_json(folder / suite.name / "suite.json", result.to_dict())
+        write_text(run.place / "suite.md", result.to_markdown())
+        write_json(run.place / "suite.json", result.to_dict())
     return result
+
+
+def study_name(suite: Suite, given: Mapping[str, str]) -> str:
+    """The folder of a suite's pages: its name, and that of the benchmark that is its input `bench`."""
+    bench = inputs_of(suite, given).get("bench")
+    return suite.name if bench is None else f"{suite.name}-{Path(bench).resolve().name}"
 
 
 class _Run:
@@ -156,21 +165,20 @@ class _Run:
         suite: Suite,
         values: dict[str, str],
         folder: Path,
-        overwrite: bool,
         progress: Progress,
         tell: Callable[[str], None],
     ) -> None:
         self.suite, self.inputs, self.folder = suite, dict(values), folder
-        self.overwrite, self.progress, self.tell = overwrite, progress, tell
-        self.values = values
-        self.values |= {mask.name: str(folder / "benchmarks" / mask.name) for mask in suite.masks}
-        self.values |= {one.name: str(folder / "checkpoints" / one.name) for one in suite.trainings}
+        self.place = folder / study_name(suite, values)
+        self.progress, self.tell = progress, tell
+        # What is not made yet stands for itself, so that systems can be checked.
+        self.values = values | {name: name for name in suite.made}
         self.opened: dict[str, Benchmark] = {}
         self.trained: dict[str, Manifest] = {}
 
     def check(self) -> None:
         """Whatever can be wrong is said before hours of work."""
-        made = {self.values[name] for name in self.suite.made}
+        made = set(self.suite.made)
         texts = [one.bench for one in self.suite.masks] + [one.bench for one in self.suite.boards]
         for one in self.suite.trainings:
             texts += [one.bench] + ([] if one.joint is None else [one.joint])
@@ -204,24 +212,22 @@ class _Run:
 
         mask = next(one for one in self.suite.masks if one.name == name)
         made = mask_benchmark(self.open(self.fill(mask.bench)), mask.what)
-        write_benchmark(made, self.values[name], overwrite=self.overwrite)
+        self.values[name] = str(self.folder / "benchmarks" / f"{name}-{made.digest[:KEY]}")
+        write_benchmark(made, self.values[name])
         self.tell(f"mask {name}: {made.params['counts']['masked']['spans']:,} {mask.what}")
 
     def train(self, name: str) -> None:
-        from qbench.training.contrastive import train_retriever
+        from qbench.training.contrastive import checkpoint_key, train_retriever
 
         training = next(one for one in self.suite.trainings if one.name == name)
-        manifest = train_retriever(
-            training.kind,
-            self.open(self.fill(training.bench)),
-            Path(self.values[name]),
-            self.fill(training.model),
-            recipe_of(training, self.fill),
-            joint=None if training.joint is None else self.open(self.fill(training.joint)),
-            teacher=None if training.teacher is None else self.fill(training.teacher),
-            overwrite=self.overwrite,
-            progress=self.progress,
-        )
+        what = training.kind, self.open(self.fill(training.bench))
+        model, recipe = self.fill(training.model), recipe_of(training, self.fill)
+        joint = None if training.joint is None else self.open(self.fill(training.joint))
+        teacher = None if training.teacher is None else self.fill(training.teacher)
+        key = checkpoint_key(*what, model, recipe, joint=joint, teacher=teacher)
+        place = self.folder / "checkpoints" / f"{name}-{key[:KEY]}"
+        manifest = train_retriever(*what, place, model, recipe, joint=joint, teacher=teacher, progress=self.progress)
+        self.values[name] = str(place)
         self.trained[name] = manifest
         before, after = (manifest.counts.get(key) for key in ("dev_untrained", "dev"))
         figures = "" if after is None else f"; nDCG@10 {before:.3f} before, {after:.3f} after"
@@ -235,7 +241,7 @@ class _Run:
         made = run_leaderboard(
             self.open(self.fill(board.bench), board.qrels),
             list(systems.values()),
-            output=self.folder / self.suite.name / name,
+            output=self.place / name,
             work=self.folder / "work",
             names={str(system): row for row, system in systems.items()},
             command=f"qbench leaderboard --suite {self.suite.name}.toml, board {name}",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -148,21 +148,11 @@ def train_retriever(
         MissingPackageError: sentence-transformers is not installed.
         BusyError: another process is writing there.
     """
-    from qbench import __version__
-
     recipe = replace(recipe, lr=recipe.lr or LEARNING_RATES[kind])
     recipe.check()
     folder = model_folder(model)
-    params = {
-        "trained": kind,
-        "benchmark": _key(benchmark),
-        "joint": None if joint is None else _key(joint),
-        "teacher": None if teacher is None else model_digest(model_folder(teacher)),
-        "base": model_digest(folder),
-        "base_name": Path(model).name,
-        **asdict(recipe),
-    }
-    key = digest({**{k: v for k, v in params.items() if k != "base_name"}, "version": __version__})
+    params = _params(kind, benchmark, model, recipe, joint, teacher)
+    key = _key(params)
     if not finished(output, kind, key):
         with drafting(output, kind, key, params, overwrite=overwrite) as draft:
             data = read_triples(benchmark, methods=recipe.methods, kinds=recipe.kinds)
@@ -175,10 +165,49 @@ def train_retriever(
     return read_manifest(output, kind)
 
 
-def _key(benchmark: Benchmark) -> str:
+def checkpoint_key(
+    kind: Kind,
+    benchmark: Benchmark,
+    model: str,
+    recipe: ContrastiveRecipe = ContrastiveRecipe(),
+    *,
+    joint: Benchmark | None = None,
+    teacher: str | None = None,
+) -> str:
+    """The digest that `train_retriever` would give its checkpoint: of everything that can change it.
+
+    Raises:
+        InputError: a model cannot be opened.
+    """
+    recipe = replace(recipe, lr=recipe.lr or LEARNING_RATES[kind])
+    return _key(_params(kind, benchmark, model, recipe, joint, teacher))
+
+
+def _params(
+    kind: Kind,
+    benchmark: Benchmark,
+    model: str,
+    recipe: ContrastiveRecipe,
+    joint: Benchmark | None,
+    teacher: str | None,
+) -> dict[str, Any]:
     from qbench.benchmark.disk import content_digest
 
-    return benchmark.digest or content_digest(benchmark)
+    return {
+        "trained": kind,
+        "benchmark": benchmark.digest or content_digest(benchmark),
+        "joint": None if joint is None else joint.digest or content_digest(joint),
+        "teacher": None if teacher is None else model_digest(model_folder(teacher)),
+        "base": model_digest(model_folder(model)),
+        "base_name": Path(model).name,
+        **asdict(recipe),
+    }
+
+
+def _key(params: dict[str, Any]) -> str:
+    from qbench import __version__
+
+    return digest({**{k: v for k, v in params.items() if k != "base_name"}, "version": __version__})
 
 
 class _Training:

@@ -119,13 +119,13 @@ def test_rows_are_compared_with_rows_and_boards_with_boards(here):
 def test_pages_name_no_folder_of_the_machine(here):
     result = run_suite(study(LEXICAL), {"bench": str(here / "tiny")}, here / "out", **QUICK)
     for name in ("suite.md", "suite.json", "plain/leaderboard.md", "plain/leaderboard.json"):
-        text = (here / "out" / "study" / name).read_text(encoding="utf-8")
+        text = (here / "out" / "study-tiny" / name).read_text(encoding="utf-8")
         assert str(here) not in text, name
-    page = (here / "out" / "study" / "suite.md").read_text(encoding="utf-8")
+    page = (here / "out" / "study-tiny" / "suite.md").read_text(encoding="utf-8")
     assert page == result.to_markdown()
     assert "| Q | " in page
     assert "--with bench=tiny" in page
-    made = json.loads((here / "out" / "study" / "suite.json").read_text(encoding="utf-8"))
+    made = json.loads((here / "out" / "study-tiny" / "suite.json").read_text(encoding="utf-8"))
     assert made["tables"][1]["rows"]["BM25"][1]["base"] == "plain"
     assert made["inputs"]["bench"]["benchmark"] == "tiny"
 
@@ -133,14 +133,14 @@ def test_pages_name_no_folder_of_the_machine(here):
 def test_the_same_again_makes_the_same_bytes_and_runs_nothing(here, monkeypatch):
     suite = study(LEXICAL)
     run_suite(suite, {"bench": "tiny"}, "out", **QUICK)
-    before = (here / "out" / "study" / "suite.json").read_bytes()
+    before = (here / "out" / "study-tiny" / "suite.json").read_bytes()
 
     def never(*_: object) -> None:
         raise AssertionError("it was made before")
 
     monkeypatch.setattr("qbench.retrieval.execute._run_group", never)
     run_suite(suite, {"bench": "tiny"}, "out", **QUICK)
-    assert (here / "out" / "study" / "suite.json").read_bytes() == before
+    assert (here / "out" / "study-tiny" / "suite.json").read_bytes() == before
 
 
 def test_training_then_searching_with_it(here):
@@ -149,7 +149,7 @@ def test_training_then_searching_with_it(here):
     told: list[str] = []
     given = {"bench": "regular", "model": "base"}
     result = run_suite(study(TRAINED), given, "out", tell=told.append, **QUICK)
-    assert (here / "out" / "checkpoints" / "ft" / "manifest.json").is_file()
+    assert len(list((here / "out" / "checkpoints").glob("ft-*/manifest.json"))) == 1
     assert [line.partition(":")[0] for line in told] == ["train ft", "board all"]
     assert list(result.tables[0].rows) == ["BM25", "SBERT", "SBERT_ft"]
     assert all(cells[0] is not None for cells in result.tables[0].rows.values())
@@ -160,19 +160,19 @@ def test_training_then_searching_with_it(here):
     other = study(TRAINED.replace('"All"', '"Other"'), "other")
     run_suite(other, given, "out", **QUICK)
     assert len(list((here / "out" / "work" / "runs").iterdir())) == 3
+    assert len(list((here / "out" / "checkpoints").glob("ft-*"))) == 1
 
 
-def test_a_checkpoint_of_another_recipe_is_not_lost_by_chance(here):
+def test_a_checkpoint_of_another_recipe_lies_beside(here):
     write_benchmark(regular_benchmark(), here / "regular")
     tiny_bert(here / "base", WORDS)
     given = {"bench": "regular", "model": "base"}
     run_suite(study(TRAINED), given, "out", **QUICK)
-    changed = study(TRAINED.replace("max_pairs = 24", "max_pairs = 12"))
-    with pytest.raises(OptionError, match="replace it with --overwrite"):
-        run_suite(changed, given, "out", **QUICK)
-    run_suite(changed, given, "out", overwrite=True, **QUICK)
-    params = json.loads((here / "out" / "checkpoints" / "ft" / "manifest.json").read_text())["params"]
-    assert params["max_pairs"] == 12
+    run_suite(study(TRAINED.replace("max_pairs = 24", "max_pairs = 12")), given, "out", **QUICK)
+    params = [
+        json.loads(path.read_text())["params"] for path in (here / "out" / "checkpoints").glob("ft-*/manifest.json")
+    ]
+    assert sorted(one["max_pairs"] for one in params) == [12, 24]
 
 
 def test_a_row_without_a_run_stays_visible(here):

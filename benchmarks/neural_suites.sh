@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# The studies of *Numbers Matter* on real text: benchmarks/suites on finance, medical and NumConQ.
+#
+#     benchmarks/neural_suites.sh DATA MODEL OUT [RESULTS]
+#
+# DATA holds corpora/*.jsonl.gz and retrieval/numconq-*; MODEL is the folder of an encoder; OUT gets everything that is
+# made; RESULTS (by default benchmarks/results/suites) gets the tables as Markdown and JSON. It goes on where it was stopped.
+#
+# Sizes, from the environment; the defaults are what two CPU cores can do in some hours:
+#     FILINGS=30 ARTICLES=3000 ABSTRACTS=1500     documents of sec_filings, reuters21578 and rct_abstracts
+#     TRAIN=6000 TEST=600                         queries, at most
+#     EPOCHS=2 PAIRS=6000 BATCH=32 LR=5e-5        of each training
+#     SUITES="main masking ..."                   which studies
+set -euo pipefail
+data=$1 model=$2 out=$3 here=$(dirname "$0")
+results=${4:-$here/results/suites}
+mkdir -p "$out/finance-corpus" "$results"
+
+head_of() { # FILE COUNT
+    python -c 'import gzip, itertools, sys
+for line in itertools.islice(gzip.open(sys.argv[1], "rb"), int(sys.argv[2])): sys.stdout.buffer.write(line)' "$1" "$2"
+}
+head_of "$data/corpora/sec_filings.jsonl.gz" "${FILINGS:-30}" > "$out/finance-corpus/sec_filings.jsonl"
+head_of "$data/corpora/reuters21578.jsonl.gz" "${ARTICLES:-3000}" > "$out/finance-corpus/reuters21578.jsonl"
+head_of "$data/corpora/rct_abstracts.jsonl.gz" "${ABSTRACTS:-1500}" > "$out/medical-corpus.jsonl"
+
+qbench build-index "$out/finance-corpus" -o "$out/finance-index"
+qbench build-index "$out/medical-corpus.jsonl" -o "$out/medical-index"
+for name in finance medical; do
+    qbench gen-queries "$out/$name-index" -o "$out/$name" --expansions "$here/expansions/$name.tsv" \
+        --max-train "${TRAIN:-6000}" --max-dev 300 --max-test "${TEST:-600}"
+done
+
+study() { # NAME BENCHMARK [INPUT=VALUE ...]
+    local name=$1 bench=$2 given=()
+    shift 2
+    for one in "model=$model" "epochs=${EPOCHS:-2}" "pairs=${PAIRS:-6000}" "batch=${BATCH:-32}" "lr=${LR:-5e-5}" "$@"; do
+        given+=(--with "$one")
+    done
+    qbench leaderboard "$out/$bench" --suite "$here/suites/$name.toml" "${given[@]}" -o "$out/studies"
+    for page in "$out/studies/$name-$bench"/*/leaderboard.{md,json} "$out/studies/$name-$bench"/suite.{md,json}; do
+        place=$results/${page#"$out/studies/"}
+        mkdir -p "$(dirname "$place")"
+        cp "$page" "$place"
+    done
+}
+
+for suite in ${SUITES:-main cross_dataset masking augmentation numconq}; do
+    case $suite in
+        main)
+            study main finance
+            study main medical
+            ;;
+        cross_dataset) study cross_dataset finance "other=$out/medical" ;;
+        numconq)
+            study numconq finance "imdb=$data/retrieval/numconq-imdb" \
+                "league=$data/retrieval/numconq-league" "olympic=$data/retrieval/numconq-olympic"
+            ;;
+        *) study "$suite" finance ;;
+    esac
+done
