@@ -17,6 +17,8 @@ EMBEDDED, NO_PARSER = "embedded", "none"
 LONGEST = 160
 """Tokens to a stretch at most: longer ones (tables, lists without a full stop) are cut, for bounded memory."""
 BATCH = 128
+KEPT = 8_192
+"""Sentences whose reading is remembered: many differ in their numbers alone, and a parser reads stand-ins for those."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
 ENDS = frozenset(".!?;\n•|")
 
@@ -67,6 +69,7 @@ class Parser:
 
     def __init__(self, reader: WordParser) -> None:
         self._reader = reader
+        self._known: dict[tuple[str, ...], Reading] = {}
 
     def parse_many(self, texts: Sequence[tuple[str, Sequence[Token], Sequence[StandIn]]]) -> list[Parse]:
         """The parse of each text.
@@ -81,10 +84,21 @@ class Parser:
             (stretch, result) for result, text in zip(results, texts, strict=True) for stretch in self._stretches(*text)
         )
         while batch := list(islice(pieces, BATCH)):
-            readings = self._reader.read([stretch.words for stretch, _ in batch])
+            readings = self._read([tuple(stretch.words) for stretch, _ in batch])
             for (stretch, result), reading in zip(batch, readings, strict=True):
                 stretch.write(reading, result)
         return [Parse(c.tags, c.heads, c.relations) for c in results]
+
+    def _read(self, sentences: Sequence[tuple[str, ...]]) -> list[Reading]:
+        """The reading of each sentence; equal ones are read once."""
+        found = {words: self._known[words] for words in sentences if words in self._known}
+        unread = [words for words in dict.fromkeys(sentences) if words not in found]
+        new = dict(zip(unread, self._reader.read(unread), strict=True)) if unread else {}
+        if len(self._known) + len(new) > KEPT:
+            self._known = {}
+        self._known |= new
+        found |= new
+        return [found[words] for words in sentences]
 
     def sentences(self, text: str, tokens: Sequence[Token], mentions: Sequence[StandIn]) -> Iterator[list[str]]:
         """The words of each sentence of a text that `parse_many` would have parsed."""

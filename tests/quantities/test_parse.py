@@ -114,6 +114,25 @@ def test_a_text_of_nothing_but_a_restatement_is_read_too():
     assert result.heads[1:] == [1, 2]
 
 
+def test_sentences_that_differ_in_numbers_alone_are_read_once(monkeypatch):
+    monkeypatch.setattr("qbench.quantities.parse.KEPT", 2)
+    pipeline = Stub()
+    parser = Parser(PipelineParser(pipeline))
+
+    def ask(*texts):
+        found = [(text, tokenize(text), numbers_of(tokenize(text))) for text in texts]
+        return parser.parse_many(found)
+
+    first, other, again = ask("It has 12 doors.", "We sold 5 cars.", "It has 1300 doors.")
+    assert (first, pipeline.read) == (again, [["It", "has", "5", "doors", "."], ["We", "sold", "5", "cars", "."]])
+    assert ask("It has 7 doors.") == [first]
+    assert len(pipeline.read) == 2
+    # More than are remembered: all is forgotten, and nothing is lost.
+    assert ask("They have 7 doors.", "It has 8 doors.")[1] == first
+    assert ask("It has 9 doors.", "We sold 6 cars.") == [first, other]
+    assert pipeline.read[2:] == [["They", "have", "5", "doors", "."], *pipeline.read[:2]]
+
+
 def test_no_mention_no_reading():
     pipeline = Stub()
     parsed("Nothing here.", [], pipeline)
