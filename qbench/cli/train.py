@@ -17,4 +17,5 @@ def _train() -> None:
 app.command("bi-encoder")(train_bi_encoder.bi_encoder)
 app.command("colbert")(train_retriever.colbert)
 app.command("splade")(train_retriever.splade)
+app.command("aggretriever")(train_retriever.aggretriever)
 app.command("description-parser")(train_description_parser.description_parser)

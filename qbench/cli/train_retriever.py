@@ -1,4 +1,4 @@
-"""`qbench train colbert` and `qbench train splade`: retrievers tuned on a benchmark's triples."""
+"""`qbench train colbert`, `splade` and `aggretriever`: retrievers tuned on a benchmark's triples."""
 
 from __future__ import annotations
 
@@ -99,6 +99,38 @@ def colbert(
     Example: qbench train colbert my-benchmark -o colbert-ft --model colbert-ir/colbertv2.0
     """
     train_on_triples("colbert", "ColBERT_ft", locals())
+
+
+def aggretriever(
+    bench: Bench,
+    output: Output,
+    model: Model,
+    epochs: Epochs = 2,
+    batch_size: BatchSize = 32,
+    accumulation: Accumulation = 1,
+    lr: Annotated[float, typer.Option(help="Highest learning rate.")] = 2e-5,
+    loss: Loss = LossName.infonce,
+    negatives: Negatives = 1,
+    scale: Scale = 0.0,
+    method: Methods = None,
+    kind: Kinds = None,
+    joint: Joint = None,
+    joint_share: JointShare = 0.25,
+    max_length: MaxLength = 0,
+    max_pairs: MaxPairs = 0,
+    dev_queries: DevQueries = 200,
+    patience: Patience = 2,
+    seed: Seed = 13,
+    overwrite: Overwrite = False,
+) -> None:
+    """Tune an Aggretriever on a benchmark's training triples (WolfPQ 2.2.3).
+
+    An interrupted training goes on after its last finished epoch when the same command is given again. Search with the
+    result as the system "Aggretriever(model=CHECKPOINT)".
+
+    Example: qbench train aggretriever my-benchmark -o aggretriever --model bert-base-uncased
+    """
+    train_on_triples("aggretriever", "Aggretriever", locals())
 
 
 def splade(

@@ -18,7 +18,7 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from qbench.errors import InputError, OptionError, QbenchError
 from qbench.evaluation.buckets import DIMENSIONS
@@ -26,6 +26,7 @@ from qbench.evaluation.measures import DEFAULT_MEASURES, parse_measures
 from qbench.retrieval.grammar import System, parse_system
 from qbench.store import digest, read_text
 from qbench.training.contrastive import ContrastiveRecipe
+from qbench.training.students import Kind
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 _REFERENCE = re.compile(r"\{([^{}]*)\}")
@@ -62,14 +63,14 @@ class Training:
 
     Attributes:
         name: of its folder.
-        kind: "bi-encoder", "colbert" or "splade".
+        kind: "bi-encoder", "colbert", "splade" or "aggretriever".
         bench, model: what is learnt from, and what is tuned.
         joint, teacher: as in `train_retriever`.
         recipe: options of `ContrastiveRecipe`; texts may name inputs.
     """
 
     name: str
-    kind: Literal["bi-encoder", "colbert", "splade"]
+    kind: Kind
     bench: str
     model: str
     joint: str | None = None
@@ -208,7 +209,7 @@ def _training(part: dict[str, Any]) -> Training:
     _only(part, where, (*own, *sorted(options)))
     training = Training(
         _text(part, "name", where),
-        _choice(part, "kind", where, "bi-encoder colbert splade"),
+        _choice(part, "kind", where, " ".join(get_args(Kind))),
         _text(part, "bench", where),
         _text(part, "model", where),
         _text(part, "joint", where) if "joint" in part else None,

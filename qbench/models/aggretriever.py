@@ -219,6 +219,11 @@ class Aggretriever(nn.Module):
         """Numbers in a vector."""
         return self.config.cls_dimension + self.config.agg_dimension
 
+    @property
+    def device(self) -> torch.device:
+        """Where its weights are."""
+        return self.weight.weight.device
+
     def embed(self, features: Mapping[str, Tensor]) -> Tensor:
         """The vectors of a batch, differentiable.
 
@@ -283,7 +288,7 @@ class Aggretriever(nn.Module):
         """What `embed` takes, on the model's device."""
         options = {"padding": True, "truncation": True, "return_tensors": "pt"}
         found = self.tokenizer(list(texts), max_length=self.config.max_length, **options)
-        return {name: tensor.to(self.weight.weight.device) for name, tensor in found.items()}
+        return {name: tensor.to(self.device) for name, tensor in found.items()}
 
     def cut(self, texts: Sequence[str]) -> NDArray[np.bool_]:
         """Which texts have more tokens than it reads, shape (texts,)."""
@@ -293,8 +298,8 @@ class Aggretriever(nn.Module):
         """What a user should know before trusting its rankings; empty for a trained model."""
         if self.config.trained:
             return {}
-        head = "not trained" if self.config.head == "own" else "not trained; no MLM head found, the embeddings serve"
-        return {"aggretriever": head}
+        head = "" if self.config.head == "own" else "; it has no MLM head, and its embeddings serve as one"
+        return {"note": f"this Aggretriever was not trained{head}"}
 
 
 def sliced_maxima(scores: Tensor, slices: int) -> Tensor:

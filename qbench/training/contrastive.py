@@ -33,7 +33,7 @@ Loss = Literal["infonce", "pairwise"]
 
 LOSSES: tuple[Loss, ...] = ("infonce", "pairwise")
 
-LEARNING_RATES: dict[Kind, float] = {"bi-encoder": 2e-5, "colbert": 1e-5, "splade": 2e-5}
+LEARNING_RATES: dict[Kind, float] = {"bi-encoder": 2e-5, "colbert": 1e-5, "splade": 2e-5, "aggretriever": 2e-5}
 """Those of *Numbers Matter* C.3 for ColBERT and SPLADE, which tuned a BERT of 110 million weights."""
 
 Drawn = tuple[int, int, list[int]]
@@ -120,14 +120,14 @@ def train_retriever(
     progress: Progress = silent,
     on_epoch: Callable[[Record], None] | None = None,
 ) -> Manifest:
-    """Tune a retriever on a benchmark's triples; write it as a folder that sentence-transformers opens.
+    """Tune a retriever on a benchmark's triples; write it as a folder that its system opens, and sentence-transformers.
 
     A killed call goes on after the last finished epoch, and then gives the same weights as one that was not killed (on
     a CPU, with the same versions and number of threads). The weights of the epoch with the best nDCG@10 on the
     development part are kept. Where everything was made already, nothing is done.
 
     Args:
-        kind: "bi-encoder", "colbert" or "splade".
+        kind: "bi-encoder", "colbert", "splade", or "aggretriever", which sentence-transformers does not know.
         benchmark: its training part is learnt from, its development part chooses the epoch.
         output: the folder of the checkpoint.
         model: what is tuned, a folder or a name on the hub.
@@ -258,7 +258,7 @@ class _Training:
             "dev": log[best].get("ndcg"),
         }
         with quiet():
-            self.student.network.save_pretrained(str(self.draft.folder), create_model_card=False)
+            self.student.save(self.draft.folder)
         write_json(self.draft.folder / LOG, log)
 
     def _epoch(self, number: int) -> Record:

@@ -1,21 +1,25 @@
-"""The three kinds of encoders that learn from triples, each with one way to embed, to score and to be regularised.
+"""The kinds of encoders that learn from triples, each with one way to embed, to score, to be regularised and saved.
 
-All are models of sentence-transformers, saved and opened by it.
+All but Aggretriever are models of sentence-transformers, saved and opened by it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 from qbench.errors import UnknownNameError
 from qbench.models.single_vector import Role
 
 if TYPE_CHECKING:
+    import torch
     from torch import Tensor
 
-Kind = Literal["bi-encoder", "colbert", "splade"]
+    from qbench.models.aggretriever import Aggretriever
+
+Kind = Literal["bi-encoder", "colbert", "splade", "aggretriever"]
 
 GROUP = 24
 """Texts that go through a model together on a CPU."""
@@ -51,17 +55,27 @@ class Student(Protocol):
         """What is added to the loss, if anything is."""
         ...
 
+    def save(self, folder: Path) -> None:
+        """Write it into a folder, as safetensors."""
+        ...
+
+
+def groups_of(texts: Sequence[str], device: torch.device) -> Iterator[list[int]]:
+    """Places of texts that go through a model together.
+
+    On a CPU padding is what costs: texts go through in groups of like length. A GPU takes them all at once.
+    """
+    order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
+    size = len(texts) if device.type == "cuda" else GROUP
+    return (order[start : start + size] for start in range(0, len(texts), size))
+
 
 def forward(network: Any, texts: Sequence[str], role: Role) -> list[tuple[list[int], dict[str, Tensor]]]:
     """The texts through a model, in groups of like length: their places, and the features of each group."""
     from sentence_transformers.util import batch_to_device
 
-    order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-    # On a CPU padding is what costs: texts go through in groups of like length. A GPU takes them all at once.
-    size = len(texts) if network.device.type == "cuda" else GROUP
     found = []
-    for start in range(0, len(texts), size):
-        places = order[start : start + size]
+    for places in groups_of(texts, network.device):
         # As the encoders do: models that were tuned with prompts get them.
         prompt = network.prompts.get(role) or None
         features = network.preprocess([texts[i] for i in places], prompt=prompt, task=role)
@@ -69,8 +83,18 @@ def forward(network: Any, texts: Sequence[str], role: Role) -> list[tuple[list[i
     return found
 
 
+class _Saved:
+    """A student whose network sentence-transformers saves."""
+
+    network: Any
+
+    def save(self, folder: Path) -> None:
+        """Write it into a folder that sentence-transformers opens."""
+        self.network.save_pretrained(str(folder), create_model_card=False)
+
+
 @dataclass
-class SingleVectorStudent:
+class SingleVectorStudent(_Saved):
     """A bi-encoder: `scale` times the cosine.
 
     Attributes:
@@ -87,7 +111,7 @@ class SingleVectorStudent:
 
         groups = forward(self.network, texts, role)
         vectors = torch.cat([features["sentence_embedding"].float() for _, features in groups])
-        return Embedded(torch.nn.functional.normalize(_restored(vectors, groups), dim=1))
+        return Embedded(torch.nn.functional.normalize(_restored(vectors, [places for places, _ in groups]), dim=1))
 
     def scores(self, queries: Embedded, texts: Embedded) -> Tensor:
         """Scaled cosines."""
@@ -99,7 +123,7 @@ class SingleVectorStudent:
 
 
 @dataclass
-class SparseStudent:
+class SparseStudent(_Saved):
     """SPLADE: dot products over the vocabulary, FLOPS regularisation on both sides.
 
     Attributes:
@@ -121,7 +145,7 @@ class SparseStudent:
 
         groups = forward(self.network, texts, role)
         vectors = torch.cat([features["sentence_embedding"].float() for _, features in groups])
-        return Embedded(_restored(vectors, groups))
+        return Embedded(_restored(vectors, [places for places, _ in groups]))
 
     def scores(self, queries: Embedded, texts: Embedded) -> Tensor:
         """Dot products (*Numbers Matter* eq. 8)."""
@@ -135,7 +159,7 @@ class SparseStudent:
 
 
 @dataclass
-class LateInteractionStudent:
+class LateInteractionStudent(_Saved):
     """ColBERT: MaxSim over the tokens' vectors.
 
     Attributes:
@@ -158,7 +182,8 @@ class LateInteractionStudent:
             room = longest - tokens.shape[1]
             vectors.append(torch.nn.functional.pad(tokens, (0, 0, 0, room)))
             masks.append(torch.nn.functional.pad(features["attention_mask"].bool(), (0, room)))
-        return Embedded(_restored(torch.cat(vectors), groups), _restored(torch.cat(masks), groups))
+        order = [places for places, _ in groups]
+        return Embedded(_restored(torch.cat(vectors), order), _restored(torch.cat(masks), order))
 
     def scores(self, queries: Embedded, texts: Embedded) -> Tensor:
         """Sums over the query's tokens of the best product with the text's (*Numbers Matter* eq. 6)."""
@@ -177,11 +202,45 @@ class LateInteractionStudent:
         return
 
 
-def _restored(rows: Tensor, groups: list[tuple[list[int], dict[str, Tensor]]]) -> Tensor:
+@dataclass
+class AggretrieverStudent:
+    """Aggretriever: dot products of [CLS] and agg* (*WolfPQ* eq. 3.7), which are learnt together.
+
+    Attributes:
+        network: a `qbench.models.aggretriever.Aggretriever`.
+        scale: the dot product's weight in the softmax.
+    """
+
+    network: Aggretriever
+    scale: float = 1.0
+
+    def embed(self, texts: Sequence[str], role: Role) -> Embedded:
+        """Vectors, shape (texts, dimension)."""
+        import torch
+
+        groups = list(groups_of(texts, self.network.device))
+        made = [self.network.embed(self.network.features([texts[i] for i in places])) for places in groups]
+        return Embedded(_restored(torch.cat(made).float(), groups))
+
+    def scores(self, queries: Embedded, texts: Embedded) -> Tensor:
+        """Dot products."""
+        return self.scale * queries.vectors @ texts.vectors.T
+
+    def penalty(self, queries: Embedded, texts: Embedded) -> None:
+        """None."""
+        return
+
+    def save(self, folder: Path) -> None:
+        """Write it into a folder that `Aggretriever.load` opens, as a trained one."""
+        self.network.config = replace(self.network.config, trained=True)
+        self.network.save(folder)
+
+
+def _restored(rows: Tensor, groups: list[list[int]]) -> Tensor:
     """Rows in the order of the texts."""
     import torch
 
-    places = torch.tensor([place for some, _ in groups for place in some], device=rows.device)
+    places = torch.tensor([place for some in groups for place in some], device=rows.device)
     return rows[torch.argsort(places)]
 
 
@@ -213,4 +272,8 @@ def open_student(kind: Kind, model: str, *, max_length: int = 0, scale: float = 
         from qbench.models.multi_vector import load_multi_vector_model
 
         return LateInteractionStudent(load_multi_vector_model(model, max_length=max_length), **given)
-    raise UnknownNameError("unknown kind of model", value=kind, remedy="Known: bi-encoder, colbert, splade")
+    if kind == "aggretriever":
+        from qbench.models.aggretriever import load_aggretriever
+
+        return AggretrieverStudent(load_aggretriever(model, max_length=max_length), **given)
+    raise UnknownNameError("unknown kind of model", value=kind, remedy=f"Known: {', '.join(get_args(Kind))}")

@@ -106,11 +106,11 @@ def test_without_a_head_the_embeddings_serve_and_the_user_is_told(tiny, masked, 
 
     model = load_aggretriever(str(tiny))
     assert model.config.head == "embeddings"
-    assert "no MLM head" in model.notes()["aggretriever"]
+    assert "no MLM head" in model.notes()["note"]
     assert model.config.agg_dimension == model.encoder.config.vocab_size  # fewer than 640
     hidden = torch.randn(2, 32)
     torch.testing.assert_close(model.head(hidden), hidden @ model.encoder.get_input_embeddings().weight.T)
-    assert load_aggretriever(str(masked)).notes() == {"aggretriever": "not trained"}
+    assert load_aggretriever(str(masked)).notes() == {"note": "this Aggretriever was not trained"}
     made = Aggretriever.new(tiny, agg_dimension=8)
     made.config = replace(made.config, trained=True)
     made.save(tmp_path)

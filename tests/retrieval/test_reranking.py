@@ -58,7 +58,7 @@ def test_every_dense_model_reranks_with_the_scores_that_it_retrieves_with(tmp_pa
         found, alone = scores(both, query.query_id), scores(dense, query.query_id)
         assert found == pytest.approx({doc: alone[doc] for doc in found}, rel=1e-5)
     assert both.meta["reranker_documents_cut"] == dense.meta["documents_cut"] == 0
-    assert ("reranker_aggretriever" in both.meta) == (name == "Aggretriever")
+    assert ("reranker_note" in both.meta) == (name == "Aggretriever")
 
 
 @pytest.mark.parametrize("alpha", [0, 0.25, 1])
