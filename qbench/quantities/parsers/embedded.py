@@ -11,6 +11,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
 from qbench.errors import OptionError
 from qbench.quantities.parsers.encoder import Array, Encoder, WordPieces
@@ -49,6 +50,7 @@ class EmbeddedParser:
     def _load(self, folder: Path) -> None:
         with (folder / WEIGHTS).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             weights: Mapping[str, NDArray[np.generic]] = {name: arrays[name] for name in arrays.files}
+        self._blas = ThreadpoolController()
         pieces = WordPieces((folder / VOCABULARY).read_text(encoding="utf-8").split("\n"))
         self._encoder = Encoder(weights, pieces)
         self._tags = [str(tag) for tag in weights["tags"]]
@@ -61,7 +63,9 @@ class EmbeddedParser:
 
     def read(self, sentences: Sequence[Sequence[str]]) -> list[Reading]:
         """The parse of each sentence."""
-        return [reading for group in _groups(sentences) for reading in self._read(group)]
+        # The matrices are so small that threads wait for each other longer than they work; processes share work better.
+        with self._blas.limit(limits=1, user_api="blas"):
+            return [reading for group in _groups(sentences) for reading in self._read(group)]
 
     def _read(self, sentences: Sequence[Sequence[str]]) -> Iterator[Reading]:
         vectors, ends = self._encoder.vectors(sentences)
