@@ -45,7 +45,7 @@ study() { # NAME BENCHMARK [INPUT=VALUE ...]
     done
 }
 
-for suite in ${SUITES:-main cross_dataset masking augmentation numconq}; do
+for suite in ${SUITES:-main cross_dataset masking augmentation numconq storage}; do
     case $suite in
         main)
             study main finance
