@@ -7,9 +7,9 @@
 # made; RESULTS (by default benchmarks/results/suites) gets the tables as Markdown and JSON. It goes on where it was stopped.
 #
 # Sizes, from the environment; the defaults are what two CPU cores can do in some hours:
-#     FILINGS=30 ARTICLES=3000 ABSTRACTS=1500     documents of sec_filings, reuters21578 and rct_abstracts
-#     TRAIN=6000 TEST=600                         queries, at most
-#     EPOCHS=2 PAIRS=6000 BATCH=32 LR=5e-5        of each training
+#     FILINGS=15 ARTICLES=2000 ABSTRACTS=2000     documents of sec_filings, reuters21578 and rct_abstracts
+#     TRAIN=4000 TEST=500                         queries, at most
+#     EPOCHS=2 PAIRS=4000 BATCH=32 LR=5e-5        of each training
 #     SUITES="main masking ..."                   which studies
 set -euo pipefail
 data=$1 model=$2 out=$3 here=$(dirname "$0")
@@ -20,21 +20,21 @@ head_of() { # FILE COUNT
     python -c 'import gzip, itertools, sys
 for line in itertools.islice(gzip.open(sys.argv[1], "rb"), int(sys.argv[2])): sys.stdout.buffer.write(line)' "$1" "$2"
 }
-head_of "$data/corpora/sec_filings.jsonl.gz" "${FILINGS:-30}" > "$out/finance-corpus/sec_filings.jsonl"
-head_of "$data/corpora/reuters21578.jsonl.gz" "${ARTICLES:-3000}" > "$out/finance-corpus/reuters21578.jsonl"
-head_of "$data/corpora/rct_abstracts.jsonl.gz" "${ABSTRACTS:-1500}" > "$out/medical-corpus.jsonl"
+head_of "$data/corpora/sec_filings.jsonl.gz" "${FILINGS:-15}" > "$out/finance-corpus/sec_filings.jsonl"
+head_of "$data/corpora/reuters21578.jsonl.gz" "${ARTICLES:-2000}" > "$out/finance-corpus/reuters21578.jsonl"
+head_of "$data/corpora/rct_abstracts.jsonl.gz" "${ABSTRACTS:-2000}" > "$out/medical-corpus.jsonl"
 
 qbench build-index "$out/finance-corpus" -o "$out/finance-index"
 qbench build-index "$out/medical-corpus.jsonl" -o "$out/medical-index"
 for name in finance medical; do
     qbench gen-queries "$out/$name-index" -o "$out/$name" --expansions "$here/expansions/$name.tsv" \
-        --max-train "${TRAIN:-6000}" --max-dev 300 --max-test "${TEST:-600}"
+        --value-permutation --max-train "${TRAIN:-4000}" --max-dev 300 --max-test "${TEST:-500}"
 done
 
 study() { # NAME BENCHMARK [INPUT=VALUE ...]
     local name=$1 bench=$2 given=()
     shift 2
-    for one in "model=$model" "epochs=${EPOCHS:-2}" "pairs=${PAIRS:-6000}" "batch=${BATCH:-32}" "lr=${LR:-5e-5}" "$@"; do
+    for one in "model=$model" "epochs=${EPOCHS:-2}" "pairs=${PAIRS:-4000}" "batch=${BATCH:-32}" "lr=${LR:-5e-5}" "$@"; do
         given+=(--with "$one")
     done
     qbench leaderboard "$out/$bench" --suite "$here/suites/$name.toml" "${given[@]}" -o "$out/studies"
