@@ -1,6 +1,13 @@
 """Settings for all tests."""
 
+import os
+
 from hypothesis import settings
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # Workers share the cores: libraries of each that take all of them wait for one another.
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
 
 # A slow machine makes no test fail.
 settings.register_profile("qbench", deadline=None)
