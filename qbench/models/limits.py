@@ -15,11 +15,6 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
-def cut_texts(tokenizer: Any, texts: Sequence[str], longest: int) -> int:
-    """How many texts have more tokens than the model reads; arguments as in `too_long`."""
-    return int(too_long(tokenizer, texts, longest).sum())
-
-
 def too_long(tokenizer: Any, texts: Sequence[str], longest: int, markers: int | None = None) -> NDArray[np.bool_]:
     """Which texts have more tokens than the model reads.
 

@@ -22,12 +22,13 @@ import numpy as np
 
 from qbench.errors import InputError
 from qbench.models.folders import model_folder, readable, require_sentence_transformers, require_words
-from qbench.models.limits import cut_texts, positions, refuse_longer, with_smaller_batches
+from qbench.models.limits import positions, refuse_longer, too_long, with_smaller_batches
 from qbench.models.mlm_head import check_head, new_head
 from qbench.models.single_vector import Role
 from qbench.store import read_json
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from scipy.sparse import csr_array
     from sentence_transformers import SparseEncoder
 
@@ -60,8 +61,8 @@ class TermEncoder(Protocol):
         """The weights, shape (texts, dimension), float32; what is kept is above zero."""
         ...
 
-    def cut(self, texts: Sequence[str]) -> int:
-        """How many texts are longer than what it reads."""
+    def cut(self, texts: Sequence[str]) -> NDArray[np.bool_]:
+        """Which texts are longer than what it reads, shape (texts,)."""
         ...
 
 
@@ -126,9 +127,9 @@ class Splade:
         stacked: Any = vstack(parts, format="csr")
         return cast("csr_array", stacked[order])
 
-    def cut(self, texts: Sequence[str]) -> int:
-        """How many texts are longer than what it reads."""
-        return cut_texts(self.model.tokenizer, texts, self.longest)
+    def cut(self, texts: Sequence[str]) -> NDArray[np.bool_]:
+        """Which texts are longer than what it reads, shape (texts,)."""
+        return too_long(self.model.tokenizer, texts, self.longest)
 
     def _batches(self, texts: Sequence[str]) -> Iterator[list[int]]:
         """Texts of like length, by number, so many that the batch's logits stay within `LOGITS`."""

@@ -140,9 +140,11 @@ def build_sparse(
         texts, starts, docs = distinct(passages)
         postings = invert(folder, texts, encoder, progress)
         save_arrays(folder, {"starts": starts, "docs": docs})
-        blocks = (passages.slice(start, BLOCK).to_list() for start in range(0, len(passages), BLOCK))
-        cut = sum(encoder.cut(block) for block in blocks)
-        write_json(folder / META, {"documents_cut": cut, "mean_terms": round(postings / max(len(texts), 1), 1)})
+        blocks = (texts.slice(start, BLOCK).to_list() for start in range(0, len(texts), BLOCK))
+        cut = np.concatenate([np.empty(0, bool), *map(encoder.cut, blocks)])
+        # Of documents, and not of texts.
+        counted = int(np.diff(starts)[cut].sum())
+        write_json(folder / META, {"documents_cut": counted, "mean_terms": round(postings / max(len(texts), 1), 1)})
 
     return stored(root, "sparse", {**params, "version": __version__}, make)
 

@@ -8,7 +8,7 @@ import pytest
 
 from qbench.errors import OptionError
 from qbench.models.blocks import encode_blocks, remove_blocks
-from qbench.models.limits import cut_texts, with_smaller_batches
+from qbench.models.limits import too_long, with_smaller_batches
 from tests.encoder_factories import tiny_bert
 
 TEXTS = pl.Series([f"text {n}" for n in range(10)])
@@ -51,8 +51,8 @@ def test_texts_that_are_longer_than_the_model_reads_are_counted(tmp_path):
 
     tokenizer = AutoTokenizer.from_pretrained(tiny_bert(tmp_path / "tiny", ["fox"]))
     texts = ["fox " * 30, "fox " * 31, "", "fox", "x" * 100]
-    assert cut_texts(tokenizer, texts, 32) == 2
-    assert cut_texts(tokenizer, [], 32) == 0
+    assert too_long(tokenizer, texts, 32).sum() == 2
+    assert too_long(tokenizer, [], 32).size == 0
 
 
 def test_batches_shrink_until_they_fit():

@@ -49,7 +49,7 @@ class Table:
         return csr_array(dense * (2 if role == "query" else 1))
 
     def cut(self, texts):
-        return sum(len(text) > 12 for text in texts)
+        return np.array([len(text) > 12 for text in texts], dtype=bool)
 
 
 def built(folder, texts, encoder, progress=lambda *_: None):
