@@ -6,10 +6,11 @@
 # DATA holds corpora/*.jsonl.gz and retrieval/numconq-*; MODEL is the folder of an encoder; OUT gets everything that is
 # made; RESULTS (by default benchmarks/results/suites) gets the tables as Markdown and JSON. It goes on where it was stopped.
 #
-# Sizes, from the environment; the defaults are what two CPU cores can do in some hours:
+# Sizes, from the environment; the defaults are what two CPU cores can do in an hour or two:
 #     FILINGS=15 ARTICLES=2000 ABSTRACTS=2000     documents of sec_filings, reuters21578 and rct_abstracts
 #     TRAIN=4000 TEST=500                         queries, at most
-#     EPOCHS=2 PAIRS=4000 BATCH=32 LR=5e-5        of each training
+#     EPOCHS=2 PAIRS=2000 BATCH=32 LR=5e-5        of each training: epochs, positives in each, batch, learning rate,
+#     LENGTH=96 DEV=60                            tokens that are read, development queries
 #     SUITES="main masking ..."                   which studies
 set -euo pipefail
 data=$1 model=$2 out=$3 here=$(dirname "$0")
@@ -34,7 +35,8 @@ done
 study() { # NAME BENCHMARK [INPUT=VALUE ...]
     local name=$1 bench=$2 given=()
     shift 2
-    for one in "model=$model" "epochs=${EPOCHS:-2}" "pairs=${PAIRS:-4000}" "batch=${BATCH:-32}" "lr=${LR:-5e-5}" "$@"; do
+    for one in "model=$model" "epochs=${EPOCHS:-2}" "pairs=${PAIRS:-2000}" "batch=${BATCH:-32}" "lr=${LR:-5e-5}" \
+        "length=${LENGTH:-96}" "dev=${DEV:-60}" "$@"; do
         given+=(--with "$one")
     done
     qbench leaderboard "$out/$bench" --suite "$here/suites/$name.toml" "${given[@]}" -o "$out/studies"
