@@ -6,10 +6,10 @@
 # DATA holds corpora/*.jsonl.gz and retrieval/numconq-*; MODEL is the folder of an encoder; OUT gets everything that is
 # made; RESULTS (by default benchmarks/results/suites) gets the tables as Markdown and JSON. It goes on where it was stopped.
 #
-# Sizes, from the environment; the defaults are what two CPU cores can do in an hour or two:
+# Sizes, from the environment; the defaults are what two CPU cores can do in two hours or three:
 #     FILINGS=15 ARTICLES=2000 ABSTRACTS=2000     documents of sec_filings, reuters21578 and rct_abstracts
 #     TRAIN=4000 TEST=500                         queries, at most
-#     EPOCHS=2 PAIRS=2000 BATCH=32 LR=5e-5        of each training: epochs, positives in each, batch, learning rate,
+#     EPOCHS=1 PAIRS=1600 BATCH=16 LR=1e-4        of each training: epochs, positives in each, batch, learning rate,
 #     LENGTH=96 DEV=60                            tokens that are read, development queries
 #     SUITES="main masking ..."                   which studies
 set -euo pipefail
@@ -35,7 +35,7 @@ done
 study() { # NAME BENCHMARK [INPUT=VALUE ...]
     local name=$1 bench=$2 given=()
     shift 2
-    for one in "model=$model" "epochs=${EPOCHS:-2}" "pairs=${PAIRS:-2000}" "batch=${BATCH:-32}" "lr=${LR:-5e-5}" \
+    for one in "model=$model" "epochs=${EPOCHS:-1}" "pairs=${PAIRS:-1600}" "batch=${BATCH:-16}" "lr=${LR:-1e-4}" \
         "length=${LENGTH:-96}" "dev=${DEV:-60}" "$@"; do
         given+=(--with "$one")
     done
