@@ -35,11 +35,9 @@ done
 study() { # NAME BENCHMARK [INPUT=VALUE ...]
     local name=$1 bench=$2 given=()
     shift 2
-    for one in "model=$model" "epochs=${EPOCHS:-1}" "pairs=${PAIRS:-1600}" "batch=${BATCH:-16}" "lr=${LR:-1e-4}" \
-        "length=${LENGTH:-96}" "dev=${DEV:-60}" "$@"; do
-        given+=(--with "$one")
-    done
-    qbench leaderboard "$out/$bench" --suite "$here/suites/$name.toml" "${given[@]}" -o "$out/studies"
+    for one in "model=$model" "$@"; do given+=(--with "$one"); done
+    # Exit status 1 says that rows have no run: the tables say which.
+    qbench leaderboard "$out/$bench" --suite "$here/suites/$name.toml" "${given[@]}" -o "$out/studies" || [ $? = 1 ]
     for page in "$out/studies/$name-$bench"/*/leaderboard.{md,json} "$out/studies/$name-$bench"/suite.{md,json}; do
         place=$results/${page#"$out/studies/"}
         mkdir -p "$(dirname "$place")"
@@ -47,17 +45,20 @@ study() { # NAME BENCHMARK [INPUT=VALUE ...]
     done
 }
 
+trainings=("epochs=${EPOCHS:-1}" "pairs=${PAIRS:-1600}" "batch=${BATCH:-16}" "lr=${LR:-1e-4}" "length=${LENGTH:-96}" "dev=${DEV:-60}")
+
 for suite in ${SUITES:-main cross_dataset masking augmentation numconq storage}; do
     case $suite in
         main)
-            study main finance
-            study main medical
+            study main finance "${trainings[@]}"
+            study main medical "${trainings[@]}"
             ;;
-        cross_dataset) study cross_dataset finance "other=$out/medical" ;;
+        cross_dataset) study cross_dataset finance "other=$out/medical" "${trainings[@]}" ;;
         numconq)
-            study numconq finance "imdb=$data/retrieval/numconq-imdb" \
+            study numconq finance "${trainings[@]}" "imdb=$data/retrieval/numconq-imdb" \
                 "league=$data/retrieval/numconq-league" "olympic=$data/retrieval/numconq-olympic"
             ;;
-        *) study "$suite" finance ;;
+        storage) study storage finance ;;
+        *) study "$suite" finance "${trainings[@]}" ;;
     esac
 done

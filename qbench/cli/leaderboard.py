@@ -110,7 +110,11 @@ def leaderboard(
     dry_run: DryRun = False,
     suite: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Run a study instead: trainings, several boards, and tables over them."),
+        typer.Option(
+            metavar="FILE",
+            help="Run a study instead: trainings, several boards, tables over them. A file, or one that comes with "
+            "qbench: main, cross_dataset, masking, augmentation, numconq, storage.",
+        ),
     ] = None,
     given: Annotated[
         list[str] | None,

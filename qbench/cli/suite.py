@@ -43,6 +43,7 @@ def show_suite(
     import typer
 
     from qbench.cli.console import note, out, progress
+    from qbench.errors import OptionError
     from qbench.leaderboard.suite_documents import renderables
     from qbench.leaderboard.suite_run import plan_suite, run_suite, study_name
     from qbench.leaderboard.suites import read_suite
@@ -52,6 +53,8 @@ def show_suite(
     _refuse(context, others, "a suite's own file says this", "Leave it away, or change the file")
     suite, inputs = read_suite(path), _inputs(given)
     if benchmark is not None:
+        if "bench" in inputs:
+            raise OptionError("the benchmark is named twice", value=inputs["bench"], remedy="Leave --with bench= away")
         inputs = {"bench": str(benchmark), **inputs}
     if dry_run:
         for line in plan_suite(suite, inputs):
@@ -62,9 +65,11 @@ def show_suite(
         result = run_suite(suite, inputs, folder, progress=advance, tell=note, **options)
     show(out(), renderables(result))
     note(f"Written to {folder / study_name(suite, inputs)}: suite.md, suite.json, and a folder for each leaderboard")
-    lost = sum(len(board.problems) for board in result.boards.values())
-    if lost:
-        note(f"{lost} rows have no run; the reasons stand in suite.md")
+    access = options["access"]
+    if access.budget.calls:
+        note(f"Asked of servers: {access.budget}")
+    if result.lost:
+        note(f"Rows without a run: {result.lost}; the reasons stand in suite.md")
         raise typer.Exit(1)
 
 
@@ -76,6 +81,8 @@ def _inputs(given: list[str]) -> dict[str, str]:
         name, sign, value = text.partition("=")
         if not sign or not name.strip() or not value.strip():
             raise OptionError("an input is written NAME=VALUE", value=text)
+        if name.strip() in inputs:
+            raise OptionError("this input is given twice", value=name.strip())
         inputs[name.strip()] = value.strip()
     return inputs
 

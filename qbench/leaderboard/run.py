@@ -95,7 +95,7 @@ def run_leaderboard(
         resamples, seed: of the tests.
         workers: processes that extract quantities; as many as cores by default.
         access: how systems that ask a server may do so: recording, budget, patience; by default without a limit, and
-            recorded in `output`/answers.sqlite.
+            recorded in `work`/answers.sqlite.
         progress: told what is being done.
 
     Raises:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from qbench.leaderboard.documents import MISSING, escape, grid, plain, problems
+from qbench.training.contrastive import ContrastiveRecipe
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -26,7 +28,8 @@ def cell_text(cell: SuiteCell | None) -> str:
         return MISSING
     if cell.change is None:
         return f"{cell.mean:.3f}"
-    return f"{cell.mean:.3f} ({cell.change:+.3f}{'*' if cell.significant else ''})"
+    marks = ("*" if cell.significant else "") + ("†" if cell.differs else "")
+    return f"{cell.mean:.3f} ({cell.change:+.3f}{marks})"
 
 
 def markdown(result: SuiteResult) -> str:
@@ -34,14 +37,16 @@ def markdown(result: SuiteResult) -> str:
     suite = result.suite
     lines = [f"# {escape(suite.title)}", ""]
     lines += [escape(suite.about), ""] if suite.about else []
-    lines += [f"`qbench leaderboard --suite {plain(suite.name)}.toml{_given(result)}`", ""]
+    lines += [f"`{plain(_command(result)).replace('`', ' ')}`", ""]
     for table in result.tables:
         lines += _table(table)
     lines += ["## Made from", "", *grid(["input", "what", "given"], _inputs(result), text_columns=3)]
     trainings = result.about.get("trainings", {})
     if trainings:
-        header = ["training", "of", "queries", "positives", "best epoch", "dev nDCG@10 before", "after", "options"]
-        lines += [*grid(header, [_training(name, one) for name, one in trainings.items()], text_columns=2)]
+        header = ["training", "of", "on", "recipe", "queries", "positives", "best epoch", "nDCG@10 before", "after"]
+        lines += [*grid(header, [_training(name, one) for name, one in trainings.items()], text_columns=4)]
+        lines += ["nDCG@10 is that on development queries, before training and after the best epoch.", ""]
+    lines += [f"- {escape(note)}" for note in result.notes] + ([""] if result.notes else [])
     lines += ["## Boards", ""]
     for name, board in result.boards.items():
         facts = board.about["benchmark"]
@@ -50,23 +55,30 @@ def markdown(result: SuiteResult) -> str:
             f"{facts['queries']} queries, {facts['documents']} documents"
         )
         lines += [f"    - {escape(note)}" for note in (*problems(board), *board.notes)]
+    lines += [f"- {escape(name)}: no row has a run: {escape(reason)}" for name, reason in result.failed.items()]
     versions = ", ".join(f"{name} {version}" for name, version in result.about.get("versions", {}).items())
     return "\n".join([*lines, "", escape(versions), ""])
 
 
 def as_dict(result: SuiteResult) -> dict[str, Any]:
-    """What JSON can say of it; the boards have their own files."""
+    """The page as data; the boards have files of their own, with every figure."""
+    boards = {
+        name: {**board.about["benchmark"], "notes": list(board.notes), "problems": problems(board)}
+        for name, board in result.boards.items()
+    }
     return {
         "title": result.suite.title,
+        "about": result.suite.about,
+        "command": _command(result),
         **result.about,
-        "boards": {name: {**board.about["benchmark"]} for name, board in result.boards.items()},
+        "notes": list(result.notes),
+        "boards": {**boards, **{name: {"problems": [reason]} for name, reason in result.failed.items()}},
         "tables": [
             {
                 "title": table.title,
                 "columns": list(table.columns),
                 "rows": {
-                    row: [None if cell is None else {**asdict(cell), "significant": cell.significant} for cell in cells]
-                    for row, cells in table.rows.items()
+                    row: [None if cell is None else _cell(cell) for cell in cells] for row, cells in table.rows.items()
                 },
                 "notes": list(table.notes),
             }
@@ -89,13 +101,19 @@ def renderables(result: SuiteResult) -> list[RenderableType]:
     return parts
 
 
-def _given(result: SuiteResult) -> str:
-    """The inputs as options, folders by their names."""
-    words = []
+def _cell(cell: SuiteCell) -> dict[str, Any]:
+    return {**asdict(cell), "significant": cell.significant, "differs": cell.differs}
+
+
+def _command(result: SuiteResult) -> str:
+    """What makes the page again, folders by their names."""
+    words = ["qbench", "leaderboard", "--suite", f"{result.suite.name}.toml"]
     for name, about in result.about.get("inputs", {}).items():
         what: Mapping[str, str] = about
-        words.append(f" --with {name}={plain(what.get('benchmark') or what.get('model') or what['value'])}")
-    return "".join(words)
+        words += ["--with", f"{name}={what.get('benchmark') or what.get('model') or what['value']}"]
+    for name, value in result.about.get("tests", {}).items():
+        words += [f"--{name}", str(value)]
+    return shlex.join(words)
 
 
 def _table(table: SuiteTable) -> list[str]:
@@ -116,18 +134,31 @@ def _inputs(result: SuiteResult) -> list[list[str]]:
 
 def _training(name: str, one: Mapping[str, Any]) -> list[str]:
     counts = one["counts"]
-    shown = ("epochs", "batch_size", "lr", "loss", "methods", "kinds", "max_pairs", "max_length", "seed")
-    options = ", ".join(f"{option} {_value(one[option])}" for option in shown if one[option] not in ([], ()))
-    dev = ["-" if counts[key] is None else f"{counts[key]:.3f}" for key in ("dev_untrained", "dev")]
+    dev = [MISSING if counts[key] is None else f"{counts[key]:.3f}" for key in ("dev_untrained", "dev")]
+    teacher = f", taught by {one['teacher_name']}" if one.get("teacher_name") else ""
+    joint = f" and {one['joint_name']}" if one.get("joint_name") else ""
     return [
         escape(name),
-        escape(f"{one['trained']} from {one['base_name']}"),
+        escape(f"{one['trained']} from {one['base_name']}{teacher}"),
+        escape(f"{one['benchmark_name']}{joint}"),
+        escape(_recipe(one)),
         f"{counts['queries']:,}",
         f"{counts['positives']:,}",
         f"{counts['best_epoch']} of {counts['epochs']}",
         *dev,
-        escape(options),
     ]
+
+
+def _recipe(one: Mapping[str, Any]) -> str:
+    """What a training does otherwise than by default."""
+    usual = asdict(ContrastiveRecipe())
+    ignored = {"loss", "negatives"} if one.get("teacher_name") else set()
+    other = {name: one[name] for name in set(usual) & set(one) - ignored if _list(one[name]) != usual[name]}
+    return ", ".join(f"{name} {_value(value)}" for name, value in sorted(other.items()))
+
+
+def _list(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _value(value: object) -> str:

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from qbench.errors import OptionError
-from qbench.evaluation.significance import LEVEL, Scores, holm, summarise
-from qbench.leaderboard.suites import Suite, Table
+import numpy as np
+
+from qbench.evaluation.significance import LEVEL, holm, sign_flip_test
+from qbench.leaderboard.suite_types import Suite, Table
+from qbench.randomness import generator
 
 if TYPE_CHECKING:
-    import polars as pl
+    from numpy.typing import NDArray
 
     from qbench.leaderboard.table import Leaderboard, Row
 
 Key = tuple[str, str]
 """A column: a board, and a measure or a bucket."""
+
+Place = tuple[str, Key]
+"""A row and a column."""
 
 
 @dataclass(frozen=True)
@@ -28,17 +33,26 @@ class SuiteCell:
         base: what it is compared with, a row or a board; "" for nothing.
         change: mean less that of the base; None where there is nothing to compare with.
         p: of the difference, after Holm; None where it is not tested.
+        other: the row whose change from board to board this one's is compared with; "" for none.
+        p_other: of the difference between both changes, after Holm.
     """
 
     mean: float
     base: str = ""
     change: float | None = None
     p: float | None = None
+    other: str = ""
+    p_other: float | None = None
 
     @property
     def significant(self) -> bool:
         """Whether the difference is."""
         return self.p is not None and self.p < LEVEL
+
+    @property
+    def differs(self) -> bool:
+        """Whether it changed significantly more or less than the other row."""
+        return self.p_other is not None and self.p_other < LEVEL
 
 
 @dataclass(frozen=True)
@@ -66,9 +80,6 @@ def make_table(table: Table, suite: Suite, boards: Mapping[str, Leaderboard], re
         suite: gives the order of rows.
         boards: name -> leaderboard.
         resamples, seed: of the tests of changes from board to board.
-
-    Raises:
-        OptionError: changes are asked for between boards with other queries.
     """
     shown = {name: boards[name] for name in table.boards or boards}
     order = [row for board in suite.boards if board.name in shown for row in board.systems]
@@ -77,16 +88,23 @@ def make_table(table: Table, suite: Suite, boards: Mapping[str, Leaderboard], re
         return _buckets(table, shown, rows)
     measures = {name: table.measures or board.measures for name, board in shown.items()}
     keys = [(name, measure) for name in shown for measure in measures[name]]
-    cells = {(row, key): _cell(shown, key, row, table.against.get(row)) for row in rows for key in keys}
     if table.change_from is not None:
-        cells |= _changes(table, shown, rows, keys, cells, resamples, seed)
+        cells = _changes(table, shown, rows, keys, _Tests(resamples, seed))
+    else:
+        cells = _differences(table, shown, rows, keys)
     heads = tuple(_head(key, one_board=len(shown) == 1, one_measure=len(table.measures) == 1) for key in keys)
     return SuiteTable(
         table.title,
         heads,
-        {row: tuple(cells[row, key] for key in keys) for row in rows},
-        _notes(table, resamples),
+        {row: tuple(cells.get((row, key)) for key in keys) for row in rows},
+        _notes(table, resamples, [cell for cell in cells.values() if cell.p is not None]),
     )
+
+
+@dataclass(frozen=True)
+class _Tests:
+    resamples: int
+    seed: int
 
 
 def _head(key: Key, *, one_board: bool, one_measure: bool) -> str:
@@ -100,85 +118,89 @@ def _row(board: Leaderboard, name: str) -> Row | None:
     return next((row for row in board.rows if row.entry.system == name and row.cells), None)
 
 
-def _cell(boards: Mapping[str, Leaderboard], key: Key, name: str, base: str | None) -> SuiteCell | None:
-    """A figure, and how it compares with another row of its board."""
-    board, measure = boards[key[0]], key[1]
-    row = _row(board, name)
-    if row is None:
-        return None
-    mean = row.cells[measure].mean
-    other = None if base is None else _row(board, base)
-    if other is None or base is None:
-        return SuiteCell(mean)
-    p = _p(board.pairs, measure, row.entry.label, other.entry.label)
-    return SuiteCell(mean, base, mean - other.cells[measure].mean, p)
-
-
-def _p(pairs: pl.DataFrame, measure: str, a: str, b: str) -> float | None:
-    import polars as pl
-
-    first, second = sorted((a, b))
-    found = pairs.filter((pl.col("measure") == measure) & (pl.col("a") == first) & (pl.col("b") == second))
-    return float(found["p_holm"][0]) if found.height else None
-
-
-def _changes(
-    table: Table,
-    boards: Mapping[str, Leaderboard],
-    rows: Sequence[str],
-    keys: Sequence[Key],
-    cells: Mapping[tuple[str, Key], SuiteCell | None],
-    resamples: int,
-    seed: int,
-) -> dict[tuple[str, Key], SuiteCell]:
-    """The cells that are compared with another board: same row, same queries. Holm over all of a measure."""
-    start = table.change_from
-    assert start is not None  # noqa: S101  the caller asks only then
-    found: dict[tuple[str, Key], SuiteCell] = {}
-    for measure in dict.fromkeys(measure for _, measure in keys):
-        tested: list[tuple[str, Key, float, float]] = []
-        for row in rows:
-            there = [key for key in keys if key[1] == measure and key[0] != start and cells[row, key] is not None]
-            if not there or cells.get((row, (start, measure))) is None:
-                continue
-            frame = _scores(boards, [start, *(key[0] for key in there)], row, measure)
-            _, pairs = summarise(
-                _paired(table, frame), resamples=resamples, seed=seed, comparable=lambda a, b: start in (a, b)
-            )
-            for a, b, difference, p in pairs.select("a", "b", "difference", "p").iter_rows():
-                other, sign = (b, -1.0) if a == start else (a, 1.0)
-                tested.append((row, (other, measure), sign * difference, p))
-        adjusted = holm([p for *_, p in tested])
-        for (row, key, change, _), p in zip(tested, adjusted, strict=True):
-            cell = cells[row, key]
-            assert cell is not None  # noqa: S101  chosen above
-            found[row, key] = SuiteCell(cell.mean, start, change, float(p))
+def _means(boards: Mapping[str, Leaderboard], rows: Sequence[str], keys: Sequence[Key]) -> dict[Place, SuiteCell]:
+    """The figures, compared with nothing."""
+    found = {}
+    for row in rows:
+        for key in keys:
+            shown = _row(boards[key[0]], row)
+            if shown is not None:
+                found[row, key] = SuiteCell(shown.cells[key[1]].mean)
     return found
 
 
-def _scores(boards: Mapping[str, Leaderboard], names: Sequence[str], row: str, measure: str) -> pl.DataFrame:
+def _differences(
+    table: Table, boards: Mapping[str, Leaderboard], rows: Sequence[str], keys: Sequence[Key]
+) -> dict[Place, SuiteCell]:
+    """Figures compared with other rows of their boards. Holm over all comparisons that the table shows of a measure."""
+    cells = _means(boards, rows, keys)
+    for measure in dict.fromkeys(measure for _, measure in keys):
+        asked = [
+            (row, key, base)
+            for row, base in table.against.items()
+            for key in keys
+            if key[1] == measure and (row, key) in cells and (base, key) in cells
+        ]
+        adjusted = holm([_p(boards[key[0]], measure, row, base) for row, key, base in asked])
+        for (row, key, base), p in zip(asked, adjusted, strict=True):
+            mean = cells[row, key].mean
+            cells[row, key] = SuiteCell(mean, base, mean - cells[base, key].mean, float(p))
+    return cells
+
+
+def _p(board: Leaderboard, measure: str, row: str, base: str) -> float:
+    """Of the difference between two rows of a board, before any correction."""
     import polars as pl
 
-    parts = []
-    for name in names:
-        shown = _row(boards[name], row)
-        assert shown is not None  # noqa: S101  only rows with figures are asked for
-        part = boards[name].scores.filter((pl.col("label") == shown.entry.label) & (pl.col("measure") == measure))
-        parts.append(part.with_columns(label=pl.lit(name)))
-    return pl.concat(parts)
+    labels = sorted(shown.entry.label for shown in (_row(board, row), _row(board, base)) if shown is not None)
+    pair = (pl.col("measure") == measure) & (pl.col("a") == labels[0]) & (pl.col("b") == labels[1])
+    return float(board.pairs.filter(pair)["p"].item())
 
 
-def _paired(table: Table, frame: pl.DataFrame) -> Scores:
-    queries = {name[0]: set(part["query_id"]) for name, part in frame.group_by("label")}
-    first = queries[table.change_from]
-    other = next((name for name, ids in queries.items() if ids != first), None)
-    if other is not None:
-        raise OptionError(
-            f"table {table.title} compares boards with other queries",
-            value=f"{table.change_from} and {other}",
-            remedy="Leave change_from away, or mask one benchmark for both",
-        )
-    return Scores.from_frame(frame)
+def _changes(
+    table: Table, boards: Mapping[str, Leaderboard], rows: Sequence[str], keys: Sequence[Key], tests: _Tests
+) -> dict[Place, SuiteCell]:
+    """Figures compared with those of another board: same row, same queries; and changes with those of other rows.
+
+    Holm over all changes of a measure, and over all comparisons of changes.
+    """
+    start = str(table.change_from)
+    cells = _means(boards, rows, keys)
+    for measure in dict.fromkeys(measure for _, measure in keys):
+        changes = {
+            (row, key): _values(boards[key[0]], row, measure) - _values(boards[start], row, measure)
+            for row, key in cells
+            if key[1] == measure and key[0] != start and (row, (start, measure)) in cells
+        }
+        names = [f"{row}\x1f{board}" for row, (board, _) in changes]
+        adjusted = holm(_sign_tests(names, list(changes.values()), tests))
+        for (place, change), p in zip(changes.items(), adjusted, strict=True):
+            # Adding 0 makes of -0.0 what it is.
+            cells[place] = SuiteCell(cells[place].mean, start, float(change.mean()) + 0.0, float(p))
+        asked = [(row, key, table.against[row]) for row, key in changes if (table.against.get(row), key) in changes]
+        names = [f"{row}\x1f{base}\x1f{key[0]}" for row, key, base in asked]
+        between = _sign_tests(names, [changes[row, key] - changes[base, key] for row, key, base in asked], tests)
+        for (row, key, base), p in zip(asked, holm(between), strict=True):
+            cells[row, key] = replace(cells[row, key], other=base, p_other=float(p))
+    return cells
+
+
+def _values(board: Leaderboard, row: str, measure: str) -> NDArray[np.float64]:
+    """A row's scores by query, ordered by query id."""
+    import polars as pl
+
+    shown = _row(board, row)
+    assert shown is not None  # noqa: S101  only rows with figures are asked for
+    part = board.scores.filter((pl.col("label") == shown.entry.label) & (pl.col("measure") == measure))
+    return part.sort("query_id")["value"].to_numpy()
+
+
+def _sign_tests(names: Sequence[str], differences: Sequence[NDArray[np.float64]], tests: _Tests) -> list[float]:
+    """The p of each of some differences by query, before any correction."""
+    return [
+        float(sign_flip_test(some[None, :], tests.resamples, generator(tests.seed, "sign flips", name))[0])
+        for name, some in zip(names, differences, strict=True)
+    ]
 
 
 def _buckets(table: Table, boards: Mapping[str, Leaderboard], rows: Sequence[str]) -> SuiteTable:
@@ -187,13 +209,13 @@ def _buckets(table: Table, boards: Mapping[str, Leaderboard], rows: Sequence[str
 
     keys: list[Key] = []
     heads: list[str] = []
-    cells: dict[tuple[str, Key], SuiteCell] = {}
+    cells: dict[Place, SuiteCell] = {}
     for name, board in boards.items():
         measure = table.measures[0] if table.measures else board.primary
         part = board.buckets.filter((pl.col("dimension") == table.columns) & (pl.col("measure") == measure))
         for bucket, queries in part.select("bucket", "queries").unique(maintain_order=True).iter_rows():
             keys.append((name, bucket))
-            heads.append(("" if len(boards) == 1 else f"{name}: ") + f"{bucket} ({queries})")
+            heads.append(("" if len(boards) == 1 else f"{name}, {measure}: ") + f"{bucket} ({queries})")
         names = {row.entry.label: row.entry.system for row in board.rows}
         for bucket, label, mean in part.select("bucket", "label", "mean").iter_rows():
             cells[names[label], (name, bucket)] = SuiteCell(mean)
@@ -206,16 +228,19 @@ def _buckets(table: Table, boards: Mapping[str, Leaderboard], rows: Sequence[str
     )
 
 
-def _notes(table: Table, resamples: int) -> tuple[str, ...]:
+def _notes(table: Table, resamples: int, tested: Sequence[SuiteCell]) -> tuple[str, ...]:
+    shown = (f"{', '.join(table.measures)}.",) if table.measures else ()
+    if not tested:
+        return shown
+    how = f"paired randomisation, two-sided, {resamples} resamples, level {LEVEL}, Holm over a measure's in this table"
+    pairs = ", ".join(f"{row} with {base}" for row, base in table.against.items())
+    notes = [*shown]
     if table.change_from is not None:
-        return (
-            f"In parentheses: change from {table.change_from}, on the same queries. *: significant (paired "
-            f"randomisation, two-sided, {resamples} resamples, Holm over all changes of a measure, level {LEVEL}).",
-        )
-    if table.against:
-        pairs = ", ".join(f"{row} with {base}" for row, base in table.against.items())
-        return (
-            f"In parentheses: the difference from another row ({pairs}). *: significant (paired randomisation, "
-            f"two-sided, {resamples} resamples, Holm over all pairs of a board's measure, level {LEVEL}).",
-        )
-    return ()
+        notes.append(f"In parentheses: change from {table.change_from}, on the same queries. *: significant ({how}).")
+        if pairs:
+            notes.append(f"†: changed significantly more or less than another row ({pairs}; tested alike).")
+    else:
+        notes.append(f"In parentheses: the difference from another row ({pairs}). *: significant ({how}).")
+    if len(tested) / (resamples + 1) >= LEVEL:
+        notes.append(f"With {resamples} resamples no difference can be significant after Holm: use more.")
+    return tuple(notes)

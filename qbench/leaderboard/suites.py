@@ -1,4 +1,4 @@
-"""Suites: a study as a file. What is masked, what is trained, which boards are made, and the tables over them.
+"""Suites: a study as a file.
 
 A suite is TOML. Its parts name each other in braces: `{bench}` is the input of that name, `{colbert-ft}` the checkpoint
 of that training, `{masked}` the benchmark of that masking.
@@ -7,160 +7,57 @@ of that training, `{masked}` the benchmark of that masking.
     [[mask]]            name, bench, what
     [[train]]           name, kind, bench, model [, joint, teacher, and any option of `ContrastiveRecipe`]
     [[board]]           name, bench, systems [, conditions, split, measures, depth, qrels]
-    [[table]]           title, columns [, measures, boards, against, change_from]
+    [[table]]           title [, columns, measures, boards, against, change_from]
 """
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from qbench.errors import InputError, OptionError, QbenchError
 from qbench.evaluation.buckets import DIMENSIONS
 from qbench.evaluation.measures import DEFAULT_MEASURES, parse_measures
-from qbench.retrieval.grammar import System, parse_system
-from qbench.store import digest, read_text
+from qbench.leaderboard.suite_types import (
+    REFERENCE,
+    Board,
+    Input,
+    Mask,
+    Suite,
+    Table,
+    Training,
+    filled,
+    recipe_of,
+    systems_of,
+)
+from qbench.resources import resource
+from qbench.store import read_text
 from qbench.training.contrastive import ContrastiveRecipe
 from qbench.training.students import Kind
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
-_REFERENCE = re.compile(r"\{([^{}]*)\}")
 
 COLUMNS = ("boards", *DIMENSIONS)
 """What a table's columns are: the boards, or the buckets of a dimension."""
 
 
-@dataclass(frozen=True)
-class Input:
-    """What a user gives: a folder, a model's name, a number.
-
-    Attributes:
-        help: what it is.
-        default: taken where none is given; may name inputs that stand before it. None where one must be given.
-    """
-
-    help: str
-    default: str | None = None
-
-
-@dataclass(frozen=True)
-class Mask:
-    """A benchmark to make by masking `what` of the documents of `bench`."""
-
-    name: str
-    bench: str
-    what: Literal["values", "units"]
-
-
-@dataclass(frozen=True)
-class Training:
-    """A checkpoint to make.
-
-    Attributes:
-        name: of its folder.
-        kind: "bi-encoder", "colbert", "splade" or "aggretriever".
-        bench, model: what is learnt from, and what is tuned.
-        joint, teacher: as in `train_retriever`.
-        recipe: options of `ContrastiveRecipe`; texts may name inputs.
-    """
-
-    name: str
-    kind: Kind
-    bench: str
-    model: str
-    joint: str | None = None
-    teacher: str | None = None
-    recipe: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Board:
-    """A leaderboard to make.
-
-    Attributes:
-        name: of its folder, and over its column.
-        bench: what is searched.
-        systems: the name of a row -> a system in the grammar.
-        conditions: where systems take the queries' conditions from.
-        split, measures, depth, qrels: as in `run_leaderboard`.
-    """
-
-    name: str
-    bench: str
-    systems: Mapping[str, str]
-    conditions: Literal["given", "parsed"] = "parsed"
-    split: Literal["train", "dev", "test"] = "test"
-    measures: tuple[str, ...] = DEFAULT_MEASURES
-    depth: int = 1000
-    qrels: str | None = None
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table over boards: a row for each of their rows.
-
-    Attributes:
-        title: over it.
-        columns: "boards", or a dimension of buckets ("comparator", "kind", ...).
-        measures: shown in each column; () for the boards' own, with buckets the boards' first.
-        boards: those that are shown; () for all.
-        against: row -> the row of the same board that it is compared with.
-        change_from: the board that the other boards' figures are compared with, row by row.
-    """
-
-    title: str
-    columns: str = "boards"
-    measures: tuple[str, ...] = ()
-    boards: tuple[str, ...] = ()
-    against: Mapping[str, str] = field(default_factory=dict)
-    change_from: str | None = None
-
-
-@dataclass(frozen=True)
-class Suite:
-    """A study.
-
-    Attributes:
-        name: of its file.
-        title, about: for its page.
-        inputs: name -> what it is.
-        masks, trainings: made in this order, masks first.
-        boards, tables: made in this order.
-    """
-
-    name: str
-    title: str
-    about: str
-    inputs: Mapping[str, Input]
-    masks: tuple[Mask, ...]
-    trainings: tuple[Training, ...]
-    boards: tuple[Board, ...]
-    tables: tuple[Table, ...]
-
-    @property
-    def made(self) -> list[str]:
-        """The names of what is made for the boards: masked benchmarks, then checkpoints."""
-        return [mask.name for mask in self.masks] + [training.name for training in self.trainings]
-
-    @property
-    def digest(self) -> str:
-        """Of everything in it."""
-        return digest(repr(self))
-
-
 def read_suite(path: str | Path) -> Suite:
-    """The study that a file describes; everything in it that can be checked without its inputs is checked.
+    """The study that a file describes; names, references and options are checked, inputs when it runs.
+
+    Args:
+        path: a file, or the name of a study that comes with qbench ("main").
 
     Raises:
         InputError: the file cannot be read, is no TOML, or something in it makes no sense: the error names the part.
     """
     path = Path(path)
-    text = read_text(path, "a suite")
+    if _NAME.fullmatch(str(path)) and not path.suffix and not path.exists():
+        path = _built_in(str(path))
+    text = read_text(path, "suite")
     try:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -169,6 +66,14 @@ def read_suite(path: str | Path) -> Suite:
         return _suite(path.stem, raw)
     except QbenchError as error:
         raise InputError(f"this suite makes no sense: {error}", file=path) from None
+
+
+def _built_in(name: str) -> Path:
+    folder = resource("benchmarks/suites")
+    known = sorted(path.stem for path in folder.glob("*.toml"))
+    if name not in known:
+        raise InputError("no such suite", value=name, remedy=f"Give a file, or one of {', '.join(known)}")
+    return folder / f"{name}.toml"
 
 
 def _suite(name: str, raw: dict[str, Any]) -> Suite:
@@ -216,7 +121,8 @@ def _training(part: dict[str, Any]) -> Training:
         _text(part, "teacher", where) if "teacher" in part else None,
         {key: value for key, value in part.items() if key in options},
     )
-    recipe_of(training, lambda text: text if not _REFERENCE.search(text) else "1")
+    told = {key: value for key, value in training.recipe.items() if not REFERENCE.search(str(value))}
+    recipe_of(replace(training, recipe=told), lambda text: text)
     return training
 
 
@@ -252,7 +158,7 @@ def _table(part: dict[str, Any]) -> Table:
         _choice(part, "columns", where, " ".join(COLUMNS), "boards"),
         tuple(parse_measures(measures)) if measures else (),
         _texts(part, "boards", where, ()),
-        _mapping(part.get("against", {}), f"{where}, against"),
+        _names(part.get("against", {}), f"{where}, against"),
         _text(part, "change_from", where) if "change_from" in part else None,
     )
 
@@ -261,6 +167,8 @@ def _check_names(suite: Suite) -> None:
     """Every name once, and only names of what was made before."""
     for names in ([*suite.inputs, *suite.made], [board.name for board in suite.boards]):
         for name in names:
+            if name in ("suite.md", "suite.json"):
+                raise OptionError("this is the name of a page", value=name)
             if not _NAME.fullmatch(name):
                 raise OptionError("a name is of letters, digits, and . _ - after the first", value=name)
             if names.count(name) > 1:
@@ -280,11 +188,21 @@ def _check_names(suite: Suite) -> None:
     for board in suite.boards:
         for text in (board.bench, *board.systems.values()):
             _check_references(f"board {board.name}", text, known)
-        systems_of(board, lambda text: _REFERENCE.sub(r"\1", text))
+        _check_systems(suite, board)
+
+
+def _check_systems(suite: Suite, board: Board) -> None:
+    """Parse the systems in which nothing stands that only the inputs can tell: it may be a number."""
+    values = {name: name for name in suite.made}
+    told = {name: text for name, text in board.systems.items() if set(REFERENCE.findall(text)) <= set(values)}
+    for name in board.systems:
+        if name.endswith((" [given]", " [parsed]")):
+            raise OptionError(f"a row of board {board.name} is named like the source of conditions", value=name)
+    systems_of(replace(board, systems=told), lambda text: filled(text, values))
 
 
 def _check_references(where: str, text: str, known: Sequence[str]) -> None:
-    for name in _REFERENCE.findall(text):
+    for name in REFERENCE.findall(text):
         if name not in known:
             raise OptionError(
                 f"{where} names something that is not made before it",
@@ -318,57 +236,6 @@ def _check_tables(suite: Suite) -> None:
                 raise OptionError(f"table {table.title} has no such row", value=row, remedy=f"Use {sorted(rows)}")
 
 
-def filled(text: str, values: Mapping[str, str]) -> str:
-    """A text with what stands for its names in braces."""
-    return _REFERENCE.sub(lambda found: values[found[1]], text)
-
-
-def systems_of(board: Board, fill: Callable[[str], str]) -> dict[str, System]:
-    """The names of a board's rows -> their systems.
-
-    Args:
-        board: of a suite.
-        fill: gives what stands for a name in braces; it is quoted as the grammar wants.
-
-    Raises:
-        UnknownNameError, OptionError: as in `parse_system`.
-        OptionError: two rows are the same system.
-    """
-    found: dict[str, System] = {}
-    for name, text in board.systems.items():
-        system = parse_system(_REFERENCE.sub(lambda one: json.dumps(fill(one[0]), ensure_ascii=False), text))
-        twin = next((other for other, known in found.items() if known == system), None)
-        if twin is not None:
-            raise OptionError(f"{twin} and {name} of board {board.name} are the same system", value=text)
-        found[name] = system
-    return found
-
-
-def recipe_of(training: Training, fill: Callable[[str], str]) -> ContrastiveRecipe:
-    """The recipe of a training, checked.
-
-    Args:
-        training: of a suite.
-        fill: gives the text in which nothing stands in braces any more.
-
-    Raises:
-        OptionError: an option is no number where one is needed, or makes no sense.
-    """
-    standard = ContrastiveRecipe()
-    options: dict[str, Any] = {}
-    for name, value in training.recipe.items():
-        usual = getattr(standard, name)
-        if isinstance(value, str):
-            value = fill(value)
-        try:
-            options[name] = tuple(value) if isinstance(usual, tuple) else type(usual)(value)
-        except (TypeError, ValueError):
-            raise OptionError(f"train {training.name}: {name} is no {type(usual).__name__}", value=value) from None
-    recipe = ContrastiveRecipe(**options)
-    recipe.check()
-    return recipe
-
-
 def _parts(raw: dict[str, Any], name: str) -> list[dict[str, Any]]:
     parts = raw.get(name, [])
     if not isinstance(parts, list):
@@ -380,6 +247,13 @@ def _mapping(raw: Any, where: str) -> dict[str, Any]:
     if not isinstance(raw, dict):
         raise OptionError(f"{where} is a table of names and values", value=raw)
     return raw
+
+
+def _names(raw: Any, where: str) -> dict[str, str]:
+    found = _mapping(raw, where)
+    if not all(isinstance(value, str) for value in found.values()):
+        raise OptionError(f"{where} names a row for each row", value=raw)
+    return found
 
 
 def _only(part: Mapping[str, Any], where: str, names: Sequence[str]) -> None:

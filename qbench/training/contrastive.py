@@ -1,4 +1,4 @@
-"""Training of a retriever on a benchmark's triples: `ColBERT_ft`, `SPLADE_ft`, `SBERT_ft`.
+"""Training of a retriever on a benchmark's triples: `ColBERT_ft`, `SPLADE_ft`, `SBERT_ft`, Aggretriever, TCT-ColBERT.
 
 Source: *Numbers Matter*, section 3.3 (joint quantity ranking) and appendix C.3: the models are tuned on generated
 triples, for two epochs. A batch's texts serve as negatives of all its queries, but for those that may satisfy them.
@@ -159,7 +159,9 @@ def train_retriever(
             general = None if joint is None else read_triples(joint, every_split=True)
             held_out = dev_pool(benchmark, recipe.dev_queries, recipe.seed)
             flops = {"query_flops": recipe.query_flops, "text_flops": recipe.text_flops} if kind == "splade" else {}
-            student = open_student(kind, str(folder), max_length=recipe.max_length, scale=recipe.scale, **flops)
+            # What learns from a ColBERT is compared as TCT-ColBERT is: by the dot product of what the model gives.
+            dot = {"dot": True} if kind == "bi-encoder" and teacher is not None else {}
+            student = open_student(kind, str(folder), max_length=recipe.max_length, scale=recipe.scale, **flops, **dot)
             wise = None if teacher is None else open_student("colbert", teacher, max_length=recipe.max_length)
             _Training(student, data, general, held_out, recipe, draft, progress, on_epoch, wise).run()
     return read_manifest(output, kind)

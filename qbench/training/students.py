@@ -95,26 +95,29 @@ class _Saved:
 
 @dataclass
 class SingleVectorStudent(_Saved):
-    """A bi-encoder: `scale` times the cosine.
+    """A bi-encoder: `scale` times the cosine, or the dot product.
 
     Attributes:
         network: a SentenceTransformer.
         scale: 1 / temperature.
+        dot: whether vectors are compared as they are, and not made as long as 1.
     """
 
     network: Any
     scale: float = 20.0
+    dot: bool = False
 
     def embed(self, texts: Sequence[str], role: Role) -> Embedded:
-        """Vectors of length 1, shape (texts, dimension)."""
+        """Vectors, of length 1 unless `dot`, shape (texts, dimension)."""
         import torch
 
         groups = forward(self.network, texts, role)
         vectors = torch.cat([features["sentence_embedding"].float() for _, features in groups])
-        return Embedded(torch.nn.functional.normalize(_restored(vectors, [places for places, _ in groups]), dim=1))
+        restored = _restored(vectors, [places for places, _ in groups])
+        return Embedded(restored if self.dot else torch.nn.functional.normalize(restored, dim=1))
 
     def scores(self, queries: Embedded, texts: Embedded) -> Tensor:
-        """Scaled cosines."""
+        """Scaled cosines or dot products."""
         return self.scale * queries.vectors @ texts.vectors.T
 
     def penalty(self, queries: Embedded, texts: Embedded) -> None:
@@ -252,7 +255,7 @@ def open_student(kind: Kind, model: str, *, max_length: int = 0, scale: float = 
         model: a folder, or a name on the hub.
         max_length: tokens that are read; 0 for as many as the model was made for.
         scale: of the scores; 0 for the kind's own.
-        options: of the kind: query_flops, text_flops.
+        options: of the kind: query_flops, text_flops; dot.
 
     Raises:
         InputError: the model cannot be opened as one of the kind.
@@ -263,7 +266,11 @@ def open_student(kind: Kind, model: str, *, max_length: int = 0, scale: float = 
     if kind == "bi-encoder":
         from qbench.models.single_vector import load_model
 
-        return SingleVectorStudent(load_model(model, max_length=max_length), **given)
+        network = load_model(model, max_length=max_length)
+        if options.get("dot") and not any(type(module).__name__ == "Normalize" for module in network):
+            # Dot products of whole vectors are large as they are.
+            given.setdefault("scale", 1.0)
+        return SingleVectorStudent(network, **given)
     if kind == "splade":
         from qbench.models.sparse import load_sparse_model
 

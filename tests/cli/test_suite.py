@@ -87,7 +87,7 @@ def test_a_row_without_a_run_is_an_exit_status(here):
     (here / "study.toml").write_text(lost, encoding="utf-8")
     result = ask("tiny", "--suite", "study.toml", "--resamples", "100", "--workers", "1")
     assert result.exit_code == 1
-    assert "1 rows have no run" in result.stderr
+    assert "Rows without a run: 1" in result.stderr
 
 
 def test_the_papers_main_table_end_to_end(here):

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from qbench.benchmark.disk import write_benchmark
+from qbench.benchmark.export import export_beir
 from qbench.errors import BusyError, InputError, OptionError
-from qbench.leaderboard.suite_run import run_suite
+from qbench.evaluation.significance import holm
+from qbench.leaderboard.suite_documents import cell_text
+from qbench.leaderboard.suite_run import plan_suite, run_suite
+from qbench.leaderboard.suite_tables import SuiteCell
 from qbench.leaderboard.suites import read_suite
 from qbench.store import locked
 from tests.encoder_factories import WORDS, regular_benchmark, tiny_bert
@@ -101,8 +107,9 @@ def test_rows_are_compared_with_rows_and_boards_with_boards(here):
     means = {row.entry.system: row.cells["nDCG@10"].mean for row in plain.rows}
     assert (first.mean, first.base) == (means["Q"], "BM25")
     assert first.change == pytest.approx(means["Q"] - means["BM25"])
-    pair = next(p for p in plain.pairs.to_dicts() if p["measure"] == "nDCG@10")
-    assert first.p == pair["p_holm"]
+    # Two comparisons of the measure are shown, one for each board; Holm is over them.
+    p = [one["p"] for b in (plain, masked) for one in b.pairs.to_dicts() if one["measure"] == "nDCG@10"]
+    assert (first.p, rows.rows["Q"][2].p) == tuple(holm(p))
     assert rows.rows["BM25"][0].change is None
 
     assert boards.columns == ("plain", "masked")
@@ -149,18 +156,18 @@ def test_training_then_searching_with_it(here):
     told: list[str] = []
     given = {"bench": "regular", "model": "base"}
     result = run_suite(study(TRAINED), given, "out", tell=told.append, **QUICK)
-    assert len(list((here / "out" / "checkpoints").glob("ft-*/manifest.json"))) == 1
+    assert len(list((here / "out" / "checkpoints").glob("bi-encoder-*/manifest.json"))) == 1
     assert [line.partition(":")[0] for line in told] == ["train ft", "board all"]
     assert list(result.tables[0].rows) == ["BM25", "SBERT", "SBERT_ft"]
     assert all(cells[0] is not None for cells in result.tables[0].rows.values())
     page = result.to_markdown()
-    assert "bi-encoder from base" in page
+    assert "bi-encoder from {model}" in page
     assert "sentence-transformers" in page.splitlines()[-1]
     # Another study in the same folder finds the checkpoint and the runs.
     other = study(TRAINED.replace('"All"', '"Other"'), "other")
     run_suite(other, given, "out", **QUICK)
     assert len(list((here / "out" / "work" / "runs").iterdir())) == 3
-    assert len(list((here / "out" / "checkpoints").glob("ft-*"))) == 1
+    assert len(list((here / "out" / "checkpoints").glob("bi-encoder-*"))) == 1
 
 
 def test_a_checkpoint_of_another_recipe_lies_beside(here):
@@ -170,7 +177,8 @@ def test_a_checkpoint_of_another_recipe_lies_beside(here):
     run_suite(study(TRAINED), given, "out", **QUICK)
     run_suite(study(TRAINED.replace("max_pairs = 24", "max_pairs = 12")), given, "out", **QUICK)
     params = [
-        json.loads(path.read_text())["params"] for path in (here / "out" / "checkpoints").glob("ft-*/manifest.json")
+        json.loads(path.read_text())["params"]
+        for path in (here / "out" / "checkpoints").glob("bi-encoder-*/manifest.json")
     ]
     assert sorted(one["max_pairs"] for one in params) == [12, 24]
 
@@ -195,14 +203,114 @@ def test_nothing_is_made_before_everything_is_checked(here):
 
 
 def test_boards_with_other_queries_are_not_compared(here):
-    write_benchmark(regular_benchmark(), here / "regular")
+    # The same ids are not the same queries.
+    queries = [replace(query, text=f"{query.text}, then") for query in tiny_benchmark().queries]
+    write_benchmark(replace(tiny_benchmark(), queries=queries, digest=""), here / "other")
     text = LEXICAL.replace('bench = "{values}"', 'bench = "{other}"').replace(
         'bench = { help = "a benchmark" }', 'bench = { help = "a benchmark" }\nother = { help = "another" }'
     )
     with pytest.raises(OptionError, match=r"compares boards with other queries .found 'plain and masked'"):
-        run_suite(study(text), {"bench": "tiny", "other": "regular"}, "out", **QUICK)
+        run_suite(study(text), {"bench": "tiny", "other": "other"}, "out", **QUICK)
+    assert not (here / "out" / "work").exists()
+
+
+def test_a_change_is_compared_with_that_of_another_row(here):
+    text = LEXICAL.replace('change_from = "plain"', 'change_from = "plain"\nagainst = { "Q" = "BM25" }')
+    result = run_suite(study(text), {"bench": "tiny"}, "out", **QUICK)
+    cell = result.tables[1].rows["Q"][1]
+    assert (cell.base, cell.other) == ("plain", "BM25")
+    assert 0 < cell.p_other <= 1
+    assert result.tables[1].rows["BM25"][1].p_other is None
+    assert "†: changed significantly more or less than another row (Q with BM25" in result.tables[1].notes[2]
+    known = SuiteCell(0.5, "plain", -0.25, 0.01, "BM25", 0.02)
+    assert cell_text(known) == "0.500 (-0.250*†)"
+
+
+def test_a_board_without_a_single_run_does_not_end_the_study(here):
+    first = LEXICAL.replace('{ "BM25" = "BM25", "Q" = "QBM25" }', '{ "lost" = "Run(path=nowhere.trec)" }', 1)
+    text = first.replace('against = { "Q" = "BM25" }', "").replace('boards = ["plain"]', 'boards = ["masked"]')
+    result = run_suite(study(text.replace('change_from = "plain"', "")), {"bench": "tiny"}, "out", **QUICK)
+    assert list(result.boards) == ["masked"]
+    assert result.lost == 1
+    assert "plain: no row has a run: " in result.to_markdown()
+    assert result.to_dict()["boards"]["plain"]["problems"]
+    both = LEXICAL.replace('{ "BM25" = "BM25", "Q" = "QBM25" }', '{ "lost" = "Run(path=nowhere.trec)" }')
+    both = both.replace('against = { "Q" = "BM25" }', "")
+    with pytest.raises(InputError, match=r"nowhere\.trec"):
+        run_suite(study(both), {"bench": "tiny"}, "out", **QUICK)
+
+
+def test_what_a_benchmark_lacks_is_said(here):
+    write_benchmark(regular_benchmark(), here / "regular")
+    tiny_bert(here / "base", WORDS)
+    given = {"bench": "regular", "model": "base"}
+    text = TRAINED.replace("epochs = 1", 'epochs = 1\nmethods = ["original", "value"]')
+    result = run_suite(study(text), given, "out", **QUICK)
+    assert result.notes == ("ft: regular has no training samples of this kind: value.",)
+    assert "no training samples of this kind: value" in result.to_markdown()
+    with pytest.raises(InputError, match="no quantities to mask"):
+        run_suite(study(LEXICAL), {"bench": "regular"}, "out", **QUICK)
+    bare = [replace(query, conditions=()) for query in tiny_benchmark().queries]
+    write_benchmark(replace(tiny_benchmark(), queries=bare, digest=""), here / "bare")
+    text = LEXICAL.replace('measures = ["nDCG@10", "P@10"]', 'measures = ["nDCG@10", "P@10"]\nconditions = "given"', 1)
+    with pytest.raises(OptionError, match="board plain: these queries come without conditions"):
+        run_suite(study(text), {"bench": "bare"}, "out", **QUICK)
+
+
+def test_a_board_chooses_among_judgments(here):
+    export_beir(tiny_benchmark(), here / "beir")
+    qrels = here / "beir" / "qrels"
+    (qrels / "other.tsv").write_bytes((qrels / "test.tsv").read_bytes())
+    text = """
+[inputs]
+root = { help = "a folder with benchmarks" }
+
+[[board]]
+name = "other"
+bench = "{root}/beir"
+qrels = "other"
+systems = { "BM25" = "BM25" }
+"""
+    result = run_suite(study(text), {"root": str(here)}, "out", **QUICK)
+    assert result.about["inputs"]["root"] == {"value": here.name}
+    assert (here / "out" / "study-study" / "suite.md").is_file()
+
+
+def test_a_plan_says_what_would_be_made(here):
+    tiny_bert(here / "base", WORDS)
+    text = LEXICAL + TRAINED[TRAINED.index("[[train]]") : TRAINED.index("[[board]]")]
+    text = text.replace(
+        'bench = { help = "a benchmark" }', 'bench = { help = "a benchmark" }\nmodel = { help = "an encoder" }'
+    )
+    given = {"bench": "tiny", "model": "base"}
+    assert plan_suite(study(text), given) == [
+        "mask values: values of tiny",
+        "train ft: bi-encoder from base on tiny",
+        "board plain, on tiny: BM25, Q",
+        "board masked, on {values}: BM25, Q",
+    ]
+    assert not (here / "checkpoints").exists()
+    with pytest.raises(InputError, match="nobody"):
+        plan_suite(study(text), {"bench": "tiny", "model": "nobody"})
 
 
 def test_two_at_once(here):
     with locked(here / "out"), pytest.raises(BusyError):
         run_suite(study(LEXICAL), {"bench": "tiny"}, "out", **QUICK)
+
+
+def test_the_output_is_no_artefact(here):
+    with pytest.raises(OptionError, match="itself a qbench artefact"):
+        run_suite(study(LEXICAL), {"bench": "tiny"}, "tiny", **QUICK)
+
+
+def test_the_script_of_real_text_knows_the_inputs():
+    folder = Path(__file__).parents[2] / "benchmarks"
+    script = (folder / "neural_suites.sh").read_text(encoding="utf-8")
+    line = next(line for line in script.splitlines() if line.startswith("trainings=("))
+    given = set(re.findall(r'"(\w+)=\$', line))
+    assert given == {"epochs", "pairs", "batch", "lr", "length", "dev"}
+    for path in (folder / "suites").glob("*.toml"):
+        inputs = set(read_suite(path).inputs)
+        assert {"bench", "model"} <= inputs
+        assert given <= inputs or path.stem == "storage"

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from qbench.errors import InputError, OptionError
-from qbench.leaderboard.suite_run import inputs_of, plan_suite
-from qbench.leaderboard.suites import filled, read_suite, recipe_of, systems_of
+from qbench.leaderboard.suite_run import inputs_of
+from qbench.leaderboard.suite_types import filled, recipe_of, systems_of
+from qbench.leaderboard.suites import read_suite
 
 OURS = sorted((Path(__file__).parents[2] / "benchmarks" / "suites").glob("*.toml"))
 
@@ -79,7 +80,7 @@ def test_inputs_stand_for_later_ones(write):
     }
     assert inputs_of(suite, {"bench": "B", "model": "mine"})["tuned"] == "mine"
     assert recipe_of(suite.trainings[0], lambda text: filled(text, {"epochs": "5"})).epochs == 5
-    with pytest.raises(OptionError, match="epochs is no int"):
+    with pytest.raises(OptionError, match="epochs is no whole number"):
         recipe_of(suite.trainings[0], lambda text: "many")
     with pytest.raises(OptionError, match=r"this suite needs bench: a benchmark\. Add --with bench="):
         inputs_of(suite, {})
@@ -93,13 +94,28 @@ def test_a_path_is_quoted_for_the_grammar(write):
     assert dict(systems["tuned"].first.model.params)["model"] == '/a b/"c", (d)'
 
 
-def test_a_plan_says_what_would_be_made(write):
-    assert plan_suite(read_suite(write(SMALL)), {"bench": "B", "model": "M"}) == [
-        "mask masked: units of B",
-        "train ft: bi-encoder from M on B",
-        "board plain, on B: BM25, tuned",
-        "board bare, on {masked}: BM25, tuned",
+def test_an_input_may_be_a_number_and_stand_in_quotes(write):
+    text = SMALL.replace('"BM25" = "BM25"', '"BM25" = "BM25(k1={epochs})"', 1)
+    systems = systems_of(read_suite(write(text)).boards[0], lambda text: filled(text, {"epochs": "3", "ft": "x"}))
+    assert dict(systems["BM25"].first.model.params)["k1"] == 3
+    text = SMALL.replace("SBERT_ft(model={ft})", 'SBERT_ft(model=\\"{ft}\\")', 1)
+    systems = systems_of(read_suite(write(text)).boards[0], lambda text: filled(text, {"ft": "a b"}))
+    assert dict(systems["tuned"].first.model.params)["model"] == "a b"
+
+
+def test_the_order_of_a_list_makes_no_other_checkpoint(write):
+    recipes = [
+        recipe_of(read_suite(write(SMALL.replace('["original"]', text))).trainings[0], lambda text: "3")
+        for text in ('["unit", "original"]', '["original", "unit"]')
     ]
+    assert recipes[0] == recipes[1]
+
+
+def test_a_study_of_ours_by_its_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert read_suite("main") == read_suite(next(path for path in OURS if path.stem == "main"))
+    with pytest.raises(InputError, match=r"no such suite .found 'mian'.\. Give a file, or one of augmentation, cross"):
+        read_suite("mian")
 
 
 @pytest.mark.parametrize(
@@ -114,10 +130,17 @@ def test_a_plan_says_what_would_be_made(write):
         ('model = "{tuned}"', "model = 5", "train ft needs a text: model"),
         ("methods", "method", "train ft has no such entry"),
         ('["original"]', '["original"]\nlr = -1', "lr lies between 0 and 1"),
-        ('["original"]', '["original"]\nlr = "fast"', "lr is no float"),
+        ('["original"]', '["original"]\nlr = "fast"', "lr is no number"),
         ('"BM25" = "BM25"', '"BM25" = "BM52"', "unknown first stage"),
         ('"BM25" = "BM25"', '"BM25" = "SBERT_ft(model={ft})"', "BM25 and tuned of board plain are the same system"),
         ('"BM25" = "BM25"', '"BM25" = 5', "a system of board plain is no text"),
+        ('"BM25" = "BM25"', '"Q [parsed]" = "QBM25"', "a row of board plain is named like the source of conditions"),
+        ('["original"]', '"original"', "methods is a list of texts"),
+        ('["original"]', '["originals"]', "train ft: no such method .found 'originals'"),
+        ('["original"]', '["original"]\nseed = true', "seed is no whole number"),
+        ('["original"]', '["original"]\nmax_length = 32.5', "max_length is no whole number"),
+        ('name = "bare"', 'name = "suite.md"', "this is the name of a page"),
+        ('change_from = "plain"', 'against = { "tuned" = ["BM25"] }', "names a row for each row"),
         ('name = "bare"', 'name = "plain"', "two parts of one name .found 'plain'"),
         ('name = "bare"', 'name = "../bare"', "a name is of letters"),
         ('name = "ft"', 'name = "bench"', "two parts of one name .found 'bench'"),

@@ -12,10 +12,11 @@ import pytest
 from qbench.errors import InputError, OptionError
 from qbench.models.aggretriever import load_aggretriever
 from qbench.models.folders import model_digest
+from qbench.models.tct_colbert import load_tct_colbert
 from qbench.training import contrastive as module
 from qbench.training.contrastive import ContrastiveRecipe, train_retriever
 from qbench.training.objectives import distillation, flops, info_nce, pairwise
-from qbench.training.students import Kind, SingleVectorStudent
+from qbench.training.students import Kind, SingleVectorStudent, open_student
 from tests.encoder_factories import WORDS, regular_benchmark, tiny_bert
 
 BENCHMARK = regular_benchmark()
@@ -137,6 +138,15 @@ def test_the_pairwise_loss_trains_too(base, tmp_path):
     recipe = replace(QUICK, loss="pairwise")
     counts = train_retriever("bi-encoder", BENCHMARK, tmp_path / "a", str(base), recipe).counts
     assert counts["dev"] > counts["dev_untrained"]
+
+
+def test_what_learns_from_a_teacher_is_scored_as_it_is_searched_with(base):
+    texts = ["in 2018 total revenue 9", "in 2019 annual debt 9"]
+    student = open_student("bi-encoder", str(base), dot=True)
+    embedded = student.embed(texts, "document")
+    found = load_tct_colbert(str(base), markers="none").encode(texts)
+    assert np.allclose(embedded.vectors.detach().numpy(), found, atol=1e-5)
+    assert np.allclose(student.scores(embedded, embedded).detach().numpy(), found @ found.T, rtol=1e-4)
 
 
 def test_a_student_comes_close_to_its_teacher(base, tmp_path):

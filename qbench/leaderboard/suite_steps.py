@@ -1,0 +1,236 @@
+"""The steps of a suite: mask a benchmark, train a model, make a board. Each finds what was made before by its key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from qbench.errors import BusyError, InputError, OptionError, QbenchError
+from qbench.leaderboard.suite_types import Board, Mask, Suite, Training, filled, recipe_of, systems_of
+from qbench.models.folders import model_digest, model_folder
+from qbench.progress import Progress
+from qbench.retrieval.grammar import first_values, reranker_values
+
+if TYPE_CHECKING:
+    from qbench.benchmark.disk import Benchmark
+    from qbench.leaderboard.table import Leaderboard
+    from qbench.store import Manifest
+
+KEY = 8
+"""Digits of a digest in a folder's name; the whole one stands in its manifest."""
+
+
+class Steps:
+    """One run of a suite: what its steps share.
+
+    Args:
+        suite: what is run.
+        values: of its inputs.
+        folder: of everything that is made.
+        progress: told what is being done.
+        tell: told in a line what was done.
+
+    Attributes:
+        failed: board -> the error that left it without a single run.
+        notes: what a reader should know before believing a figure.
+    """
+
+    def __init__(
+        self,
+        suite: Suite,
+        values: Mapping[str, str],
+        folder: Path,
+        progress: Progress,
+        tell: Callable[[str], None],
+    ) -> None:
+        self.suite, self.inputs, self.folder = suite, dict(values), folder
+        self.progress, self.tell = progress, tell
+        self.failed: dict[str, QbenchError] = {}
+        self.notes: list[str] = []
+        # What is not made yet stands for itself, so that systems can be checked.
+        self._values = {**values, **{name: name for name in suite.made}}
+        self._opened: dict[tuple[str, str | None], Benchmark] = {}
+        self._trained: dict[str, dict[str, Any]] = {}
+
+    def check(self) -> None:
+        """Say what is wrong with the inputs before hours of work.
+
+        Raises:
+            QbenchError: a benchmark or a model cannot be opened, an option or a system makes no sense, or a benchmark
+                lacks what a mask or a board needs.
+        """
+        for mask in self.suite.masks:
+            if self._source(mask.bench).quantities is None:
+                raise InputError("this benchmark has no quantities to mask", value=self._fill(mask.bench))
+        for training in self.suite.trainings:
+            self._check_training(training)
+        for board in self.suite.boards:
+            self._check_board(board)
+        self._check_queries()
+
+    def _check_training(self, training: Training) -> None:
+        recipe = recipe_of(training, self._fill)
+        bench = self._source(training.bench)
+        if training.joint is not None:
+            self._source(training.joint)
+        for model in (training.model, training.teacher):
+            if model is not None:
+                self._require_model(self._fill(model))
+        made = set() if bench.samples is None else set(bench.samples["method"].unique())
+        lost = sorted(set(recipe.methods) - made) if "methods" in training.recipe and made else []
+        there = {query.kind for query in bench.part("train")}
+        lost += sorted(set(recipe.kinds) - there)
+        self.notes += [f"{training.name}: {bench.name} has no training samples of this kind: {one}." for one in lost]
+
+    def _check_board(self, board: Board) -> None:
+        from qbench.leaderboard.run import select_queries
+
+        bench = self._source(board.bench, board.qrels)
+        queries, _ = select_queries(bench, board.split)
+        if board.conditions == "given" and not any(query.conditions for query in queries):
+            raise OptionError(f"board {board.name}: these queries come without conditions", value="given")
+        for system in systems_of(board, self._fill).values():
+            for values in (first_values(system), reranker_values(system)):
+                if system.is_neural and "model" in values:
+                    self._require_model(str(values["model"]))
+
+    def _check_queries(self) -> None:
+        """Boards of a table that compares them ask the same queries."""
+        boards = {board.name: board for board in self.suite.boards}
+        for table in self.suite.tables:
+            if table.change_from is None:
+                continue
+            asked = {name: self._asked(boards[name]) for name in table.boards or boards}
+            other = next((name for name, queries in asked.items() if queries != asked[table.change_from]), None)
+            if other is not None:
+                raise OptionError(
+                    f"table {table.title} compares boards with other queries",
+                    value=f"{table.change_from} and {other}",
+                    remedy="Leave change_from away, or mask one benchmark for both",
+                )
+
+    def _asked(self, board: Board) -> set[tuple[str, str]]:
+        bench = self._source(board.bench, board.qrels)
+        return {(query.query_id, query.text) for query in bench.part(board.split)}
+
+    def _require_model(self, model: str) -> None:
+        if model not in self.suite.made:
+            model_folder(model)
+
+    def _fill(self, text: str) -> str:
+        return filled(text, self._values)
+
+    def _source(self, bench: str, qrels: str | None = None) -> Benchmark:
+        """The benchmark that a text names; of one that is still to be masked, the one that it is made from."""
+        place = self._fill(bench)
+        mask = next((one for one in self.suite.masks if one.name == place), None)
+        return self._open(place, qrels) if mask is None else self._source(mask.bench)
+
+    def _open(self, place: str, qrels: str | None = None) -> Benchmark:
+        from qbench.benchmark.disk import open_benchmark
+
+        if (place, qrels) not in self._opened:
+            if not Path(place).exists():
+                raise InputError("no such benchmark", file=Path(place))
+            self._opened[place, qrels] = open_benchmark(Path(place), qrels=qrels)
+        return self._opened[place, qrels]
+
+    def mask(self, mask: Mask) -> None:
+        """Make a masked benchmark."""
+        from qbench.benchmark.disk import write_benchmark
+        from qbench.benchmark.mask import mask_benchmark
+
+        made = mask_benchmark(self._open(self._fill(mask.bench)), mask.what)
+        self._values[mask.name] = str(self.folder / "benchmarks" / f"{mask.what}-{made.digest[:KEY]}")
+        write_benchmark(made, self._values[mask.name])
+        self.tell(f"mask {mask.name}: {made.params['counts']['masked']['spans']:,} {mask.what}")
+
+    def train(self, training: Training) -> None:
+        """Make a checkpoint."""
+        from qbench.training.contrastive import checkpoint_key, train_retriever
+
+        bench, model = self._open(self._fill(training.bench)), self._fill(training.model)
+        joint = None if training.joint is None else self._open(self._fill(training.joint))
+        teacher = None if training.teacher is None else self._fill(training.teacher)
+        how: dict[str, Any] = {"recipe": recipe_of(training, self._fill), "joint": joint, "teacher": teacher}
+        key = checkpoint_key(training.kind, bench, model, **how)
+        place = self.folder / "checkpoints" / f"{training.kind}-{key[:KEY]}"
+        manifest = train_retriever(training.kind, bench, place, model, **how, progress=self.progress)
+        self._values[training.name] = str(place)
+        self._trained[training.name] = self._described(training, bench, joint, manifest)
+        before, after = (manifest.counts.get(name) for name in ("dev_untrained", "dev"))
+        figures = "" if after is None else f"; nDCG@10 {before:.3f} before, {after:.3f} after"
+        epochs = f"best epoch {manifest.counts['best_epoch']} of {manifest.counts['epochs']}"
+        self.tell(f"train {training.name}: {epochs}{figures}")
+
+    def _described(
+        self, training: Training, bench: Benchmark, joint: Benchmark | None, manifest: Manifest
+    ) -> dict[str, Any]:
+        """What a checkpoint was made from; by today's names, whoever made it under which."""
+        named = {name: f"{{{name}}}" for name in (*self.inputs, *self.suite.made)}
+        return {
+            **manifest.params,
+            "base_name": filled(training.model, named),
+            "benchmark_name": bench.name,
+            **({} if joint is None else {"joint_name": joint.name}),
+            **({} if training.teacher is None else {"teacher_name": filled(training.teacher, named)}),
+            "digest": manifest.digest,
+            "counts": dict(manifest.counts),
+        }
+
+    def board(self, board: Board, output: Path, options: Mapping[str, Any]) -> Leaderboard | None:
+        """Make a board; None if not a single row has a run, and then `failed` has the reason."""
+        from qbench.leaderboard.run import run_leaderboard
+
+        systems = systems_of(board, self._fill)
+        try:
+            made = run_leaderboard(
+                self._open(self._fill(board.bench), board.qrels),
+                list(systems.values()),
+                output=output,
+                work=self.folder / "work",
+                names={str(system): row for row, system in systems.items()},
+                command=f"qbench leaderboard --suite {self.suite.name}.toml, board {board.name}",
+                split=board.split,
+                measures=board.measures,
+                settings=(board.conditions,),
+                depth=board.depth,
+                progress=self.progress,
+                **options,
+            )
+        except BusyError:
+            raise
+        except QbenchError as error:
+            self.failed[board.name] = error
+            self.tell(f"board {board.name}: no row has a run: {error}")
+            return None
+        best = made.rows[0]
+        lost = f"; rows without a run: {len(made.problems)}" if made.problems else ""
+        figure = f"{made.primary} {best.cells[made.primary].mean:.3f}"
+        self.tell(f"board {board.name}: {best.entry.label} first, {figure}{lost}")
+        return made
+
+    def about(self, boards: Mapping[str, Leaderboard]) -> dict[str, Any]:
+        """What the figures come from, without a path: benchmarks and models by what is in them."""
+        return {
+            "suite": {"name": self.suite.name, "digest": self.suite.digest},
+            "inputs": {name: self._named(name, value) for name, value in self.inputs.items()},
+            "trainings": self._trained,
+            "versions": {k: v for board in boards.values() for k, v in board.about["versions"].items()},
+        }
+
+    def _named(self, name: str, value: str) -> dict[str, str]:
+        """A benchmark or a model by its name and digest; of any other path the name; anything else as it is."""
+        bench = next((bench for (place, _), bench in self._opened.items() if place == value), None)
+        if bench is not None:
+            return {"benchmark": bench.name, "digest": bench.digest}
+        if any(f"{{{name}}}" in text for text in self._models()):
+            return {"model": Path(value).name, "digest": model_digest(model_folder(value))}
+        return {"value": Path(value).name if Path(value).exists() else value}
+
+    def _models(self) -> list[str]:
+        """The texts that name a model: of trainings, and of systems."""
+        texts = [text for one in self.suite.trainings for text in (one.model, one.teacher or "")]
+        texts += [one.default or "" for one in self.suite.inputs.values()]
+        return texts + [text for board in self.suite.boards for text in board.systems.values() if "model=" in text]

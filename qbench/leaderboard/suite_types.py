@@ -1,0 +1,211 @@
+"""A study as a value: what is masked, what is trained, which boards are made, and the tables over them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from qbench.errors import OptionError
+from qbench.evaluation.measures import DEFAULT_MEASURES
+from qbench.retrieval.grammar import System, parse_system
+from qbench.store import digest
+from qbench.training.contrastive import ContrastiveRecipe
+from qbench.training.students import Kind
+from qbench.training.triples import METHODS
+
+REFERENCE = re.compile(r"\{([^{}]*)\}")
+_QUOTED = re.compile(r'"(\{[^{}]*\})"|(\{[^{}]*\})')
+_BARE = re.compile(r"[\w.+-]+")
+_KINDS = {int: "whole number", float: "number", str: "text"}
+
+
+@dataclass(frozen=True)
+class Input:
+    """What a user gives: a folder, a model's name, a number.
+
+    Attributes:
+        help: what it is.
+        default: taken where none is given; may name inputs that stand before it. None where one must be given.
+    """
+
+    help: str
+    default: str | None = None
+
+
+@dataclass(frozen=True)
+class Mask:
+    """A benchmark to make by masking `what` of the documents of `bench`."""
+
+    name: str
+    bench: str
+    what: Literal["values", "units"]
+
+
+@dataclass(frozen=True)
+class Training:
+    """A checkpoint to make.
+
+    Attributes:
+        name: of its folder.
+        kind: "bi-encoder", "colbert", "splade" or "aggretriever".
+        bench, model: what is learnt from, and what is tuned.
+        joint, teacher: as in `train_retriever`.
+        recipe: options of `ContrastiveRecipe`; texts may name inputs.
+    """
+
+    name: str
+    kind: Kind
+    bench: str
+    model: str
+    joint: str | None = None
+    teacher: str | None = None
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Board:
+    """A leaderboard to make.
+
+    Attributes:
+        name: of its folder, and over its column.
+        bench: what is searched.
+        systems: the name of a row -> a system in the grammar.
+        conditions: where systems take the queries' conditions from.
+        split, measures, depth, qrels: as in `run_leaderboard`.
+    """
+
+    name: str
+    bench: str
+    systems: Mapping[str, str]
+    conditions: Literal["given", "parsed"] = "parsed"
+    split: Literal["train", "dev", "test"] = "test"
+    measures: tuple[str, ...] = DEFAULT_MEASURES
+    depth: int = 1000
+    qrels: str | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table over boards: a row for each of their rows.
+
+    Attributes:
+        title: over it.
+        columns: "boards", or a dimension of buckets ("comparator", "kind", ...).
+        measures: shown in each column; () for the boards' own, with buckets the boards' first.
+        boards: those that are shown; () for all.
+        against: row -> the row of the same board that it is compared with; with `change_from` changes are compared.
+        change_from: the board that the other boards' figures are compared with, row by row.
+    """
+
+    title: str
+    columns: str = "boards"
+    measures: tuple[str, ...] = ()
+    boards: tuple[str, ...] = ()
+    against: Mapping[str, str] = field(default_factory=dict)
+    change_from: str | None = None
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A study.
+
+    Attributes:
+        name: of its file.
+        title, about: for its page.
+        inputs: name -> what it is.
+        masks, trainings: made in this order, masks first.
+        boards, tables: made in this order.
+    """
+
+    name: str
+    title: str
+    about: str
+    inputs: Mapping[str, Input]
+    masks: tuple[Mask, ...]
+    trainings: tuple[Training, ...]
+    boards: tuple[Board, ...]
+    tables: tuple[Table, ...]
+
+    @property
+    def made(self) -> list[str]:
+        """The names of what is made for the boards: masked benchmarks, then checkpoints."""
+        return [mask.name for mask in self.masks] + [training.name for training in self.trainings]
+
+    @property
+    def digest(self) -> str:
+        """Of everything in it."""
+        return digest(repr(self))
+
+
+def filled(text: str, values: Mapping[str, str]) -> str:
+    """A text with what stands for its names in braces."""
+    return REFERENCE.sub(lambda found: values[found[1]], text)
+
+
+def systems_of(board: Board, fill: Callable[[str], str]) -> dict[str, System]:
+    """The names of a board's rows -> their systems.
+
+    Args:
+        board: of a suite.
+        fill: gives what stands for a name in braces; it is quoted as the grammar wants.
+
+    Raises:
+        UnknownNameError, OptionError: as in `parse_system`.
+        OptionError: two rows are the same system.
+    """
+    found: dict[str, System] = {}
+    for name, text in board.systems.items():
+        system = parse_system(_QUOTED.sub(lambda one: _written(fill(one[1] or one[2])), text))
+        twin = next((other for other, known in found.items() if known == system), None)
+        if twin is not None:
+            raise OptionError(f"{twin} and {name} of board {board.name} are the same system", value=text)
+        found[name] = system
+    return found
+
+
+def _written(value: str) -> str:
+    """A value as the grammar wants it: a number or a word as it is, anything else in quotes."""
+    return value if _BARE.fullmatch(value) else json.dumps(value, ensure_ascii=False)
+
+
+def recipe_of(training: Training, fill: Callable[[str], str]) -> ContrastiveRecipe:
+    """The recipe of a training, checked.
+
+    Args:
+        training: of a suite.
+        fill: gives the text in which nothing stands in braces any more.
+
+    Raises:
+        OptionError: an option is no number where one is needed, or makes no sense.
+    """
+    standard = ContrastiveRecipe()
+    options: dict[str, Any] = {
+        name: _option(f"train {training.name}: {name}", fill(value) if isinstance(value, str) else value, usual)
+        for name, value in training.recipe.items()
+        if (usual := getattr(standard, name)) is not None
+    }
+    wrong = next((one for one in options.get("methods", ()) if one not in METHODS), None)
+    if wrong is not None:
+        raise OptionError(f"train {training.name}: no such method", value=wrong, remedy=f"Use {', '.join(METHODS)}")
+    recipe = ContrastiveRecipe(**options)
+    recipe.check()
+    return recipe
+
+
+def _option(where: str, value: Any, usual: Any) -> Any:
+    """A value of the type of the usual one; lists are sorted, so that their order makes no other checkpoint."""
+    if isinstance(usual, tuple):
+        if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
+            raise OptionError(f"{where} is a list of texts", value=value)
+        return tuple(sorted(value))
+    kind = type(usual)
+    try:
+        made = kind(value)
+    except (TypeError, ValueError):
+        raise OptionError(f"{where} is no {_KINDS[kind]}", value=value) from None
+    if isinstance(value, bool) or (not isinstance(value, str) and made != value):
+        raise OptionError(f"{where} is no {_KINDS[kind]}", value=value)
+    return made
