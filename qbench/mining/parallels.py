@@ -7,6 +7,7 @@ what the next mention is about.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from qbench.quantities.changes import MOVES, TURNS
@@ -147,14 +148,18 @@ class Parallels:
         gap = range(self._spans[m][1], self._spans[n][0])
         return all(k in self._owned or self._tokens[k].low in _SMALL for k in gap)
 
-    def dealt(self, apart: Iterable[int]) -> list[Dealt]:
+    def dealt(self, stated: Sequence[int], apart: Iterable[int]) -> list[Dealt]:
         """The lists that are dealt out to lists of mentions, by "respectively" or by their number alone.
 
         Args:
+            stated: the mentions that state something: "nine months ended June 30" is no member of a list of amounts.
             apart: mentions that something else tells apart, such as their years; only "respectively" deals more to
                 them.
         """
-        found = list(dealt(self._tokens, self._spans, self._parse))
+        found = [
+            replace(deal, group=tuple(stated[n] for n in deal.group))
+            for deal in dealt(self._tokens, [self._spans[n] for n in stated], self._parse)
+        ]
         told = {n for deal in found for n in deal.group} | set(apart)
         for group in self._runs():
             if not told.intersection(group):

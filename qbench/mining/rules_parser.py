@@ -156,7 +156,7 @@ class _Sentence:
         """Give the mentions of a list the concepts that its items make, and none of them the item of another."""
         whens = [tuple(self._when.get(n, ())) for n in range(len(places))]
         apart = [n for n in range(1, len(places)) if whens[n] != whens[n - 1]]
-        for deal in self._parallels.dealt(apart):
+        for deal in self._parallels.dealt(self._stated, apart):
             listed = deal.words()
             if deal.before:
                 for n, concept in zip(deal.group, concepts_of(deal, self._tokens, places, self._parse), strict=True):
@@ -290,13 +290,16 @@ class _Sentence:
         return words | {k for time in times for k in range(time.first, time.last)}
 
     def _within(self, n: int) -> list[Time]:
-        """The times that hang on a word of the concept: "notes due in 2027"."""
+        """The times that hang on a word of the concept: "notes due in 2027"; none that another mention is dated by."""
         words = {k for k in (*self._concepts[n].words, *self._concepts[n].subject) if not self._told[k]}
+        others = {time for m, times in self._when.items() if m != n for time in times}.difference(self._when[n])
         heads = self._parse.heads
         return [
             time
             for time in self._times
-            if any(heads[k] in words and 0 < time.first - heads[k] <= _NEAR for k in range(time.first, time.last))
+            if not time.short
+            and time not in others
+            and any(heads[k] in words and 0 < time.first - heads[k] <= _NEAR for k in range(time.first, time.last))
         ]
 
     def _shared(self, n: int, words: dict[int, set[int]]) -> set[int]:

@@ -27,6 +27,7 @@ _BEFORE = frozenset(
 """Words that belong to an expression of time where one of `_WORDS` or a date follows."""
 _BETWEEN = frozenset({"of", ",", "the", "-", "and", "to", "through", "–", "a"})
 """What may stand inside an expression, between two of its words."""
+_ENDED = frozenset({"ended", "ending"})
 _QUARTERS = frozenset("1234")
 _COMPARING = frozenset("from than versus vs against compared comparison over".split())
 """Words that say that the next time is another one: "rose 5 % from 2019"."""
@@ -45,12 +46,14 @@ class Time:
     Attributes:
         compared: whether the sentence compares with it.
         section: whether it heads a part of a table in a line of text: the "Year" of "Net 5 vs 4 Year Net 9 vs 8".
+        short: whether it leaves to the next period what both have: the "three" of "three and six months ended June 30".
     """
 
     first: int
     last: int
     compared: bool = False
     section: bool = False
+    short: bool = False
 
 
 def find_times(tokens: Sequence[Token], owner: Sequence[int], periods: Sequence[Span] = ()) -> list[Time]:
@@ -80,17 +83,35 @@ def find_times(tokens: Sequence[Token], owner: Sequence[int], periods: Sequence[
         first = max(starts.get(first, first), found[-1].last if found else 0)
         found.append(Time(first, last, _is_compared(tokens, first), _is_section(tokens, owner, first, last)))
         k = last
-    return found
+    found += [
+        Time(*span, _is_compared(tokens, span[0]), short=True) for span in periods if _is_short(tokens, owner, *span)
+    ]
+    return sorted(found, key=lambda time: time.first)
 
 
 def is_period(tokens: Sequence[Token], owner: Sequence[int], first: int, last: int) -> bool:
     """Whether a length of time at tokens first..last-1 dates others, and is no fact of its own.
 
-    A date follows on it ("the nine months ended June 30"), or it heads a part of a table.
+    A date follows on it ("the nine months ended June 30"), it is listed with such a one ("the three and nine months
+    ended"), or it heads a part of a table.
     """
-    if last < len(tokens) and tokens[last].low in ("ended", "ending"):
+    if last < len(tokens) and tokens[last].low in _ENDED:
         return True
-    return _is_section(tokens, owner, first, last)
+    return _is_short(tokens, owner, first, last) or _is_section(tokens, owner, first, last)
+
+
+def _is_short(tokens: Sequence[Token], owner: Sequence[int], first: int, last: int) -> bool:
+    """Whether a period is listed with the next one, on which a date follows, or with one that is."""
+    k = last
+    while k < len(tokens) and tokens[k].low in (",", "and", "or", "the", "-"):
+        k += 1
+    if not last < k < len(tokens) or owner[k] in (-1, owner[first]):
+        return False
+    end = k
+    while end < len(tokens) and owner[end] == owner[k]:
+        end += 1
+    dated = any(tokens[m].low in _WORDS for m in range(k, end)) and end < len(tokens) and tokens[end].low in _ENDED
+    return dated or _is_short(tokens, owner, k, end)
 
 
 def _is_section(tokens: Sequence[Token], owner: Sequence[int], first: int, last: int) -> bool:
@@ -155,7 +176,10 @@ def _dealt(tokens: Sequence[Token], mentions: Sequence[Span], times: Sequence[Ti
         behind = [run for run in alike if run[0].first >= end and _near(tokens, end, run[0].first)]
         ahead = [run for run in alike if run[-1].last <= start and _near(tokens, run[-1].last, start)]
         for run in [*behind[:1], *ahead[-1:]][:1]:
-            dealt |= {n: [*_prefix(tokens, run[0], time), time] for n, time in zip(group, run, strict=True)}
+            dealt |= {
+                n: [*_prefix(tokens, run[0], time), time, *_suffix(tokens, time, run[-1])]
+                for n, time in zip(group, run, strict=True)
+            }
     return dealt
 
 
@@ -183,6 +207,15 @@ def _prefix(tokens: Sequence[Token], head: Time, time: Time) -> list[Time]:
     while tokens[last - 1].kind == "mark":
         last -= 1
     return [Time(head.first, last, head.compared)]
+
+
+def _suffix(tokens: Sequence[Token], time: Time, tail: Time) -> list[Time]:
+    """What a short period takes from the last of its list: "months ended June 30" for the "three" before "and six"."""
+    if not time.short or tail.short:
+        return []
+    unit = next((k for k in range(tail.first, tail.last) if tokens[k].low in _WORDS), tail.last)
+    told = any(tokens[k].low in _WORDS for k in range(time.first, time.last))
+    return [Time(unit + told, tail.last, tail.compared)]
 
 
 def _is_year(token: Token) -> bool:

@@ -133,9 +133,12 @@ def _lacks_noun(item: Sequence[int], lent: Sequence[int], parse: Parse) -> bool:
 def _group(tokens: Sequence[Token], mentions: Sequence[Span], before: int, k: int) -> list[int]:
     """The run of mentions, next to each other, that ends before token k: the last of the first `before` ones."""
     group: list[int] = []
-    edge = k
+    edge, dated = k, -1
     for n in range(before - 1, -1, -1):
         first, last = mentions[n]
+        if tokens[last].low in ("ended", "ending") or 0 <= dated - last <= 2:
+            dated = first  # "the three and six months ended June 30" is a date, and no member of a list of amounts
+            continue
         if edge - last > (BETWEEN_MENTIONS if group else REACH) or any(t.text in ".;" for t in tokens[last:edge]):
             break
         if len(group) == MOST:
@@ -188,4 +191,4 @@ def _segments_before(
 
 def _in_date(tokens: Sequence[Token], k: int) -> bool:
     """Whether token k is the comma of "June 30, 2023"."""
-    return 0 < k < len(tokens) - 1 and tokens[k - 1].kind == tokens[k + 1].kind == "number"
+    return tokens[k].text == "," and 0 < k < len(tokens) - 1 and tokens[k - 1].kind == tokens[k + 1].kind == "number"

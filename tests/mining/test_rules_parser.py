@@ -50,6 +50,22 @@ def described(parser, extractor, text):
             ["Sales | years ended June 30, 2024", "Sales | years ended June 30 | 2023"],
         ),
         (
+            "Rents were $8.5 billion and $6.6 billion for the three months ended June 30, 2024 and 2023, respectively.",
+            ["Rents | three months ended June 30, 2024", "Rents | three months ended June 30 | 2023", None],
+        ),
+        (
+            "As of December 31, 2024 and 2023, the reserve was $33 million and $36 million, respectively.",
+            ["December 31, 2024 | reserve", "December 31 | 2023 | reserve"],
+        ),
+        (
+            "During the nine months ended May 31, 2023 and 2022, rents were $85 million and $7 million, respectively.",
+            [None, "nine months ended May 31, 2023 | rents", "nine months ended May 31 | 2022 | rents"],
+        ),
+        (
+            "Rents for the three and six months ended June 30, 2024 were $8.5 million and $16.6 million, respectively.",
+            [None, None, "Rents | three | months ended June 30, 2024", "Rents | six months ended June 30, 2024"],
+        ),
+        (
             "Year 2023 versus Year 2022. During 2023, operating income was $7 million.",
             ["2023 | operating income"],
         ),
