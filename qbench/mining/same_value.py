@@ -145,14 +145,19 @@ def _near(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def agreeing(
-    table: pl.DataFrame, queries: NDArray[np.integer], *, least: int = LEAST_DIGITS, most: int | None = None
+    table: pl.DataFrame,
+    queries: NDArray[np.integer],
+    *,
+    least: int = LEAST_DIGITS,
+    rounded: int | None = None,
+    most: int | None = None,
 ) -> pl.DataFrame:
     """All records whose value agrees with that of some records, found by sorted values: no cross product.
 
     Args:
         table: `qbench.mining.types.description_schema`.
         queries: positions of the records to find the agreeing ones of.
-        least: as in `compare`.
+        least, rounded: as in `compare`.
         most: queries that more records may agree with are left out.
 
     Returns:
@@ -161,28 +166,29 @@ def agreeing(
     import polars as pl
 
     values = Values.of(table)
+    fewest = least if rounded is None else min(rounded, least)
     order = np.lexsort((values.value, values.unit))
-    order = order[values.usable[order] & (values.digits[order] >= least)]
+    order = order[values.usable[order] & (values.digits[order] >= fewest)]
     units, sorted_values = values.unit[order], values.value[order]
     bounds = {unit: (np.searchsorted(units, unit), np.searchsorted(units, unit, side="right")) for unit in set(units)}
     rows: list[NDArray[np.int64]] = []
     asked: list[NDArray[np.int64]] = []
     for query in np.asarray(queries, dtype=np.int64):
-        if not values.usable[query] or values.unit[query] not in bounds or values.digits[query] < least:
+        if not values.usable[query] or values.unit[query] not in bounds or values.digits[query] < fewest:
             continue
         start, end = bounds[values.unit[query]]
-        # With `least` digits in each, no value farther away than this can round to the other.
-        reach = np.abs(values.value[query]) * 10.0 ** (1 - least)
+        # With so many digits in each, no value farther away than this can round to the other.
+        reach = np.abs(values.value[query]) * 10.0 ** (1 - fewest)
         part = sorted_values[start:end]
         low = start + np.searchsorted(part, values.value[query] - reach)
         high = start + np.searchsorted(part, values.value[query] + reach, side="right")
         near = order[low:high]
-        same, _ = compare(values, np.full(near.size, query), near, least=least)
+        same, _ = compare(values, np.full(near.size, query), near, least=least, rounded=rounded)
         found = np.sort(near[(same == SAME) & (near != query)]).astype(np.int64)
         if most is None or found.size <= most:
             rows.append(found)
             asked.append(np.full(found.size, query, dtype=np.int64))
     docs = np.concatenate(rows) if rows else np.empty(0, np.int64)
     by = np.concatenate(asked) if asked else np.empty(0, np.int64)
-    _, digits = compare(values, by, docs, least=least)
+    _, digits = compare(values, by, docs, least=least, rounded=rounded)
     return pl.DataFrame({"query_row": by, "doc_row": docs, "digits": digits.astype(np.int64)})

@@ -155,9 +155,12 @@ def make_test_set(
         if number < 1:
             raise OptionError(f"{name} is at least 1", value=number)
     mined = read_manifest(folder, PAIRS_KIND)
-    least = int(mined.params.get("min_digits", LEAST_DIGITS))
+    rule = {
+        "least": int(mined.params.get("min_digits", LEAST_DIGITS)),
+        "rounded": int(mined.params.get("min_rounded_digits", LEAST_DIGITS)),
+    }
     options: dict[str, int] = {"max_queries": max_queries, "max_relevant": max_relevant, "seed": seed}
-    key = digest({"pairs": mined.digest, "options": options, "least": least, "version": __version__})
+    key = digest({"pairs": mined.digest, "options": options, **rule, "version": __version__})
     if finished(output, KIND, key):
         return open_test_set(output)
     refuse_foreign(output, KIND, overwrite)
@@ -166,13 +169,14 @@ def make_test_set(
     table = read_parquet(folder / PAIRS, pair_schema(), nullable=("shared", "p_paper", "p_fact"))
     _check_ids(records, table, folder)
     progress(1, 3, "choosing queries")
-    queries, kept, relevant, counts = _choose(records, table, {**options, "least": least}, folder)
+    queries, kept, relevant, counts = _choose(records, table, {**options, **rule}, folder)
     words = ["qbench", "test-set", "make", "PAIRS", "-o", "TESTSET", "--max-queries", str(max_queries)]
     words += ["--max-relevant", str(max_relevant), "--seed", str(seed)]
     params: dict[str, Any] = {
         "judgments": "values",
         "pairs": mined.digest,
-        "min_digits": least,
+        "min_digits": rule["least"],
+        "min_rounded_digits": rule["rounded"],
         **options,
         "command": shlex.join(words),
         **{name: mined.params[name] for name in ("licence", "extractor") if name in mined.params},
@@ -290,7 +294,9 @@ def _choose(
         paraphrases,
         same_words(records["description"]),
         groups,
-        lambda rows: agreeing(records, rows, least=options["least"], most=options["max_relevant"]),
+        lambda rows: agreeing(
+            records, rows, least=options["least"], rounded=options["rounded"], most=options["max_relevant"]
+        ),
         max_queries=options["max_queries"],
     )
     dropped = {**({DISAGREEING: disagreeing} if disagreeing else {}), **dict(sorted(taken.dropped.items()))}
@@ -350,7 +356,7 @@ def _candidates(
         .join(row_of, left_on="doc_id", right_on="description_id", suffix="_doc")
     )
     asked, found = mined["row"].to_numpy(), mined["row_doc"].to_numpy()
-    result, _ = compare(Values.of(records), asked, found, least=options["least"])
+    result, _ = compare(Values.of(records), asked, found, least=options["least"], rounded=options["rounded"])
     agreeing = mined.filter(pl.Series(result == SAME, dtype=pl.Boolean))
     rows = agreeing.group_by("query_id", "row").agg(pl.col("row_doc").sort()).sort("query_id")
     order = generator(options["seed"], "test queries").permutation(rows.height).tolist()

@@ -88,20 +88,20 @@ def records(values, units, digits):
 RECORD = st.tuples(st.integers(100, 99_999), st.sampled_from(["kilogram", "dollar"]), st.integers(-3, 6))
 
 
-@given(st.lists(RECORD, min_size=1, max_size=30), st.integers(1, 4))
-def test_the_search_finds_what_the_rule_says(items, least):
+@given(st.lists(RECORD, min_size=1, max_size=30), st.integers(1, 4), st.none() | st.integers(1, 4))
+def test_the_search_finds_what_the_rule_says(items, least, rounded):
     found = records(
         [n * 10.0**power for n, _, power in items],
         [unit for _, unit, _ in items],
         [len(str(n).rstrip("0")) for n, _, _ in items],
     )
     values, everyone = Values.of(found), np.arange(len(items))
-    pairs = agreeing(found, everyone, least=least)
+    pairs = agreeing(found, everyone, least=least, rounded=rounded)
     expected = [
         (i, j)
         for i in everyone
         for j in everyone
-        if i != j and compare(values, np.array([i]), np.array([j]), least=least)[0][0] == SAME
+        if i != j and compare(values, np.array([i]), np.array([j]), least=least, rounded=rounded)[0][0] == SAME
     ]
     assert list(zip(pairs["query_row"], pairs["doc_row"], strict=True)) == expected
 

@@ -71,6 +71,20 @@ def test_values_agree_on_as_many_digits_as_when_the_pairs_were_mined(tmp_path):
         make_test_set(pairs_folder(tmp_path / "three", records, pairs, min_digits=3), tmp_path / "none")
 
 
+def test_values_are_rounded_as_when_the_pairs_were_mined(tmp_path):
+    records = record_table(
+        [
+            Record("q::0#0", "sales of Acme", 4587, "Sales of Acme were 4587."),
+            Record("a::0#0", "turnover of Acme", 4600, "Turnover of Acme: 4600."),
+        ]
+    ).with_columns(digits=pl.Series([4, 2], dtype=pl.Int16))
+    pairs = pair_table([("q::0#0", "a::0#0")])
+    mined = pairs_folder(tmp_path / "two", records, pairs, min_digits=3, min_rounded_digits=2)
+    assert make_test_set(mined, tmp_path / "out").views["C_q"].qrels.rows() == [("q::0#0", "a::0#0", 1)]
+    with pytest.raises(InputError, match="1: no paraphrase has an agreeing value"):
+        make_test_set(pairs_folder(tmp_path / "three", records, pairs, min_digits=3), tmp_path / "none")
+
+
 def test_what_repeats_the_query_is_in_neither_view(tmp_path):
     records = [
         Record("q::0#0", "sales of Acme", 1234, "Sales of Acme were 1234."),
