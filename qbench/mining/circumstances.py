@@ -33,6 +33,11 @@ UNREAL = frozenset("may might could would should must shall ought".split())
 """Auxiliaries of what is no fact."""
 UNREAL_WORDS = frozenset("punishable liable assuming".split())
 """Words whose complements are no facts: "punishable by a fine of $500"."""
+PLANNING = frozenset(
+    "plan plans planned planning intend intends intended intending aim aims aimed aiming seek seeks sought hope hopes "
+    "hoped".split()
+)
+"""Verbs of which what is to be done is no fact yet: "plans to deliver 200,000"."""
 CONDITIONAL = frozenset("if unless whether".split())
 CONDITIONS = frozenset("if unless".split())
 """Marks of a clause on which the fact of another depends."""
@@ -125,8 +130,10 @@ class Clause:
 
     def is_real(self) -> bool:
         """Whether the clause, and those that it depends on, state a fact."""
-        path = [*self._path, *self._above()]
-        return not any(self._unreal(k) for k in path) and not self._depends()
+        above = self._above()
+        if any(self._tokens[k].low in PLANNING for k in above):
+            return False
+        return not any(self._unreal(k) for k in (*self._path, *above)) and not self._depends()
 
     def _unreal(self, k: int) -> bool:
         if self._tokens[k].low in UNREAL_WORDS:

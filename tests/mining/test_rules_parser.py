@@ -167,6 +167,8 @@ def described(parser, extractor, text):
         ("The offence is punishable by a fine of $200,000.", [None]),
         ("The court may order him to pay $5,000.", [None]),
         ("Each borrower shall pay a fee of $500.", [None]),
+        ("The firm plans to deliver 200,000 bicycles.", [None]),
+        ("The firm planned a plant of 500 tonnes.", ["firm planned a plant"]),
         # but facts beside what is none
         ("The board may act, since sales were $5 million.", ["sales"]),
         ("He may say that sales were $5 million.", ["sales"]),
