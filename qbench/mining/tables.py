@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 
 COLUMNS = ("description", "quantity")
 """What each row has to have; `id`, `document` and `sentence` may stand beside them."""
+
+
+_MEANT = re.compile(r"[^\W\d_]|[$%€£¥]")
+"""A letter, or a sign of a unit."""
 
 
 def import_descriptions(
@@ -114,11 +119,16 @@ def _quantity(text: str, extractor: Extractor) -> Quantity:
     """The one quantity that a cell holds.
 
     Raises:
-        InputError: it holds none, or several.
+        InputError: it holds none, or several, or something beside a bare number that may change what it means.
     """
     found = extractor.extract_query(text)
     if len(found) != 1:
         raise InputError("the quantity cannot be read" if not found else "several quantities in one cell", value=text)
+    spans = [span for span in (found[0].value_span, found[0].bound_span) if span is not None]
+    rest = "".join(sign for k, sign in enumerate(text) if not any(start <= k < end for start, end in spans))
+    if not found[0].unit and _MEANT.search(rest):
+        # "4.587 Mio. EUR" is not 4,587,000 of nothing.
+        raise InputError("what stands beside the number is not understood", value=text)
     return replace(found[0], value_span=(-1, -1), unit_span=None, bound_span=None, concept_spans=())
 
 

@@ -131,12 +131,14 @@ def test_bad_rows_are_counted_or_fatal(tmp_path):
         {"description": "sales of tea", "quantity": "between $5 and 3 kg"},
         {"description": "tea " * 1_001, "quantity": "$5"},
         {"description": "sales of tea", "quantity": None},
+        {"description": "sales of tea", "quantity": "4.587 Mio. €"},
         {"id": "row-1", "description": "twice", "quantity": "$5"},
     ]
     table = written(tmp_path / "t.jsonl", rows)
     found = import_descriptions(table, tmp_path / "d", extractor=WORDS_ONLY)
     assert found.manifest.counts["descriptions"] == 1
-    assert sum(found.manifest.counts["bad"].values()) == 6
+    assert sum(found.manifest.counts["bad"].values()) == 7
+    assert found.manifest.counts["bad"]["what stands beside the number is not understood"] == 1
     with pytest.raises(InputError) as caught:
         import_descriptions(table, tmp_path / "e", extractor=WORDS_ONLY, on_error="fail")
     assert (caught.value.line, caught.value.message) == (2, "the description is empty")
