@@ -150,8 +150,10 @@ _MAKERS = {
     "benchmark": "gen-queries",
     "corpus": "synth",
     "run": "leaderboard",
+    "descriptions": "describe",
     "pairs": "mine-paraphrases",
     "test set": "test-set make",
+    "description-parser": "train description-parser",
 }
 
 
