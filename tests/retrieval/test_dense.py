@@ -71,7 +71,7 @@ def test_documents_that_are_cut_are_counted_with_their_copies(tiny, tmp_path):
     assert dense(tiny, tmp_path, name="TCT-ColBERT", corpus=corpus).meta["documents_cut"] == 2
     said = dense(tiny, tmp_path, name="Aggretriever", corpus=corpus).meta
     assert said["documents_cut"] == 2
-    assert "not trained" in said["aggretriever"]
+    assert "not trained" in said["note"]
 
 
 @pytest.mark.parametrize("engine", ["exact", "faiss"])
