@@ -193,7 +193,7 @@ def write_benchmark(benchmark: Benchmark, folder: str | Path, *, overwrite: bool
     from qbench.benchmark.card import card, summary
 
     folder = Path(folder)
-    key = benchmark.digest or content_digest(benchmark)
+    key = benchmark_key(benchmark)
     if finished(folder, KIND, key):
         return open_benchmark(folder)
     tables = {name: conform(frame, name) for name in SCHEMAS if (frame := benchmark.table(name)) is not None}
@@ -206,6 +206,11 @@ def write_benchmark(benchmark: Benchmark, folder: str | Path, *, overwrite: bool
         draft.counts = {"content": summary(benchmark), "made": benchmark.params.get("counts", {})}
         (draft.folder / CARD).write_text(card(benchmark, folder.name, key), encoding="utf-8", newline="\n")
     return open_benchmark(folder)
+
+
+def benchmark_key(benchmark: Benchmark) -> str:
+    """What names a benchmark in keys: the digest of the step that made it, else that of its tables."""
+    return benchmark.digest or content_digest(benchmark)
 
 
 def content_digest(benchmark: Benchmark) -> str:

@@ -44,7 +44,7 @@ def mask_benchmark(benchmark: Benchmark, what: Masked, *, mask: str = MASK) -> B
     import polars as pl
 
     from qbench import __version__
-    from qbench.benchmark.disk import content_digest
+    from qbench.benchmark.disk import benchmark_key
 
     if what not in get_args(Masked):
         raise OptionError("no such thing to mask", value=what, remedy="Use values or units")
@@ -57,7 +57,7 @@ def mask_benchmark(benchmark: Benchmark, what: Masked, *, mask: str = MASK) -> B
             texts.append(masked(text, found.get(doc_id, ()), mask))
         except ValueError as fault:
             raise InputError(f"a quantity does not lie in its document: {fault}", value=doc_id) from None
-    source = benchmark.digest or content_digest(benchmark)
+    source = benchmark_key(benchmark)
     params = {"command": "benchmark mask", "source": source, "masked": what, "mask": mask}
     made = {"documents": len(found), "spans": sum(map(len, found.values()))}
     kept = {name: benchmark.params[name] for name in ("licence",) if name in benchmark.params}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from qbench.errors import OptionError
+
 if TYPE_CHECKING:
     import typer
 
@@ -43,7 +45,6 @@ def show_suite(
     import typer
 
     from qbench.cli.console import note, out, progress
-    from qbench.errors import OptionError
     from qbench.leaderboard.suite_documents import renderables
     from qbench.leaderboard.suite_run import plan_suite, run_suite, study_name
     from qbench.leaderboard.suites import read_suite
@@ -74,8 +75,6 @@ def show_suite(
 
 
 def _inputs(given: list[str]) -> dict[str, str]:
-    from qbench.errors import OptionError
-
     inputs: dict[str, str] = {}
     for text in given:
         name, sign, value = text.partition("=")
@@ -88,8 +87,6 @@ def _inputs(given: list[str]) -> dict[str, str]:
 
 
 def _refuse(context: typer.Context, names: set[str], message: str, remedy: str) -> None:
-    from qbench.errors import OptionError
-
     for parameter in context.command.params:
         source = context.get_parameter_source(parameter.name or "")
         if parameter.name in names and source is not None and source.name == "COMMANDLINE":

@@ -122,8 +122,8 @@ def run_leaderboard(
         "access": access,
         "progress": progress,
     }
-    folder = _folder(output)
-    place = folder if work is None else _folder(work)
+    folder = output_folder(output)
+    place = folder if work is None else output_folder(work)
     with locked(folder):
         ran = [_execute(group, place, options) for group in contest.groups]
         if not any(one.results for one in ran):
@@ -231,7 +231,12 @@ def _settings(queries: list[Query], settings: Sequence[Setting] | None) -> tuple
     return chosen
 
 
-def _folder(output: str | Path) -> Path:
+def output_folder(output: str | Path) -> Path:
+    """The absolute path of a folder to write into.
+
+    Raises:
+        OptionError: it is a file, or an artefact of its own.
+    """
     folder = Path(output).absolute()
     if folder.exists() and not folder.is_dir():
         raise OptionError("the output is a file, and a folder is needed", file=folder)

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from qbench.errors import OptionError
 from qbench.evaluation.significance import RESAMPLES, check_resamples
+from qbench.leaderboard.run import output_folder
 from qbench.leaderboard.suite_steps import Steps
 from qbench.leaderboard.suite_tables import SuiteTable, make_table
 from qbench.leaderboard.suite_types import Suite, filled
 from qbench.progress import Progress, silent
-from qbench.store import MANIFEST, locked, write_json, write_text
+from qbench.store import locked, write_json, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -138,11 +139,7 @@ def run_suite(
         BusyError: another process is writing to `output`.
     """
     check_resamples(resamples)
-    folder = Path(output).absolute()
-    if folder.exists() and not folder.is_dir():
-        raise OptionError("the output is a file, and a folder is needed", file=folder)
-    if (folder / MANIFEST).exists():
-        raise OptionError("the output folder is itself a qbench artefact", file=folder, remedy="Choose another folder")
+    folder = output_folder(output)
     values = inputs_of(suite, given)
     place = folder / study_name(suite, values)
     with locked(folder):

@@ -114,19 +114,20 @@ def _head(key: Key, *, one_board: bool, one_measure: bool) -> str:
     return board if one_measure else f"{board}: {measure}"
 
 
-def _row(board: Leaderboard, name: str) -> Row | None:
-    return next((row for row in board.rows if row.entry.system == name and row.cells), None)
+def _ran(board: Leaderboard) -> dict[str, Row]:
+    """The rows with a run, by their names in the suite."""
+    return {row.entry.system: row for row in board.rows if row.cells}
 
 
 def _means(boards: Mapping[str, Leaderboard], rows: Sequence[str], keys: Sequence[Key]) -> dict[Place, SuiteCell]:
     """The figures, compared with nothing."""
-    found = {}
-    for row in rows:
-        for key in keys:
-            shown = _row(boards[key[0]], row)
-            if shown is not None:
-                found[row, key] = SuiteCell(shown.cells[key[1]].mean)
-    return found
+    ran = {name: _ran(board) for name, board in boards.items()}
+    return {
+        (row, (name, measure)): SuiteCell(ran[name][row].cells[measure].mean)
+        for row in rows
+        for name, measure in keys
+        if row in ran[name]
+    }
 
 
 def _differences(
@@ -152,7 +153,8 @@ def _p(board: Leaderboard, measure: str, row: str, base: str) -> float:
     """Of the difference between two rows of a board, before any correction."""
     import polars as pl
 
-    labels = sorted(shown.entry.label for shown in (_row(board, row), _row(board, base)) if shown is not None)
+    ran = _ran(board)
+    labels = sorted((ran[row].entry.label, ran[base].entry.label))
     pair = (pl.col("measure") == measure) & (pl.col("a") == labels[0]) & (pl.col("b") == labels[1])
     return float(board.pairs.filter(pair)["p"].item())
 
@@ -189,9 +191,8 @@ def _values(board: Leaderboard, row: str, measure: str) -> NDArray[np.float64]:
     """A row's scores by query, ordered by query id."""
     import polars as pl
 
-    shown = _row(board, row)
-    assert shown is not None  # noqa: S101  only rows with figures are asked for
-    part = board.scores.filter((pl.col("label") == shown.entry.label) & (pl.col("measure") == measure))
+    label = _ran(board)[row].entry.label
+    part = board.scores.filter((pl.col("label") == label) & (pl.col("measure") == measure))
     return part.sort("query_id")["value"].to_numpy()
 
 

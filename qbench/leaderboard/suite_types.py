@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from qbench.benchmark.mask import Masked
 from qbench.errors import OptionError
 from qbench.evaluation.measures import DEFAULT_MEASURES
 from qbench.retrieval.grammar import System, parse_system
@@ -41,7 +42,7 @@ class Mask:
 
     name: str
     bench: str
-    what: Literal["values", "units"]
+    what: Masked
 
 
 @dataclass(frozen=True)

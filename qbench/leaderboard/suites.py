@@ -19,6 +19,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, get_args
 
+from qbench.benchmark.mask import Masked
 from qbench.errors import InputError, OptionError, QbenchError
 from qbench.evaluation.buckets import DIMENSIONS
 from qbench.evaluation.measures import DEFAULT_MEASURES, parse_measures
@@ -104,7 +105,11 @@ def _input(name: str, raw: Any) -> Input:
 def _mask(part: dict[str, Any]) -> Mask:
     where = f"mask {part.get('name', '')}".rstrip()
     _only(part, where, ("name", "bench", "what"))
-    return Mask(_text(part, "name", where), _text(part, "bench", where), _choice(part, "what", where, "values units"))
+    return Mask(
+        _text(part, "name", where),
+        _text(part, "bench", where),
+        _choice(part, "what", where, " ".join(get_args(Masked))),
+    )
 
 
 def _training(part: dict[str, Any]) -> Training:

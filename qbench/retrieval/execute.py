@@ -92,12 +92,14 @@ def execute(
         BusyError: another process is making one of these runs.
         BudgetError, ServerError: a system asks a server, and may not, or gets no answer.
     """
+    from qbench.benchmark.disk import benchmark_key
+
     queries = benchmark.part(split)
     if not queries:
         raise OptionError("the benchmark has no queries in this part", value=split)
     options = extractor or extractor_options(benchmark)
     how: tuple[DocumentQuantities, ExtractorOptions] = (document_quantities, options)
-    key = _key(benchmark)
+    key = benchmark_key(benchmark)
     jobs = plan(benchmark, key, systems, queries, settings, depth, folder / "runs", how)
     results: dict[int, RunResult] = {}
 
@@ -119,12 +121,6 @@ def execute(
             _run_group(bench, group, queries, depth, progress)
             read({job.key for job in group})
     return [results[number] for number in range(len(jobs))]
-
-
-def _key(benchmark: Benchmark) -> str:
-    from qbench.benchmark.disk import content_digest
-
-    return benchmark.digest or content_digest(benchmark)
 
 
 class _Bench:

@@ -193,12 +193,12 @@ def _params(
     joint: Benchmark | None,
     teacher: str | None,
 ) -> dict[str, Any]:
-    from qbench.benchmark.disk import content_digest
+    from qbench.benchmark.disk import benchmark_key
 
     return {
         "trained": kind,
-        "benchmark": benchmark.digest or content_digest(benchmark),
-        "joint": None if joint is None else joint.digest or content_digest(joint),
+        "benchmark": benchmark_key(benchmark),
+        "joint": None if joint is None else benchmark_key(joint),
         "teacher": None if teacher is None else model_digest(model_folder(teacher)),
         "base": model_digest(model_folder(model)),
         "base_name": Path(model).name,

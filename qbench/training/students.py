@@ -83,18 +83,41 @@ def forward(network: Any, texts: Sequence[str], role: Role) -> list[tuple[list[i
     return found
 
 
-class _Saved:
-    """A student whose network sentence-transformers saves."""
+def sentence_vectors(network: Any, texts: Sequence[str], role: Role) -> Tensor:
+    """One vector for each text, in their order, shape (texts, dimension)."""
+    import torch
+
+    groups = forward(network, texts, role)
+    vectors = torch.cat([features["sentence_embedding"].float() for _, features in groups])
+    return _restored(vectors, [places for places, _ in groups])
+
+
+class _Usual:
+    """What most students do: no regularisation, and sentence-transformers saves the network."""
 
     network: Any
+
+    def penalty(self, queries: Embedded, texts: Embedded) -> Tensor | None:
+        """None."""
+        return None
 
     def save(self, folder: Path) -> None:
         """Write it into a folder that sentence-transformers opens."""
         self.network.save_pretrained(str(folder), create_model_card=False)
 
 
+class _DotProducts(_Usual):
+    """A student whose vectors are compared by the dot product."""
+
+    scale: float
+
+    def scores(self, queries: Embedded, texts: Embedded) -> Tensor:
+        """Scaled dot products: cosines where the vectors have length 1."""
+        return self.scale * queries.vectors @ texts.vectors.T
+
+
 @dataclass
-class SingleVectorStudent(_Saved):
+class SingleVectorStudent(_DotProducts):
     """A bi-encoder: `scale` times the cosine, or the dot product.
 
     Attributes:
@@ -111,23 +134,13 @@ class SingleVectorStudent(_Saved):
         """Vectors, of length 1 unless `dot`, shape (texts, dimension)."""
         import torch
 
-        groups = forward(self.network, texts, role)
-        vectors = torch.cat([features["sentence_embedding"].float() for _, features in groups])
-        restored = _restored(vectors, [places for places, _ in groups])
-        return Embedded(restored if self.dot else torch.nn.functional.normalize(restored, dim=1))
-
-    def scores(self, queries: Embedded, texts: Embedded) -> Tensor:
-        """Scaled cosines or dot products."""
-        return self.scale * queries.vectors @ texts.vectors.T
-
-    def penalty(self, queries: Embedded, texts: Embedded) -> None:
-        """None."""
-        return
+        vectors = sentence_vectors(self.network, texts, role)
+        return Embedded(vectors if self.dot else torch.nn.functional.normalize(vectors, dim=1))
 
 
 @dataclass
-class SparseStudent(_Saved):
-    """SPLADE: dot products over the vocabulary, FLOPS regularisation on both sides.
+class SparseStudent(_DotProducts):
+    """SPLADE: dot products over the vocabulary (*Numbers Matter* eq. 8), FLOPS regularisation on both sides.
 
     Attributes:
         network: a SparseEncoder.
@@ -144,15 +157,7 @@ class SparseStudent(_Saved):
 
     def embed(self, texts: Sequence[str], role: Role) -> Embedded:
         """Term weights, shape (texts, vocabulary), not negative."""
-        import torch
-
-        groups = forward(self.network, texts, role)
-        vectors = torch.cat([features["sentence_embedding"].float() for _, features in groups])
-        return Embedded(_restored(vectors, [places for places, _ in groups]))
-
-    def scores(self, queries: Embedded, texts: Embedded) -> Tensor:
-        """Dot products (*Numbers Matter* eq. 8)."""
-        return self.scale * queries.vectors @ texts.vectors.T
+        return Embedded(sentence_vectors(self.network, texts, role))
 
     def penalty(self, queries: Embedded, texts: Embedded) -> Tensor:
         """The weighted FLOPS of both sides."""
@@ -162,7 +167,7 @@ class SparseStudent(_Saved):
 
 
 @dataclass
-class LateInteractionStudent(_Saved):
+class LateInteractionStudent(_Usual):
     """ColBERT: MaxSim over the tokens' vectors.
 
     Attributes:
@@ -200,13 +205,9 @@ class LateInteractionStudent(_Saved):
         best = best.clamp(min=-1.0).masked_fill(~queries.mask[:, None, :], 0.0)
         return self.scale * best.sum(dim=2)
 
-    def penalty(self, queries: Embedded, texts: Embedded) -> None:
-        """None."""
-        return
-
 
 @dataclass
-class AggretrieverStudent:
+class AggretrieverStudent(_DotProducts):
     """Aggretriever: dot products of [CLS] and agg* (*WolfPQ* eq. 3.7), which are learnt together.
 
     Attributes:
@@ -224,14 +225,6 @@ class AggretrieverStudent:
         groups = list(groups_of(texts, self.network.device))
         made = [self.network.embed(self.network.features([texts[i] for i in places])) for places in groups]
         return Embedded(_restored(torch.cat(made).float(), groups))
-
-    def scores(self, queries: Embedded, texts: Embedded) -> Tensor:
-        """Dot products."""
-        return self.scale * queries.vectors @ texts.vectors.T
-
-    def penalty(self, queries: Embedded, texts: Embedded) -> None:
-        """None."""
-        return
 
     def save(self, folder: Path) -> None:
         """Write it into a folder that `Aggretriever.load` opens, as a trained one."""
