@@ -1,0 +1,59 @@
+"""A web page in one file: it needs no network, and what it shows of a corpus can do nothing but be read."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Mapping
+from typing import Any
+
+_UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+"""Nothing from anywhere else may be loaded, and nothing be sent: the page's own script and style are all there is."""
+
+
+def static_page(title: str, style: str, script: str, data: Mapping[str, Any] | None = None) -> str:
+    """An HTML document whose script finds its data with `JSON.parse(document.getElementById("data").textContent)`.
+
+    The script must show text with `textContent` (or nodes made of text), never as HTML.
+
+    Args:
+        title: of the page; any text.
+        style: CSS of our own.
+        script: JavaScript of our own; neither may hold "</".
+        data: what JSON can say, texts of a corpus included.
+
+    Raises:
+        ValueError: the style or the script would end its own element, or the data hold NaN or infinity.
+    """
+    if "</" in style or "</" in script:
+        raise ValueError("a style or a script must not hold '</'")
+    return "\n".join(
+        [
+            "<!doctype html>",
+            '<html lang="en">',
+            '<meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            '<meta name="color-scheme" content="light dark">',
+            f"<title>{html.escape(title)}</title>",
+            f"<style>\n{style}</style>",
+            '<body><main id="page"></main>',
+            f'<script type="application/json" id="data">{json_for_script(data or {})}</script>',
+            f"<script>\n{script}</script>",
+            "",
+        ]
+    )
+
+
+def json_for_script(data: object) -> str:
+    """JSON that stays data inside `<script>`: no tag, comment or line separator can be read out of it.
+
+    Raises:
+        ValueError: NaN or infinity in it.
+    """
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True)
+    # A lone surrogate cannot be written as UTF-8.
+    text = text.encode("utf-8", "replace").decode()
+    return "".join(_UNSAFE.get(c, c) for c in text) if any(c in text for c in _UNSAFE) else text
