@@ -169,6 +169,8 @@ def row_of(row: dict[str, Any]) -> str:
 def page(report: dict[str, Any]) -> str:
     rows = report["rows"]
     lines = [
+        "# The self-join",
+        "",
         f"`{report['command']}`: {report['machine']}. Load of the machine at the start: {report['load']:.1f}; others",
         "worked on it at the same time, and their share changed while this ran: two rows may differ for that reason",
         "alone, and a rate that falls or rises with the size is no law. CPU seconds suffer less",

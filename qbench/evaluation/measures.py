@@ -24,7 +24,26 @@ if TYPE_CHECKING:
 DEFAULT_MEASURES: tuple[str, ...] = ("nDCG@10", "P@10", "RR@10", "R@100", "AP")
 """Those of *Numbers Matter*, table 2, and average precision. The first is the primary one."""
 
-_EXAMPLES = "nDCG@10, P@10, RR@10, R@100, AP, Success@5, ERR@20, Rprec, nDCG, P(rel=2)@10, Exist@1, AP_found@10"
+DESCRIBED: dict[str, str] = {
+    "nDCG@10": "gain of the first 10, by grade and discounted by rank, as a share of what the best order would give",
+    "nDCG": "the same over the whole ranking",
+    "P@10": "share of the first 10 that is relevant",
+    "P(rel=2)@10": "share of the first 10 with a grade of 2 or more; `rel` may be given to any measure that counts",
+    "R@100": "share of all relevant documents that is among the first 100",
+    "RR@10": "1 / rank of the first relevant document, 0 if it is not among the first 10 (MRR@10 is its mean)",
+    "AP": "mean of the precision at each relevant document, those that were not found counting 0",
+    "AP@10": "the same over the first 10, divided by the number of all relevant documents",
+    "Rprec": "precision at the rank that is the number of relevant documents",
+    "Success@5": "1 if one of the first 5 is relevant, else 0",
+    "ERR@20": "expected reciprocal rank: a reader goes down the list and stops at what satisfies, by grade",
+    "Judged@10": "share of the first 10 that has a judgment, relevant or not",
+    "Bpref": "how often judged relevant documents stand before judged irrelevant ones; the unjudged do not count",
+    "Exist@1": "*Quantity Retrieval* 5.3: 1 if one of the first n is relevant, another name of Success@n",
+    "AP_found@10": "*Quantity Retrieval* 5.3: AP over the first n, divided by the relevant documents among these n",
+}
+"""Measures by name, in our own words. ir-measures has more, and any cutoff will do."""
+
+_EXAMPLES = ", ".join(DESCRIBED)
 
 _OWN = ("Exist", "AP_found")
 """Names that ir-measures does not have; a cutoff follows."""

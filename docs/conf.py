@@ -1,0 +1,36 @@
+"""The docs site: `sphinx-build -W -n -c docs . SITE`, from the root of the repository.
+
+The source folder is the repository itself, so that a link from a page to the README or to a result leads to the same
+place on the site as it does beside the code.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+project = "qbench"
+author = "the qbench authors"
+release = re.search(r'__version__ = "(.+)"', (ROOT / "qbench" / "__init__.py").read_text(encoding="utf-8"))[1]
+version = release
+
+extensions = ["myst_parser"]
+root_doc = "docs/index"
+include_patterns = [
+    "README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "docs/**",
+    "benchmarks/**",
+    "qbench/quantities/data/parser/README.md",
+]
+exclude_patterns = [".*", "**/.*", "**/node_modules", "**/site-packages"]
+
+myst_heading_anchors = 4
+
+html_theme = "furo"
+html_title = f"qbench {release}"
+html_copy_source = False
+html_show_sphinx = False

@@ -1,0 +1,84 @@
+"""Write the reference pages that the code itself can tell.
+
+    python scripts/reference_pages.py
+
+`qbench systems --markdown` makes the page of systems, `scripts/unit_families.py` the tables of units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from qbench.evaluation.measures import DEFAULT_MEASURES, DESCRIBED
+from qbench.generation.templates import load_templates
+
+PAGES = Path(__file__).parent.parent / "docs" / "reference"
+
+SLOTS = {
+    "concept": "what the number is about",
+    "condition": "a phrase of the comparator",
+    "unit_before": "a unit that precedes the number, or nothing",
+    "value": "the number",
+    "unit_after": "a unit that follows the number, or nothing",
+}
+
+
+def measures() -> str:
+    """The page of measures."""
+    lines = [
+        "# Measures",
+        "",
+        "`--measures` takes any of these names, and the leaderboard writes them back in the same form. Without it the",
+        f"measures are {', '.join(DEFAULT_MEASURES)}, and the first decides the ranks.",
+        "",
+        "| measure | what it says of a query |",
+        "|---|---|",
+        *(f"| `{name}` | {what} |" for name, what in DESCRIBED.items()),
+        "",
+        "Grades of 1 and more are relevant, unless a name says otherwise (`P(rel=2)@10`). A query of which a run has",
+        "nothing scores 0. A mean is over all queries with a relevant document. Any other cutoff will do, and so will",
+        "any other measure of [ir-measures](https://ir-measur.es) that an installed package computes.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def templates() -> str:
+    """The page of query templates."""
+    made = load_templates()
+    lines = [
+        "# Query templates",
+        "",
+        "How generated queries are worded, as `templates/queries.toml` says it;",
+        "[a file of your own](../how-to/gen-queries.md#wording-of-your-own) may say it otherwise.",
+        "",
+        "| template | text | comparators |",
+        "|---|---|---|",
+        *(f"| {one.name} | `{one.text}` | {' '.join(f'`{c}`' for c in one.comparators)} |" for one in made.templates),
+        "",
+        "| slot | what stands there |",
+        "|---|---|",
+        *(f"| `{{{slot}}}` | {what} |" for slot, what in SLOTS.items()),
+        "",
+        "## Phrases",
+        "",
+        "| comparator | phrases |",
+        "|---|---|",
+        *(f"| `{comparator}` | {', '.join(phrases)} |" for comparator, phrases in made.phrases.items()),
+        "",
+        "## Several constraints",
+        "",
+        "| constraints | joined as |",
+        "|---|---|",
+        *(f"| {number} | {', '.join(f'`{join}`' for join in joins)} |" for number, joins in made.joins.items()),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+WRITTEN: Mapping[str, Callable[[], str]] = {"measures.md": measures, "templates.md": templates}
+
+if __name__ == "__main__":
+    for name, page in WRITTEN.items():
+        (PAGES / name).write_text(page(), encoding="utf-8")
