@@ -5,6 +5,7 @@ of that training, `{masked}` the benchmark of that masking.
 
     [inputs]            bench = { help = "a benchmark" }    model = { help = "an encoder", default = "..." }
     [[mask]]            name, bench, what
+    [training]          what holds for every training that does not say otherwise
     [[train]]           name, kind, bench, model [, joint, teacher, and any option of `ContrastiveRecipe`]
     [[board]]           name, bench, systems [, conditions, split, measures, depth, qrels]
     [[table]]           title [, columns, measures, boards, against, change_from]
@@ -78,15 +79,18 @@ def _built_in(name: str) -> Path:
 
 
 def _suite(name: str, raw: dict[str, Any]) -> Suite:
-    _only(raw, "the suite", ("title", "about", "inputs", "mask", "train", "board", "table"))
+    _only(raw, "the suite", ("title", "about", "inputs", "mask", "training", "train", "board", "table"))
     inputs = {key: _input(key, value) for key, value in _mapping(raw.get("inputs", {}), "inputs").items()}
+    common = _mapping(raw.get("training", {}), "training")
+    if "name" in common:
+        raise OptionError("trainings have names of their own", value=common["name"], remedy="Name each [[train]]")
     suite = Suite(
         name,
         _text(raw, "title", "the suite", name),
         _text(raw, "about", "the suite", ""),
         inputs,
         tuple(_mask(part) for part in _parts(raw, "mask")),
-        tuple(_training(part) for part in _parts(raw, "train")),
+        tuple(_training({**common, **part}) for part in _parts(raw, "train")),
         tuple(_board(part) for part in _parts(raw, "board")),
         tuple(_table(part) for part in _parts(raw, "table")),
     )

@@ -103,6 +103,19 @@ def test_an_input_may_be_a_number_and_stand_in_quotes(write):
     assert dict(systems["tuned"].first.model.params)["model"] == "a b"
 
 
+def test_trainings_take_what_all_share_unless_they_say_otherwise(write):
+    shared = """
+[training]
+epochs = 7
+batch_size = 4
+
+[[train]]
+name = "ft"
+"""
+    training = read_suite(write(SMALL.replace('[[train]]\nname = "ft"\n', shared))).trainings[0]
+    assert (training.recipe["epochs"], training.recipe["batch_size"]) == ("{epochs}", 4)
+
+
 def test_the_order_of_a_list_makes_no_other_checkpoint(write):
     recipes = [
         recipe_of(read_suite(write(SMALL.replace('["original"]', text))).trainings[0], lambda text: "3")
@@ -129,6 +142,8 @@ def test_a_study_of_ours_by_its_name(tmp_path, monkeypatch):
         ('model = "{tuned}"', 'model = "{ft}"', "not made before it"),
         ('model = "{tuned}"', "model = 5", "train ft needs a text: model"),
         ("methods", "method", "train ft has no such entry"),
+        ("[[train]]", '[training]\nname = "x"\n[[train]]', "trainings have names of their own"),
+        ("[[train]]", "[training]\nepoch = 2\n[[train]]", "train ft has no such entry"),
         ('["original"]', '["original"]\nlr = -1', "lr lies between 0 and 1"),
         ('["original"]', '["original"]\nlr = "fast"', "lr is no number"),
         ('"BM25" = "BM25"', '"BM25" = "BM52"', "unknown first stage"),
