@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from qbench.cli.main import VERBS
 from qbench.evaluation.measures import DEFAULT_MEASURES, DESCRIBED, parse_measures
 
 ROOT = Path(__file__).parents[1]
@@ -26,3 +27,8 @@ def test_every_page_of_the_docs_is_in_a_table_of_contents():
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     pages = {str(page.relative_to(ROOT / "docs").with_suffix("")) for page in (ROOT / "docs").rglob("*.md")}
     assert {page for page in pages - {"index"} if f"\n{page}\n" not in index} == set()
+
+
+def test_every_verb_has_a_page():
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    assert {verb for verb in VERBS if f"`{verb}`" not in index} == set()
