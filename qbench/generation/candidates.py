@@ -74,8 +74,8 @@ class Judge:
             yield EMPTY
         # First what is cheap and makes the rest pointless: a text may be a page long.
         if len(words) > MAX_WORDS or len(name) > MAX_LETTERS:
-            yield INSTRUCTION if _TASK.search(name) else TOO_LONG
-        if _TASK.search(name):
+            yield INSTRUCTION if of_task(name) else TOO_LONG
+        if of_task(name):
             yield INSTRUCTION
         if ALTERNATIVE in name or _STRANGE.search(name):
             yield SIGNS if in_script_of(name, concept) else SCRIPT
@@ -106,6 +106,11 @@ class Judge:
         """Whether at least half of the words that carry meaning are known."""
         words = [word for word in _PART.findall(name) if word not in FUNCTION_WORDS]
         return 2 * sum(map(self.known, words)) >= len(words)
+
+
+def of_task(text: str) -> bool:
+    """Whether a text speaks of the task, as a model does that explains itself or refuses."""
+    return _TASK.search(text.lower()) is not None
 
 
 def plain(text: str) -> str:
