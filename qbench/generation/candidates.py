@@ -35,7 +35,7 @@ _TASK = re.compile(
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _PART = re.compile(r"[^\W\d_]{3,}")
 _EDGES = " \t\"'“”‘’`.,;:!?*•-–—"
-_STRANGE = re.compile(r"[^\w\s'’.,&/()+-]|_")
+_STRANGE = re.compile(r"[^\w\s'’.&/()+-]|_")
 
 
 @dataclass(frozen=True)

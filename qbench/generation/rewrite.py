@@ -47,6 +47,7 @@ NAMED = "names the concept that the query goes around"
 SWAPPED = "the concepts changed places"
 
 _NUMBER = re.compile(r"\d+")
+_GROUPED = re.compile(r"(?<=\d),(?=\d{3})")
 
 
 @dataclass(frozen=True)
@@ -167,7 +168,7 @@ class Rewriter:
         words = re.findall(r"[^\W\d_]{3,}", text.lower())
         if 2 * sum(map(self.known, words)) < len(words):
             yield LANGUAGE
-        if set(_NUMBER.findall(text)) - set(_NUMBER.findall(query.text)):
+        if _numbers(text) - _numbers(query.text):
             yield ADDED
         reason = lost(query, text, self.parsed(text))
         if reason is not None:
@@ -221,6 +222,11 @@ def _swapped(query: Query, text: str) -> bool:
 
 def _place(text: str, words: Sequence[str]) -> int:
     return min((at for word in words if (at := text.find(word)) >= 0), default=len(text))
+
+
+def _numbers(text: str) -> set[str]:
+    """Runs of digits; 4,000 and 4000 are the same."""
+    return set(_NUMBER.findall(_GROUPED.sub("", text)))
 
 
 def _close(a: float, b: float) -> bool:
