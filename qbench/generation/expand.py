@@ -267,7 +267,7 @@ def _judge(index: Index, asking: Asking) -> Judge:
 def _key(options: ExpansionOptions) -> dict[str, Any]:
     from qbench import __version__
 
-    listed = None if options.concepts is None else file_digest(options.concepts)
+    listed = None if options.concepts is None else digest(read_text(options.concepts, "concepts"))
     return {
         "names": options.names,
         "min_sentences": options.min_sentences,

@@ -71,11 +71,12 @@ def generate(
 
     index = index if isinstance(index, Index) else Index.open(Path(index))
     output = Path(output)
+    loaded = load_templates(options.templates), Expansions.load(options.expansions)
     key = _key(index, options, rewriting)
     if finished(output, KIND, key):
         return output
     refuse_foreign(output, KIND, overwrite)
-    made, corpus, counts = _made(index, options, progress)
+    made, corpus, counts = _made(index, options, *loaded, progress)
     queries, params = made.ordered(), _params(index, options, made.plan.expansions)
     if rewriting is not None:
         queries, said = _rewriter(index, rewriting).rewrite(queries, _named(progress, "rewriting"))
@@ -110,15 +111,17 @@ def rewriting_forecast(
     from qbench.index.disk import Index
 
     index = index if isinstance(index, Index) else Index.open(Path(index))
-    made, _, _ = _made(index, options, progress)
+    loaded = load_templates(options.templates), Expansions.load(options.expansions)
+    made, _, _ = _made(index, options, *loaded, progress)
     return _rewriter(index, rewriting).forecast(made.ordered())
 
 
-def _made(index: Index, options: GenerationOptions, progress: Progress) -> tuple[_Made, pl.DataFrame, dict[str, Any]]:
+def _made(
+    index: Index, options: GenerationOptions, templates: Templates, expansions: Expansions, progress: Progress
+) -> tuple[_Made, pl.DataFrame, dict[str, Any]]:
     """All queries with their labels and samples, the benchmark's corpus, and what was left out so far."""
     from qbench.errors import OptionError
 
-    templates, expansions = load_templates(options.templates), Expansions.load(options.expansions)
     plan, corpus, counts = _plan(index, options, templates, expansions)
     made = _Made(plan, Rechecker(_extractor(index)))
     for split, most in zip(SPLITS, (options.max_train, options.max_dev, options.max_test), strict=True):

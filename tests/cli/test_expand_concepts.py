@@ -121,6 +121,8 @@ def test_names_from_a_table_need_no_model(web, tmp_path):
         (("--model", "m", "--base-url", "ftp://x"), "no address of a server"),
         (("--model", "m", "--budget", "1 money"), "a budget of money needs prices"),
         (("--model", "m", "--replay"), "no such recording"),
+        (("--model", "m", "--concepts", "none.txt"), "no such concepts file"),
+        (("--model", "m", "--prices", "none.toml"), "no such prices file"),
     ],
 )
 def test_what_makes_no_sense_is_said(web, words, message):
