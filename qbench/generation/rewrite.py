@@ -187,7 +187,7 @@ def lost(query: Query, text: str, parsed: ParsedQuery) -> str | None:
         if not (_close(new.base_value, old.base_value) and _close(new.base_high, old.base_high)):
             return VALUE
     own, said = content_words(query.terms), content_words(parsed.terms)
-    if not own <= said:
+    if not own <= said or not _said_of_each(query, parsed.terms):
         return CONCEPT
     around = {word for c in query.conditions for name in concept_alternatives(c.concept) for word in name}
     if query.kind in ("expansion", "wo_surface") and (said - own) & content_words(" ".join(around)):
@@ -204,6 +204,14 @@ def matching(wanted: Sequence[Condition], read: Sequence[Condition]) -> list[Con
             left.remove(other)
         found.append(other)
     return found
+
+
+def _said_of_each(query: Query, terms: str) -> bool:
+    """Whether a word that several constraints share is said as often: "net loss and loss per share"."""
+    if len(query.conditions) < 2:
+        return True
+    wanted = Counter(word for c in query.conditions for word in content_words(" ".join(c.concept)))
+    return Counter(word for term in terms.split() for word in content_words(term)) >= wanted
 
 
 def _swapped(query: Query, text: str) -> bool:

@@ -59,6 +59,7 @@ def query(text, terms, *concepts, kind="unseen"):
 
 PHONE = query("phone battery over 4000 mAh", "phone battery", "phone battery")
 TWO = query("net income above $5 and revenue below $9", "net income revenue", "net income", "revenue")
+LOSSES = query("net loss above $5 and loss per share below $9", "net loss loss per share", "net loss", "loss per share")
 RANGE = query("laptop weight between 1 and 2 kg", "laptop weight", "laptop weight")
 AROUND = query("clear sight of 5 km", "clear sight", "visibility", kind="wo_surface")
 
@@ -85,6 +86,8 @@ AROUND = query("clear sight of 5 km", "clear sight", "visibility", kind="wo_surf
         (TWO, "a company with a net income above $5 and a revenue below $9", None),
         (TWO, "a revenue below $9 and a net income above $5", r.COMPARATOR),
         (TWO, "a company with a revenue above $5 and a net income below $9", r.SWAPPED),
+        (LOSSES, "a firm whose net loss was above $5 and its loss per share below $9", None),
+        (LOSSES, "a firm whose net income was above $5 and its loss per share below $9", r.CONCEPT),
         (RANGE, "laptops with a weight from 1 to 2 kg", None),
         (RANGE, "laptops with a weight between 1 and 2 lb", r.UNIT),
         (RANGE, "laptops with a weight between 2 and 2 kg", r.VALUE),
