@@ -169,7 +169,7 @@ def _models(params: Mapping[str, Any]) -> list[str]:
             prompt = f"{made.get('prompt')} version {made.get('prompt version')}"
             said.append(
                 f"{part}: written by the model {markdown(str(made['model']))}, told by the prompt {markdown(prompt)} "
-                f"(digest `{printable(str(made.get('prompt digest')))}`), and checked by rules, not by people."
+                f"(digest {markdown(str(made.get('prompt digest')))}), and checked by rules, not by people."
                 + (" The file of names was edited since." if made.get("edited since") else "")
             )
     return said

@@ -19,7 +19,7 @@ from qbench.generation.pairs import usable_pairs
 from qbench.llm.asking import Asking, ask_until, forecast
 from qbench.llm.written import texts_of
 from qbench.progress import Progress, silent
-from qbench.store import digest, file_digest, read_text, write_text
+from qbench.store import digest, file_digest, locked, read_text, write_text
 
 if TYPE_CHECKING:
     from qbench.index.disk import Index
@@ -146,13 +146,22 @@ def expand_concepts(
 
     Raises:
         OptionError: the output holds something else.
+        BusyError: another process is writing it.
         InputError, ServerError, BudgetError: as in `qbench.llm.asking.ask_until`; nothing is written then, and all
             answers are recorded.
     """
     key = digest({"by": "model", "index": index.manifest.digest, "asking": asking.key, **_key(options)})
-    there = _there(output, key, overwrite)
-    if there is not None and not there.get("without an answer"):
-        return Expanded(there, new=False)
+    with locked(output):  # two at once would both pay
+        there = _there(output, key, overwrite)
+        if there is not None and not there.get("without an answer"):
+            return Expanded(there, new=False)
+        return _asked(index, output, asking, options, key, progress)
+
+
+def _asked(
+    index: Index, output: Path, asking: Asking, options: ExpansionOptions, key: str, progress: Progress
+) -> Expanded:
+    """Ask, check, write."""
     wanted = wanted_concepts(index, options)
     judge = _judge(index, asking)
     names: dict[str, list[str]] = {}

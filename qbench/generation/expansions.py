@@ -97,7 +97,8 @@ def _read_made(text: str) -> dict[str, Any]:
         if line.startswith(_MADE):
             try:
                 found = json.loads(line.removeprefix(_MADE))
-            except ValueError:
+                json.dumps(found, ensure_ascii=False, allow_nan=False).encode()  # it goes into manifests and cards
+            except (ValueError, RecursionError):
                 return {}
             return found if isinstance(found, dict) else {}
         if line.strip() and not line.startswith("#"):

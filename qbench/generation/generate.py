@@ -23,7 +23,7 @@ from qbench.generation.templates import load_templates
 from qbench.progress import Progress, silent
 from qbench.quantities.concept_match import Concept
 from qbench.randomness import generator
-from qbench.store import digest, file_digest, finished
+from qbench.store import MANIFEST, digest, file_digest, finished, locked, read_manifest
 
 if TYPE_CHECKING:
     import polars as pl
@@ -75,14 +75,21 @@ def generate(
     key = _key(index, options, rewriting)
     if finished(output, KIND, key):
         return output
+    overwrite = overwrite or _partly(output, key)
     refuse_foreign(output, KIND, overwrite)
     made, corpus, counts = _made(index, options, *loaded, progress)
     queries, params = made.ordered(), _params(index, options, made.plan.expansions)
     if rewriting is not None:
-        queries, said = _rewriter(index, rewriting).rewrite(queries, _named(progress, "rewriting"))
+        # Two at once would both pay.
+        with locked(output.with_name(f"{output.name}.rewriting")):
+            queries, said = _rewriter(index, rewriting).rewrite(queries, _named(progress, "rewriting"))
         made.rejected.update({f"rewriting: {reason}": number for reason, number in said.pop("rejected").items()})
         params["rewriting"] = rewriting.key
         counts["rewriting"] = said
+        if said["without an answer"]:
+            # Not done: the same again asks for them, so that it needs another key than the whole.
+            params["part of"] = key
+            key = digest({"part of": key, "texts": [query.text for query in queries]})
     write_benchmark(
         Benchmark(
             name=output.name,
@@ -138,6 +145,11 @@ def _rewriter(index: Index, rewriting: Rewriting) -> Rewriter:
     from qbench.quantities.extractors import get_extractor
 
     return Rewriter(rewriting, get_extractor(index.extractor_options()), known_words(index))
+
+
+def _partly(output: Path, key: str) -> bool:
+    """Whether a benchmark of this key is there in which the model's answers to some questions are missing."""
+    return (output / MANIFEST).is_file() and read_manifest(output).params.get("part of") == key
 
 
 def _named(progress: Progress, what: str) -> Progress:

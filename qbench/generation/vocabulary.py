@@ -21,8 +21,7 @@ def known_words(index: Index) -> Callable[[str], bool]:
     from qbench.quantities.parsers.embedded import FOLDER, VOCABULARY
 
     pieces = (FOLDER / VOCABULARY).read_text(encoding="utf-8").split("\n")
-    words = index.sentences().select(
-        pl.col("text").str.to_lowercase().str.extract_all(r"\p{L}{3,}").explode().unique().alias("word")
-    )
-    found = {*pieces, *words.collect()["word"].drop_nulls().to_list()}
+    said = index.sentences().select(pl.col("text").str.to_lowercase().str.extract_all(r"\p{L}{3,}").alias("word"))
+    words = said.explode("word").unique().collect(engine="streaming")  # a large corpus has more words than memory
+    found = {*pieces, *words["word"].drop_nulls().to_list()}
     return lambda word: word in found or singular(word) in found

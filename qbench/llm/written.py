@@ -31,10 +31,11 @@ def texts_of(answer: Any, task: Task) -> tuple[list[str], str | None]:
     text = str(found.get("text") or "")
     said = _THOUGHT.sub("", text).strip()
     value = _field(said, task.field)
-    if task.many and isinstance(value, list) and all(isinstance(one, str) for one in value):
-        return (list(value), None) if value else ([], EMPTY)
-    if not task.many and isinstance(value, str):
-        return ([value], None) if value.strip() else ([], EMPTY)
+    texts = value if task.many else [value]
+    if isinstance(texts, list) and all(isinstance(one, str) for one in texts):
+        # Half of a surrogate pair, which JSON can say and UTF-8 cannot.
+        whole = [one.encode(errors="replace").decode() for one in texts]
+        return (whole, None) if any(one.strip() for one in whole) else ([], EMPTY)
     if found.get("finish") == "length":
         return [], CUT
     return [], FORMLESS if said else EMPTY

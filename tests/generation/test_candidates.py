@@ -111,5 +111,6 @@ def test_a_file_says_what_made_it_and_whether_it_was_edited(tmp_path):
     assert Expansions.load(path).edited
     path.write_text("net income\tprofit\n# made: {}\n")
     assert (Expansions.load(path).made, Expansions.load(path).edited) == ({}, False)
-    path.write_text("# made: {broken\nnet income\tprofit\n")
-    assert Expansions.load(path).made == {}
+    for hostile in ("{broken", "[1]", '{"x": NaN}', '{"x": "\\ud800"}', "[" * 100_000):
+        path.write_text(f"# made: {hostile}\nnet income\tprofit\n")
+        assert Expansions.load(path).made == {}

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from qbench.benchmark.disk import open_benchmark
-from qbench.errors import BudgetError, InputError, OptionError, ServerError
+from qbench.errors import BudgetError, BusyError, InputError, OptionError, ServerError
 from qbench.generation import candidates as c
 from qbench.generation.expand import (
     ExpansionOptions,
@@ -25,6 +25,7 @@ from qbench.llm.asking import Asking
 from qbench.llm.budget import Budget, Limit
 from qbench.llm.openai_chat import OpenAIChat
 from qbench.llm.prompts import load_prompt
+from qbench.store import locked
 from tests.api_server import KEY, ApiServer, access, failing
 from tests.generation.conftest import EXPANSIONS, FACTS
 
@@ -226,6 +227,13 @@ def test_another_file_is_not_replaced(index, web, tmp_path):
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(OptionError, match="another file"):
         expand_concepts(index, path, asking(web, tmp_path))
+
+
+def test_two_at_once_do_not_both_pay(index, web, tmp_path):
+    path = tmp_path / "names.tsv"
+    with locked(path), pytest.raises(BusyError, match="another qbench process"):
+        expand_concepts(index, path, asking(web, tmp_path))
+    assert not web.seen
 
 
 def test_a_table_names_concepts_without_a_model(index, tmp_path, expansions_file):

@@ -198,6 +198,9 @@ def test_a_refused_query_stops_unless_it_may_be_missing(index, web, tmp_path):
     lenient = rewriting(web, tmp_path, EVERY, threads=1, allow_missing=True)
     made = open_benchmark(generate(index, tmp_path / "bench", options, rewriting=lenient))
     assert made.params["counts"]["rewriting"]["without an answer"] == 1
+    # It is not done: the same again asks for it.
+    again = open_benchmark(generate(index, tmp_path / "bench", options, rewriting=lenient))
+    assert again.params["counts"]["rewriting"]["without an answer"] == 0
 
 
 def test_a_forecast_asks_nobody_and_writes_nothing(index, web, tmp_path):

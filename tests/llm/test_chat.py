@@ -251,6 +251,7 @@ def test_replay_lacks_what_was_never_asked(web, tmp_path):
         ('```json\n{"names": ["a b"]}\n```', "stop", (["a b"], None)),
         ('<think>{"names": ["no"]}</think>\n{"names": ["a b"]}', "stop", (["a b"], None)),
         ('The {form} is {"x": 1}, so {"names": ["a b"]} it is {"names": ["later"]}', "stop", (["a b"], None)),
+        ('{"names": ["half \\ud800 pair"]}', "stop", (["half ? pair"], None)),
         ('{"names": []}', "stop", ([], EMPTY)),
         ("", "stop", ([], EMPTY)),
         ("   \n", "content_filter", ([], EMPTY)),
