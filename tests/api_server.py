@@ -1,4 +1,4 @@
-"""A server for tests with OpenAI's and Cohere's interfaces to embeddings. It listens on the loopback alone."""
+"""A server for tests with OpenAI's interface to chat and embeddings, and Cohere's. It listens on the loopback alone."""
 
 from __future__ import annotations
 
@@ -33,6 +33,11 @@ def embed(texts: Sequence[str], size: int = 16) -> np.ndarray[Any, Any]:
     return found
 
 
+def nothing_known(asked: str) -> str:
+    """What the model says where a test has no use for chat."""
+    return "I have nothing to say."
+
+
 class ApiServer:
     """Answers until the block ends.
 
@@ -41,12 +46,20 @@ class ApiServer:
         seen: (path, JSON, headers in lower case) of each request, in order.
         embed: makes the vectors.
         base64: whether OpenAI's answers hold base64 where asked; some servers know only lists.
+        chat: what the model writes when it is asked something, from the last message.
+        refuses: parameters of chat that it does not know; "json_schema" and "json_object" are forms of an answer.
     """
 
     def __init__(
-        self, plan: Iterable[Callable[[dict[str, Any]], Answer | None]] = (), *, embed: Callable[..., Any] = embed
+        self,
+        plan: Iterable[Callable[[dict[str, Any]], Answer | None]] = (),
+        *,
+        embed: Callable[..., Any] = embed,
+        chat: Callable[[str], str | None] = nothing_known,
+        refuses: Iterable[str] = (),
     ) -> None:
         self.plan, self.embed, self.base64 = deque(plan), embed, True
+        self.chat, self.refuses = chat, set(refuses)
         self.seen: list[tuple[str, dict[str, Any], dict[str, str]]] = []
         self.closing = threading.Event()
         self._server = _Server(("127.0.0.1", 0), _handler(self))
@@ -87,6 +100,8 @@ class ApiServer:
             return good(self.openai(payload))
         if path == "/v2/embed":
             return good(self.cohere(payload))
+        if path == "/v1/chat/completions":
+            return self.openai_chat(payload)
         return 404, {}, b"no such page"
 
     def openai(self, payload: dict[str, Any]) -> dict[str, Any]:
@@ -99,6 +114,19 @@ class ApiServer:
             row = base64.b64encode(rows[i].astype("<f4").tobytes()).decode() if coded else rows[i].tolist()
             data.append({"object": "embedding", "index": i, "embedding": row})
         return {"object": "list", "data": data, "model": payload["model"], "usage": _usage(texts)}
+
+    def openai_chat(self, payload: dict[str, Any]) -> Answer:
+        """As OpenAI answers a talk, with the refusals that servers give to what they do not know."""
+        form = payload.get("response_format", {}).get("type", "text")
+        for name in sorted(self.refuses & (payload.keys() | {form})):
+            where = "response_format.type" if name == form else name
+            return failing(400, f"Unsupported value: '{where}' does not support '{name}' with this model.")(payload)
+        asked = payload["messages"][-1]["content"]
+        said = self.chat(asked)
+        choice = {"index": 0, "message": {"role": "assistant", "content": said}, "finish_reason": "stop"}
+        read = sum(len(message["content"].split()) for message in payload["messages"])
+        used = {"prompt_tokens": read, "completion_tokens": len((said or "").split())}
+        return good({"object": "chat.completion", "model": payload["model"], "choices": [choice], "usage": used})
 
     def cohere(self, payload: dict[str, Any]) -> dict[str, Any]:
         """As Cohere answers."""

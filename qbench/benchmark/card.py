@@ -152,12 +152,27 @@ def _made(benchmark: Benchmark, digest: str) -> str:
     elsewhere = ("about", "counts", "notes", "command")
     params = {name: value for name, value in benchmark.params.items() if name not in elsewhere}
     command = benchmark.params.get("command")
-    lines = [f"Digest: `{digest}`."]
+    lines = [f"Digest: `{digest}`.", *_models(params)]
     if command:
         lines.append(f"Command:\n\n    {printable(str(command))}")
     block = json.dumps(params, indent=2, ensure_ascii=True, sort_keys=True, default=str)
     # Indented code: no text in it can end the block, as a run of backticks could.
     return "\n\n".join([*lines, "Parameters:", "\n".join("    " + line for line in block.splitlines())])
+
+
+def _models(params: Mapping[str, Any]) -> list[str]:
+    """Which models had a part in it, with the prompts that they were given."""
+    said = []
+    for name, part in (("expansions", "Other names of concepts"), ("rewriting", "The words of rewritten queries")):
+        made = params.get(name)
+        if isinstance(made, Mapping) and made.get("model"):
+            prompt = f"{made.get('prompt')} version {made.get('prompt version')}"
+            said.append(
+                f"{part}: written by the model {markdown(str(made['model']))}, told by the prompt {markdown(prompt)} "
+                f"(digest {markdown(str(made.get('prompt digest')))}), and checked by rules, not by people."
+                + (" The file of names was edited since." if made.get("edited since") else "")
+            )
+    return said
 
 
 def left_out(counts: Mapping[str, Any]) -> str:

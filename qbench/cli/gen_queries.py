@@ -4,12 +4,32 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from qbench.cli.chat_options import (
+    AllowMissing,
+    BaseUrl,
+    ChatRecording,
+    MaxTokens,
+    Model,
+    ModelSeed,
+    Temperature,
+    Threads,
+    Timeout,
+    Tries,
+    chat_access,
+    tell_forecast,
+    tell_spent,
+)
+from qbench.cli.options import BudgetText, DryRun, PricesFile, Replay
+
 if TYPE_CHECKING:
     from qbench.benchmark.disk import Benchmark
+    from qbench.generation.options import TestKind
+    from qbench.generation.rewrite import Rewriting
+    from qbench.llm.client import Access
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -61,6 +81,28 @@ def gen_queries(
         str, typer.Option(help="quantities: sentences with a quantity; all: every sentence.")
     ] = "quantities",
     seed: Annotated[int, typer.Option(help="Seed of every random choice.")] = 13,
+    rewrite: Annotated[
+        bool,
+        typer.Option(
+            "--rewrite", help="Let a chat model phrase test queries as a person would; the options below are for that."
+        ),
+    ] = False,
+    rewrite_kinds: Annotated[str, typer.Option(help="Kinds of test queries that are rewritten.")] = "wo_surface",
+    rewrite_prompt: Annotated[str, typer.Option(help="What the model is told: general, or a TOML file.")] = "general",
+    model: Model = None,
+    base_url: BaseUrl = "auto",
+    temperature: Temperature = 1.0,
+    model_seed: ModelSeed = 13,
+    max_tokens: MaxTokens = 400,
+    tries: Tries = 2,
+    threads: Threads = 4,
+    timeout: Timeout = 120.0,
+    recording: ChatRecording = None,
+    replay: Replay = False,
+    budget: BudgetText = None,
+    prices: PricesFile = None,
+    dry_run: DryRun = False,
+    allow_missing: AllowMissing = False,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace another benchmark in the output folder.")
     ] = False,
@@ -73,9 +115,19 @@ def gen_queries(
     """
     from qbench.benchmark.disk import open_benchmark
     from qbench.cli import console
-    from qbench.generation.generate import generate
+    from qbench.errors import OptionError
+    from qbench.generation.generate import generate, rewriting_forecast
     from qbench.generation.options import GenerationOptions
 
+    rewriting = None
+    if rewrite:
+        if model is None:
+            raise OptionError("no model is named", remedy="Name the one that rewrites with --model")
+        access = chat_access(output, recording, replay, budget, prices, threads, timeout)
+        server = {"base_url": base_url, "temperature": temperature, "seed": model_seed, "max_tokens": max_tokens}
+        rewriting = _rewriting(model, rewrite_prompt, server, access, tries, allow_missing, rewrite_kinds)
+    elif model is not None or dry_run or replay:
+        raise OptionError("a model is only asked with --rewrite", remedy="Add it, or leave the model's options away")
     options = GenerationOptions(
         seed=seed,
         corpus=corpus,  # type: ignore[arg-type]  # checked by the options
@@ -86,7 +138,7 @@ def gen_queries(
         max_test=max_test,
         dev_share=dev_share,
         test_share=test_share,
-        kinds=tuple(kind.strip() for kind in kinds.split(",") if kind.strip()),  # type: ignore[misc]
+        kinds=_listed(kinds),
         random_set=random_set,
         inclusive=inclusive,
         ranges=ranges,
@@ -103,10 +155,34 @@ def gen_queries(
         expansions=expansions,
     )
     with console.progress("gen-queries") as progress:
-        folder = generate(index, output, options, overwrite=overwrite, progress=progress)
+        if rewriting is not None and dry_run:
+            estimate = rewriting_forecast(index, options, rewriting, progress=progress)
+            tell_forecast("queries", rewriting.asking, estimate)
+            return
+        folder = generate(index, output, options, rewriting=rewriting, overwrite=overwrite, progress=progress)
     if expansions is None:
         console.note("no expansions were given, so there are only seen and unseen queries")
-    _report(open_benchmark(folder))
+    benchmark = open_benchmark(folder)
+    if rewriting is not None:
+        tell_spent(rewriting.asking, benchmark.params["counts"]["rewriting"]["asked by"])
+    _report(benchmark)
+
+
+def _rewriting(
+    model: str, prompt: str, server: dict[str, Any], access: Access, tries: int, allow_missing: bool, kinds: str
+) -> Rewriting:
+    from qbench.generation.rewrite import Rewriting
+    from qbench.llm.asking import Asking
+    from qbench.llm.openai_chat import chat_server
+    from qbench.llm.prompts import load_prompt
+
+    asking = Asking(chat_server(model, load_prompt("rewrite", prompt), **server), access, tries, allow_missing)
+    return Rewriting(asking, _listed(kinds))
+
+
+def _listed(kinds: str) -> tuple[TestKind, ...]:
+    """Kinds as the options check them."""
+    return tuple(kind.strip() for kind in kinds.split(",") if kind.strip())  # type: ignore[misc]
 
 
 def _report(benchmark: Benchmark) -> None:
@@ -120,6 +196,10 @@ def _report(benchmark: Benchmark) -> None:
     )
     if (known := counts.get("concepts with expansions")) is not None:
         console.note(f"{known['asked about']:,} of {known['in the file']:,} concepts with expansions are asked about")
+    if (told := counts.get("rewriting")) is not None:
+        console.note(
+            f"{told['rewritten']:,} of {told['asked about']:,} queries are rewritten; the others stay as they are"
+        )
     for reason, number in counts["rejected"].items():
         console.note(f"rejected: {number:,} {reason}")
     lines = [*_query_table(benchmark), "", *(_sample_table(benchmark) if benchmark.samples.height else ())]

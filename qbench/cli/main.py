@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 VERBS: dict[str, str] = {
     "build-index": "Corpus -> quantities and concept/unit index.",
     "index": "Look into an index.",
+    "expand-concepts": "Index -> other names of its concepts, by a model.",
     "gen-queries": "Index -> benchmark with checked labels.",
     "synth": "Table of facts -> corpus with exact quantities.",
     "benchmark": "Check, import, export, show benchmarks.",

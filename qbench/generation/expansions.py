@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from qbench.errors import InputError
 from qbench.quantities.concept_match import ALTERNATIVE
-from qbench.store import read_json, read_text
+from qbench.store import digest, read_json, read_text
+
+_MADE = "# made: "
+"""Starts the comment line that says, as JSON, what made a file."""
 
 
 class Expansions:
@@ -15,9 +20,14 @@ class Expansions:
 
     Files are TSV (concept, tab, expansion; a concept may have several lines; `#` starts a comment line) or JSON
     ({concept: [expansion, ...]}). Case and runs of white space do not matter.
+
+    Attributes:
+        made: what made the file, where `qbench expand-concepts` did; else {}.
+        edited: whether it says so and holds other lines than were written.
     """
 
-    def __init__(self, table: Mapping[str, Iterable[str]] | None = None) -> None:
+    def __init__(self, table: Mapping[str, Iterable[str]] | None = None, made: Mapping[str, Any] | None = None) -> None:
+        self.made: dict[str, Any] = dict(made or {})
         self._of: dict[str, tuple[str, ...]] = {}
         self._concepts: dict[str, list[str]] = {}
         for concept, expansions in (table or {}).items():
@@ -42,7 +52,12 @@ class Expansions:
             return cls()
         if path.suffix == ".json":
             return cls(_read_json(path))
-        return cls(_read_tsv(path))
+        text = read_text(path, "expansions")
+        return cls(_read_tsv(text, path), _read_made(text))
+
+    @property
+    def edited(self) -> bool:  # noqa: D102  # see the class
+        return bool(self.made) and self.made.get("rows") != rows_digest(self.pairs())
 
     def __len__(self) -> int:
         return len(self._of)
@@ -64,9 +79,36 @@ def _plain(text: str) -> str:
     return " ".join(text.lower().split())
 
 
-def _read_tsv(path: Path) -> dict[str, list[str]]:
+def expansions_text(rows: Iterable[tuple[str, str]], made: Mapping[str, Any]) -> str:
+    """A TSV file of (concept, expansion), with a comment line that says what made it."""
+    record = json.dumps(made, sort_keys=True)
+    lines = [f"{concept}\t{expansion}\n" for concept, expansion in rows]
+    return "".join([f"# concept, tab, another name or a broader concept\n{_MADE}{record}\n", *lines])
+
+
+def rows_digest(rows: Iterable[tuple[str, str]]) -> str:
+    """16 digits that name some (concept, expansion), in their order."""
+    return digest([[_plain(concept), _plain(expansion)] for concept, expansion in rows])
+
+
+def _read_made(text: str) -> dict[str, Any]:
+    """The record in a file's comments; {} where there is none that can be read."""
+    for line in text.splitlines():
+        if line.startswith(_MADE):
+            try:
+                found = json.loads(line.removeprefix(_MADE))
+                json.dumps(found, ensure_ascii=False, allow_nan=False).encode()  # it goes into manifests and cards
+            except (ValueError, RecursionError):
+                return {}
+            return found if isinstance(found, dict) else {}
+        if line.strip() and not line.startswith("#"):
+            break
+    return {}
+
+
+def _read_tsv(text: str, path: Path) -> dict[str, list[str]]:
     table: dict[str, list[str]] = {}
-    for number, line in enumerate(read_text(path, "expansions").splitlines(), start=1):
+    for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.startswith("#"):
             continue
         cells = [_plain(cell) for cell in line.split("\t")]

@@ -23,14 +23,16 @@ from qbench.generation.templates import load_templates
 from qbench.progress import Progress, silent
 from qbench.quantities.concept_match import Concept
 from qbench.randomness import generator
-from qbench.store import digest, file_digest, finished
+from qbench.store import MANIFEST, digest, file_digest, finished, locked, read_manifest
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from qbench.generation.rewrite import Rewriter, Rewriting
     from qbench.generation.templates import Templates
     from qbench.index.disk import Index
+    from qbench.llm.client import Estimate
     from qbench.quantities.extractors import Extractor
 
 
@@ -39,6 +41,7 @@ def generate(
     output: str | Path,
     options: GenerationOptions = GenerationOptions(),
     *,
+    rewriting: Rewriting | None = None,
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> Path:
@@ -48,6 +51,7 @@ def generate(
         index: a finished index, or its folder.
         output: the benchmark's folder; one that was made from the same index with the same options is left as it is.
         options: switches, sizes, files.
+        rewriting: lets a chat model phrase some test queries; None for templates alone.
         overwrite: replace a benchmark that was made otherwise.
         progress: called with the number of queries made.
 
@@ -59,35 +63,43 @@ def generate(
             about.
         OptionError: the folder holds something else, or the options leave no query.
         BusyError: another process is writing there.
+        ServerError, BudgetError, MissingPackageError: the chat model cannot be asked; its answers so far are recorded.
     """
     from qbench.benchmark.disk import KIND, Benchmark, write_benchmark
-    from qbench.errors import OptionError
     from qbench.index.disk import Index
     from qbench.store import refuse_foreign
 
     index = index if isinstance(index, Index) else Index.open(Path(index))
     output = Path(output)
-    templates, expansions = load_templates(options.templates), Expansions.load(options.expansions)
-    key = _key(index, options)
+    loaded = load_templates(options.templates), Expansions.load(options.expansions)
+    key = _key(index, options, rewriting)
     if finished(output, KIND, key):
         return output
+    overwrite = overwrite or _partly(output, key)
     refuse_foreign(output, KIND, overwrite)
-    plan, corpus, counts = _plan(index, options, templates, expansions)
-    made = _Made(plan, Rechecker(_extractor(index)))
-    for split, most in zip(SPLITS, (options.max_train, options.max_dev, options.max_test), strict=True):
-        made.part(split, most, progress)
-    if not made.queries:
-        raise OptionError("these options leave no query", remedy="Lower --min-sentences, or switch fewer kinds off")
+    made, corpus, counts = _made(index, options, *loaded, progress)
+    queries, params = made.ordered(), _params(index, options, made.plan.expansions)
+    if rewriting is not None:
+        # Two at once would both pay.
+        with locked(output.with_name(f"{output.name}.rewriting")):
+            queries, said = _rewriter(index, rewriting).rewrite(queries, _named(progress, "rewriting"))
+        made.rejected.update({f"rewriting: {reason}": number for reason, number in said.pop("rejected").items()})
+        params["rewriting"] = rewriting.key
+        counts["rewriting"] = said
+        if said["without an answer"]:
+            # Not done: the same again asks for them, so that it needs another key than the whole.
+            params["part of"] = key
+            key = digest({"part of": key, "texts": [query.text for query in queries]})
     write_benchmark(
         Benchmark(
             name=output.name,
             corpus=corpus,
-            queries=sorted(made.queries, key=lambda query: (SPLITS.index(query.split), query.query_id)),
+            queries=queries,
             qrels=made.qrels(),
-            quantities=plan.mentions.table,
+            quantities=made.plan.mentions.table,
             samples=made.samples(),
             triples=made.triples(),
-            params=_params(index, options, counts | {"rejected": dict(sorted(made.rejected.items()))}),
+            params={**params, "counts": counts | {"rejected": dict(sorted(made.rejected.items()))}},
             digest=key,
         ),
         output,
@@ -96,7 +108,55 @@ def generate(
     return output
 
 
-def _key(index: Index, options: GenerationOptions) -> str:
+def rewriting_forecast(
+    index: str | Path | Index, options: GenerationOptions, rewriting: Rewriting, *, progress: Progress = silent
+) -> Estimate:
+    """What `generate` would ask a chat model that the recording does not know yet; errors as there.
+
+    The queries have to be made for that; nothing is written.
+    """
+    from qbench.index.disk import Index
+
+    index = index if isinstance(index, Index) else Index.open(Path(index))
+    loaded = load_templates(options.templates), Expansions.load(options.expansions)
+    made, _, _ = _made(index, options, *loaded, progress)
+    return _rewriter(index, rewriting).forecast(made.ordered())
+
+
+def _made(
+    index: Index, options: GenerationOptions, templates: Templates, expansions: Expansions, progress: Progress
+) -> tuple[_Made, pl.DataFrame, dict[str, Any]]:
+    """All queries with their labels and samples, the benchmark's corpus, and what was left out so far."""
+    from qbench.errors import OptionError
+
+    plan, corpus, counts = _plan(index, options, templates, expansions)
+    made = _Made(plan, Rechecker(_extractor(index)))
+    for split, most in zip(SPLITS, (options.max_train, options.max_dev, options.max_test), strict=True):
+        made.part(split, most, progress)
+    if not made.queries:
+        raise OptionError("these options leave no query", remedy="Lower --min-sentences, or switch fewer kinds off")
+    return made, corpus, counts
+
+
+def _rewriter(index: Index, rewriting: Rewriting) -> Rewriter:
+    """Reads queries as the index's extractor does, or the default one where its quantities were given."""
+    from qbench.generation.rewrite import Rewriter
+    from qbench.generation.vocabulary import known_words
+    from qbench.quantities.extractors import get_extractor
+
+    return Rewriter(rewriting, get_extractor(index.extractor_options()), known_words(index))
+
+
+def _partly(output: Path, key: str) -> bool:
+    """Whether a benchmark of this key is there in which the model's answers to some questions are missing."""
+    return (output / MANIFEST).is_file() and read_manifest(output).params.get("part of") == key
+
+
+def _named(progress: Progress, what: str) -> Progress:
+    return lambda done, total=None, _="": progress(done, total, what)
+
+
+def _key(index: Index, options: GenerationOptions, rewriting: Rewriting | None) -> str:
     from qbench import __version__
     from qbench.resources import resource
 
@@ -106,21 +166,24 @@ def _key(index: Index, options: GenerationOptions) -> str:
             "index": index.manifest.digest,
             "options": options.key(),
             "templates": file_digest(templates),
+            **({} if rewriting is None else {"rewriting": rewriting.key}),
             "version": __version__,
         }
     )
 
 
-def _params(index: Index, options: GenerationOptions, counts: dict[str, Any]) -> dict[str, Any]:
-    return {
+def _params(index: Index, options: GenerationOptions, expansions: Expansions) -> dict[str, Any]:
+    params = {
         "generator": "gen-queries",
         "index": index.manifest.digest,
         "quantities": "gold" if index.given else "extracted",
         "extractor": index.manifest.params["extractor"],
         "seed": options.seed,
         "options": options.key(),
-        "counts": counts,
     }
+    if expansions.made:
+        params["expansions"] = {**expansions.made, "edited since": expansions.edited}
+    return params
 
 
 def _extractor(index: Index) -> Extractor | None:
@@ -239,6 +302,10 @@ class _Made:
         if not sure.all():
             self.rejected["judgment does not hold"] += int((~sure).sum())
         self._judged.append((query.query_id, docs[sure], grades[sure]))
+
+    def ordered(self) -> list[Query]:
+        """All queries, by part, then by id."""
+        return sorted(self.queries, key=lambda query: (SPLITS.index(query.split), query.query_id))
 
     def qrels(self) -> pl.DataFrame:
         """All judgments, by query, then in the order of the corpus."""

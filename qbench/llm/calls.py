@@ -70,14 +70,22 @@ class RequestError(Exception):
         wait: seconds that the server wants us to wait; None where it does not say.
         charged: whether the server may have done the work, and so may charge it.
         remedy: what the user can do.
+        of_input: whether the server refuses this very request, and may answer others.
     """
 
     def __init__(
-        self, message: str, *, attempts: int = 1, wait: float | None = None, charged: bool = False, remedy: str = ""
+        self,
+        message: str,
+        *,
+        attempts: int = 1,
+        wait: float | None = None,
+        charged: bool = False,
+        remedy: str = "",
+        of_input: bool = False,
     ) -> None:
         super().__init__(message)
         self.message, self.attempts, self.wait = message, attempts, wait
-        self.charged, self.remedy = charged, remedy
+        self.charged, self.remedy, self.of_input = charged, remedy, of_input
 
 
 Send = Callable[[Sequence[Any]], Reply]

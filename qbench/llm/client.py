@@ -14,9 +14,15 @@ from qbench.errors import BudgetError, InputError, OptionError, ServerError
 from qbench.llm.budget import Budget
 from qbench.llm.calls import Answer, Reply, RequestError, Send, Server
 from qbench.llm.recording import Recording, Table
+from qbench.progress import Progress, silent
 
 ANSWERS = "answers.sqlite"
 """The recording's name where the user gives none."""
+
+NOT_RECORDED = "not in the recording"
+
+REFUSALS = 5
+"""A server that refuses so many inputs, and has answered none, refuses them all."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +89,14 @@ class Access:
         return Recording(self.recording)
 
 
-def ask(server: Server, inputs: Sequence[Any], access: Access) -> list[Answer]:
+def ask(
+    server: Server,
+    inputs: Sequence[Any],
+    access: Access,
+    *,
+    unanswered: dict[int, str] | None = None,
+    progress: Progress = silent,
+) -> list[Answer]:
     """The answer to each input, from the recording or from the server.
 
     Every answer is recorded as soon as it is there, so that a killed call loses only what is on its way. What is
@@ -93,6 +106,10 @@ def ask(server: Server, inputs: Sequence[Any], access: Access) -> list[Answer]:
         server: who is asked, and for what.
         inputs: anything that JSON can say; equal ones are asked once.
         access: recording, budget, patience.
+        unanswered: filled with the positions of inputs that the server refuses for what they are (HTTP 400, 413, 422),
+            or that replay does not find, and why; their answer is None, and nothing is recorded of it. Without it
+            these are errors, and so they are where no input at all has an answer.
+        progress: told how many different inputs have an answer.
 
     Raises:
         BudgetError: the budget is spent; says how much is done.
@@ -105,13 +122,21 @@ def ask(server: Server, inputs: Sequence[Any], access: Access) -> list[Answer]:
     with access.recorded.opened(only_read=access.replay) as table:
         known = table.find(dict.fromkeys(keys))
         missing = {key: one for key, one in zip(keys, inputs, strict=True) if key not in known}
+        reasons: dict[bytes, str] = {}
         if missing and access.replay:
-            raise _not_recorded(server, table, missing, len(set(keys)), access.recorded)
-        if missing:
-            _Asking(server, missing, access, table, len(known)).run()
+            if unanswered is None or not known:
+                raise _not_recorded(server, table, missing, len(set(keys)), access.recorded)
+            reasons = dict.fromkeys(missing, NOT_RECORDED)
+        elif missing:
+            asking = _Asking(
+                server, missing, access, table, len(known), progress, None if unanswered is None else reasons
+            )
+            asking.run()
             # Read back: another process may have been first with another answer.
             known |= table.find(missing)
-    return [known[key] for key in keys]
+    if unanswered is not None:
+        unanswered.update((i, reasons[key]) for i, key in enumerate(keys) if key not in known)
+    return [known.get(key) if key in reasons else known[key] for key in keys]
 
 
 def _not_recorded(
@@ -127,12 +152,22 @@ def _not_recorded(
 
 
 class _Asking:
-    """Gets the missing answers of one `ask`; `kept` are recorded already."""
+    """Gets the missing answers of one `ask`; `kept` are recorded already, `refused` gets why others have none."""
 
-    def __init__(self, server: Server, missing: Mapping[bytes, Any], access: Access, table: Table, kept: int) -> None:
+    def __init__(
+        self,
+        server: Server,
+        missing: Mapping[bytes, Any],
+        access: Access,
+        table: Table,
+        kept: int,
+        progress: Progress,
+        refused: dict[bytes, str] | None,
+    ) -> None:
         self.server, self.access, self.table = server, access, table
         self.keys, self.inputs = list(missing), list(missing.values())
         self.total, self.kept = kept + len(missing), kept
+        self.progress, self.refused = progress, refused
         self.stop = threading.Event()
 
     def run(self) -> None:
@@ -170,8 +205,14 @@ class _Asking:
                     keys = [self.keys[i] for i in span]
                     self.table.keep(self.server.call, dict(zip(keys, future.result().answers, strict=True)))
                     self.kept += len(span)
+                elif isinstance(fault, _RefusedError) and self.refused is not None:
+                    self.refused.update((self.keys[i], fault.message) for i in span)
+                    if not self.kept and len(self.refused) >= min(REFUSALS, len(self.keys)):
+                        self.stop.set()
+                        first = first or fault
                 elif not isinstance(fault, _StoppedError):
                     first = first or fault
+                self.progress(self.kept, self.total)
             if first is not None and not all_of_them:
                 raise first
         if first is not None:
@@ -181,8 +222,9 @@ class _Asking:
         """One request; where it fails for good, those that are not on their way stay here."""
         try:
             return self.answered(send, span, number)
-        except BaseException:
-            self.stop.set()
+        except BaseException as fault:
+            if self.refused is None or not isinstance(fault, _RefusedError):
+                self.stop.set()
             raise
 
     def answered(self, send: Send, span: range, number: int) -> Reply:
@@ -226,7 +268,7 @@ class _Asking:
             message += f"; it wants us to wait {trouble.wait:,.0f} s"
         elif attempt > 1:
             message += f"; tried {attempt} times"
-        return ServerError(message, remedy=trouble.remedy)
+        return (_RefusedError if trouble.of_input else ServerError)(message, remedy=trouble.remedy)
 
     def how_far(self) -> str:
         """What is done, and how to go on."""
@@ -235,6 +277,10 @@ class _Asking:
             f"{self.kept:,} of {self.total:,} answers that are needed here are kept in {name}; "
             "run the same again to go on from there"
         )
+
+
+class _RefusedError(ServerError):
+    """The server refuses this very input; others may do."""
 
 
 class _StoppedError(Exception):

@@ -60,7 +60,8 @@ def refusal(status: int, headers: Mapping[str, str], body: str, key: Key) -> Req
     if status == 404:
         return RequestError(shown, remedy="Check model and base_url")
     if status in (400, 413, 422):
-        return RequestError(shown, remedy="If it says that texts are too long or too many, lower max_length or batch")
+        remedy = "If it says that texts are too long or too many, lower max_length or batch"
+        return RequestError(shown, remedy=remedy, of_input=True)
     return RequestError(shown)
 
 

@@ -1,0 +1,144 @@
+"""Which texts of a model can be another name of a concept, and why the others cannot (*Numbers Matter* B.5)."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from qbench.generation.pairs import MAX_LETTERS, MAX_WORDS, sane
+from qbench.llm.prompts import Prompt
+from qbench.llm.written import EMPTY
+from qbench.quantities.concept_match import ALTERNATIVE, folded
+from qbench.quantities.lexicon import FUNCTION_WORDS
+
+TOO_LONG = "too long"
+ONE_WORD = "less than two words"
+REUSES = "reuses a word of the concept"
+TWICE = "repeats a name that the concept has"
+INSTRUCTION = "speaks of the task"
+ECHO = "repeats the prompt"
+PARROT = "repeats an example of the prompt"
+SCRIPT = "in another script"
+LANGUAGE = "in another language"
+NUMBER = "states a quantity"
+NOTHING = "no word that can be searched for"
+SIGNS = "signs that a name cannot have"
+GENERAL = "shared by too many concepts"
+
+_TASK = re.compile(
+    r"\bsuper[ -]?sets?\b|\bsyn(?:onym|set)s?\b|\bhyp[eo]r?nyms?\b|\bas an ai\b|\blanguage model\b|\bassistant\b"
+    r"|\bi (?:cannot|can't|can not|am unable|apologi[sz]e)\b|\bsorry\b|\bjson\b|\bplaceholder\b|\bnames wanted\b"
+    r"|\b(?:the|this|given) concept\b|\bother names?\b|\bn/a\b",
+)
+_WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
+_PART = re.compile(r"[^\W\d_]{3,}")
+_EDGES = " \t\"'“”‘’`.,;:!?*•-–—"
+_STRANGE = re.compile(r"[^\w\s'’.&/()+-]|_")
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Judges names. All rules are about the text alone: whether a name is true of its concept, no rule can tell.
+
+    Attributes:
+        prompt: what the model was told.
+        known: whether a word (lower case) is of the corpus' language.
+        measured: whether a text states a quantity.
+    """
+
+    prompt: Prompt
+    known: Callable[[str], bool]
+    measured: Callable[[str], bool]
+
+    def judge(self, concept: str, names: Sequence[str], most: int) -> tuple[list[str], list[tuple[str, str]]]:
+        """At most `most` of the names, plain, in the model's order; and (name, reason) of each that is rejected."""
+        kept: list[str] = []
+        rejected: list[tuple[str, str]] = []
+        parrot = any(list(example.answer) == list(names) for example in self.prompt.examples) and not any(
+            dict(example.slots).get("concept") == concept for example in self.prompt.examples
+        )
+        for name in names:
+            said = plain(name)
+            reason = PARROT if parrot else next(self._problems(concept, said, kept), None)
+            if reason is not None:
+                rejected.append((said, reason))
+            elif len(kept) < most:
+                kept.append(said)
+        return kept, rejected
+
+    def _problems(self, concept: str, name: str, kept: Sequence[str]) -> Iterator[str]:
+        words = name.split()
+        if not name:
+            yield EMPTY
+        # First what is cheap and makes the rest pointless: a text may be a page long.
+        if len(words) > MAX_WORDS or len(name) > MAX_LETTERS:
+            yield INSTRUCTION if of_task(name) else TOO_LONG
+        if of_task(name):
+            yield INSTRUCTION
+        if ALTERNATIVE in name or _STRANGE.search(name):
+            yield SIGNS if in_script_of(name, concept) else SCRIPT
+        if not in_script_of(name, concept):
+            yield SCRIPT
+        if len(words) < 2:
+            yield ONE_WORD
+        if content_words(name) & content_words(concept):
+            yield REUSES
+        if self._echoes(name):
+            yield ECHO
+        if any(folded(name.split()) == folded(other.split()) for other in kept):
+            yield TWICE
+        if not sane(name):
+            yield NOTHING
+        if not self._is_language(name):
+            yield LANGUAGE
+        if any(sign.isdigit() for sign in name) or self.measured(name):
+            yield NUMBER
+
+    def _echoes(self, name: str) -> bool:
+        """Whether a name is a stretch of the instruction itself."""
+        told = " ".join(_WORD.findall(f"{self.prompt.system} {self.prompt.user}".lower()))
+        said = " ".join(_WORD.findall(name))
+        return f" {said} " in f" {told} "
+
+    def _is_language(self, name: str) -> bool:
+        """Whether at least half of the words that carry meaning are known."""
+        words = [word for word in _PART.findall(name) if word not in FUNCTION_WORDS]
+        return 2 * sum(map(self.known, words)) >= len(words)
+
+
+def of_task(text: str) -> bool:
+    """Whether a text speaks of the task, as a model does that explains itself or refuses."""
+    return _TASK.search(text.lower()) is not None
+
+
+def plain(text: str) -> str:
+    """A name as it is kept: composed signs, lower case, single spaces, without quotes and marks around it.
+
+    >>> plain(' "Money  taken in." ')
+    'money taken in'
+    """
+    return " ".join(unicodedata.normalize("NFKC", text).lower().split()).strip(_EDGES)
+
+
+def content_words(text: str) -> frozenset[str]:
+    """The words that carry meaning, parts of compounds too, in the singular."""
+    words = [part for word in _WORD.findall(text.lower()) for part in (word, *re.split(r"['’.-]", word)) if part]
+    return frozenset(
+        folded([word for word in words if word not in FUNCTION_WORDS and (len(word) > 1 or word.isdigit())])
+    )
+
+
+def in_script_of(text: str, other: str) -> bool:
+    """Whether all letters are Latin, or of a script that the other text has."""
+    return scripts(text) <= scripts(other) | {"LATIN"}
+
+
+def scripts(text: str) -> set[str]:
+    """The scripts of a text's letters, as the first words of their names.
+
+    >>> sorted(scripts("5 кг of flour"))
+    ['CYRILLIC', 'LATIN']
+    """
+    return {unicodedata.name(sign, "UNKNOWN").split()[0] for sign in set(text) if sign.isalpha()}

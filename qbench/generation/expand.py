@@ -1,0 +1,321 @@
+"""An index -> other names of its concepts, by a chat model or from a table (*Numbers Matter* 3.3.2, B.5).
+
+The result is one TSV file that `qbench gen-queries --expansions` reads; its comment lines say what made it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from qbench.errors import InputError, OptionError
+from qbench.generation.candidates import GENERAL, Judge, plain
+from qbench.generation.expansions import Expansions, expansions_text, rows_digest
+from qbench.generation.options import GenerationOptions
+from qbench.generation.pairs import usable_pairs
+from qbench.llm.asking import Asking, ask_until, forecast
+from qbench.llm.written import texts_of
+from qbench.progress import Progress, silent
+from qbench.store import digest, file_digest, locked, read_text, write_text
+
+if TYPE_CHECKING:
+    from qbench.index.disk import Index
+    from qbench.llm.client import Estimate
+    from qbench.llm.prompts import Slots
+
+UNITS_SHOWN = 3
+SYNTH_TABLE = "expansions.tsv"
+"""The table that `qbench synth` writes into a corpus."""
+
+
+@dataclass(frozen=True)
+class ExpansionOptions:
+    """Which concepts get names, and how many.
+
+    Attributes:
+        names: of each concept, at most.
+        min_sentences: concepts that `gen-queries` asks about with the same value.
+        max_concepts: only so many, those with the most sentences; None for all.
+        concepts: a file of concepts, one a line; only these. None for all.
+        shared: a name that more concepts have is too general: it would tie them all into one group.
+    """
+
+    names: int = 1
+    min_sentences: int = 5
+    max_concepts: int | None = None
+    concepts: Path | None = None
+    shared: int = 20
+
+    def __post_init__(self) -> None:
+        for name, least in (("names", 1), ("min_sentences", 2), ("max_concepts", 1), ("shared", 1)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise OptionError(f"{name.replace('_', ' ')} must be at least {least}", value=value)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A concept that needs names, and the units of its numbers, the most frequent first."""
+
+    concept: str
+    units: tuple[str, ...]
+
+    def slots(self, names: int) -> Slots:
+        """For the prompt."""
+        return {"concept": self.concept, "units": ", ".join(self.units), "count": str(names)}
+
+
+@dataclass
+class Expanded:
+    """What expanding gave.
+
+    Attributes:
+        made: the record that the file holds.
+        rejected: (concept, name, reason), in the order of the concepts.
+        new: whether the file was written now; False where it was there already.
+    """
+
+    made: dict[str, Any]
+    rejected: list[tuple[str, str, str]] = field(default_factory=list)
+    new: bool = True
+
+
+def wanted_concepts(index: Index, options: ExpansionOptions = ExpansionOptions()) -> list[Wanted]:
+    """The concepts that need names, ordered.
+
+    Raises:
+        InputError: no concept of the index can be asked about, or the file names one that the index lacks.
+    """
+    import polars as pl
+
+    table = index.pairs().select("concept", "unit", "sentences", "values").collect()
+    pairs = usable_pairs(table, GenerationOptions(min_sentences=options.min_sentences))
+    # A line that starts with # is a comment, so such a concept could not be written.
+    usable = {" ".join(concept) for concept, _ in pairs if not concept[0].startswith("#")}
+    if options.concepts is not None:
+        usable = _listed(options.concepts, set(table["concept"].to_list()))
+    rows = table.filter(pl.col("concept").is_in(sorted(usable))).sort(
+        "concept", "sentences", "unit", descending=[False, True, False]
+    )
+    units: dict[str, list[str]] = {}
+    weight: Counter[str] = Counter()
+    for concept, unit, sentences in rows.select("concept", "unit", "sentences").iter_rows():
+        units.setdefault(concept, []).append(unit or "plain number")
+        weight[concept] += sentences
+    chosen = sorted(units, key=lambda concept: (-weight[concept], concept))[: options.max_concepts]
+    return [Wanted(concept, tuple(units[concept][:UNITS_SHOWN])) for concept in sorted(chosen)]
+
+
+def _listed(path: Path, known: set[str]) -> set[str]:
+    """The concepts in a user's file: the first cell of each line."""
+    found = set()
+    for number, line in enumerate(read_text(path, "concepts").splitlines(), start=1):
+        concept = " ".join(line.split("\t")[0].lower().split())
+        if not concept or line.startswith("#"):
+            continue
+        if concept not in known:
+            remedy = "`qbench index show` lists the concepts of an index"
+            raise InputError("the index has no such concept", file=path, line=number, value=concept, remedy=remedy)
+        found.add(concept)
+    if not found:
+        raise InputError("no concept in this file", file=path, remedy="Write one a line")
+    return found
+
+
+def expand_concepts(
+    index: Index,
+    output: Path,
+    asking: Asking,
+    options: ExpansionOptions = ExpansionOptions(),
+    *,
+    overwrite: bool = False,
+    progress: Progress = silent,
+) -> Expanded:
+    """Let a chat model name the concepts of an index, check the names, and write them.
+
+    Args:
+        index: its concepts are named.
+        output: the TSV file; one that was made from the same with the same options is left as it is.
+        asking: the model, the recording, the budget.
+        options: which concepts, how many names.
+        overwrite: replace another file, or one that was edited.
+        progress: told how many answers there are.
+
+    Raises:
+        OptionError: the output holds something else.
+        BusyError: another process is writing it.
+        InputError, ServerError, BudgetError: as in `qbench.llm.asking.ask_until`; nothing is written then, and all
+            answers are recorded.
+    """
+    key = digest({"by": "model", "index": index.manifest.digest, "asking": asking.key, **_key(options)})
+    with locked(output):  # two at once would both pay
+        there = _there(output, key, overwrite)
+        if there is not None and not there.get("without an answer"):
+            return Expanded(there, new=False)
+        return _asked(index, output, asking, options, key, progress)
+
+
+def _asked(
+    index: Index, output: Path, asking: Asking, options: ExpansionOptions, key: str, progress: Progress
+) -> Expanded:
+    """Ask, check, write."""
+    wanted = wanted_concepts(index, options)
+    judge = _judge(index, asking)
+    names: dict[str, list[str]] = {}
+    rejected: list[tuple[int, str, str]] = []
+
+    def good(i: int, answer: Any, attempt: int) -> bool:
+        texts, problem = texts_of(answer, asking.server.prompt.answer)
+        kept, others = judge.judge(wanted[i].concept, texts, options.names)
+        rejected.extend((i, name, reason) for name, reason in others)
+        if problem is not None:
+            rejected.append((i, "", problem))
+        names[wanted[i].concept] = kept
+        return bool(kept)
+
+    heard = ask_until(asking, [one.slots(options.names) for one in wanted], good, progress)
+    general = _too_general(names, options.shared)
+    place = {one.concept: i for i, one in enumerate(wanted)}
+    rejected += [(place[concept], name, GENERAL) for name in general for concept in names if name in names[concept]]
+    rows = [(one.concept, name) for one in wanted for name in names.get(one.concept, ()) if name not in general]
+    made = {
+        "by": "model",
+        "key": key,
+        **asking.key,
+        "index": index.manifest.digest,
+        **_counts(wanted, rows),
+        **heard.counts,
+        "rejected": dict(sorted(Counter(reason for _, _, reason in rejected).items())),
+    }
+    write_text(output, expansions_text(rows, made))
+    told = sorted(rejected, key=lambda row: row[0])
+    return Expanded(made, [(wanted[i].concept, name, reason) for i, name, reason in told])
+
+
+def expansion_forecast(index: Index, asking: Asking, options: ExpansionOptions = ExpansionOptions()) -> Estimate:
+    """What `expand_concepts` would ask that the recording does not know yet; errors as there."""
+    return forecast(asking, [one.slots(options.names) for one in wanted_concepts(index, options)])
+
+
+def expand_from_table(
+    index: Index,
+    output: Path,
+    table: Path,
+    options: ExpansionOptions = ExpansionOptions(),
+    *,
+    overwrite: bool = False,
+) -> Expanded:
+    """Take the names of an index' concepts from a table, without any model.
+
+    Args:
+        index: its concepts are named.
+        output: the TSV file.
+        table: concept, tab, name on each line (or JSON, as for `gen-queries`); or the folder of a corpus that
+            `qbench synth` made, which holds one. Whoever wrote it answers for the names: only their number is limited.
+        options: which concepts, how many names.
+        overwrite: replace another file, or one that was edited.
+
+    Raises:
+        InputError: the table cannot be read, or names no concept that is wanted.
+        OptionError: the output holds something else.
+    """
+    source = table / SYNTH_TABLE if table.is_dir() else table
+    if source.resolve() == output.resolve():
+        raise OptionError("the table would be overwritten", file=output, remedy="Choose another output")
+    given = Expansions.load(source)
+    key = digest({"by": "table", "index": index.manifest.digest, "table": file_digest(source), **_key(options)})
+    there = _there(output, key, overwrite)
+    if there is not None:
+        return Expanded(there, new=False)
+    wanted = wanted_concepts(index, options)
+    names = {one.concept: list(given.lookup(one.concept)) for one in wanted}
+    rejected = Counter({"beyond the number of names": sum(max(len(n) - options.names, 0) for n in names.values())})
+    names = {concept: found[: options.names] for concept, found in names.items()}
+    general = _too_general(names, options.shared)
+    rejected[GENERAL] = sum(name in general for found in names.values() for name in found)
+    rows = [(one.concept, name) for one in wanted for name in names[one.concept] if name not in general]
+    if not rows:
+        raise InputError(
+            "the table names no concept of this index",
+            file=source,
+            value=next(iter(given.pairs()), None),
+            remedy="Write the concepts as `qbench index show` does, or lower --min-sentences",
+        )
+    made = {
+        "by": "table",
+        "key": key,
+        "table": source.name,
+        "table digest": file_digest(source),
+        "index": index.manifest.digest,
+        **_counts(wanted, rows),
+        "rejected": dict(sorted((+rejected).items())),
+    }
+    write_text(output, expansions_text(rows, made))
+    return Expanded(made)
+
+
+def write_rejected(path: Path, rejected: Sequence[tuple[str, str, str]]) -> None:
+    """Write concept, name and reason of everything that was rejected, as TSV; names cut to one short line."""
+    lines = ["# concept, tab, what the model wrote, tab, why it is not used\n"]
+    lines += [f"{concept}\t{plain(name)[:80]}\t{reason}\n" for concept, name, reason in rejected]
+    write_text(path, "".join(lines))
+
+
+def _judge(index: Index, asking: Asking) -> Judge:
+    from qbench.generation.vocabulary import known_words
+    from qbench.quantities.extractors import get_extractor
+    from qbench.quantities.queries import parse_query
+
+    extractor = get_extractor(index.extractor_options())
+    return Judge(asking.server.prompt, known_words(index), lambda text: bool(parse_query(text, extractor).conditions))
+
+
+def _key(options: ExpansionOptions) -> dict[str, Any]:
+    from qbench import __version__
+
+    listed = None if options.concepts is None else digest(read_text(options.concepts, "concepts"))
+    return {
+        "names": options.names,
+        "min_sentences": options.min_sentences,
+        "max_concepts": options.max_concepts,
+        "concepts": listed,
+        "shared": options.shared,
+        "version": __version__,
+    }
+
+
+def _there(output: Path, key: str, overwrite: bool) -> dict[str, Any] | None:
+    """The record of a file that is there already and was made by the same; None where it has to be made."""
+    if not output.exists():
+        return None
+    try:
+        found = Expansions.load(output)
+    except InputError:
+        found = Expansions()
+    intact = bool(found.made) and not found.edited
+    if intact and found.made.get("key") == key:
+        return dict(found.made)
+    if overwrite:
+        return None
+    if found.made and found.edited:
+        what = "the output was edited since it was made"
+    else:
+        what = "the output was made from other input or with other options" if intact else "the output is another file"
+    raise OptionError(what, file=output, remedy="Choose another file, or replace it with --overwrite")
+
+
+def _too_general(names: Mapping[str, Sequence[str]], most: int) -> set[str]:
+    counts = Counter(name for found in names.values() for name in found)
+    return {name for name, count in counts.items() if count > most}
+
+
+def _counts(wanted: Sequence[Wanted], rows: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    return {
+        "concepts": len(wanted),
+        "concepts with names": len({concept for concept, _ in rows}),
+        "names": len(rows),
+        "rows": rows_digest(rows),
+    }

@@ -1,0 +1,250 @@
+"""Templated test queries -> the same as a person would ask (*Numbers Matter* C.1, C.2), by a chat model, read again.
+
+A rewritten text replaces the templated one only if qbench's own query parser reads the same from it: every comparator,
+value and unit, and the words of the concept. Else the query keeps its templated text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from qbench.benchmark.types import Query
+from qbench.errors import OptionError
+from qbench.generation.candidates import INSTRUCTION, LANGUAGE, SCRIPT, TOO_LONG, content_words, in_script_of, of_task
+from qbench.generation.options import TEST_KINDS, TestKind
+from qbench.llm.asking import Asking, Heard, ask_until, forecast
+from qbench.llm.written import texts_of
+from qbench.progress import Progress, silent
+from qbench.quantities.concept_match import concept_alternatives
+from qbench.quantities.conditions import RELATIVE_TOLERANCE
+from qbench.quantities.queries import ParsedQuery, parse_query
+from qbench.quantities.types import Condition
+
+if TYPE_CHECKING:
+    from qbench.llm.client import Estimate
+    from qbench.llm.prompts import Slots
+    from qbench.quantities.extractors import Extractor
+
+MAX_WORDS, MAX_LETTERS = 40, 300
+REWRITTEN = "rewritten"
+"""Follows the name of the template in a query that a model has phrased."""
+
+UNREAD = "not asked: the templated text itself reads differently"
+SAME = "says the same words"
+REPEATED = "repeats another query"
+ADDED = "brings in a number"
+CONDITIONS = "another number of conditions"
+UNIT = "another unit"
+COMPARATOR = "another comparator"
+VALUE = "another value"
+CONCEPT = "the concept's words are gone"
+NAMED = "names the concept that the query goes around"
+SWAPPED = "the concepts changed places"
+
+_NUMBER = re.compile(r"\d+")
+_GROUPED = re.compile(r"(?<=\d),(?=\d{3})")
+
+
+@dataclass(frozen=True)
+class Rewriting:
+    """What is rewritten, and by whom.
+
+    Attributes:
+        asking: the model.
+        kinds: of test queries.
+    """
+
+    asking: Asking
+    kinds: tuple[TestKind, ...] = ("wo_surface",)
+
+    def __post_init__(self) -> None:
+        for kind in self.kinds:
+            if kind not in TEST_KINDS:
+                raise OptionError("unknown kind of query", value=kind, remedy=f"Known: {', '.join(TEST_KINDS)}")
+
+    @property
+    def key(self) -> dict[str, Any]:
+        """For digests and cards."""
+        return {**self.asking.key, "kinds": list(self.kinds), "allow_missing": self.asking.allow_missing}
+
+
+@dataclass(frozen=True)
+class Rewriter:
+    """Rewrites the queries of one benchmark.
+
+    Attributes:
+        rewriting: what, and by whom.
+        extractor: reads queries.
+        known: whether a word is of the corpus' language.
+    """
+
+    rewriting: Rewriting
+    extractor: Extractor
+    known: Callable[[str], bool]
+
+    def rewrite(self, queries: Sequence[Query], progress: Progress = silent) -> tuple[list[Query], dict[str, Any]]:
+        """The queries, some of them in the model's words, in the same order; and what was heard and rejected.
+
+        Raises:
+            ServerError, InputError, BudgetError: as in `qbench.llm.asking.ask_until`; all answers are recorded.
+        """
+        places, unread = self.places(queries)
+        rejected = Counter({UNREAD: unread})
+        taken = {query.text.lower() for query in queries}
+        # An answer's reasons, first attempt first; only the first good text of a query counts.
+        found: dict[int, Query] = {}
+
+        def good(i: int, answer: Any, attempt: int) -> bool:
+            query = queries[places[i]]
+            texts, problem = texts_of(answer, self.rewriting.asking.server.prompt.answer)
+            text = " ".join(texts[0].split()).strip('"“”') if texts else ""
+            reason = problem or self.problem(query, text)
+            if reason is None and text.lower() in taken:
+                reason = REPEATED
+            if reason is not None:
+                rejected[reason] += 1
+                return False
+            taken.add(text.lower())
+            found[places[i]] = self.phrased(query, text)
+            return True
+
+        heard = ask_until(self.rewriting.asking, [self.slots(queries[i]) for i in places], good, progress)
+        return [found.get(i, query) for i, query in enumerate(queries)], _told(len(places), found, heard, rejected)
+
+    def forecast(self, queries: Sequence[Query]) -> Estimate:
+        """What `rewrite` would ask that the recording does not know yet."""
+        places, _ = self.places(queries)
+        return forecast(self.rewriting.asking, [self.slots(queries[i]) for i in places])
+
+    def places(self, queries: Sequence[Query]) -> tuple[list[int], int]:
+        """The queries that are asked about; and how many more would be, if they were read as they are meant."""
+        chosen = [i for i, q in enumerate(queries) if q.split == "test" and q.kind in self.rewriting.kinds]
+        read = [i for i in chosen if lost(queries[i], queries[i].text, self.parsed(queries[i].text)) is None]
+        return read, len(chosen) - len(read)
+
+    def slots(self, query: Query) -> Slots:
+        """For the prompt: the query, and what has to stay in it."""
+        amounts = [f"{c.value_text} {c.unit_text}".strip() for c in query.conditions]
+        return {"query": query.text, "keep": "; ".join([query.terms, *amounts])}
+
+    def parsed(self, text: str) -> ParsedQuery:
+        """What a text asks."""
+        return parse_query(text, self.extractor)
+
+    def problem(self, query: Query, text: str) -> str | None:
+        """Why a text cannot stand for a query; None where it can."""
+        return next(self._problems(query, text), None)
+
+    def phrased(self, query: Query, text: str) -> Query:
+        """A query in other words that `problem` finds nothing wrong with."""
+        parsed = self.parsed(text)
+        matched = matching(query.conditions, parsed.conditions)
+        return replace(
+            query,
+            text=text,
+            terms=parsed.terms,
+            conditions=tuple(
+                replace(old, value_text=new.value_text, unit_text=new.unit_text)
+                for old, new in zip(query.conditions, matched, strict=True)
+                if new is not None
+            ),
+            template=f"{query.template}, {REWRITTEN}",
+        )
+
+    def _problems(self, query: Query, text: str) -> Iterator[str]:
+        if len(text) > MAX_LETTERS or len(text.split()) > MAX_WORDS:
+            yield TOO_LONG
+        if text.lower() == query.text.lower():
+            yield SAME
+        if of_task(text):
+            yield INSTRUCTION
+        if not in_script_of(text, query.text):
+            yield SCRIPT
+        words = re.findall(r"[^\W\d_]{3,}", text.lower())
+        if 2 * sum(map(self.known, words)) < len(words):
+            yield LANGUAGE
+        if _numbers(text) - _numbers(query.text):
+            yield ADDED
+        reason = lost(query, text, self.parsed(text))
+        if reason is not None:
+            yield reason
+
+
+def lost(query: Query, text: str, parsed: ParsedQuery) -> str | None:
+    """What a text, as it is read, does not say of a query; None where it says all."""
+    if len(parsed.conditions) != len(query.conditions):
+        return CONDITIONS
+    for old, new in zip(query.conditions, matching(query.conditions, parsed.conditions), strict=True):
+        if new is None:
+            return UNIT
+        if new.comparator != old.comparator:
+            return COMPARATOR
+        if not (_close(new.base_value, old.base_value) and _close(new.base_high, old.base_high)):
+            return VALUE
+    own, said = content_words(query.terms), content_words(parsed.terms)
+    if not own <= said or not _said_of_each(query, parsed.terms):
+        return CONCEPT
+    around = {word for c in query.conditions for name in concept_alternatives(c.concept) for word in name}
+    if query.kind in ("expansion", "wo_surface") and (said - own) & content_words(" ".join(around)):
+        return NAMED
+    return SWAPPED if _swapped(query, text) else None
+
+
+def matching(wanted: Sequence[Condition], read: Sequence[Condition]) -> list[Condition | None]:
+    """For each condition the first one that was read in its unit and is not taken; None where there is none."""
+    left, found = list(read), []
+    for condition in wanted:
+        other = next((one for one in left if one.unit == condition.unit), None)
+        if other is not None:
+            left.remove(other)
+        found.append(other)
+    return found
+
+
+def _said_of_each(query: Query, terms: str) -> bool:
+    """Whether a word that several constraints share is said as often: "net loss and loss per share"."""
+    if len(query.conditions) < 2:
+        return True
+    wanted = Counter(word for c in query.conditions for word in content_words(" ".join(c.concept)))
+    return Counter(word for term in terms.split() for word in content_words(term)) >= wanted
+
+
+def _swapped(query: Query, text: str) -> bool:
+    """Whether two concepts of one unit changed places while their values, which are matched in order, did not."""
+    for a, b in combinations(query.conditions, 2):
+        if a.unit == b.unit:
+            # Both texts name their concepts by words that the other concept does not have.
+            first, second = (
+                [word for word in one.concept if word not in other.concept] for one, other in ((a, b), (b, a))
+            )
+            orders = [_place(each, first) < _place(each, second) for each in (query.text.lower(), text.lower())]
+            if first and second and orders[0] != orders[1]:
+                return True
+    return False
+
+
+def _place(text: str, words: Sequence[str]) -> int:
+    return min((at for word in words if (at := text.find(word)) >= 0), default=len(text))
+
+
+def _numbers(text: str) -> set[str]:
+    """Runs of digits; 4,000 and 4000 are the same."""
+    return set(_NUMBER.findall(_GROUPED.sub("", text)))
+
+
+def _close(a: float, b: float) -> bool:
+    return abs(a - b) <= RELATIVE_TOLERANCE * max(abs(a), abs(b))
+
+
+def _told(asked: int, found: dict[int, Query], heard: Heard, rejected: Counter[str]) -> dict[str, Any]:
+    return {
+        "asked about": asked,
+        "rewritten": len(found),
+        **heard.counts,
+        "rejected": dict(sorted((+rejected).items())),
+    }

@@ -1,0 +1,27 @@
+"""Is a word of the corpus' language? English words, and all that the corpus says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from qbench.quantities.units import singular
+
+if TYPE_CHECKING:
+    from qbench.index.disk import Index
+
+
+def known_words(index: Index) -> Callable[[str], bool]:
+    """Tells whether a word of three letters or more is one that the corpus has, or a common English one.
+
+    Common is what the vocabulary of the parser that comes with qbench holds whole.
+    """
+    import polars as pl
+
+    from qbench.quantities.parsers.embedded import FOLDER, VOCABULARY
+
+    pieces = (FOLDER / VOCABULARY).read_text(encoding="utf-8").split("\n")
+    said = index.sentences().select(pl.col("text").str.to_lowercase().str.extract_all(r"\p{L}{3,}").alias("word"))
+    words = said.explode("word").unique().collect(engine="streaming")  # a large corpus has more words than memory
+    found = {*pieces, *words["word"].drop_nulls().to_list()}
+    return lambda word: word in found or singular(word) in found
