@@ -7,11 +7,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from qbench.evaluation.measures import DEFAULT_MEASURES, DESCRIBED
 from qbench.generation.templates import load_templates
+from qbench.llm.prompts import BUILT_IN, Prompt, load_prompt
 
 PAGES = Path(__file__).parent.parent / "docs" / "reference"
 
@@ -22,6 +24,14 @@ SLOTS = {
     "value": "the number",
     "unit_after": "a unit that follows the number, or nothing",
 }
+
+PROMPTED = {"expand": "qbench expand-concepts --prompt", "rewrite": "qbench gen-queries --rewrite --rewrite-prompt"}
+PROMPTS_HEAD = """# Prompts
+
+What chat models are told, made from the files in `prompts/` by `scripts/reference_pages.py`. [How to use
+them, and write your own](../how-to/expand.md#a-prompt-of-your-own). The digest stands in every record and card; answers
+are recorded under it.
+"""
 
 
 def measures() -> str:
@@ -77,7 +87,27 @@ def templates() -> str:
     return "\n".join(lines)
 
 
-WRITTEN: Mapping[str, Callable[[], str]] = {"measures.md": measures, "templates.md": templates}
+def prompts() -> str:
+    """The page of prompts."""
+    parts = [PROMPTS_HEAD]
+    for task, names in BUILT_IN.items():
+        answer = load_prompt(task, names[0]).answer
+        schema = json.dumps(answer.schema, sort_keys=True)
+        parts.append(f"## {task}\n\n`{PROMPTED[task]} NAME`. The schema of the answer: `{schema}`.\n")
+        parts += [_prompt(name, load_prompt(task, name)) for name in names]
+    return "\n".join(parts)
+
+
+def _prompt(name: str, prompt: Prompt) -> str:
+    """One prompt: the messages before the question, then the question."""
+    lines = [f"### {prompt.task}: {name}\n\nVersion {prompt.version}, digest `{prompt.digest}`.\n"]
+    for message in [*prompt.opening(), {"role": "user", "content": prompt.user}]:
+        block = "\n".join(f"    {line}".rstrip() for line in message["content"].splitlines())
+        lines.append(f"{message['role']}:\n\n{block}\n")
+    return "\n".join(lines)
+
+
+WRITTEN: Mapping[str, Callable[[], str]] = {"measures.md": measures, "templates.md": templates, "prompts.md": prompts}
 
 if __name__ == "__main__":
     for name, page in WRITTEN.items():

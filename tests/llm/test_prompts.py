@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import runpy
 from pathlib import Path
 
 import pytest
@@ -110,9 +109,3 @@ def test_a_prompt_that_is_not_there(tmp_path):
     (tmp_path / "latin.toml").write_bytes(b"# caf\xe9\n")
     with pytest.raises(InputError, match="not UTF-8"):
         load_prompt("expand", tmp_path / "latin.toml")
-
-
-def test_the_reference_page_has_the_present_prompts():
-    script = runpy.run_path(str(ROOT / "scripts" / "prompt_page.py"))
-    text = script["PAGE"].read_text(encoding="utf-8")
-    assert text == script["page"](), "run: python scripts/prompt_page.py"
