@@ -16,6 +16,9 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inl
 
 
 _READ_BLOCK = """async function readBlock(name) {
+  if (document.readyState === "loading") {
+    await new Promise((ready) => document.addEventListener("DOMContentLoaded", ready, { once: true }));
+  }
   const text = document.getElementById("block-" + name).textContent;
   const packed = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
@@ -66,15 +69,16 @@ def static_page(
             f"<style>\n{style}</style>",
             '<body><main id="page"></main>',
             f'<script type="application/json" id="data">{json_for_script(data or {})}</script>',
-            *(_block(name, content) for name, content in (blocks or {}).items()),
             f"<script>\n{_READ_BLOCK if blocks else ''}{script}</script>",
+            # After the script, so that it can draw before they are read.
+            *(_block(name, content) for name, content in (blocks or {}).items()),
             "",
         ]
     )
 
 
 def _block(name: str, content: bytes) -> str:
-    packed = base64.b64encode(zlib.compress(content, 9)).decode("ascii")
+    packed = base64.b64encode(zlib.compress(content, 6)).decode("ascii")
     return f'<script type="application/octet-stream" id="block-{name}">{packed}</script>'
 
 

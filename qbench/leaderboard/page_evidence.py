@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -116,10 +116,7 @@ def document_block(
     if board.evidence is None or not board.evidence.collections:
         return None, {"documents": None}
     rows = [row.entry.label for row in board.rows if row.cells]
-    order = _priority(ids, primary)
-    found = _fitting(board, rows, HEAD, ids, order, budget)
-    if len(found.shown) < len(ids):
-        found = _fitting(board, rows, SHORT_HEAD, ids, order, budget)
+    found = _fitting(board.evidence, rows, ids, _priority(ids, primary), budget)
     shown = {
         "queries": len(found.shown),
         "top": found.heads.top,
@@ -132,28 +129,29 @@ def document_block(
     return found.content(), {"documents": shown}
 
 
-def _fitting(
-    board: Leaderboard, rows: Sequence[str], top: int, ids: Sequence[str], order: Sequence[int], budget: int
-) -> _Block:
+def _fitting(evidence: Evidence, rows: Sequence[str], ids: Sequence[str], order: Sequence[int], budget: int) -> _Block:
     """The documents of as many queries, in their order of importance, as fit into the budget."""
-    evidence = board.evidence or Evidence()
     queries = {query.query_id: query for query in evidence.queries}
-    heads = _Heads(evidence.collections, rows, top, set(ids))
 
-    def made(count: int) -> tuple[_Block, int]:
-        block = _Block(heads)
-        for i in sorted(order[:count]):
+    def made(top: int, count: int) -> tuple[_Block, int]:
+        chosen = sorted(order[:count])
+        block = _Block(_Heads(evidence.collections, rows, top, {ids[i] for i in chosen}))
+        for i in chosen:
             block.add(i, ids[i], queries.get(ids[i]))
-        return block, len(zlib.compress(block.content(), 9))
+        return block, len(zlib.compress(block.content(), 6))
 
-    count = len(ids)
-    if count > 2 * PROBE:
-        # A few queries tell about how many fit; more than that share documents, and take less room each.
-        count = min(count, int(1.3 * budget * PROBE / made(PROBE)[1]))
-    block, size = made(count)
+    def likely(top: int) -> int:
+        # A few queries tell how many fit; more queries share documents, so that each takes less room.
+        return len(ids) if len(ids) <= 2 * PROBE else int(1.2 * budget * PROBE / made(top, PROBE)[1])
+
+    top, count = HEAD, likely(HEAD)
+    if count < len(ids):
+        top, count = SHORT_HEAD, likely(SHORT_HEAD)
+    count = min(count, len(ids))
+    block, size = made(top, count)
     while count > 1 and size > budget:
         count = max(1, min(count - 1, int(count * 0.97 * budget / size)))
-        block, size = made(count)
+        block, size = made(top, count)
     return block
 
 
@@ -244,15 +242,21 @@ class _Quantities:
             [_hull(*span) for span in spans],
         )
 
-    def met(self, doc_id: str, condition: Condition) -> Iterator[int]:
-        """Which quantities of a document meet a condition by value and unit, by their place among its quantities."""
-        rows = self.rows.get(doc_id)
-        if rows is None:
-            return
-        part = slice(rows.start, rows.stop)
-        codes = verdicts(self.low[part], self.high[part], self.bound[part], condition)
-        for i in np.flatnonzero((codes == MET) & (self.base_unit[part] == condition.base_unit)):
-            yield int(i)
+    def met(self, rows: NDArray[np.int64], conditions: Sequence[Condition]) -> NDArray[np.bool_]:
+        """Which of some quantities meet at least one condition, by value and unit.
+
+        Args:
+            rows: shape (n,), their numbers.
+            conditions: what is asked.
+
+        Returns:
+            shape (n,).
+        """
+        met = np.zeros(rows.size, dtype=bool)
+        for one in conditions:
+            codes = verdicts(self.low[rows], self.high[rows], self.bound[rows], one)
+            met |= (codes == MET) & (self.base_unit[rows] == one.base_unit)
+        return met
 
 
 def _hull(start: int, end: int, unit_start: int, unit_end: int) -> tuple[int, int]:
@@ -290,14 +294,15 @@ class _Block:
         missed = sorted((key for key in relevant if key not in local), key=lambda key: (-grades[key], key))
         for key in missed[:MISSED]:
             local[key] = len(local)
+        docs = [self._document(key) for key in local]
         conditions = () if query is None else query.conditions
         self.shown.append(
             (
                 number,
-                [self._document(key) for key in local],
+                docs,
                 [grades.get(key) for key in local],
                 places,
-                [self._met(key, conditions) for key in local],
+                self._met(list(local), conditions),
                 len(relevant),
             )
         )
@@ -324,13 +329,24 @@ class _Block:
         self._place[key] = len(self.docs) - 1
         return self._place[key]
 
-    def _met(self, key: tuple[int, str], conditions: Sequence[Condition]) -> list[int]:
-        quantities = self.heads.quantities[key[0]]
-        if quantities is None:
-            return []
-        places = self._spans[self._place[key]]
-        met = {places[i] for one in conditions for i in quantities.met(key[1], one) if i in places}
-        return sorted(met)
+    def _met(self, keys: Sequence[tuple[int, str]], conditions: Sequence[Condition]) -> list[list[int]]:
+        """For each document the places of its spans that meet a condition."""
+        found: list[list[int]] = [[] for _ in keys]
+        for number, quantities in enumerate(self.heads.quantities):
+            if quantities is None or not conditions:
+                continue
+            rows = [
+                (k, i, row)
+                for k, key in enumerate(keys)
+                if key[0] == number
+                for i, row in enumerate(quantities.rows.get(key[1], ()))
+            ]
+            met = quantities.met(np.array([row for _, _, row in rows], dtype=np.int64), conditions)
+            for (k, i, _), yes in zip(rows, met, strict=True):
+                place = self._spans[self._place[keys[k]]].get(i) if yes else None
+                if place is not None and place not in found[k]:
+                    found[k].append(place)
+        return found
 
 
 def _shown_spans(spans: Sequence[tuple[int, int]], text: str) -> tuple[list[int], dict[int, int]]:

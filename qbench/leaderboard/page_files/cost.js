@@ -1,9 +1,11 @@
 // Quality against cost: what is both better and cheaper than all others is on the front.
 
 const PLANES = [
-  { key: "ms_median", title: "Time per query", axis: "median milliseconds per query (line: up to the 95th percentile)", of: (cost) => cost.ms_median, upper: (cost) => cost.ms_p95 },
+  { key: "ms_median", title: "Time per query", axis: "milliseconds per query, median", of: (cost) => cost.ms_median, upper: (cost) => cost.ms_p95 },
   { key: "index_bytes", title: "Size of the index", axis: "megabytes on disk", of: (cost) => megabytes(cost.index_bytes) },
 ];
+
+const FRONT_LINES = ["7 4", "2 3"].map((dashes) => ({ fill: "none", stroke: "var(--text)", "stroke-width": 1.5, "stroke-dasharray": dashes }));
 
 /** What is compared on a front: rows that were given conditions are not compared with rows that parsed them. */
 function tasks(points) {
@@ -38,10 +40,8 @@ function scatter(plane, points, width) {
   const words = `${plane.title}: ` + points.map((p) => `${rows[p.row].letter} ${fixed(p.mean)} at ${short(p.cost)}`).join(", ") + `. ` + fronts.map((one) => `Front${one.name ? ` of ${one.name}` : ""}: ${letters(one.best.map((p) => p.row).sort((a, b) => a - b))}.`).join(" ");
   return svg("svg", { width, height, role: "img", "aria-label": words },
     upwards(y, box.left, box.right, String, measureName()),
-    across(x, box.top, box.bottom, short, plane.axis + (x.log ? ", logarithmic" : ""), (box.left + box.right) / 2),
-    fronts.map((one, n) => [
-      svg("path", { class: "front", d: path(one), fill: "none", stroke: "var(--text)", "stroke-width": 1.4, "stroke-dasharray": n ? "2 3" : "7 4" }),
-      one.name ? svg("text", { class: "soft halo", x: box.right, y: y.place(one.best[one.best.length - 1].mean) - 4, "text-anchor": "end" }, one.name) : null]),
+    across(x, box.top, box.bottom, short, plane.axis + (x.log ? ", log scale" : ""), (box.left + box.right) / 2),
+    fronts.map((one, n) => svg("path", { class: "front", d: path(one), ...FRONT_LINES[n] })),
     points.map((p) => {
       const [px, py] = [x.place(p.cost), y.place(p.mean)];
       return svg("g", {}, svg("title", {}, `${rows[p.row].letter} ${rows[p.row].label}: ${measureName()} ${fixed(p.mean)} (${fixed(p.low)} to ${fixed(p.high)}), ${short(p.cost)} ${plane.axis}`),
@@ -65,7 +65,10 @@ function costFigure(plane, places) {
     const upper = plane.upper ? plane.upper(rows[i].cost) : null;
     points.push({ row: i, cost, upper: upper > cost ? upper : null, ...cellOf(i) });
   }
+  const named = tasks(points);
   return el("figure", {}, el("figcaption", {}, plane.title),
+    points.length ? el("div", { class: "lines" }, named.map((task, n) => el("span", {}, svg("svg", { width: 34, height: 10, "aria-hidden": "true" }, svg("path", { d: "M0 5H34", ...FRONT_LINES[n] })),
+      task.name ? `front of [${task.name}] and rows without conditions` : "front"))) : null,
     points.length ? sized((width) => scatter(plane, points, width)) : el("p", { class: "soft" }, "No chosen system has this cost."),
     left.length ? el("p", { class: "soft small" }, `Not in the chart: ${left.join(", ")}.`) : null);
 }
@@ -83,6 +86,6 @@ function costView() {
       : el("p", { class: "soft" }, "Nobody measured costs: these runs were made elsewhere."),
     costed ? how("Time per query: median, first stage included; what is done for many queries together counts in equal shares.",
       "Size of the index: all that the system searches, on disk; a shared part counts in full for each system.",
-      "Upright lines: 95 % intervals of the means. An axis is logarithmic where its values span more than a factor of ten.",
+      "Upright lines: 95 % intervals of the means; level lines: from the median to the 95th percentile of the times. An axis is logarithmic where its values span more than a factor of ten.",
       "A point is on the front by its mean: neighbours on it need not differ significantly. Rows that were given conditions and rows that parsed them did different tasks: each have a front of their own, with the rows that use none.") : null);
 }

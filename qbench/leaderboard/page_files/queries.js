@@ -173,6 +173,8 @@ function queryList(state, known, scores) {
   extend();
   const part = picked.length === all.length ? counted(all.length, "query", "queries") : `${picked.length.toLocaleString("en")} of ${counted(all.length, "query", "queries")}`;
   return [
+    relation(i, j) || i === j ? null : el("p", { class: "notes" }, "These two did different tasks: one was given conditions, the other parsed them. Their difference says what parsing costs, and was not tested."),
+    i === j ? el("p", { class: "notes" }, "This is one system against itself: choose another.") : null,
     el("p", {}, `${part}. ${measureName()}: ${names[0]} ${fixed(mean(i))}, ${names[1]} ${fixed(mean(j))}. ${names[0]} is better on ${better.toLocaleString("en")}, ${names[1]} on ${worse.toLocaleString("en")}, equal on ${(picked.length - better - worse).toLocaleString("en")}.`),
     picked.length ? sized((width) => histogram(differences, Math.min(width, 760), names)) : null,
     picked.length ? el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Queries" }, el("table", { class: "queries" },
