@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from qbench.leaderboard.evidence import Collection, Evidence, heads
 from qbench.leaderboard.run import select_queries, sort_into_buckets, unjudged, versions
 from qbench.leaderboard.table import Entry, Leaderboard, make_leaderboard
 from qbench.progress import Progress, silent
+from qbench.store import file_digest
 
 if TYPE_CHECKING:
     import polars as pl
@@ -72,7 +74,7 @@ def evaluate(
         run = read_run(file)
         notes += _coverage(label, file, run, judged)
         scores = score_run(run, judged.qrels, parsed, judged.query_ids)
-        entries.append(Entry(label, label, "unknown", scores))
+        entries.append(Entry(label, label, "unknown", scores, digest=file_digest(file)))
         kept += [heads({label: run})] if evidence else []
         progress(number, len(files), "runs scored")
     return make_leaderboard(
@@ -81,7 +83,13 @@ def evaluate(
         parsed,
         buckets=judged.buckets,
         about={
-            "benchmark": {"name": judged.name, "split": judged.split, "queries": len(judged.query_ids)},
+            "command": _command(Path(judgments), files, labels, parsed, judged, qrels, resamples, seed),
+            "benchmark": {
+                "name": judged.name,
+                "digest": judged.digest,
+                "split": judged.split,
+                "queries": len(judged.query_ids),
+            },
             "versions": versions(),
         },
         notes=notes,
@@ -102,6 +110,7 @@ class _Judged:
     split: Split | None
     buckets: pl.DataFrame | None
     notes: list[str]
+    digest: str = ""
     queries: tuple[Query, ...] = ()
     benchmark: Benchmark | None = None
 
@@ -115,6 +124,27 @@ def _evidence(judged: _Judged, kept: list[pl.DataFrame]) -> Evidence:
         pl.concat(kept), judged.qrels, corpus, lambda: None if benchmark is None else benchmark.quantities
     )
     return Evidence(judged.queries, judged.buckets, (found,))
+
+
+def _command(
+    judgments: Path,
+    files: Sequence[Path],
+    labels: Sequence[str],
+    measures: Sequence[str],
+    judged: _Judged,
+    qrels: str | None,
+    resamples: int,
+    seed: int,
+) -> str:
+    """The call that makes the same figures, wherever the files lie: they stand in it by their names."""
+    words = ["qbench", "evaluate", judgments.resolve().name, *(file.name for file in files)]
+    for label in labels:
+        words += ["--names", label]
+    for measure in measures:
+        words += ["--measures", measure]
+    words += [] if judged.split is None else ["--split", judged.split]
+    words += [] if qrels is None else ["--qrels", qrels]
+    return shlex.join([*words, "--resamples", str(resamples), "--seed", str(seed)])
 
 
 def _labels(files: list[Path], names: Sequence[str]) -> list[str]:
@@ -145,7 +175,9 @@ def _judgments(path: Path, split: Split, qrels: str | None, buckets: bool) -> _J
         found, bucket_notes = sort_into_buckets(queries, benchmark) if buckets else (None, [])
         query_ids = [query.query_id for query in queries]
         notes = [*notes, *bucket_notes]
-        return _Judged(benchmark.name, benchmark.qrels, query_ids, split, found, notes, tuple(queries), benchmark)
+        return _Judged(
+            benchmark.name, benchmark.qrels, query_ids, split, found, notes, benchmark.digest, tuple(queries), benchmark
+        )
     from qbench.benchmark.trec import read_qrels
 
     if qrels is not None:
@@ -156,7 +188,7 @@ def _judgments(path: Path, split: Split, qrels: str | None, buckets: bool) -> _J
         raise InputError("no query has a relevant document", file=path)
     lost = table.filter(~pl.col("query_id").is_in(answered))["query_id"].n_unique()
     notes = [f"{lost} queries without a relevant document are left out."] if lost else []
-    return _Judged(path.name, table, answered, None, None, notes)
+    return _Judged(path.name, table, answered, None, None, notes, file_digest(path))
 
 
 def _coverage(label: str, file: Path, run: pl.DataFrame, judged: _Judged) -> list[str]:
