@@ -8,6 +8,7 @@ page as data, and its script shows data as text.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -58,7 +59,8 @@ def check_page(path: str | Path) -> Path:
     """The path of a page to be written, looked at before hours of work.
 
     Raises:
-        OptionError: it is a folder, or lies in something that is none.
+        OptionError: it is a folder, lies in something that is none or that cannot be written to, or is a file that is
+            no page.
     """
     place = Path(path)
     if place.is_dir():
@@ -66,7 +68,16 @@ def check_page(path: str | Path) -> Path:
     above = next((one for one in place.absolute().parents if one.exists()), None)
     if above is not None and not above.is_dir():
         raise OptionError("the folder of the page is a file", file=above, remedy="Choose another place")
+    if above is not None and not os.access(above, os.W_OK):
+        raise OptionError("the page cannot be written here", file=above, remedy="Choose another place")
+    if place.exists() and place.stat().st_size and not _is_page(place):
+        raise OptionError("this file is there, and is no page", file=place, remedy="Name another file")
     return place
+
+
+def _is_page(place: Path) -> bool:
+    with place.open("rb") as stream:
+        return stream.read(15).lower() == b"<!doctype html>"
 
 
 def write_page(board: Leaderboard, path: str | Path) -> Path:

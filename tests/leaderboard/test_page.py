@@ -313,13 +313,16 @@ def test_wins_are_counted_as_in_the_matrix():
     assert win_counts(values).tolist() == [[[0, 1], [0, 0]]]
 
 
-def test_a_folder_is_no_page(tmp_path):
+def test_what_is_no_page_is_not_written_over(tmp_path):
     with pytest.raises(OptionError, match="folder"):
         check_page(tmp_path)
     (tmp_path / "file").write_text("x")
     with pytest.raises(OptionError, match="file"):
         check_page(tmp_path / "file" / "page.html")
+    with pytest.raises(OptionError, match="no page"):
+        check_page(tmp_path / "file")
     path = write_page(board(entry("a", 0.5)), tmp_path / "new" / "page.html")
+    assert check_page(path) == path
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
 
 

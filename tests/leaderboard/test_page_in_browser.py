@@ -104,6 +104,10 @@ def test_the_matrix_is_read_with_the_keyboard(open_page, full):
     assert "is significantly below" in said
     assert f"{abs(found['difference']):.3f}" in said
     assert page.locator(".matrix .none button").count() == 2  # given with parsed
+    page.select_option("#cells", "wins")
+    shares = {(winner, loser): share for winner, loser, share, _ in view.wins.iter_rows()}
+    share = shares["BM25", view.rows[0].entry.label]
+    assert page.locator(".matrix tbody tr").nth(2).locator("button").first.inner_text() == f"{100 * share:.0f} % \u25bc"
     page.get_by_role("button", name="Compare query by query").click()
     assert page.locator("#pair-0").input_value() == "2"
 

@@ -33,7 +33,9 @@ function pairDetails(i, j) {
 function matrixTable(open, details) {
   const places = passing().filter((i) => rows[i].cells).sort((i, j) => cellOf(j).mean - cellOf(i).mean || i - j);
   if (places.length < 2) return el("p", { class: "soft" }, "There are no two systems with runs to compare.");
-  const numbers = places.length <= NUMBERS_UP_TO;
+  const numbers = open.wins || places.length <= NUMBERS_UP_TO;
+  const counts = data.queries && data.queries.wins[chosen.measure];
+  const share = (i, j) => `${Math.round((100 * counts[ran.indexOf(i)][ran.indexOf(j)]) / queryCount())} %`;
   const buttons = new Map();
   const key = (i, j) => `${i} ${j}`;
   const select = (i, j) => {
@@ -63,12 +65,12 @@ function matrixTable(open, details) {
       "aria-pressed": "false", tabindex: "-1",
       "aria-label": `${rows[i].letter} against ${rows[j].letter}: ${words}${found ? `, ${signed(found.difference)}` : ""}`,
       onclick: () => select(i, j), onkeydown: (event) => move(event, y, x),
-    }, numbers && found ? `${signed(found.difference)} ${sign}` : sign || "\u2013");
+    }, !found ? "\u2013" : open.wins ? `${share(i, j)} ${sign}` : numbers ? `${signed(found.difference)} ${sign}` : sign);
     buttons.set(key(i, j), button);
     return el("td", { class: kind }, button);
   };
   const table = el("table", { class: numbers ? "matrix wide" : "matrix" },
-    el("caption", {}, `${measureName()}: the row's mean less the column's. \u25b2 significantly above, \u25bc significantly below, \u2248 cannot be told apart, \u2013 not compared.`),
+    el("caption", {}, `${measureName()}: ${open.wins ? "on which share of the queries the row scores higher than the column" : "the row's mean less the column's"}. \u25b2 significantly above, \u25bc significantly below, \u2248 cannot be told apart, \u2013 not compared.`),
     el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "System"), places.map((j) => el("th", { scope: "col", title: rows[j].label }, rows[j].letter)))),
     el("tbody", {}, places.map((i, y) => el("tr", {},
       el("th", { scope: "row" }, el("span", { class: "name" }, el("b", {}, rows[i].letter), el("span", { class: "clip one", title: rows[i].label }, rows[i].label))),
@@ -79,16 +81,20 @@ function matrixTable(open, details) {
 }
 
 function matrixView() {
-  const open = { pair: null };
+  const open = { pair: null, wins: false };
   const place = el("div", {});
   const details = el("div", { "aria-live": "polite" });
-  follow(["measure", "filter"], () => {
+  const draw = () => {
     details.replaceChildren();
     place.replaceChildren(matrixTable(open, details));
-  });
+  };
+  follow(["measure", "filter"], draw);
+  const cells = el("label", {}, "Cells show", el("select", { id: "cells", onchange: (event) => { open.wins = event.target.value === "wins"; draw(); } },
+    el("option", { value: "difference" }, "differences of means"), el("option", { value: "wins" }, "shares of queries won")));
   const tests = data.about.tests || {};
   return section("pairs", "Who is significantly above whom",
     el("p", { class: "soft" }, "Choose a cell, or go through them with the arrow keys. The table's filters apply here."),
+    ran.length > 1 && data.queries ? el("div", { class: "controls" }, cells) : null,
     el("div", { class: "beside" }, place, details),
     how(`Two-sided paired randomisation test, ${counted(tests.resamples || 0, "resample")}, seed ${tests.seed}; Holm over ${tests.family || "all pairs of a measure"}; level ${tests.level}.`,
       "Interval of a difference: 95 %, percentile bootstrap over queries, the same draws for all systems. Effect d_z: mean difference in units of its standard deviation.",

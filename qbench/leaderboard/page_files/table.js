@@ -75,7 +75,7 @@ function boardTable() {
     heading("label", "System", { falling: false, kind: "key" }),
     heading(`m${chosen.measure}`, measureName()),
     el("th", { scope: "col" }, "95 % interval", axis),
-    el("th", { scope: "col" }, "Not told apart from"),
+    el("th", { scope: "col", class: "letters" }, "Not told apart from"),
     others.map((m) => heading(`m${m}`, data.measures[m])),
     costed ? COSTS.map((cost) => heading(cost.key, cost.title, { falling: false, help: cost.help })) : []);
   const span = 3 + others.length + (costed ? COSTS.length : 0);
@@ -118,10 +118,11 @@ function headline() {
   const near = ran.filter((j) => relation(best, j) && !relation(best, j).significant);
   const apart = ran.filter((j) => relation(best, j) && relation(best, j).significant);
   const other = ran.filter((j) => j !== best && !relation(best, j));
+  const list = (places) => letters(places).replaceAll(" ", ", ");
   const said = [text(`${rows[best].letter} ${rows[best].label}`), ` has the highest ${measureName()}: ${fixed(mean)} (${fixed(low)} to ${fixed(high)}). `];
-  if (near.length) said.push(`It cannot be told apart from ${letters(near)}. `);
-  if (apart.length) said.push(`It is significantly above ${apart.length === ran.length - 1 ? "all others" : letters(apart)}. `);
-  if (other.length) said.push(`It was not compared with ${letters(other)}, which did another task.`);
+  if (near.length) said.push(`It cannot be told apart from ${list(near)}. `);
+  if (apart.length) said.push(`It is significantly above ${apart.length === ran.length - 1 ? "all others" : list(apart)}. `);
+  if (other.length) said.push(`It was not compared with ${list(other)}, which did another task.`);
   return el("p", { class: "headline" }, said);
 }
 
