@@ -126,7 +126,7 @@ def test_charts_have_axes_marks_and_a_front(open_page, full):
         assert min(edges) > -1.5, edges
 
 
-LABEL_EDGES = """[...document.querySelectorAll('figure svg[role=img]')].flatMap((svg) => {
+LABEL_EDGES = """[...document.querySelectorAll('figure svg[role=img], .board thead svg')].flatMap((svg) => {
   const frame = svg.getBoundingClientRect();
   return [...svg.querySelectorAll('text')]
     .map((text) => text.getBoundingClientRect())
@@ -228,7 +228,11 @@ def test_one_system_or_none(open_page, tmp_path):
     page = ready(open_page(write_page(board(entry("only", 0.5)), tmp_path / "one.html")))
     assert names(page) == ["a"]
     assert "no two systems" in page.locator("#pairs").inner_text()
-    assert "two systems" in page.locator("#queries").inner_text()
+    page.wait_for_selector(".queries tbody tr")
+    shown = [float(cell) for cell in page.locator(".queries tbody td:nth-child(2)").all_inner_texts()]
+    assert shown == sorted(shown)
+    page.locator(".queries tbody tr button").first.click()
+    page.wait_for_function("document.querySelector('.open').innerText.includes('made without the runs')")
     assert "Nobody measured costs" in page.locator("#cost").inner_text()
     page = ready(open_page(write_page(board(entry("x", None), entry("y", None)), tmp_path / "none.html")))
     assert page.locator(".board .lost").count() == 2

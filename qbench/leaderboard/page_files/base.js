@@ -114,10 +114,10 @@ function rankText(i) {
   return (ran.some((j) => relation(i, j) && rows[j].ranks[chosen.measure] === rank) ? "=" : "") + rank;
 }
 
-/** The first two rows of some that were compared; else the first two. */
+/** The first two rows of some that were compared; else the first two, or the only one twice. */
 function firstPair(places) {
   for (const i of places) for (const j of places) if (relation(i, j)) return [i, j];
-  return places.slice(0, 2);
+  return places.length === 1 ? [places[0], places[0]] : places.slice(0, 2);
 }
 chosen.pair = firstPair(ran);
 

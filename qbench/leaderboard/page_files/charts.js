@@ -71,12 +71,12 @@ function scaleOf(values, from, to, { log = false, zero = false, most = 5 } = {})
   return { place: (value) => from + ((value - low) / (high - low)) * (to - from), ticks: linearTicks(low, high, most), log: false };
 }
 
-/** Leaves out labels of ticks that would touch their neighbours. */
-function spaced(ticks, place, name, gap = 7) {
-  let end = -Infinity;
+/** Leaves out labels of ticks that would touch their neighbours, or leave the chart. */
+function spaced(ticks, place, name, width = Infinity, gap = 7) {
+  let end = -gap;
   return ticks.filter((tick) => {
-    const half = (name(tick).length * 6.6) / 2;
-    if (place(tick) - half < end + gap) return false;
+    const half = (name(tick).length * 7) / 2;
+    if (place(tick) - half < end + gap || place(tick) + half > width) return false;
     end = place(tick) + half;
     return true;
   });
@@ -121,6 +121,12 @@ function labels(points, box) {
     }
     return null;
   });
+}
+
+/** The colours of two rows beside each other. */
+function twoColours(i, j) {
+  const [one, other] = [look(i).colour, look(j).colour];
+  return one === other ? ["var(--c0)", "var(--c1)"] : [one, other];
 }
 
 /** Draws a chart as wide as its place, again when that changes. */

@@ -2,7 +2,7 @@
 
 const PAGE = 25;
 
-function histogram(differences, width, names) {
+function histogram(differences, width, names, colours) {
   const bins = 20;
   const size = Math.max(1, ...differences.map(Math.abs));
   const counts = new Array(bins * 2).fill(0);
@@ -21,7 +21,7 @@ function histogram(differences, width, names) {
     upwards(y, box.left, box.right, (tick) => tick.toLocaleString("en"), "queries"),
     counts.map((count, n) => (count ? svg("rect", {
       x: box.left + n * wide + 0.5, y: y.place(count), width: Math.max(1, wide - 1), height: box.bottom - y.place(count),
-      fill: n < bins ? "var(--c1)" : "var(--c0)",
+      fill: colours[n < bins ? 1 : 0],
     }, svg("title", {}, `${count}`)) : null)),
     svg("line", { class: "axis", x1: x.place(0), x2: x.place(0), y1: box.top, y2: box.bottom }),
     across({ ...x, ticks: x.ticks }, box.bottom, box.bottom, (tick) => signed(tick, Number.isInteger(tick) ? 0 : 2), null, 0),
@@ -30,12 +30,12 @@ function histogram(differences, width, names) {
     svg("text", { class: "soft halo", x: box.right, y: 13, "text-anchor": "end" }, `${equal.toLocaleString("en")} equal, not drawn`));
 }
 
-function differenceBar(d, size) {
+function differenceBar(d, size, colours) {
   const [width, middle] = [110, 55];
   const x = (Math.abs(d) / size) * (middle - 4);
   return svg("svg", { width, height: 14, "aria-hidden": "true" },
     svg("line", { class: "axis", x1: middle, x2: middle, y1: 0, y2: 14 }),
-    d ? svg("rect", { x: d > 0 ? middle : middle - x, y: 3, width: Math.max(1, x), height: 8, fill: d > 0 ? "var(--c0)" : "var(--c1)" }) : null);
+    d ? svg("rect", { x: d > 0 ? middle : middle - x, y: 3, width: Math.max(1, x), height: 8, fill: colours[d > 0 ? 0 : 1] }) : null);
 }
 
 /** A text with its quantities marked; `met` holds those that meet the query's condition. */
@@ -67,6 +67,7 @@ function side(shown, i, j) {
   const lists = shown.entry[3];
   const [mine, theirs] = [lists[ran.indexOf(i)], lists[ran.indexOf(j)]];
   const other = (place) => {
+    if (i === j) return null;
     const at = theirs.indexOf(place);
     return at < 0 ? `not in the first ${shown.top} of ${rows[j].letter}` : `${rows[j].letter}: rank ${at + 1}`;
   };
@@ -102,8 +103,8 @@ async function opened(q, i, j) {
   return [...parts,
     el("p", {}, `${counted(relevant, "document is", "documents are")} relevant; the first ${about.top} of each system are shown.`,
       about.quantities ? [" ", el("mark", {}, "quantity"), " ", el("mark", { class: "met" }, "meets the condition by value and unit")] : null),
-    el("div", { class: "sides" }, side(shown, i, j), side(shown, j, i)),
-    missed.length ? el("details", { class: "how" }, el("summary", {}, `Relevant, and in neither list: ${missed.length}${relevant - [...seen].filter((place) => grades[place] > 0).length > missed.length ? ` of ${relevant - [...seen].filter((place) => grades[place] > 0).length}` : ""}`),
+    el("div", { class: i === j ? "sides one" : "sides" }, side(shown, i, j), i === j ? null : side(shown, j, i)),
+    missed.length ? el("details", { class: "how" }, el("summary", {}, `Relevant, and in ${i === j ? "no list" : "neither list"}: ${missed.length}${relevant - [...seen].filter((place) => grades[place] > 0).length > missed.length ? ` of ${relevant - [...seen].filter((place) => grades[place] > 0).length}` : ""}`),
       el("ul", { class: "hits" }, missed.slice(0, 10).map((place) => hit(shown, place, 0, others(place))))) : null];
 }
 
@@ -133,8 +134,8 @@ function queryRow(q, i, j, known, scores, size) {
   };
   return [el("tr", {},
     el("td", { class: "text" }, el("button", { class: "plain any", "aria-expanded": "false", "aria-controls": `query-${q}`, onclick: toggle }, name)),
-    el("td", { class: "number" }, fixed(a)), el("td", { class: "number" }, fixed(b)),
-    el("td", { class: "bar-cell" }, el("span", {}, el("span", { class: "number" }, signed(a - b)), differenceBar(a - b, size)))), details];
+    el("td", { class: "number" }, fixed(a)), i === j ? null : el("td", { class: "number" }, fixed(b)),
+    i === j ? null : el("td", { class: "bar-cell" }, el("span", {}, el("span", { class: "number" }, signed(a - b)), differenceBar(a - b, size, twoColours(i, j))))), details];
 }
 
 const unreadable = (fault) => el("p", {}, "This browser cannot read the compressed part of the page (it needs DecompressionStream, which browsers have had since 2023): ", text(String(fault)));
@@ -153,11 +154,14 @@ function queryList(state, known, scores) {
     .filter((q) => !wanted || known.texts[q].toLowerCase().includes(wanted) || known.ids[q].toLowerCase().includes(wanted))
     .filter((q) => known.buckets.every((one, d) => state.buckets[d] === undefined || state.buckets[d] < 0 || one.of[q] === state.buckets[d]));
   const gap = (q) => Math.round((value(scores, i, q) - value(scores, j, q)) * 1e6) / 1e6;
-  const order = ORDERS[state.order];
-  if (order) picked.sort((p, q) => order[1](gap(p), gap(q)) || p - q);
+  const order = i === j && state.order !== "id" ? ["", (p, q) => p - q] : ORDERS[state.order];
+  // Of one system alone the queries with the lowest scores come first.
+  const by = i === j ? (q) => value(scores, i, q) : gap;
+  if (order) picked.sort((p, q) => order[1](by(p), by(q)) || p - q);
   const differences = picked.map(gap);
   const size = Math.max(1, ...differences.map(Math.abs));
   const names = [rows[i].letter, rows[j].letter];
+  const alone = i === j;
   const mean = (k) => (picked.length ? picked.reduce((sum, q) => sum + value(scores, k, q), 0) / picked.length : null);
   const better = differences.filter((d) => d > 0).length;
   const worse = differences.filter((d) => d < 0).length;
@@ -174,12 +178,12 @@ function queryList(state, known, scores) {
   const part = picked.length === all.length ? counted(all.length, "query", "queries") : `${picked.length.toLocaleString("en")} of ${counted(all.length, "query", "queries")}`;
   return [
     relation(i, j) || i === j ? null : el("p", { class: "notes" }, "These two did different tasks: one was given conditions, the other parsed them. Their difference says what parsing costs, and was not tested."),
-    i === j ? el("p", { class: "notes" }, "This is one system against itself: choose another.") : null,
-    el("p", {}, `${part}. ${measureName()}: ${names[0]} ${fixed(mean(i))}, ${names[1]} ${fixed(mean(j))}. ${names[0]} is better on ${better.toLocaleString("en")}, ${names[1]} on ${worse.toLocaleString("en")}, equal on ${(picked.length - better - worse).toLocaleString("en")}.`),
-    picked.length ? sized((width) => histogram(differences, Math.min(width, 760), names)) : null,
+    alone && ran.length > 1 ? el("p", { class: "notes" }, "This is one system against itself: choose another.") : null,
+    alone ? el("p", {}, `${part}. ${measureName()}: ${fixed(mean(i))}.`) : el("p", {}, `${part}. ${measureName()}: ${names[0]} ${fixed(mean(i))}, ${names[1]} ${fixed(mean(j))}. ${names[0]} is better on ${better.toLocaleString("en")}, ${names[1]} on ${worse.toLocaleString("en")}, equal on ${(picked.length - better - worse).toLocaleString("en")}.`),
+    picked.length && !alone ? sized((width) => histogram(differences, Math.min(width, 760), names, twoColours(i, j))) : null,
     picked.length ? el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Queries" }, el("table", { class: "queries" },
       el("caption", {}, "Open a query to see what each system retrieved."),
-      el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Query"), el("th", { scope: "col", class: "number" }, names[0]), el("th", { scope: "col", class: "number" }, names[1]), el("th", { scope: "col" }, `${names[0]} \u2212 ${names[1]}`))),
+      el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Query"), el("th", { scope: "col", class: "number" }, names[0]), alone ? null : el("th", { scope: "col", class: "number" }, names[1]), alone ? null : el("th", { scope: "col" }, `${names[0]} \u2212 ${names[1]}`))),
       body)) : null,
     el("p", {}, more),
   ].filter(Boolean);
@@ -194,9 +198,7 @@ function systemSelect(n, title) {
 
 function queriesView() {
   const about = data.queries;
-  if (!about || ran.length < 2) {
-    return section("queries", "Query by query", el("p", { class: "soft" }, "It takes two systems with runs to compare them query by query."));
-  }
+  if (!about) return section("queries", "Query by query", el("p", { class: "soft" }, "No system has a run: there is nothing to look up."));
   const place = el("div", {}, "Reading\u2026");
   const state = { words: "", buckets: {}, order: "gap" };
   const filters = el("span", { class: "controls" });
@@ -221,9 +223,10 @@ function queriesView() {
   const swap = () => { chosen.pair.reverse(); changed("pair"); };
   const documents = about.documents;
   return section("queries", "Query by query",
-    el("div", { class: "controls" }, systemSelect(0, "First system"), el("button", { onclick: swap, title: "swap the two systems", "aria-label": "swap the two systems" }, "\u21c4"), systemSelect(1, "Second system"),
+    el("div", { class: "controls" },
+      ran.length > 1 ? [systemSelect(0, "First system"), el("button", { onclick: swap, title: "swap the two systems", "aria-label": "swap the two systems" }, "\u21c4"), systemSelect(1, "Second system")] : null,
       el("label", { class: "stacked" }, el("span", {}, "Words"), el("input", { type: "search", id: "query-words", placeholder: "in the query", oninput: (event) => { state.words = event.target.value; draw(); } })),
-      el("label", { class: "stacked" }, el("span", {}, "Order"), el("select", { id: "query-order", onchange: (event) => { state.order = event.target.value; draw(); } },
+      ran.length < 2 ? null : el("label", { class: "stacked" }, el("span", {}, "Order"), el("select", { id: "query-order", onchange: (event) => { state.order = event.target.value; draw(); } },
         Object.entries(ORDERS).map(([name, [title]]) => el("option", { value: name }, title)), el("option", { value: "id" }, "query id"))),
       filters), place,
     how(about.here < about.all ? `The page holds the scores of ${about.here.toLocaleString("en")} of ${about.all.toLocaleString("en")} queries: those on which systems differ most. The means here are theirs alone.` : "The page holds the scores of all queries, to four decimals.",

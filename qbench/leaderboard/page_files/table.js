@@ -67,7 +67,7 @@ function boardTable() {
     ? scaleOf(ran.flatMap((i) => [cellOf(i).low, cellOf(i).high]), 6, width - 6, { most: 3 })
     : { place: () => 0, ticks: [] };
   const axis = svg("svg", { width, height: 18, "aria-hidden": "true" },
-    spaced(scale.ticks, scale.place, String).map((tick) => svg("text", { class: "soft", x: scale.place(tick), y: 14, "text-anchor": "middle" }, String(tick))));
+    spaced(scale.ticks, scale.place, String, width).map((tick) => svg("text", { class: "soft", x: scale.place(tick), y: 14, "text-anchor": "middle" }, String(tick))));
   const others = data.measures.map((_, m) => m).filter((m) => m !== chosen.measure);
   const head = el("tr", {},
     el("th", { scope: "col" }, el("abbr", { title: "shown in the charts" }, "Chart")),
@@ -115,6 +115,7 @@ function headline() {
   const order = [...ran].sort((i, j) => cellOf(j).mean - cellOf(i).mean || i - j);
   const best = order[0];
   const { mean, low, high } = cellOf(best);
+  if (ran.length === 1) return el("p", { class: "headline" }, text(`${rows[best].letter} ${rows[best].label}`), ` has a mean ${measureName()} of ${fixed(mean)} (${fixed(low)} to ${fixed(high)}).`);
   const near = ran.filter((j) => relation(best, j) && !relation(best, j).significant);
   const apart = ran.filter((j) => relation(best, j) && relation(best, j).significant);
   const other = ran.filter((j) => j !== best && !relation(best, j));
