@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import json
+import zlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,22 +15,48 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inl
 """Nothing from anywhere else may be loaded, and nothing be sent: the page's own script and style are all there is."""
 
 
-def static_page(title: str, style: str, script: str, data: Mapping[str, Any] | None = None) -> str:
+_READ_BLOCK = """async function readBlock(name) {
+  if (document.readyState === "loading") {
+    await new Promise((ready) => document.addEventListener("DOMContentLoaded", ready, { once: true }));
+  }
+  const text = document.getElementById("block-" + name).textContent;
+  const packed = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Response(stream).arrayBuffer();
+}
+"""
+"""Gives the bytes of a block; it works in a page that was opened from a file too."""
+
+
+def static_page(
+    title: str,
+    style: str,
+    script: str,
+    data: Mapping[str, Any] | None = None,
+    blocks: Mapping[str, bytes] | None = None,
+) -> str:
     """An HTML document whose script finds its data with `JSON.parse(document.getElementById("data").textContent)`.
 
     The script must show text with `textContent` (or nodes made of text), never as HTML.
+
+    Large data go into blocks, which are compressed, and read when they are needed: the script has a function
+    `readBlock(name)`, which promises the bytes as an ArrayBuffer.
 
     Args:
         title: of the page; any text.
         style: CSS of our own.
         script: JavaScript of our own; neither may hold "</".
         data: what JSON can say, texts of a corpus included.
+        blocks: name (a plain word) -> bytes.
 
     Raises:
-        ValueError: the style or the script would end its own element, or the data hold NaN or infinity.
+        ValueError: the style or the script would end its own element, the data hold NaN or infinity, or a block's name
+            is no plain word.
     """
     if "</" in style or "</" in script:
         raise ValueError("a style or a script must not hold '</'")
+    if not all(name.isidentifier() for name in blocks or {}):
+        raise ValueError("the name of a block must be a plain word")
     return "\n".join(
         [
             "<!doctype html>",
@@ -41,10 +69,17 @@ def static_page(title: str, style: str, script: str, data: Mapping[str, Any] | N
             f"<style>\n{style}</style>",
             '<body><main id="page"></main>',
             f'<script type="application/json" id="data">{json_for_script(data or {})}</script>',
-            f"<script>\n{script}</script>",
+            f"<script>\n{_READ_BLOCK if blocks else ''}{script}</script>",
+            # After the script, so that it can draw before they are read.
+            *(_block(name, content) for name, content in (blocks or {}).items()),
             "",
         ]
     )
+
+
+def _block(name: str, content: bytes) -> str:
+    packed = base64.b64encode(zlib.compress(content, 6)).decode("ascii")
+    return f'<script type="application/octet-stream" id="block-{name}">{packed}</script>'
 
 
 def json_for_script(data: object) -> str:

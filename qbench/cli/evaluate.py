@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from qbench.cli.options import Measures, Part, Qrels, Resamples, Seed, Wins
+from qbench.cli.options import Measures, Page, Part, Qrels, Resamples, Seed, Wins
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -31,6 +31,7 @@ def evaluate(
     qrels: Qrels = None,
     buckets: Annotated[bool, typer.Option(help="Show means by kind of query, where queries are known.")] = True,
     wins: Wins = False,
+    html: Page = None,
     resamples: Resamples = 10_000,
     seed: Seed = 0,
 ) -> None:
@@ -41,8 +42,11 @@ def evaluate(
     from qbench.cli.console import note, out, progress
     from qbench.evaluation.measures import DEFAULT_MEASURES
     from qbench.leaderboard.external import evaluate as score
+    from qbench.leaderboard.page import check_page, write_page
     from qbench.leaderboard.terminal import show
 
+    if html is not None:
+        check_page(html)
     with progress("evaluate") as advance:
         board = score(
             judgments,
@@ -52,6 +56,7 @@ def evaluate(
             qrels=qrels,
             measures=measures or DEFAULT_MEASURES,
             buckets=buckets,
+            evidence=html is not None,
             resamples=resamples,
             seed=seed,
             progress=advance,
@@ -60,3 +65,6 @@ def evaluate(
     if output is not None:
         board.write(output)
         note(f"Written to {output}: leaderboard.md, .tex, .json, .parquet; scores, significance and buckets as Parquet")
+    if html is not None:
+        write_page(board, html)
+        note(f"The page: {html}")

@@ -12,6 +12,7 @@ from qbench.cli.options import (
     BudgetText,
     DryRun,
     Measures,
+    Page,
     Part,
     PricesFile,
     Qrels,
@@ -98,6 +99,7 @@ def leaderboard(
         ),
     ] = None,
     wins: Wins = False,
+    html: Page = None,
     resamples: Resamples = 10_000,
     seed: Seed = 0,
     workers: Annotated[
@@ -124,21 +126,24 @@ def leaderboard(
     """Run systems on a benchmark, score them, test their differences, show and write a table.
 
     Finished runs are kept and not made again; a run that was killed goes on where it was. With --suite a file says what
-    is trained and run; the benchmark is then its input "bench".
+    is trained and run; the benchmark is then its input "bench", and --html names a page in each board's folder.
 
     Example: qbench leaderboard my-benchmark --systems BM25 --systems "QBM25(alpha=0.5)"
     """
     from qbench.cli.console import note, out, progress
     from qbench.cli.suite import needs_a_suite, show_suite
+    from qbench.leaderboard.page import check_page, write_page
     from qbench.leaderboard.run import run_leaderboard
     from qbench.leaderboard.terminal import show
 
     access = server_access(recording, replay, budget, prices)
     if suite is not None:
-        options = {"resamples": resamples, "seed": seed, "workers": workers, "access": access}
+        options = {"resamples": resamples, "seed": seed, "workers": workers, "access": access, "html": html}
         show_suite(context, suite, benchmark, given or [], output, dry_run, options)
         return
     needs_a_suite(context)
+    if html is not None:
+        check_page(html)
     with progress("leaderboard") as advance:
         if benchmark is None:
             from qbench.synth.embedded import embedded_benchmark
@@ -161,6 +166,7 @@ def leaderboard(
             settings=_settings(conditions),
             document_quantities=document_quantities.value,
             buckets=buckets,
+            evidence=html is not None,
             depth=depth,
             pool=pool,
             resamples=resamples,
@@ -169,8 +175,12 @@ def leaderboard(
             access=access,
             progress=advance,
         )
+        if html is not None:
+            write_page(board, html)
     show(out(), [*board.table(), *(board.win_table() if wins else []), *board.bucket_tables()])
     note(f"Written to {folder}: leaderboard.md, .tex, .json, .parquet; scores, significance and buckets as Parquet")
+    if html is not None:
+        note(f"The page: {html}")
     if access.budget.calls:
         note(f"Asked of servers: {access.budget}; their answers are kept in {access.kept_in(folder).recording}")
     if board.problems:

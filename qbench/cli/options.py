@@ -31,6 +31,12 @@ Qrels = Annotated[
     str | None, typer.Option(help="Which judgments of a BEIR folder with several (dl19 for qrels/dl19.tsv).")
 ]
 Wins = Annotated[bool, typer.Option("--wins", help="Also show on which share of the queries one row beats another.")]
+Page = Annotated[
+    Path | None,
+    typer.Option(
+        "--html", metavar="PAGE", help="Also write a page in one file: charts, tests, and what each system retrieved."
+    ),
+]
 Resamples = Annotated[int, typer.Option(min=100, help="Resamples of the significance tests.")]
 Seed = Annotated[int, typer.Option(help="Seed of the tests.")]
 

@@ -12,7 +12,19 @@ if TYPE_CHECKING:
 
 HOME = Path("qbench-studies")
 
-FOR_BOTH = ("benchmark", "output", "resamples", "seed", "workers", "recording", "replay", "budget", "prices", "dry_run")
+FOR_BOTH = (
+    "benchmark",
+    "output",
+    "resamples",
+    "seed",
+    "workers",
+    "recording",
+    "replay",
+    "budget",
+    "prices",
+    "dry_run",
+    "html",
+)
 """Options of `qbench leaderboard` that a suite takes too; the others stand in its file."""
 
 FOR_SUITES = ("given",)

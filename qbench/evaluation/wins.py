@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
     import polars as pl
+    from numpy.typing import NDArray
 
 _TIE = 1e-9
 """Scores that differ by no more are equal: measures are sums, and sums round."""
@@ -49,3 +52,15 @@ def win_matrix(scores: pl.DataFrame, pairs: pl.DataFrame, measure: str) -> pl.Da
         )
     )
     return found.sort("a", "b").rename({"a": "winner", "b": "loser"}).select(list(win_schema()))
+
+
+def win_counts(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    """On how many queries one system scores strictly higher than another, by the rule of `win_matrix`.
+
+    Args:
+        values: shape (systems, measures, queries).
+
+    Returns:
+        shape (measures, systems, systems): row i, column j counts the wins of i over j.
+    """
+    return np.stack([(row - values > _TIE).sum(axis=2).T for row in values], axis=1)

@@ -181,6 +181,12 @@ def plain(text: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]", "", text)).strip()
 
 
+def clipped(text: str, length: int) -> str:
+    """One line without control characters, cut where it is longer than a reader would read."""
+    line = plain(text)
+    return line if len(line) <= length else f"{line[:length]}... ({len(line) - length:,} more characters)"
+
+
 def escape(text: str) -> str:
     """Plain text as Markdown: nothing in it is markup."""
     return re.sub(r"([\\`*_\[\]<>|#~&])", r"\\\1", plain(text))

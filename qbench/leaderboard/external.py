@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,14 +11,17 @@ from typing import TYPE_CHECKING
 from qbench.errors import InputError, OptionError
 from qbench.evaluation.measures import DEFAULT_MEASURES, parse_measures, relevant_queries, score_run
 from qbench.evaluation.significance import RESAMPLES, check_resamples
+from qbench.leaderboard.evidence import Collection, Evidence, heads
 from qbench.leaderboard.run import select_queries, sort_into_buckets, unjudged, versions
 from qbench.leaderboard.table import Entry, Leaderboard, make_leaderboard
 from qbench.progress import Progress, silent
+from qbench.store import file_digest
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from qbench.benchmark.types import Split
+    from qbench.benchmark.disk import Benchmark
+    from qbench.benchmark.types import Query, Split
 
 
 def evaluate(
@@ -30,6 +34,7 @@ def evaluate(
     measures: Sequence[str] = DEFAULT_MEASURES,
     primary: str | None = None,
     buckets: bool = True,
+    evidence: bool = False,
     resamples: int = RESAMPLES,
     seed: int = 0,
     progress: Progress = silent,
@@ -48,6 +53,7 @@ def evaluate(
         measures: names that ir-measures parses.
         primary: the measure that decides the ranks; the first one by default.
         buckets: also give means by kind of query, where the queries are known.
+        evidence: keep queries, heads of runs and documents with the leaderboard, for `Leaderboard.to_html`.
         resamples, seed: of the tests.
         progress: told after each run and each pair.
 
@@ -63,12 +69,13 @@ def evaluate(
     files = [Path(run) for run in runs]
     labels = _labels(files, names)
     judged = _judgments(Path(judgments), split, qrels, buckets)
-    entries, notes = [], list(judged.notes)
+    entries, notes, kept = [], list(judged.notes), []
     for number, (label, file) in enumerate(zip(labels, files, strict=True), start=1):
         run = read_run(file)
         notes += _coverage(label, file, run, judged)
         scores = score_run(run, judged.qrels, parsed, judged.query_ids)
-        entries.append(Entry(label, label, "unknown", scores))
+        entries.append(Entry(label, label, "unknown", scores, digest=file_digest(file)))
+        kept += [heads({label: run})] if evidence else []
         progress(number, len(files), "runs scored")
     return make_leaderboard(
         judged.name,
@@ -76,10 +83,17 @@ def evaluate(
         parsed,
         buckets=judged.buckets,
         about={
-            "benchmark": {"name": judged.name, "split": judged.split, "queries": len(judged.query_ids)},
+            "command": _command(Path(judgments), files, labels, parsed, judged, qrels, resamples, seed),
+            "benchmark": {
+                "name": judged.name,
+                "digest": judged.digest,
+                "split": judged.split,
+                "queries": len(judged.query_ids),
+            },
             "versions": versions(),
         },
         notes=notes,
+        evidence=_evidence(judged, kept) if evidence else None,
         resamples=resamples,
         seed=seed,
         progress=progress,
@@ -96,6 +110,41 @@ class _Judged:
     split: Split | None
     buckets: pl.DataFrame | None
     notes: list[str]
+    digest: str = ""
+    queries: tuple[Query, ...] = ()
+    benchmark: Benchmark | None = None
+
+
+def _evidence(judged: _Judged, kept: list[pl.DataFrame]) -> Evidence:
+    import polars as pl
+
+    benchmark = judged.benchmark
+    corpus = None if benchmark is None else benchmark.corpus
+    found = Collection(
+        pl.concat(kept), judged.qrels, corpus, lambda: None if benchmark is None else benchmark.quantities
+    )
+    return Evidence(judged.queries, judged.buckets, (found,))
+
+
+def _command(
+    judgments: Path,
+    files: Sequence[Path],
+    labels: Sequence[str],
+    measures: Sequence[str],
+    judged: _Judged,
+    qrels: str | None,
+    resamples: int,
+    seed: int,
+) -> str:
+    """The call that makes the same figures, wherever the files lie: they stand in it by their names."""
+    words = ["qbench", "evaluate", judgments.resolve().name, *(file.name for file in files)]
+    for label in labels:
+        words += ["--names", label]
+    for measure in measures:
+        words += ["--measures", measure]
+    words += [] if judged.split is None else ["--split", judged.split]
+    words += [] if qrels is None else ["--qrels", qrels]
+    return shlex.join([*words, "--resamples", str(resamples), "--seed", str(seed)])
 
 
 def _labels(files: list[Path], names: Sequence[str]) -> list[str]:
@@ -125,7 +174,10 @@ def _judgments(path: Path, split: Split, qrels: str | None, buckets: bool) -> _J
         queries, notes = select_queries(benchmark, split)
         found, bucket_notes = sort_into_buckets(queries, benchmark) if buckets else (None, [])
         query_ids = [query.query_id for query in queries]
-        return _Judged(benchmark.name, benchmark.qrels, query_ids, split, found, [*notes, *bucket_notes])
+        notes = [*notes, *bucket_notes]
+        return _Judged(
+            benchmark.name, benchmark.qrels, query_ids, split, found, notes, benchmark.digest, tuple(queries), benchmark
+        )
     from qbench.benchmark.trec import read_qrels
 
     if qrels is not None:
@@ -136,7 +188,7 @@ def _judgments(path: Path, split: Split, qrels: str | None, buckets: bool) -> _J
         raise InputError("no query has a relevant document", file=path)
     lost = table.filter(~pl.col("query_id").is_in(answered))["query_id"].n_unique()
     notes = [f"{lost} queries without a relevant document are left out."] if lost else []
-    return _Judged(path.name, table, answered, None, None, notes)
+    return _Judged(path.name, table, answered, None, None, notes, file_digest(path))
 
 
 def _coverage(label: str, file: Path, run: pl.DataFrame, judged: _Judged) -> list[str]:

@@ -13,6 +13,7 @@ from qbench.errors import BusyError, OptionError, QbenchError
 from qbench.evaluation.buckets import query_buckets
 from qbench.evaluation.measures import parse_measures, relevant_queries, score_run
 from qbench.evaluation.significance import RESAMPLES, check_resamples
+from qbench.leaderboard.evidence import Collection, Evidence, heads
 from qbench.leaderboard.table import Entry, Leaderboard, make_leaderboard
 from qbench.leaderboard.views import DEFAULT_SYSTEMS, Contest, Group, line_up, pooled_qrels
 from qbench.progress import Progress, silent
@@ -57,6 +58,7 @@ def run_leaderboard(
     settings: Sequence[Setting] | None = None,
     document_quantities: DocumentQuantities = "auto",
     buckets: bool = True,
+    evidence: bool = False,
     depth: int = DEPTH,
     pool: int | None = None,
     resamples: int = RESAMPLES,
@@ -89,6 +91,7 @@ def run_leaderboard(
         document_quantities: whether systems see the benchmark's own quantities of its documents (stored) or those that
             qbench finds in the texts (extracted); auto takes its own where an extractor found them, never gold ones.
         buckets: also give means by kind of query.
+        evidence: keep queries, heads of runs and documents with the leaderboard, for `Leaderboard.to_html`.
         depth: documents per query in a run.
         pool: count as relevant only what some system found among its first `pool` documents, and leave out the queries
             for which none found anything (*Quantity Retrieval*, 5.3). Figures then depend on which systems take part.
@@ -143,6 +146,7 @@ def run_leaderboard(
                 {**options, "qrels": qrels, "pool": pool, "resamples": resamples, "seed": seed, "command": command},
             ),
             notes=[*left_out, *judged.notes, *_said(contest, ran, judged), *bucket_notes],
+            evidence=_evidence(ran, judged, found) if evidence else None,
             resamples=resamples,
             seed=seed,
             progress=progress,
@@ -310,6 +314,22 @@ def _entries(ran: list[_Ran], judged: _Judged, measures: Sequence[str]) -> list[
         for result in one.results
     ]
     return [*entries, *(entry for one in ran for entry in one.failed)]
+
+
+def _evidence(ran: list[_Ran], judged: _Judged, buckets: pl.DataFrame | None) -> Evidence:
+    return Evidence(
+        tuple(judged.queries),
+        buckets,
+        tuple(
+            Collection(
+                heads((one.group.label(result.system, result.conditions), result.run) for result in one.results),
+                qrels,
+                one.group.benchmark.corpus,
+                lambda benchmark=one.group.benchmark: benchmark.quantities,  # type: ignore[misc]
+            )
+            for one, qrels in zip(ran, judged.qrels, strict=True)
+        ),
+    )
 
 
 def _said(contest: Contest, ran: list[_Ran], judged: _Judged) -> list[str]:

@@ -119,6 +119,7 @@ def run_suite(
     seed: int = 0,
     workers: int | None = None,
     access: Access | None = None,
+    html: str | Path | None = None,
     progress: Progress = silent,
     tell: Callable[[str], None] = lambda line: None,
 ) -> SuiteResult:
@@ -130,6 +131,7 @@ def run_suite(
         output: the folder of everything that is made.
         resamples, seed: of the tests.
         workers, access: as in `run_leaderboard`.
+        html: the file name of a page in each board's folder; None for no page.
         progress: told what is being done.
         tell: told in a line what was done.
 
@@ -139,6 +141,7 @@ def run_suite(
         BusyError: another process is writing to `output`.
     """
     check_resamples(resamples)
+    page = None if html is None else page_name(html)
     folder = output_folder(output)
     values = inputs_of(suite, given)
     place = folder / study_name(suite, values)
@@ -149,7 +152,7 @@ def run_suite(
             steps.mask(mask)
         for training in suite.trainings:
             steps.train(training)
-        options = {"resamples": resamples, "seed": seed, "workers": workers, "access": access}
+        options = {"resamples": resamples, "seed": seed, "workers": workers, "access": access, "page": page}
         boards = {board.name: steps.board(board, place / board.name, options) for board in suite.boards}
         ran = {name: board for name, board in boards.items() if board is not None}
         if not ran:
@@ -167,3 +170,19 @@ def study_name(suite: Suite, given: Mapping[str, str]) -> str:
     """The folder of a suite's pages: its name, and that of the benchmark that is its input `bench`."""
     bench = inputs_of(suite, given).get("bench")
     return f"{suite.name}-study" if bench is None else f"{suite.name}-{Path(bench).resolve().name}"
+
+
+def page_name(html: str | Path) -> str:
+    """The name of the page in each board's folder.
+
+    Raises:
+        OptionError: it is a path, or the name of another file of a leaderboard.
+    """
+    name = str(html)
+    if name != Path(name).name or Path(name).suffix not in (".html", ".htm"):
+        raise OptionError(
+            "a suite writes a page into the folder of each board, under one name",
+            value=name,
+            remedy="Give a file name without a folder that ends in .html, such as board.html",
+        )
+    return name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -181,9 +182,11 @@ class Steps:
 
     def board(self, board: Board, output: Path, options: Mapping[str, Any]) -> Leaderboard | None:
         """Make a board; None if not a single row has a run, and then `failed` has the reason."""
+        from qbench.leaderboard.page import write_page
         from qbench.leaderboard.run import run_leaderboard
 
         systems = systems_of(board, self._fill)
+        page = options["page"]
         try:
             made = run_leaderboard(
                 self._open(self._fill(board.bench), board.qrels),
@@ -196,8 +199,9 @@ class Steps:
                 measures=board.measures,
                 settings=(board.conditions,),
                 depth=board.depth,
+                evidence=page is not None,
                 progress=self.progress,
-                **options,
+                **{name: value for name, value in options.items() if name != "page"},
             )
         except BusyError:
             raise
@@ -205,6 +209,10 @@ class Steps:
             self.failed[board.name] = error
             self.tell(f"board {board.name}: no row has a run: {error}")
             return None
+        if page is not None:
+            write_page(made, output / page)
+            # Documents of a board that is written are not needed again.
+            made = replace(made, evidence=None)
         best = made.rows[0]
         lost = f"; rows without a run: {len(made.problems)}" if made.problems else ""
         figure = f"{made.primary} {best.cells[made.primary].mean:.3f}"

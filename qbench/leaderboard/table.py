@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.console import RenderableType
 
+    from qbench.leaderboard.evidence import Evidence
     from qbench.retrieval.types import Cost
 
 WIN_MEASURE = "nDCG@10"
@@ -92,6 +93,7 @@ class Leaderboard:
         buckets: `bucket_schema` of qbench.evaluation.buckets.
         about: where it comes from: benchmark, settings, versions, command.
         notes: what a reader should know before believing a figure.
+        evidence: queries, runs and documents behind the scores; None where nobody asked for them to be kept.
     """
 
     name: str
@@ -102,6 +104,7 @@ class Leaderboard:
     buckets: pl.DataFrame
     about: Mapping[str, Any]
     notes: tuple[str, ...] = ()
+    evidence: Evidence | None = None
 
     @property
     def primary(self) -> str:
@@ -153,6 +156,12 @@ class Leaderboard:
 
         return latex(self)
 
+    def to_html(self) -> str:
+        """A page in one file, with charts and, where the evidence was kept, queries and documents."""
+        from qbench.leaderboard.page import leaderboard_page
+
+        return leaderboard_page(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Everything but the per-query scores, for JSON."""
         from qbench.leaderboard.files import as_dict
@@ -180,6 +189,7 @@ def make_leaderboard(
     buckets: pl.DataFrame | None = None,
     about: Mapping[str, Any] | None = None,
     notes: Sequence[str] = (),
+    evidence: Evidence | None = None,
     resamples: int = RESAMPLES,
     seed: int = 0,
     progress: Progress = silent,
@@ -198,6 +208,7 @@ def make_leaderboard(
         buckets: query_id, dimension, bucket, as `qbench.evaluation.buckets.query_buckets` gives them.
         about: where it comes from; the settings of the tests are added.
         notes: shown under the table.
+        evidence: what stands behind the scores, for the page.
         resamples, seed: of the tests.
         progress: told after each pair.
 
@@ -240,6 +251,7 @@ def make_leaderboard(
         buckets=pl.DataFrame(schema=bucket_schema()) if buckets is None else bucket_means(scores, buckets),
         about={**(about or {}), "tests": tests},
         notes=(*notes, *_power(pairs.select("a", "b").n_unique(), resamples)),
+        evidence=evidence,
     )
 
 

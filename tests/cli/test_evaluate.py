@@ -24,3 +24,8 @@ def test_prints_the_table_and_writes_on_request(tmp_path):
     assert result.exit_code == 0, result.output
     assert (tmp_path / "out" / "significance.parquet").is_file()
     assert "Written to" in result.stderr
+    result = CliRunner().invoke(app, [*words, "--html", str(tmp_path / "page.html"), "--resamples", "999"])
+    assert result.exit_code == 0, result.output
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "qbench evaluate qrels.txt good.run bad.run --names Good --names 'Bad one' --measures RR@10" in page
+    assert str(tmp_path) not in page

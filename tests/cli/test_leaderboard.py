@@ -79,3 +79,23 @@ def test_help_says_the_defaults():
     text = " ".join(result.stdout.split())
     for part in ("nDCG@10, P@10, RR@10, R@100, AP", "BM25, BM25_filter, QBM25", "qbench-leaderboard/NAME", "Example:"):
         assert part in text
+
+
+def test_a_page_is_written_beside_the_tables(here):
+    words = ["bench", "--systems", "BM25", "--systems", "Run(path=nope.run)", "--html", "pages/board.html", *QUICK]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 1
+    assert "The page: pages/board.html" in result.stderr
+    page = (here / "pages" / "board.html").read_text(encoding="utf-8")
+    assert "no such run file" in page
+    assert 'id="block-documents"' in page
+    assert str(here) not in page
+    # Kept runs give the same page, costs included.
+    CliRunner().invoke(app, words)
+    assert (here / "pages" / "board.html").read_text(encoding="utf-8") == page
+
+
+def test_a_page_that_cannot_be_written_is_refused_before_anything_runs(here):
+    result = CliRunner().invoke(app, ["bench", "--html", ".", *QUICK])
+    assert "the page would be a folder" in str(result.exception)
+    assert not (here / "qbench-leaderboard").exists()

@@ -99,3 +99,18 @@ def test_the_papers_main_table_end_to_end(here):
     for text in ("QColBERT_ft", "TCT-ColBERT", "By comparator"):
         assert text in result.stdout
     assert (here / "out" / "main-regular" / "all" / "leaderboard.json").is_file()
+
+
+def test_every_board_gets_a_page(here):
+    result = ask("tiny", "--suite", "study.toml", "--html", "board.html", "--resamples", "100", "--workers", "1")
+    assert result.exit_code == 0, result.output
+    page = here / "qbench-studies" / "study-tiny" / "all" / "board.html"
+    assert 'id="block-documents"' in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["pages/board.html", "/tmp/board.html", "leaderboard.json", "board"])
+def test_the_page_of_a_suite_is_a_name(here, name):
+    result = ask("tiny", "--suite", "study.toml", "--html", name, "--resamples", "100")
+    assert isinstance(result.exception, OptionError)
+    assert "without a folder" in str(result.exception)
+    assert not (here / "qbench-studies").exists()

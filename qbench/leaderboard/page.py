@@ -1,0 +1,242 @@
+"""The leaderboard as a page in one file: what its script is given, and the file itself.
+
+The page holds the figures that every other face has, the score of every query, and of some queries what was retrieved.
+What does not fit is left out by a rule that the page states (`page_evidence`). Everything from outside goes into the
+page as data, and its script shows data as text.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from qbench.errors import OptionError
+from qbench.evaluation.buckets import DIMENSIONS
+from qbench.evaluation.significance import Scores
+from qbench.evaluation.wins import win_counts
+from qbench.leaderboard.documents import DIMENSION_TITLES, caption, clipped, win_caption
+from qbench.leaderboard.page_evidence import document_block, query_block
+from qbench.leaderboard.table import Leaderboard, Row
+from qbench.pages import static_page
+from qbench.store import write_text
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+FILES = Path(__file__).parent / "page_files"
+SCRIPTS = ("base", "charts", "table", "matrix", "buckets", "cost", "queries", "about", "main")
+"""The parts of the script, in the order in which they are joined."""
+
+CELLS = 1_500_000
+"""Per-query scores that a page may hold: 40 systems, 5,000 queries, 5 measures are a million."""
+
+LABEL, REASON = 300, 2_000
+"""Characters of a name and of a reason that a page shows."""
+
+
+def leaderboard_page(board: Leaderboard) -> str:
+    """The page; the same bytes for the same leaderboard.
+
+    It shows documents and texts of queries only where the board's evidence was kept.
+
+    Args:
+        board: any leaderboard; rows without a run keep their place and their reason.
+    """
+    style = (FILES / "page.css").read_text(encoding="utf-8")
+    script = "".join((FILES / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS)
+    blocks, said = _blocks(board)
+    title = f"Leaderboard: {clipped(board.name, LABEL)}"
+    return static_page(title, style, f'"use strict";\n{script}', {**page_data(board), **said}, blocks)
+
+
+def check_page(path: str | Path) -> Path:
+    """The path of a page to be written, looked at before hours of work.
+
+    Raises:
+        OptionError: it is a folder, lies in something that is none or that cannot be written to, or is a file that is
+            no page.
+    """
+    place = Path(path)
+    if place.is_dir():
+        raise OptionError("the page would be a folder", file=place, remedy="Name a file, such as board.html")
+    above = next((one for one in place.absolute().parents if one.exists()), None)
+    if above is not None and not above.is_dir():
+        raise OptionError("the folder of the page is a file", file=above, remedy="Choose another place")
+    if above is not None and not os.access(above, os.W_OK):
+        raise OptionError("the page cannot be written here", file=above, remedy="Choose another place")
+    if place.exists() and place.stat().st_size and not _is_page(place):
+        raise OptionError("this file is there, and is no page", file=place, remedy="Name another file")
+    return place
+
+
+def _is_page(place: Path) -> bool:
+    with place.open("rb") as stream:
+        return stream.read(15).lower() == b"<!doctype html>"
+
+
+def write_page(board: Leaderboard, path: str | Path) -> Path:
+    """Write the page atomically; gives its path.
+
+    Raises:
+        OptionError: as in `check_page`.
+    """
+    place = check_page(path)
+    write_text(place, leaderboard_page(board))
+    return place
+
+
+def page_data(board: Leaderboard) -> dict[str, Any]:
+    """Everything but the queries; only what JSON can say (what is undefined or not finite is null)."""
+    return {
+        "name": clipped(board.name, LABEL),
+        "measures": list(board.measures),
+        "about": _told(board.about),
+        "order": [
+            [clipped(name, LABEL), [clipped(key, LABEL) for key in value] if isinstance(value, Mapping) else None]
+            for name, value in board.about.items()
+        ],
+        "notes": [clipped(note, REASON) for note in board.notes],
+        "caption": caption(board),
+        "rows": [_row(board, row) for row in board.rows],
+        "pairs": _pairs(board),
+        "winMeasure": board.win_measure,
+        "winCaption": win_caption(board),
+        "buckets": _buckets(board),
+    }
+
+
+def _row(board: Leaderboard, row: Row) -> dict[str, Any]:
+    entry = row.entry
+    cells = [row.cells.get(measure) for measure in board.measures]
+    index = next(i for i, other in enumerate(board.rows) if other is row)
+    return {
+        "letter": row.letter,
+        "label": clipped(entry.label, LABEL),
+        "system": clipped(entry.system, LABEL),
+        "conditions": entry.conditions,
+        "cells": None
+        if entry.scores is None
+        else [[_number(c.mean), _number(c.low), _number(c.high)] for c in cells if c],
+        "ranks": None
+        if entry.scores is None
+        else [1 + sum(index in other.cells[m].beats for other in board.rows if other.cells) for m in board.measures],
+        "cost": None if entry.cost is None else {name: _number(value) for name, value in asdict(entry.cost).items()},
+        "digest": entry.digest,
+        "meta": _told(entry.meta),
+        "problem": clipped(entry.problem, REASON),
+    }
+
+
+def _told(value: Any) -> Any:
+    """Facts of any shape, for JSON: what is not finite becomes null."""
+    if isinstance(value, Mapping):
+        return {clipped(str(name), LABEL): _told(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_told(one) for one in value]
+    if isinstance(value, bool | int) or value is None:
+        return value
+    return _number(value) if isinstance(value, float) else clipped(str(value), REASON)
+
+
+def _number(value: float | None) -> float | None:
+    """Six significant digits: more than any view shows."""
+    return None if value is None or not math.isfinite(value) else float(f"{value:.6g}")
+
+
+def _pairs(board: Leaderboard) -> dict[str, Any]:
+    """Each pair once, by its rows' numbers, and per measure its figures in the same order."""
+    place = {row.entry.label: i for i, row in enumerate(board.rows)}
+    first = board.pairs.filter(measure=board.primary)
+    names = ("difference", "ci_low", "ci_high", "effect", "p", "p_holm")
+    figures = []
+    for measure in board.measures:
+        part = board.pairs.filter(measure=measure)
+        figures.append(
+            {
+                **{name: [_number(value) for value in part[name]] for name in names},
+                "significant": [int(value) for value in part["significant"]],
+            }
+        )
+    return {"a": [place[a] for a in first["a"]], "b": [place[b] for b in first["b"]], "measures": figures}
+
+
+def _buckets(board: Leaderboard) -> list[dict[str, Any]]:
+    """The dimensions with two buckets or more: names and sizes of their buckets, means by measure, bucket and row."""
+    place = {row.entry.label: i for i, row in enumerate(board.rows)}
+    found = []
+    for dimension in DIMENSIONS:
+        part = board.buckets.filter(dimension=dimension)
+        sizes = dict(part.select("bucket", "queries").unique(maintain_order=True).iter_rows())
+        if len(sizes) < 2:
+            continue
+        number = {name: i for i, name in enumerate(sizes)}
+        means: list[list[list[float | None]]] = [[[None] * len(board.rows) for _ in sizes] for _ in board.measures]
+        for bucket, label, measure, mean in part.select("bucket", "label", "measure", "mean").iter_rows():
+            means[board.measures.index(measure)][number[bucket]][place[label]] = _number(mean)
+        found.append(
+            {
+                "dimension": dimension,
+                "title": DIMENSION_TITLES[dimension],
+                "names": [clipped(name, LABEL) for name in sizes],
+                "sizes": list(sizes.values()),
+                "means": means,
+            }
+        )
+    return found
+
+
+def _blocks(board: Leaderboard) -> tuple[dict[str, bytes], dict[str, Any]]:
+    """The compressed parts of the page, and what the script must know to read them."""
+    if not board.scores.height:
+        return {}, {"queries": None}
+    scores = Scores.from_frame(board.scores)
+    order = [scores.labels.index(row.entry.label) for row in board.rows if row.cells]
+    values = scores.values[order]
+    systems, measures, queries = values.shape
+    measures = max(1, min(measures, CELLS // (systems * queries)))
+    chosen = _sample(values[:, 0], max(1, CELLS // (systems * measures)))
+    packed, layout = _packed(values[:, :measures, chosen])
+    ids = [scores.query_ids[i] for i in chosen]
+    found, about = query_block(board, ids)
+    documents, shown = document_block(board, ids, values[:, 0, chosen])
+    blocks = {"scores": packed, "queries": found, **({"documents": documents} if documents else {})}
+    said = {
+        "queries": {
+            "all": queries,
+            "here": len(ids),
+            "layout": layout,
+            "wins": win_counts(values).tolist(),
+            **about,
+            **shown,
+        }
+    }
+    return blocks, said
+
+
+def _sample(primary: NDArray[np.float64], most: int) -> list[int]:
+    """Which queries to keep where not all fit: those on which systems differ most."""
+    spread = primary.max(axis=0) - primary.min(axis=0)
+    order = np.argsort(-spread, kind="stable")[:most]
+    return sorted(int(i) for i in order)
+
+
+def _packed(values: NDArray[np.float64]) -> tuple[bytes, list[dict[str, Any]]]:
+    """One typed block per measure, systems by queries, little-endian.
+
+    Scores between 0 and 1 become ten-thousandths in 16 bits; a measure with others keeps 32-bit floats.
+    """
+    parts: list[bytes] = []
+    layout = []
+    for m in range(values.shape[1]):
+        some = values[:, m]
+        small = bool(((some >= 0) & (some <= 1)).all())
+        content = (np.rint(some * 10_000).astype("<u2") if small else some.astype("<f4")).tobytes()
+        layout.append({"type": "u2" if small else "f4", "start": sum(map(len, parts))})
+        parts.append(content + bytes(-len(content) % 4))
+    return b"".join(parts), layout

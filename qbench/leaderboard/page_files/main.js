@@ -1,0 +1,32 @@
+// Puts the parts together.
+
+function bar() {
+  const links = [["table", "Systems"], ["pairs", "Pairs"], ["buckets", "Kinds of query"], ["cost", "Cost"], ["queries", "Query by query"], ["about", "How it was made"]];
+  const select = el("select", { id: "measure", onchange: (event) => { chosen.measure = Number(event.target.value); changed("measure"); } },
+    data.measures.map((name, m) => el("option", { value: m }, m ? name : `${name} (primary)`)));
+  return el("div", { class: "bar" }, el("label", {}, "Measure", select),
+    el("nav", { "aria-label": "Parts of the page" }, links.map(([id, title]) => el("a", { href: `#${id}` }, title))));
+}
+
+function size() {
+  const facts = data.about.benchmark || {};
+  const parts = [counted(rows.length, "system"), `${counted(queryCount(), "query", "queries")}${facts.split ? ` (${facts.split})` : ""}`];
+  for (const what of ["documents", "sentences", "descriptions"]) if (facts[what]) parts.push(`${facts[what].toLocaleString("en")} ${what}`);
+  return [...parts, `ranked by ${data.measures[0]}`].join(" \u00b7 ");
+}
+
+const notes = () => (data.notes.length ? el("div", { class: "notes", role: "note" }, el("b", {}, "Before believing a figure"), el("ul", {}, data.notes.map((note) => el("li", {}, note)))) : null);
+
+const page = document.getElementById("page");
+page.append(el("a", { class: "skip", href: "#table" }, "To the table"), el("h1", {}, text(data.name)), el("p", { class: "soft" }, size()), bar());
+page.append(tableView(), ...[notes()].filter(Boolean));
+changed("measure");
+document.documentElement.dataset.ready = "table";
+
+// The table is on the screen before the rest is drawn.
+setTimeout(() => {
+  const before = listeners.length;
+  page.append(matrixView(), bucketsView(), costView(), queriesView(), aboutView());
+  for (const one of listeners.slice(before)) one.draw();
+  document.documentElement.dataset.ready = "all";
+}, 0);

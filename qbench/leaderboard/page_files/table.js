@@ -1,0 +1,159 @@
+// The table: every row with its rank, intervals, letters and costs; sorted and filtered by the reader.
+
+const CONDITIONS = {
+  none: "uses no conditions",
+  given: "conditions given",
+  parsed: "conditions parsed",
+  unknown: "not known",
+};
+
+const COSTS = [
+  { key: "ms_median", title: "ms/query", help: "median, milliseconds", of: (cost) => cost.ms_median },
+  { key: "ms_p95", title: "ms p95", help: "95th percentile, milliseconds", of: (cost) => cost.ms_p95 },
+  { key: "index_bytes", title: "index MB", help: "size of all that it searches", of: (cost) => megabytes(cost.index_bytes) },
+  { key: "index_seconds", title: "index s", help: "seconds to build all that it searches", of: (cost) => cost.index_seconds },
+  { key: "extraction_seconds", title: "quantities s", help: "of these, seconds to find quantities", of: (cost) => cost.extraction_seconds },
+  { key: "peak_bytes", title: "peak MB", help: "highest resident memory", of: (cost) => megabytes(cost.peak_bytes) },
+];
+const costed = rows.some((row) => row.cost);
+
+const sortKeys = {
+  place: (i) => (rows[i].cells ? -cellOf(i).mean : Infinity),
+  letter: (i) => i,
+  label: (i) => rows[i].label.toLowerCase(),
+};
+data.measures.forEach((_, m) => { sortKeys[`m${m}`] = (i) => rows[i].cells[m][0]; });
+COSTS.forEach((cost) => { sortKeys[cost.key] = (i) => (rows[i].cost ? cost.of(rows[i].cost) : null); });
+
+/** Rows in the chosen order: those without a run, or without the figure that is sorted by, come last either way. */
+function sorted(places) {
+  const { key, falling } = chosen.sort;
+  const value = (i) => (rows[i].cells || key === "letter" || key === "label" ? sortKeys[key](i) : null);
+  const lacks = (i) => (rows[i].cells ? 0 : 2) + (value(i) === null ? 1 : 0);
+  return [...places].sort((i, j) => {
+    if (lacks(i) !== lacks(j)) return lacks(i) - lacks(j);
+    const [a, b] = [value(i), value(j)];
+    const by = a < b ? -1 : a > b ? 1 : 0;
+    return (falling ? -by : by) || i - j;
+  });
+}
+
+function heading(key, title, { falling = true, kind = "number", help = "" } = {}) {
+  const now = chosen.sort.key === key;
+  const state = now ? (chosen.sort.falling ? "descending" : "ascending") : "none";
+  const press = () => {
+    chosen.sort = { key, falling: now ? !chosen.sort.falling : falling };
+    changed("sort");
+    document.getElementById(`sort-${key}`)?.focus();
+  };
+  return el("th", { scope: "col", class: kind, "aria-sort": state, title: help || null },
+    el("button", { class: "plain", id: `sort-${key}`, onclick: press }, title));
+}
+
+/** The intervals of all rows on one axis, a strip for each row. */
+function strip(i, scale, width) {
+  const { mean, low, high } = cellOf(i);
+  const x = scale.place;
+  return svg("svg", { width, height: 24, role: "img", "aria-label": `${fixed(mean)}, from ${fixed(low)} to ${fixed(high)}` },
+    scale.ticks.map((tick) => svg("line", { class: "grid", x1: x(tick), x2: x(tick), y1: 0, y2: 24 })),
+    svg("line", { x1: x(low), x2: x(high), y1: 12, y2: 12, stroke: look(i).colour, "stroke-width": 2 }),
+    mark(i, x(mean), 12, 4.5));
+}
+
+function boardTable() {
+  const places = sorted(passing());
+  const width = 170;
+  const scale = ran.length
+    ? scaleOf(ran.flatMap((i) => [cellOf(i).low, cellOf(i).high]), 6, width - 6, { most: 3 })
+    : { place: () => 0, ticks: [] };
+  const axis = svg("svg", { width, height: 18, "aria-hidden": "true" },
+    spaced(scale.ticks, scale.place, String, width).map((tick) => svg("text", { class: "soft", x: scale.place(tick), y: 14, "text-anchor": "middle" }, String(tick))));
+  const others = data.measures.map((_, m) => m).filter((m) => m !== chosen.measure);
+  const head = el("tr", {},
+    el("th", { scope: "col" }, el("abbr", { title: "shown in the charts" }, "Chart")),
+    heading("place", "Rank", { falling: false, help: `1 + the comparable rows significantly better on ${measureName()}` }),
+    heading("label", "System", { falling: false, kind: "key" }),
+    heading(`m${chosen.measure}`, measureName()),
+    el("th", { scope: "col" }, "95 % interval", axis),
+    el("th", { scope: "col", class: "letters" }, "Not told apart from"),
+    others.map((m) => heading(`m${m}`, data.measures[m])),
+    costed ? COSTS.map((cost) => heading(cost.key, cost.title, { falling: false, help: cost.help })) : []);
+  const span = 3 + others.length + (costed ? COSTS.length : 0);
+  const body = places.map((i) => {
+    const row = rows[i];
+    const title = el("th", { scope: "row", class: "key" },
+      el("span", { class: "name" }, row.cells ? swatch(i) : null, el("b", {}, row.letter), el("span", { class: "clip", title: row.label }, row.label)));
+    if (!row.cells) {
+      return el("tr", { class: "lost" }, el("td", {}), el("td", { class: "number" }, "-"), title,
+        el("td", { colspan: span, class: "why" }, el("span", { class: "tag" }, "no run"), " ", text(row.problem || "no reason was given")));
+    }
+    const pick = el("input", {
+      type: "checkbox", checked: chosen.shown.has(i), "aria-label": `${row.letter} in the charts`,
+      onchange: (event) => { event.target.checked ? chosen.shown.add(i) : chosen.shown.delete(i); changed("shown"); },
+    });
+    const same = ran.filter((j) => relation(i, j) && !relation(i, j).significant);
+    const figure = (m, strong) => {
+      const { mean, low, high } = cellOf(i, m);
+      return el("td", { class: "number" }, el("span", { class: strong ? "mean" : "" }, fixed(mean)), el("span", { class: "ci" }, `${fixed(low)}\u2013${fixed(high)}`));
+    };
+    return el("tr", {}, el("td", {}, pick), el("td", { class: "number rank" }, rankText(i)), title,
+      figure(chosen.measure, true), el("td", {}, strip(i, scale, width)),
+      el("td", { class: "letters" }, same.length ? letters(same) : el("span", { class: "soft" }, "\u2013")),
+      others.map((m) => figure(m)),
+      costed ? COSTS.map((cost) => el("td", { class: "number" }, row.cost ? short(cost.of(row.cost)) : "-")) : []);
+  });
+  const total = places.length === rows.length ? counted(rows.length, "system") : `${places.length} of ${counted(rows.length, "system")}`;
+  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table of systems" },
+    el("table", { class: "board" }, el("caption", {}, `${total}; means over ${counted(queryCount(), "query", "queries")}, 95 % intervals below them.`),
+      el("thead", {}, head), el("tbody", {}, body.length ? body : el("tr", {}, el("td", { colspan: span + 3 }, "No system passes the filters.")))));
+}
+
+const queryCount = () => (data.queries ? data.queries.all : (data.about.benchmark && data.about.benchmark.queries) || 0);
+
+function headline() {
+  if (!ran.length) return el("p", { class: "headline" }, "No system has a run: every row of the table says why.");
+  const order = [...ran].sort((i, j) => cellOf(j).mean - cellOf(i).mean || i - j);
+  const best = order[0];
+  const { mean, low, high } = cellOf(best);
+  if (ran.length === 1) return el("p", { class: "headline" }, text(`${rows[best].letter} ${rows[best].label}`), ` has a mean ${measureName()} of ${fixed(mean)} (${fixed(low)} to ${fixed(high)}).`);
+  const near = ran.filter((j) => relation(best, j) && !relation(best, j).significant);
+  const apart = ran.filter((j) => relation(best, j) && relation(best, j).significant);
+  const other = ran.filter((j) => j !== best && !relation(best, j));
+  const list = (places) => letters(places).replaceAll(" ", ", ");
+  const said = [text(`${rows[best].letter} ${rows[best].label}`), ` has the highest ${measureName()}: ${fixed(mean)} (${fixed(low)} to ${fixed(high)}). `];
+  if (near.length) said.push(`It cannot be told apart from ${list(near)}. `);
+  if (apart.length) said.push(`It is significantly above ${apart.length === ran.length - 1 ? "all others" : list(apart)}. `);
+  if (other.length) said.push(`It was not compared with ${list(other)}, which did another task.`);
+  return el("p", { class: "headline" }, said);
+}
+
+function tableView() {
+  const place = el("div", {});
+  const lead = el("div", {});
+  follow(["measure", "sort", "filter", "shown"], () => {
+    const kept = place.firstChild ? place.firstChild.scrollLeft : 0;
+    place.replaceChildren(boardTable());
+    place.firstChild.scrollLeft = kept;
+  });
+  follow(["measure"], () => lead.replaceChildren(headline()));
+  const search = el("input", {
+    type: "search", id: "filter", placeholder: "part of a name, or a letter",
+    oninput: (event) => { chosen.filter = event.target.value; changed("filter"); },
+  });
+  const sources = [...new Set(rows.map((row) => row.conditions))];
+  const boxes = sources.length < 2 ? null : el("div", { class: "group", role: "group", "aria-label": "Conditions" }, el("span", { class: "soft" }, "Show"),
+    sources.map((source) => el("label", {},
+      el("input", {
+        type: "checkbox", checked: true,
+        onchange: (event) => { event.target.checked ? chosen.conditions.add(source) : chosen.conditions.delete(source); changed("filter"); },
+      }), CONDITIONS[source] || source)));
+  const all = (places) => () => { chosen.shown = new Set(places); changed("shown"); };
+  const picks = ran.length < 2 ? null : el("div", { class: "group", role: "group", "aria-label": "In the charts" }, el("span", { class: "soft" }, "In the charts"),
+    ran.length > 8 ? el("button", { onclick: all(ran.slice(0, 8)) }, "first 8") : null,
+    el("button", { onclick: all(ran) }, "all"), el("button", { onclick: all([]) }, "none"));
+  return section("table", "Systems", lead,
+    el("div", { class: "controls" }, el("label", {}, "Filter", search), boxes, picks), place,
+    how(...data.caption, "Rank and letters follow the chosen measure; \u201c=2\u201d is a rank that rows share.",
+      "Not told apart from: rows that were compared with this one and whose difference is not significant. Two rows of which each "
+      + "cannot be told from a third may still differ."));
+}

@@ -1,0 +1,283 @@
+"""The page in a real browser: sorted, filtered, read with the keyboard, opened query by query."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from qbench.benchmark.types import Query
+from qbench.leaderboard.evidence import Collection, Evidence, heads
+from qbench.leaderboard.page import write_page
+from qbench.leaderboard.run import run_leaderboard
+from qbench.leaderboard.table import Entry, make_leaderboard
+from qbench.retrieval.types import Cost
+from tests.factories import tiny_benchmark
+from tests.leaderboard.test_table import MEASURES, board, entry, full_board, scored
+
+BAD = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"> & \u202e<b>"
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory):
+    return write_page(full_board(), tmp_path_factory.mktemp("full") / "page.html")
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tiny")
+    systems = ["BM25", "BM25_filter", "QBM25", "Run(path=nope.run)"]
+    view = run_leaderboard(tiny_benchmark(), systems, output=folder, resamples=100, workers=1, evidence=True)
+    return write_page(view, folder / "page.html")
+
+
+def ready(page):
+    page.wait_for_selector("html[data-ready=all]")
+    return page
+
+
+def names(page):
+    return page.locator(".board tbody th b").all_inner_texts()
+
+
+def test_the_table_sorts_both_ways_and_keeps_rows_without_a_run_last(open_page, full):
+    page = ready(open_page(full))
+    assert names(page) == ["a", "b", "c", "d"]
+    assert "disk | full" in page.locator(".board .lost").inner_text()
+    head = page.locator("th", has=page.locator("#sort-place"))
+    assert head.get_attribute("aria-sort") == "ascending"
+    page.click("#sort-m1")
+    assert page.locator("th", has=page.locator("#sort-m1")).get_attribute("aria-sort") == "descending"
+    falling = names(page)
+    page.keyboard.press("Enter")  # the heading has kept the focus
+    assert page.locator("th", has=page.locator("#sort-m1")).get_attribute("aria-sort") == "ascending"
+    assert names(page) == [*reversed(falling[:3]), "d"]
+    page.click("#sort-ms_median")
+    assert names(page)[3] == "d"
+
+
+def test_ranks_letters_and_headline_follow_the_measure(open_page, full):
+    page = ready(open_page(full))
+    view = full_board()
+    # One row was given conditions and one parsed them: they share no rank, though both are first.
+    assert page.locator(".board .rank").all_inner_texts() == [str(row.rank) for row in view.rows if row.cells]
+    assert page.locator(".headline").inner_text().startswith(f"a {view.rows[0].entry.label} has the highest nDCG@10")
+    page.select_option("#measure", label="P@10")
+    assert "highest P@10" in page.locator(".headline").inner_text()
+    best = max(view.rows[:3], key=lambda row: row.cells["P@10"].mean)
+    assert f"{best.letter} {best.entry.label}" in page.locator(".headline").inner_text()
+
+
+def test_systems_are_filtered_and_chosen_for_the_charts(open_page, full):
+    page = ready(open_page(full))
+    page.fill("#filter", "qbm25")
+    assert names(page) == ["a", "b"]
+    assert page.locator(".matrix tbody tr").count() == 2
+    page.fill("#filter", "")
+    page.get_by_label("conditions given").uncheck()
+    assert "QBM25 [given]" not in page.locator(".board").inner_text()
+    page.get_by_label("conditions given").check()
+    charts = page.locator("#cost .legend").first
+    assert charts.locator("li").count() == 3
+    page.get_by_label("c in the charts").uncheck()
+    assert page.locator("#cost .legend").first.locator("li").count() == 2
+    page.get_by_role("button", name="none").click()
+    assert "tick some" in page.locator("#cost").inner_text()
+
+
+def test_the_matrix_is_read_with_the_keyboard(open_page, full):
+    page = ready(open_page(full))
+    view = full_board()
+    found = (
+        view.pairs.filter(measure="nDCG@10")
+        .filter(pl.col("a") == "BM25", pl.col("b") == view.rows[0].entry.label)
+        .row(0, named=True)
+    )
+    first = page.locator(".matrix button[tabindex='0']")
+    assert first.count() == 1
+    first.focus()
+    # From a against c; the diagonal is stepped over.
+    for arrow, place in (("ArrowDown", "b against c"), ("ArrowLeft", "b against a"), ("ArrowDown", "c against a")):
+        page.keyboard.press(arrow)
+        assert page.evaluate("document.activeElement.getAttribute('aria-label')").startswith(place)
+    page.keyboard.press("Enter")
+    said = page.locator("#pairs .pair").inner_text()
+    assert "is significantly below" in said
+    assert f"{abs(found['difference']):.3f}" in said
+    assert page.locator(".matrix .none button").count() == 2  # given with parsed
+    page.select_option("#cells", "wins")
+    shares = {(winner, loser): share for winner, loser, share, _ in view.wins.iter_rows()}
+    share = shares["BM25", view.rows[0].entry.label]
+    assert page.locator(".matrix tbody tr").nth(2).locator("button").first.inner_text() == f"{100 * share:.0f} % \u25bc"
+    page.get_by_role("button", name="Compare query by query").click()
+    assert page.locator("#pair-0").input_value() == "2"
+
+
+def test_charts_have_axes_marks_and_a_front(open_page, full):
+    page = ready(open_page(full))
+    page.wait_for_selector("#buckets .multiples svg")
+    assert page.locator("#buckets .multiples").count() == 3
+    assert page.locator("#cost figure svg[role=img]").count() == 2
+    # Rows that were given conditions and rows that parsed them have a front each.
+    assert page.locator("#cost figure").first.locator("path.front").count() == 2
+    label = page.locator("#cost figure svg[role=img]").first.get_attribute("aria-label")
+    assert "Front of given" in label
+    # No label is cut off.
+    for edges in page.evaluate(LABEL_EDGES):
+        assert min(edges) > -1.5, edges
+
+
+LABEL_EDGES = """[...document.querySelectorAll('figure svg[role=img], .board thead svg')].flatMap((svg) => {
+  const frame = svg.getBoundingClientRect();
+  return [...svg.querySelectorAll('text')]
+    .map((text) => text.getBoundingClientRect())
+    .map((box) => [box.left - frame.left, frame.right - box.right, box.top - frame.top, frame.bottom - box.bottom]);
+})"""
+"""How far each label of each chart is from the edges of its chart, in pixels."""
+
+LABEL_OVERLAPS = """[...document.querySelectorAll('#cost figure svg[role=img]')].map((svg) => {
+  const boxes = [...svg.querySelectorAll('text.halo')].map((text) => text.getBoundingClientRect());
+  const touch = (a, b) => a.left + 1 < b.right && b.left + 1 < a.right && a.top + 3 < b.bottom && b.top + 3 < a.bottom;
+  return boxes.filter((a, i) => boxes.some((b, j) => j < i && touch(a, b))).length;
+})"""
+"""How many labels of each scatter plot lie on another."""
+
+CONTRAST = """(selector) => {
+  const light = (colour) => {
+    const parts = colour.match(/[0-9.]+/g).map(Number).slice(0, 3).map((c) => c / 255)
+      .map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+  };
+  const node = document.querySelector(selector);
+  let behind = node;
+  while (/, 0\\)$/.test(getComputedStyle(behind).backgroundColor)) behind = behind.parentElement;
+  const colours = [getComputedStyle(node).color, getComputedStyle(behind).backgroundColor];
+  const [bright, dim] = colours.map(light).sort((a, b) => b - a);
+  return (bright + 0.05) / (dim + 0.05);
+}"""
+"""WCAG 2 contrast of an element's text with what lies behind it."""
+
+
+def test_two_systems_are_compared_query_by_query(open_page, tiny):
+    page = ready(open_page(tiny))
+    row = page.locator(".queries tbody tr button", has_text="laptop weight over 2 kg")
+    row.wait_for()
+    rows = [row for row in page.locator(".board tbody th").all_inner_texts() if "BM25" in row]
+    assert len(rows) == 5
+    page.select_option("#pair-0", label=next(text.replace("\n", " ") for text in rows if "BM25_filter [given]" in text))
+    page.select_option("#pair-1", label=next(text.replace("\n", " ") for text in rows if "QBM25 [parsed]" in text))
+    assert "did different tasks" in page.locator("#queries").inner_text()
+    row = page.locator(".queries tbody tr button", has_text="laptop weight over 2 kg")
+    row.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".sides")
+    assert row.get_attribute("aria-expanded") == "true"
+    opened = page.locator(".open:not([hidden])")
+    assert "Condition: laptop weight > 2 kilogram" in opened.inner_text()
+    assert opened.locator("li.relevant mark.met").count()
+    assert "\u2713 relevant" in opened.locator("li.relevant").first.inner_text()
+    page.fill("#query-words", "staff")
+    page.wait_for_function("document.querySelectorAll('.queries tbody tr:not(.open)').length === 1")
+    assert "1 of 4 queries" in page.locator("#queries").inner_text()
+
+
+def test_hostile_text_is_shown_as_it_is(open_page, tmp_path):
+    corpus = pl.DataFrame({"doc_id": [BAD], "text": [BAD], "title": [BAD], "source_id": ["s"]})
+    run = pl.DataFrame({"query_id": ["q0"], "doc_id": [BAD], "rank": [1]})
+    qrels = pl.DataFrame({"query_id": ["q0"], "doc_id": [BAD], "grade": [1]})
+    found = Collection(heads({BAD: run, "other": run}), qrels, corpus)
+    rows = [
+        Entry(BAD, BAD, "none", scored(0.5, queries=2)),
+        Entry("other", "o", "none", scored(0.4, queries=2, seed=1)),
+    ]
+    view = make_leaderboard(
+        BAD,
+        [*rows, Entry("lost", "lost", "none", problem=BAD)],
+        MEASURES,
+        about={"command": BAD, "benchmark": {"name": BAD, BAD: BAD}},
+        notes=[BAD],
+        evidence=Evidence((Query("q0", BAD), Query("q1", BAD)), None, (found,)),
+        resamples=100,
+    )
+    page = ready(open_page(write_page(view, tmp_path / "page.html")))
+    page.wait_for_selector(".queries tbody")
+    page.fill("#query-words", "q0")
+    page.locator(".queries tbody tr:not(.open) button").first.click()
+    page.wait_for_selector(".hits")
+    shown = page.locator("body").inner_text()
+    assert shown.count("<img src=x onerror=") >= 8
+    assert "<script>document.title" in page.locator(".hits").first.inner_text()
+    assert page.title().startswith("Leaderboard: </script><script>")
+    assert page.locator("img").count() == 0
+    assert page.locator("main b", has_text="owned").count() == page.locator("main b .any", has_text="owned").count()
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_phone_shows_all_of_it_without_scrolling_sideways(open_page, tiny, dark):
+    page = ready(open_page(tiny, width=390, height=844, dark=dark, is_mobile=True, has_touch=True))
+    page.locator(".queries tbody tr button").first.tap()
+    page.wait_for_selector(".sides")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    red, green, blue = page.evaluate("getComputedStyle(document.body).backgroundColor.match(/[0-9]+/g).map(Number)")
+    assert (max(red, green, blue) < 60) == dark
+    # Text and ground differ enough to be read: WCAG's 4.5 to 1.
+    for selector in (".soft", ".board .ci", ".lost .why", ".hits .relevant-mark", "mark", ".bar a"):
+        assert page.evaluate(CONTRAST, selector) >= 4.5, selector
+
+
+def test_one_system_or_none(open_page, tmp_path):
+    page = ready(open_page(write_page(board(entry("only", 0.5)), tmp_path / "one.html")))
+    assert names(page) == ["a"]
+    assert "no two systems" in page.locator("#pairs").inner_text()
+    page.wait_for_selector(".queries tbody tr")
+    shown = [float(cell) for cell in page.locator(".queries tbody td:nth-child(2)").all_inner_texts()]
+    assert shown == sorted(shown)
+    page.locator(".queries tbody tr button").first.click()
+    page.wait_for_function("document.querySelector('.open').innerText.includes('made without the runs')")
+    assert "Nobody measured costs" in page.locator("#cost").inner_text()
+    page = ready(open_page(write_page(board(entry("x", None), entry("y", None)), tmp_path / "none.html")))
+    assert page.locator(".board .lost").count() == 2
+    assert "No system has a run" in page.locator(".headline").inner_text()
+
+
+def test_costs_that_are_missing_or_nothing_are_named_under_the_chart(open_page, tmp_path):
+    costs = {
+        "good": Cost(1, 10**6, 2.0, 3.0),
+        "zero": Cost(0, 0, 0.0, 0.0),
+        "nan": Cost(1, 5, float("nan"), 1.0),
+        "none": None,
+    }
+    rows = [entry(name, 0.5 - n / 10, cost=cost) for n, (name, cost) in enumerate(costs.items())]
+    page = ready(open_page(write_page(board(*rows), tmp_path / "page.html")))
+    page.wait_for_selector("#cost figure svg[role=img]")
+    assert (
+        "Not in the chart: b (0), c (not measured), d (not measured)."
+        in page.locator("#cost figure").first.inner_text()
+    )
+
+
+def test_forty_systems_keep_their_letters_and_matrix(open_page, tmp_path):
+    rows = [
+        entry(
+            f"system number {n} with a rather long name",
+            0.9 - n / 60,
+            seed=n,
+            cost=Cost(1, 10 ** (3 + n % 7), 1 + n, 2 + n),
+        )
+        for n in range(40)
+    ]
+    page = ready(open_page(write_page(board(*rows), tmp_path / "page.html")))
+    assert names(page)[-1] == "an"
+    assert page.locator(".matrix tbody tr").count() == 40
+    page.get_by_role("button", name="all", exact=True).click()
+    page.wait_for_selector("#cost figure svg[role=img]")
+    looks = page.evaluate("ran.map((i) => JSON.stringify(look(i)))")
+    assert len(set(looks)) == 40
+    assert page.evaluate(LABEL_OVERLAPS) == [0, 0]
+
+
+def test_a_browser_that_cannot_decompress_says_so(open_page, full):
+    page = open_page(full)
+    ready(page)
+    page.evaluate("delete window.DecompressionStream; for (const name of Object.keys(read)) delete read[name];")
+    page.click("button[title='swap the two systems']")
+    page.wait_for_function("document.querySelector('#queries').innerText.includes('DecompressionStream')")
