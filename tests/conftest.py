@@ -4,6 +4,10 @@ import os
 
 from hypothesis import settings
 
+from tests.browser import browser, open_page
+
+__all__ = ["browser", "open_page"]
+
 if "PYTEST_XDIST_WORKER" in os.environ:
     # Workers share the cores: libraries of each that take all of them wait for one another.
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
