@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from qbench.benchmark.check import EXAMPLES, Finding, Severity, found
 from qbench.benchmark.check_samples import sample_rules
 from qbench.benchmark.matching import UNDECIDED_GRADE, Matcher
+from qbench.benchmark.relax import is_relaxed, strict_benchmark
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,6 +23,8 @@ def label_rules(benchmark: Benchmark) -> Iterator[Finding]:
         lacking = "no quantities" if benchmark.quantities is None else "no queries with conditions"
         yield Finding("labels", "skipped", "qrels", f"labels were not checked: the benchmark has {lacking}")
         return
+    if is_relaxed(benchmark):
+        benchmark = strict_benchmark(benchmark)  # nearness follows from the strict labels, and they from the quantities
     matcher = Matcher(benchmark.quantities)
     if not matcher.knows_concepts:
         message = "concepts were not compared: the quantities have none"
@@ -54,7 +57,7 @@ class _Judgments:
     """The judgments of a benchmark, and how often they are not what the quantities say."""
 
     def __init__(self, benchmark: Benchmark, *, compare_grades: bool) -> None:
-        self.imported = "importer" in benchmark.params
+        self.imported = "importer" in benchmark.params or benchmark.manual
         self._judged = _by_query(benchmark.qrels)
         self._compare_grades = compare_grades and not self.imported
         self._counts: Counter[str] = Counter()
