@@ -38,8 +38,8 @@ def unshielded(cell: str) -> str:
 def one_line(text: str) -> str:
     """A text as a cell shows it: on one line, and cut where it is very long.
 
-    >>> one_line("two  lines\\nof text ")
-    'two lines of text'
+    >>> one_line("two  words ")
+    'two words'
     """
     line = " ".join(text.split())
     return line if len(line) <= LONGEST else f"{line[:LONGEST]}…"
@@ -127,11 +127,8 @@ def _decoded(path: Path) -> str:
         raise InputError("a folder, and a file of judgments is needed", file=path) from None
     if raw.startswith(b"PK\x03\x04"):
         raise InputError("a workbook, and a CSV file is needed", file=path, remedy="Save it as CSV")
-    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        encodings = ["utf-16"]
-    else:
-        encodings = ["utf-8-sig", "cp1252"]
-    for encoding in encodings:
+    wide = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    for encoding in ("utf-16",) if wide else ("utf-8-sig", "cp1252"):
         try:
             return raw.decode(encoding)
         except UnicodeDecodeError:

@@ -23,9 +23,9 @@ def label_rules(benchmark: Benchmark) -> Iterator[Finding]:
         lacking = "no quantities" if benchmark.quantities is None else "no queries with conditions"
         yield Finding("labels", "skipped", "qrels", f"labels were not checked: the benchmark has {lacking}")
         return
-    if is_relaxed(benchmark):
-        benchmark = strict_benchmark(benchmark)  # nearness follows from the strict labels, and they from the quantities
     matcher = Matcher(benchmark.quantities)
+    if is_relaxed(benchmark):
+        benchmark = strict_benchmark(benchmark)  # what is near follows by rule from the strict labels
     if not matcher.knows_concepts:
         message = "concepts were not compared: the quantities have none"
         yield Finding("label-concepts", "skipped", "qrels", message)

@@ -20,8 +20,6 @@ from qbench.quantities.types import Condition
 from qbench.store import digest, read_text
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from qbench.benchmark.disk import Benchmark
     from qbench.benchmark.matching import Matcher
     from qbench.benchmark.types import Query

@@ -57,7 +57,11 @@ def agreements(judged: Sequence[tuple[str, Mapping[Any, int]]]) -> dict[str, dic
         if both:
             first, second = [grades[thing] for thing in both], [others[thing] for thing in both]
             equal = sum(a == b for a, b in zip(first, second, strict=True)) / len(both)
-            figures: dict[str, float | None] = {"judged_by_both": len(both), "equal": round(equal, 4), "kappa": _kappa(first, second)}
+            figures: dict[str, float | None] = {
+                "judged_by_both": len(both),
+                "equal": round(equal, 4),
+                "kappa": _kappa(first, second),
+            }
             if len({*first, *second}) > 2:
                 figures["kappa_relevant"] = _kappa([grade > 0 for grade in first], [grade > 0 for grade in second])
             found[f"{one} and {other}"] = figures
