@@ -104,12 +104,12 @@ const buttons = {
 
 function build() {
   document.getElementById("page").append(
-    el("header", {},
-      el("div", { class: "bar" },
-        el("div", { class: "left" }, parts.done, parts.bar, parts.status),
-        el("span", { class: "name" }, parts.name), buttons.guide, buttons.help, buttons.open, buttons.save, parts.pick),
-      el("div", { class: "where" }, buttons.before, parts.queries, buttons.after)),
-    parts.guide, parts.help, parts.asked, parts.list,
+    el("div", { class: "top" }, el("div", { class: "bar" },
+      el("div", { class: "left" }, parts.done, parts.bar, parts.status),
+      el("span", { class: "name" }, parts.name), buttons.guide, buttons.help, buttons.open, buttons.save, parts.pick)),
+    parts.guide, parts.help,
+    el("header", {}, el("div", { class: "where" }, buttons.before, parts.queries, buttons.after), parts.asked),
+    parts.list,
     el("div", { class: "foot" }, buttons.left, buttons.on));
   data.queries.forEach((one, q) => parts.queries.append(el("option", { value: q })));
   parts.queries.addEventListener("change", () => show(Number(parts.queries.value)));
@@ -147,7 +147,8 @@ function buildHelp() {
 function toggle(name) {
   parts[name].hidden = !parts[name].hidden;
   buttons[name].setAttribute("aria-expanded", String(!parts[name].hidden));
-  if (!parts[name].hidden) parts[name].scrollIntoView({ block: "nearest" });
+  if (parts[name].hidden) look(item);
+  else parts[name].scrollIntoView({ block: "start" });
 }
 
 function asking(one) {
