@@ -218,7 +218,7 @@ def _widened(condition: Condition, tolerance: float) -> Condition:
     units = load_units()
     low, high = condition.value - off, condition.value + off
     if units.get(condition.unit).base_unit == condition.base_unit:
-        # In the query's unit: one percent of 20 °C is no percent of 293 K.
+        # In the query's unit: one percent of 68 °F is 0.38 °C, and one percent of 20 °C is less.
         ends = sorted(units.to_base(end, condition.unit) for end in (low, high))
     else:
         # A unit of the user's own file.
