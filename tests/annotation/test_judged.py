@@ -171,7 +171,7 @@ def spoil(sheet, path, change):
             "not a whole row",
         ),
         (
-            lambda lines: [lines[0], lines[1].replace("The", "One").replace("A", "B").replace("Net", "Gross"), *lines[2:]],
+            lambda lines: [lines[0], lines[1].replace(".,", "!,"), *lines[2:]],
             r"a\.csv:2: this is not the text that the sheet has for q., d..",
             "text changed",
         ),
@@ -207,7 +207,10 @@ def test_the_same_answer_twice_is_one(bench, sheet, tmp_path):
         (b'query_id,doc_id,grade\nq4,"d03,2\n', "a.csv:2: not a readable CSV file|a.csv: nothing is judged"),
         (b"PK\x03\x04....", "a workbook, and a CSV file is needed"),
         (b"\x00\x81\xff", "not a text file|not a readable CSV|has the columns"),
-        (b'{"qbench": "answers", "answers": [{"que', "a.csv:1: not a whole file of answers.*Save it from the page again"),
+        (
+            b'{"qbench": "answers", "answers": [{"que',
+            "a.csv:1: not a whole file of answers.*Save it from the page again",
+        ),
         (b'{"qbench": "answers", "sheet": "abc", "answers": []}', "answers to another sheet"),
         (b'{"a": 1}', "not a file of answers"),
         (b"{" * 100_000, "not a whole file of answers|not a file of answers"),

@@ -152,7 +152,7 @@ function toggle(name) {
 }
 
 function asking(one) {
-  return el("li", {}, one.text, ...(one.base ? [el("small", {}, `= ${one.base}`)] : []));
+  return el("li", {}, one.text, ...(one.base ? [" ", el("small", {}, `= ${one.base}`)] : []));
 }
 
 function show(q, i = 0) {
@@ -190,7 +190,7 @@ function card(q, i) {
 function piece(part) {
   if (typeof part === "string") return part;
   const [text, note] = part;
-  return el("mark", {}, text, ...(note ? [el("small", {}, `(${note})`)] : []));
+  return el("mark", {}, text, ...(note ? [" ", el("small", {}, `(${note})`)] : []));
 }
 
 function paint(made) {
