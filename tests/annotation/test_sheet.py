@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import polars as pl
 import pytest
 
 from qbench.annotation.candidates import LOOK_UP, choose, load_runs
-from qbench.annotation.page import pieces
+from qbench.annotation.page import pieces, read_guideline
 from qbench.annotation.sheet import COLUMNS, SheetOptions, export_sheet, open_sheet
 from qbench.benchmark.disk import write_benchmark
 from qbench.benchmark.trec import write_run
@@ -223,3 +224,9 @@ def test_marks_that_overlap_or_lie_outside_are_left_out():
     long = pieces("x" * 3000, [])
     assert long == ["x" * 2000 + "…"]
     assert not re.search("\n", str(pieces("a\nb", [])))
+
+
+def test_the_documented_guideline_is_the_one_that_annotators_see():
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "annotate.md").read_text(encoding="utf-8")
+    shown = page.partition("## The guideline\n")[2].replace("### ", "# ")
+    assert read_guideline(None).strip() in shown
