@@ -17,7 +17,7 @@ from qbench.errors import InputError, OptionError
 from qbench.generation.expansions import Expansions
 from qbench.progress import Progress, silent
 from qbench.sheets import one_line, write_sheet
-from qbench.store import MANIFEST, digest, drafting, file_digest, finished, read_manifest, write_text
+from qbench.store import MANIFEST, digest, drafting, file_digest, finished, read_manifest, refuse_foreign, write_text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -158,6 +158,7 @@ def export_sheet(
     if finished(output, KIND, key) and not _edited(output):
         return open_sheet(output)
     _refuse_filled(output)
+    refuse_foreign(output, KIND, overwrite=overwrite or _is(output, key))
     queries = choose(benchmark, options.split, options.number, options.queries, options.seed)
     queries = with_conditions(benchmark, queries)
     items, left = _items(benchmark, queries, runs, expansions, options)
@@ -289,6 +290,11 @@ def _edited(folder: Path) -> list[str]:
         for name, seen in files.items()
         if (folder / name).is_file() and file_digest(folder / name) != seen["sha256"]
     ]
+
+
+def _is(folder: Path, key: str) -> bool:
+    """Whether a sheet of this key is there, whole or not."""
+    return (folder / MANIFEST).is_file() and read_manifest(folder).digest == key
 
 
 def _refuse_filled(folder: Path) -> None:

@@ -126,6 +126,8 @@ def export(
             progress=advance,
         )
     print_counts(made.counts)
+    if benchmark.quantities is None:
+        note("The benchmark has no quantities: none was looked up, and none is highlighted")
     names = ", ".join(sorted(path.name for path in output.glob("sheet*.html")))
     note(f"Written to {output}. Give each annotator a page ({names}) or the CSV file beside it; then:")
     note(f"qbench annotate import {bench} {output} ANSWERS... -o JUDGED")

@@ -27,13 +27,12 @@ function el(tag, attributes = {}, ...children) {
   return node;
 }
 
-const key = (q, i) => JSON.stringify([data.queries[q].id, data.queries[q].items[i].id]);
+const keys = data.queries.map((one) => one.items.map((shown) => JSON.stringify([one.id, shown.id])));
+const key = (q, i) => keys[q][i];
 const answer = (q, i) => state.answers[key(q, i)] || { grade: null, comment: "" };
 const isJudged = (q, i) => answer(q, i).grade !== null;
-const judgedIn = (q) => data.queries[q].items.filter((_, i) => isJudged(q, i)).length;
-const judged = () => data.queries.reduce((sum, _, q) => sum + judgedIn(q), 0);
-
-const known = new Set(data.queries.flatMap((one, q) => one.items.map((_, i) => key(q, i))));
+const known = new Set(keys.flat());
+let counts = []; // of judged items, by query: a large sheet is not counted anew at every key
 
 // What was kept or loaded may be of any kind: only answers to items of this sheet, on its scale, are taken.
 function clean(answers) {
@@ -74,6 +73,15 @@ function keep() {
 function changed() {
   state.unsaved += 1;
   keep();
+}
+
+function count(q) {
+  counts[q] = data.queries[q].items.filter((_, i) => isJudged(q, i)).length;
+  parts.queries.options[q].textContent = `${q + 1}. ${data.queries[q].text} (${counts[q]}/${data.queries[q].items.length})`;
+}
+
+function countAll() {
+  data.queries.forEach((_, q) => count(q));
   progressed();
 }
 
@@ -133,14 +141,14 @@ function buildGuide() {
 }
 
 function buildHelp() {
-  const keys = [
+  const rows = [
     ...choices.map((choice) => [String(choice.grade), choice.label]),
     ["⌫", "take the answer back"], ["↓ j", "next text"], ["↑ k", "text before"], ["→ n", "next query"],
     ["← p", "query before"], ["u", "next unjudged"], ["c", "comment (Esc to leave)"], ["g", "guideline"], ["h", "keys"],
     ["s", "save"],
   ];
   const list = el("ul", { class: "keys" });
-  for (const [name, what] of keys) list.append(el("li", {}, el("kbd", {}, name), ` ${what}`));
+  for (const [name, what] of rows) list.append(el("li", {}, el("kbd", {}, name), ` ${what}`));
   parts.help.append(el("h2", {}, "Keys"), list);
 }
 
@@ -209,12 +217,9 @@ function look(i, scroll = true) {
 }
 
 function progressed() {
-  const done = judged();
+  const done = counts.reduce((sum, number) => sum + number, 0);
   parts.done.textContent = `${done} of ${total} judged`;
   parts.bar.value = done;
-  data.queries.forEach((one, q) => {
-    parts.queries.options[q].textContent = `${q + 1}. ${one.text} (${judgedIn(q)}/${one.items.length})`;
-  });
   if (!kept) tell("This browser keeps nothing: save often.", true);
   else if (!state.unsaved) tell(done ? "Saved." : "");
   else tell(done === total ? "All judged: save the file and give it back." : "Kept in this browser, not yet saved to a file.");
@@ -232,6 +237,8 @@ function set(q, i, change) {
   if (next.grade === null && !next.comment) delete state.answers[key(q, i)];
   else state.answers[key(q, i)] = next;
   changed();
+  count(q);
+  progressed();
 }
 
 function give(grade) {
@@ -294,14 +301,14 @@ function fileName() {
 }
 
 async function save() {
-  const count = state.unsaved;
+  const before = state.unsaved;
   try {
     await write(saved());
   } catch (error) {
     if (error.name !== "AbortError") tell(`Not saved: ${error.message}`, true);
     return;
   }
-  state.unsaved -= count; // what was answered meanwhile is not in the file
+  state.unsaved -= before; // what was answered meanwhile is not in the file
   keep();
   progressed();
 }
@@ -354,6 +361,7 @@ function merge(found, name) {
   }
   if (!state.annotator && typeof found.annotator === "string") parts.name.value = state.annotator = found.annotator;
   changed();
+  countAll();
   show(query, item);
   tell(`${Object.keys(theirs).length} answers read from ${name}.`);
 }
@@ -363,7 +371,7 @@ window.addEventListener("storage", (event) => {
   restore(); // the sheet is open twice: both windows show the same
   parts.name.value = state.annotator;
   cards.forEach(paint);
-  progressed();
+  countAll();
 });
 
 window.addEventListener("beforeunload", (event) => {
@@ -374,5 +382,6 @@ restore();
 build();
 parts.name.value = state.annotator;
 keep();
+countAll();
 show(0);
 nextUnjudged();
