@@ -153,6 +153,7 @@ _MAKERS = {
     "descriptions": "describe",
     "pairs": "mine-paraphrases",
     "test set": "test-set make",
+    "sheet": "annotate export",
     "description-parser": "train description-parser",
 }
 

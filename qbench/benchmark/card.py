@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from qbench.benchmark.relax import is_relaxed
 from qbench.benchmark.tables import SCHEMAS
 from qbench.benchmark.types import KINDS, SPLITS, Query
 
@@ -226,7 +227,9 @@ def _reading(benchmark: Benchmark) -> str:
 def _limits(benchmark: Benchmark) -> str:
     lines = []
     made = benchmark.params.get("quantities")
-    if "importer" in benchmark.params:
+    if benchmark.manual:
+        lines.append("- People judged the candidates of each query; what they were not shown has no judgment.")
+    elif "importer" in benchmark.params:
         lines.append("- The judgments are those of the original data; qbench did not make them.")
     elif made == "gold":
         lines.append("- The labels follow from facts that are known exactly; the sentences are generated.")
@@ -239,6 +242,8 @@ def _limits(benchmark: Benchmark) -> str:
             '- A mention that leaves open whether it meets a condition ("more than 500" against "> 600") makes its '
             "document neither relevant nor a negative sample."
         )
+    if is_relaxed(benchmark):
+        lines.append("- Grade 1 is for values near the one asked for; strict grades are doubled. Samples are strict.")
     lines.append("- A document without a judgment counts as not relevant.")
     return "\n".join(lines)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from qbench.benchmark.check import EXAMPLES, Finding, Severity, found
 from qbench.benchmark.check_samples import sample_rules
 from qbench.benchmark.matching import UNDECIDED_GRADE, Matcher
+from qbench.benchmark.relax import is_relaxed, strict_benchmark
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,6 +24,8 @@ def label_rules(benchmark: Benchmark) -> Iterator[Finding]:
         yield Finding("labels", "skipped", "qrels", f"labels were not checked: the benchmark has {lacking}")
         return
     matcher = Matcher(benchmark.quantities)
+    if is_relaxed(benchmark):
+        benchmark = strict_benchmark(benchmark)  # what is near follows by rule from the strict labels
     if not matcher.knows_concepts:
         message = "concepts were not compared: the quantities have none"
         yield Finding("label-concepts", "skipped", "qrels", message)
@@ -54,7 +57,7 @@ class _Judgments:
     """The judgments of a benchmark, and how often they are not what the quantities say."""
 
     def __init__(self, benchmark: Benchmark, *, compare_grades: bool) -> None:
-        self.imported = "importer" in benchmark.params
+        self.imported = "importer" in benchmark.params or benchmark.manual
         self._judged = _by_query(benchmark.qrels)
         self._compare_grades = compare_grades and not self.imported
         self._counts: Counter[str] = Counter()

@@ -120,8 +120,8 @@ def _held_out(benchmark: Benchmark, trained: _Trained) -> tuple[set[Words], list
 
 
 def _seen(benchmark: Benchmark, trained: _Trained) -> Iterator[Finding]:
-    """Test queries that should ask for what training asks for; an imported benchmark may train elsewhere."""
-    if "importer" in benchmark.params:
+    """Test queries that should ask for what training asks for; imported and judged ones may train elsewhere."""
+    if "importer" in benchmark.params or benchmark.manual:
         return
     lacking = []
     for query in benchmark.part("test"):

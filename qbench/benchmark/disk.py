@@ -70,7 +70,7 @@ class Benchmark:
         quantities: `quantity_schema`, the corpus' quantities; None where nobody extracted them yet.
         samples, triples: `sample_schema`, `triple_schema`; empty where there is nothing to train on.
         params: what made it; "quantities" says whether they are "gold" (given with the data), "extracted" (by us, as
-            "extractor" says) or None; "counts" what was left out and why.
+            "extractor" says) or None; "judgments" is "manual" where people judged; "counts" what was left out and why.
         digest: names everything that can change its content; "" for a benchmark made by hand, whose content is
             digested when it is written.
 
@@ -86,6 +86,11 @@ class Benchmark:
     triples: _Table[pl.DataFrame] = _Table("triples", empty)
     params: dict[str, Any] = field(default_factory=dict)
     digest: str = ""
+
+    @property
+    def manual(self) -> bool:
+        """Whether people judged it; then what has no judgment is unknown, and not known to be irrelevant."""
+        return bool(self.params.get("judgments") == "manual")
 
     def part(self, split: Split) -> list[Query]:
         """The queries of one part, in order."""

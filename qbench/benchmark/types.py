@@ -102,7 +102,10 @@ def query_schema() -> Schema:
 
 
 def qrels_schema() -> Schema:
-    """Graded judgments: 0 judged not relevant, 1 relevant (a more specific concept), 2 relevant (the very concept)."""
+    """Graded judgments: 0 judged not relevant, 1 relevant (a more specific concept), 2 relevant (the very concept).
+
+    A relaxed benchmark has twice these grades, and 1 for what is near.
+    """
     import polars as pl
 
     return {"query_id": pl.String, "doc_id": pl.String, "grade": pl.Int16}

@@ -174,6 +174,46 @@ def mask(
 
 
 @app.command()
+def relax(
+    bench: Folder,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="BENCH", help="The benchmark folder to write.")],
+    tolerance: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="How far off a value may be, as a share of it. [default: 0.01]"),
+    ] = None,
+    tolerances: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="TOML: default, and tables family and query of names and tolerances."),
+    ] = None,
+    undo: Annotated[bool, typer.Option("--undo", help="Write the strict benchmark that BENCH was made from.")] = False,
+    overwrite: Annotated[bool, typer.Option(help="Replace a benchmark made from something else.")] = False,
+) -> None:
+    """Make a benchmark in which a value near the one asked for counts, by a grade of its own (DeepQuant, H).
+
+    Grades 2 and 1 become 4 and 2; a document that is near, and not equal, gets 1. Only queries with "=" change.
+
+    Example: qbench benchmark relax bench/ --tolerance 0.02 -o bench-relaxed/
+    """
+    from qbench.benchmark.disk import open_benchmark, write_benchmark
+    from qbench.benchmark.relax import TOLERANCE, Tolerances, relax_benchmark, strict_benchmark
+    from qbench.errors import OptionError
+
+    benchmark = open_benchmark(bench)
+    if undo:
+        if tolerance is not None or tolerances is not None:
+            raise OptionError("--undo needs no tolerance")
+        write_benchmark(strict_benchmark(benchmark), output, overwrite=overwrite)
+    else:
+        if tolerances is None:
+            rule = Tolerances(TOLERANCE if tolerance is None else tolerance)
+        else:
+            rule = Tolerances.load(tolerances, tolerance)
+        made = write_benchmark(relax_benchmark(benchmark, rule), output, overwrite=overwrite)
+        print_counts(made.params["counts"]["relaxed"])
+    note(f"Written to {output}")
+
+
+@app.command()
 def export(
     bench: Folder,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="A new or empty folder.")],

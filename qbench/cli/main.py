@@ -18,6 +18,7 @@ VERBS: dict[str, str] = {
     "gen-queries": "Index -> benchmark with checked labels.",
     "synth": "Table of facts -> corpus with exact quantities.",
     "benchmark": "Check, import, export, show benchmarks.",
+    "annotate": "Benchmark -> sheets for people to judge -> judged benchmark.",
     "test-set": "Paraphrase pairs -> test set for quantity retrieval.",
     "systems": "List the retrieval systems.",
     "train": "Train a model on a gold set or on mined pairs.",

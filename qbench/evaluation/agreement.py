@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from itertools import combinations
+from typing import Any, Literal
+
+Resolve = Literal["fail", "first", "lowest", "highest"]
+"""What becomes of a thing that two judges grade differently: an error, the grade of the judge who was named first, or
+the lowest or the highest grade."""
 
 
 def cohens_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float | None:
@@ -32,3 +38,45 @@ def cohens_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float
     counts, others = Counter(first), Counter(second)
     chance = sum(counts[grade] * others[grade] for grade in counts)
     return None if chance == n * n else (seen * n - chance) / (n * n - chance)
+
+
+def agreements(judged: Sequence[tuple[str, Mapping[Any, int]]]) -> dict[str, dict[str, float | None]]:
+    """For each two judges who graded some of the same things: how many, the share of equal grades, and Cohen's kappa.
+
+    Where there are more than two grades, `kappa_relevant` is the kappa of grade 0 against all others.
+
+    Args:
+        judged: (judge, thing -> grade) of each judge.
+
+    Returns:
+        "anna and ben" -> figures, rounded to four digits.
+    """
+    found: dict[str, dict[str, float | None]] = {}
+    for (one, grades), (other, others) in combinations(judged, 2):
+        both = [thing for thing in grades if thing in others]
+        if both:
+            first, second = [grades[thing] for thing in both], [others[thing] for thing in both]
+            equal = sum(a == b for a, b in zip(first, second, strict=True)) / len(both)
+            figures: dict[str, float | None] = {
+                "judged_by_both": len(both),
+                "equal": round(equal, 4),
+                "kappa": _kappa(first, second),
+            }
+            if len({*first, *second}) > 2:
+                figures["kappa_relevant"] = _kappa([grade > 0 for grade in first], [grade > 0 for grade in second])
+            found[f"{one} and {other}"] = figures
+    return found
+
+
+def settled(grades: Sequence[int], resolve: Resolve) -> int:
+    """The one grade of a thing that several judges graded, in the order of the judges.
+
+    >>> settled([2, 0, 1], "first"), settled([2, 0, 1], "lowest"), settled([2, 0, 1], "highest")
+    (2, 0, 2)
+    """
+    return min(grades) if resolve == "lowest" else max(grades) if resolve == "highest" else grades[0]
+
+
+def _kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float | None:
+    kappa = cohens_kappa(first, second)
+    return None if kappa is None else round(kappa, 4)

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 DEFAULT_SYSTEMS: tuple[str, ...] = ("BM25", "BM25_filter", "QBM25")
 
 TEST_SET_SYSTEMS: tuple[str, ...] = ("C_s-BM25", "C_q-BM25")
+JUDGED = "Judged@10"
+"""The share of a run's first ten documents that somebody judged; shown where what has no judgment is unknown."""
+
 TEST_SET_MEASURES: tuple[str, ...] = ("Exist@1", "Exist@10", "AP_found@10", "nDCG@10")
 """Those of *Quantity Retrieval*, table 2; AP_found@10 is what its column MAP@10 shows."""
 
@@ -155,7 +158,25 @@ def line_up(
     parsed = _parsed(DEFAULT_SYSTEMS if systems is None else systems)
     opened = _open(benchmark, qrels)
     group = Group(opened, parsed, names=names or {})
-    return Contest(opened.name, opened.digest, {"documents": opened.corpus.height}, [group])
+    fully = _judged_fully(opened)
+    return Contest(
+        opened.name,
+        opened.digest,
+        {"documents": opened.corpus.height},
+        [group],
+        DEFAULT_MEASURES if fully else (*DEFAULT_MEASURES, JUDGED),
+        judged_fully=fully,
+    )
+
+
+def _judged_fully(benchmark: Benchmark) -> bool:
+    """Whether what has no judgment is known not to be relevant, or cannot be told from what was judged so.
+
+    The labels of a generated benchmark follow from all quantities of its corpus. Imported judgments that are all of
+    relevant documents do not say what else was looked at.
+    """
+    imported = "importer" in benchmark.params
+    return not (benchmark.manual or (imported and bool((benchmark.qrels["grade"] <= 0).any())))
 
 
 def _parsed(systems: Sequence[str | System]) -> list[System]:
@@ -206,7 +227,7 @@ def _of_test_set(test_set: QuantityTestSet, systems: Sequence[str | System] | No
         test_set.digest,
         {VIEWS[name]: view.corpus.height for name, view in test_set.views.items()},
         [group for group in groups if group.systems],
-        TEST_SET_MEASURES,
+        (*TEST_SET_MEASURES, JUDGED) if test_set.manual else TEST_SET_MEASURES,
         lambda: _value_buckets(test_set.queries()),
         judged_fully=not test_set.manual,
     )

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from qbench.errors import InputError, OptionError
-from qbench.evaluation.agreement import cohens_kappa
-from qbench.mining.pooling import JUDGED, unshielded
+from qbench.evaluation.agreement import Resolve, agreements, settled
+from qbench.mining.pooling import JUDGED
 from qbench.mining.test_set import KIND, QuantityTestSet, open_test_set, sentence_qrels, write_test_set
-from qbench.store import digest, file_digest, finished, read_text
+from qbench.sheets import read_sheet, unshielded
+from qbench.store import digest, file_digest, finished
 
 if TYPE_CHECKING:
     import polars as pl
-
-Resolve = Literal["fail", "first", "lowest", "highest"]
-"""What happens to a record that two sheets grade differently: an error, the grade of the sheet that was named first,
-or the lowest or the highest grade."""
 
 HIGHEST = 100
 """The highest grade that is taken for one; more is a slip."""
@@ -87,7 +81,9 @@ def judge(
     key = digest({"test set": test_set.digest, "sheets": sums, "resolve": resolve, "version": __version__})
     if finished(Path(output), KIND, key):
         return open_test_set(output)
-    agreement = agreements(read)
+    agreement = agreements(
+        [(sheet.path.name, {pair: grade for pair, (grade, _) in sheet.grades.items()}) for sheet in read]
+    )
     grades, disputed = _resolved(read, resolve, agreement)
     queries, qrels = _tables(grades, asked, records)
     if not queries.height:
@@ -137,27 +133,10 @@ def judge(
     )
 
 
-def agreements(sheets: Sequence[_Sheet]) -> dict[str, dict[str, float | None]]:
-    """For each two sheets that judged some same rows: how many, the share of equal grades, and Cohen's kappa."""
-    found: dict[str, dict[str, float | None]] = {}
-    for one, other in combinations(sheets, 2):
-        both = [pair for pair in one.grades if pair in other.grades]
-        if both:
-            first, second = ([sheet.grades[pair][0] for pair in both] for sheet in (one, other))
-            equal = sum(a == b for a, b in zip(first, second, strict=True)) / len(both)
-            kappa = cohens_kappa(first, second)
-            found[f"{one.path.name} and {other.path.name}"] = {
-                "judged_by_both": len(both),
-                "equal": round(equal, 4),
-                "kappa": None if kappa is None else round(kappa, 4),
-            }
-    return found
-
-
 def _read(path: Path, queries: set[str], records: set[str]) -> _Sheet:
     grades: dict[Pair, tuple[int, int]] = {}
     blank = 0
-    for line, row in _rows(path):
+    for line, row in read_sheet(path, JUDGED):
         query_id = _known(row["query_id"], "query_id", queries, path, line)
         doc_id = _known(row["doc_id"], "doc_id", records, path, line)
         text = row["judgment"].strip()
@@ -171,23 +150,6 @@ def _read(path: Path, queries: set[str], records: set[str]) -> _Sheet:
     if not grades:
         raise InputError("no row of this sheet is judged", file=path, remedy="Write 0 or 1 into the column judgment")
     return _Sheet(path, grades, blank)
-
-
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """The rows of a sheet with their line numbers; the separator is a comma, a semicolon or a tab."""
-    text = read_text(path, "judgments")
-    head = text.partition("\n")[0].strip()
-    separators = [sign for sign in ",;\t" if set(JUDGED) <= set(next(csv.reader([head], delimiter=sign), []))]
-    if not separators:
-        raise InputError(f"a sheet has the columns {', '.join(JUDGED)}", file=path, line=1, value=head)
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=separators[0], strict=True)
-    try:
-        for row in reader:
-            if None in row or None in row.values():
-                raise InputError("the row has another number of cells than the header", file=path, line=reader.line_num)
-            yield reader.line_num, row
-    except csv.Error as fault:
-        raise InputError(f"not a readable CSV file: {fault}", file=path, line=reader.reader.line_num) from None
 
 
 def _known(cell: str, column: str, ids: set[str], path: Path, line: int) -> str:
@@ -233,11 +195,7 @@ def _resolved(
             line=line,
             remedy="Settle them, or use --resolve first, lowest or highest",
         )
-    pick = {"fail": 0, "first": 0, "lowest": 0, "highest": -1}[resolve]
-    grades = {}
-    for pair, told in said.items():
-        found = [grade for grade, _, _ in told]
-        grades[pair] = (found if resolve in ("fail", "first") else sorted(found))[pick]
+    grades = {pair: settled([grade for grade, _, _ in told], resolve) for pair, told in said.items()}
     return grades, len(disputed)
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qbench.errors import InputError, OptionError
 from qbench.randomness import generator
-from qbench.store import atomic_file
+from qbench.sheets import one_line, write_sheet
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,12 +32,6 @@ COLUMNS = (
     "sentence",
     "judgment",
 )
-
-LONGEST = 2000
-"""Characters of a text that a cell shows."""
-
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
-"""Beginnings of a cell that a spreadsheet would evaluate, or hide."""
 
 
 def pool_sheet(
@@ -164,34 +157,12 @@ def _write(path: Path, rows: list[tuple[str, str, bool]], queries: pl.DataFrame,
     asked = {row["description_id"]: row for row in queries.iter_rows(named=True)}
     wanted = pl.DataFrame({"description_id": sorted({record for _, record, _ in rows})})
     found = {row["description_id"]: row for row in records.join(wanted, on="description_id").iter_rows(named=True)}
-    # The mark at the beginning tells spreadsheets that the file is UTF-8.
-    with atomic_file(path) as temporary, temporary.open("w", encoding="utf-8-sig", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        for query_id, record, _ in rows:
-            cells = [query_id, *_told(asked[query_id]), record, *_told(found[record])]
-            writer.writerow([*map(shielded, cells), ""])
+    cells = ([query_id, *_told(asked[query_id]), record, *_told(found[record]), ""] for query_id, record, _ in rows)
+    write_sheet(path, COLUMNS, cells)
 
 
 def _told(row: dict[str, Any]) -> tuple[str, str, str]:
     """Description, value and sentence of a record, each on one line; a very long one is cut."""
     value = f"{row['value']:.15g}" + (f" to {row['high']:.15g}" if row["high"] != row["value"] else "")
-    description, amount, sentence = (
-        line if len(line := " ".join(text.split())) <= LONGEST else f"{line[:LONGEST]}…"
-        for text in (row["description"], f"{value} {row['unit']}", row["sentence"])
-    )
+    description, amount, sentence = map(one_line, (row["description"], f"{value} {row['unit']}", row["sentence"]))
     return description, amount, sentence
-
-
-def shielded(cell: str) -> str:
-    """A cell that no spreadsheet takes for a formula; `unshielded` gives the text back.
-
-    >>> shielded("=1+1"), unshielded(shielded("=1+1")), shielded("a=b")
-    ("'=1+1", '=1+1', 'a=b')
-    """
-    return f"'{cell}" if cell.startswith(_FORMULA) else cell
-
-
-def unshielded(cell: str) -> str:
-    """The inverse of `shielded`."""
-    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from qbench.errors import InputError, OptionError
 from qbench.leaderboard.run import run_leaderboard
 from qbench.mining.judging import judge
-from qbench.mining.pooling import COLUMNS, pool_sheet, shielded, unshielded
+from qbench.mining.pooling import COLUMNS, pool_sheet
 from qbench.mining.test_set import make_test_set
+from qbench.sheets import shielded, unshielded
 from tests.mining.pairs_factory import Record, fact_world, pair_table, pairs_folder, record_table
 
 QUICK = {"resamples": 100, "buckets": False}
@@ -237,11 +238,11 @@ def test_sheets_as_spreadsheets_save_them(made, tmp_path, delimiter):
         ),
         (f"query_id,doc_id,judgment\n{Q0},{Q0},1\n", r"a\.csv:2: this doc_id is not in the test set"),
         (f"query_id,doc_id,judgment\n{Q0},{A0},1\n{Q0},{A0},1\n", r"a\.csv:3: this row is judged twice"),
-        (f"query_id,doc_id,judgment\n{Q0},{A0}\n", r"a\.csv:2: the row has another number of cells"),
-        (f"query_id,doc_id,judgment\n{Q0},{A0},1,2\n", r"a\.csv:2: the row has another number of cells"),
+        (f"query_id,doc_id,judgment\n{Q0},{A0}\n", r"a\.csv:2: the row has 2 cells, and the header 3"),
+        (f"query_id,doc_id,judgment\n{Q0},{A0},1,2\n", r"a\.csv:2: the row has 4 cells, and the header 3"),
         (f'query_id,doc_id,judgment\n"{Q0},{A0},1\n', r"a\.csv:2: not a readable CSV file"),
         ("query,judgment\na,b\n", r"a\.csv:1: a sheet has the columns query_id, doc_id, judgment"),
-        ("", r"a\.csv:1: a sheet has the columns"),
+        ("", r"a\.csv: the sheet is empty"),
         (f"query_id,doc_id,judgment\n{Q0},{A0},\n", r"a\.csv: no row of this sheet is judged"),
     ],
 )

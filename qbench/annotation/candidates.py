@@ -1,0 +1,225 @@
+"""Which documents people are shown for a query (*Numbers Matter*, C.1, candidate list generation; pooling)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from qbench.errors import InputError, OptionError
+from qbench.quantities.concept_match import concept_alternatives, join_alternatives
+from qbench.quantities.types import Condition
+from qbench.randomness import generator
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from qbench.benchmark.disk import Benchmark
+    from qbench.benchmark.types import Query, Split
+
+LOOK_UP = "look-up"
+"""The source of a candidate that the index gave; other sources are names of runs."""
+
+Synonyms = Callable[[str], tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One document to judge for one query.
+
+    Attributes:
+        query_id, doc_id: what is judged.
+        sources: who proposed it: `LOOK_UP`, or names of runs; no annotator sees them.
+        part: the sheet that it stands in, from 1; 0 for all sheets.
+    """
+
+    query_id: str
+    doc_id: str
+    sources: tuple[str, ...]
+    part: int = 0
+
+
+def choose(benchmark: Benchmark, split: Split, number: int | None, named: Sequence[str], seed: int) -> list[Query]:
+    """The queries to judge, in random order; comparators take turns, so that each has its share.
+
+    Args:
+        benchmark: what they are from.
+        split: of which part; not looked at where queries are named.
+        number: how many at most; None for all.
+        named: ids of the queries wanted instead.
+        seed: of choice and order.
+
+    Raises:
+        OptionError: a named query is not there or named twice, or the part has none.
+    """
+    by_id = {query.query_id: query for query in benchmark.queries}
+    for place, name in enumerate(named):
+        if name not in by_id:
+            raise OptionError("no such query", value=name, remedy="`qbench benchmark show` lists some")
+        if name in named[:place]:
+            raise OptionError("this query is named twice", value=name)
+    pool = [by_id[name] for name in named] if named else benchmark.part(split)
+    if not pool:
+        raise OptionError(f"{benchmark.name} has no queries in this part", value=split)
+    order = generator(seed, "annotated queries").permutation(len(pool)).tolist()
+    turns: dict[str, list[Query]] = {}
+    for place in order:
+        turns.setdefault(_kind(pool[place]), []).append(pool[place])
+    longest = max(map(len, turns.values()))
+    dealt = [group[i] for i in range(longest) for _, group in sorted(turns.items()) if i < len(group)][:number]
+    # In turns they would give away what comes next.
+    return [dealt[i] for i in generator(seed, "order of queries").permutation(len(dealt)).tolist()]
+
+
+def with_conditions(benchmark: Benchmark, queries: Sequence[Query]) -> list[Query]:
+    """The queries, conditions read from the text where none are given."""
+    if all(query.conditions for query in queries):
+        return list(queries)
+    from qbench.quantities.extractors import get_extractor
+    from qbench.quantities.queries import parse_query
+    from qbench.retrieval.document_quantities import extractor_options
+
+    extractor = get_extractor(extractor_options(benchmark))
+    return [
+        query if query.conditions else replace(query, conditions=parse_query(query.text, extractor).conditions)
+        for query in queries
+    ]
+
+
+def look_up(
+    benchmark: Benchmark,
+    wanted: Mapping[str, Sequence[Condition]],
+    synonyms: Synonyms,
+    most: int,
+    seed: int,
+) -> tuple[dict[str, list[str]], int]:
+    """Each query's documents by the index: those that meet, or may meet, its conditions for the concept or a synonym.
+
+    Args:
+        benchmark: with quantities.
+        wanted: query id -> conditions.
+        synonyms: gives the other names of a concept.
+        most: documents per query at most; where there are more, the seed chooses among them.
+        seed: of that choice.
+
+    Returns:
+        query id -> document ids, sorted; and how many documents were left out over all queries.
+    """
+    from qbench.benchmark.matching import Matcher
+
+    if benchmark.quantities is None:
+        return {query_id: [] for query_id in wanted}, 0
+    matcher = Matcher(benchmark.quantities)
+    found, left = {}, 0
+    for query_id, conditions in wanted.items():
+        named = tuple(replace(one, concept=_with_synonyms(one.concept, synonyms)) for one in conditions)
+        docs = sorted(matcher.grades(named)) if named else []
+        if len(docs) > most:
+            left += len(docs) - most
+            picked = generator(seed, "looked-up documents", query_id).permutation(len(docs))[:most]
+            docs = sorted(docs[i] for i in picked.tolist())
+        found[query_id] = docs
+    return found, left
+
+
+def pooled(runs: Mapping[str, pl.DataFrame], benchmark: Benchmark, depth: int) -> dict[str, dict[str, list[str]]]:
+    """Query id -> document id -> the runs that have it among their first `depth`.
+
+    Raises:
+        InputError: a run names a document that the corpus does not have.
+    """
+    import polars as pl
+
+    known = benchmark.corpus.select("doc_id")
+    found: dict[str, dict[str, list[str]]] = {}
+    for name, run in runs.items():
+        top = run.filter(pl.col("rank") <= depth).select("query_id", "doc_id")
+        strange = top.join(known, on="doc_id", how="anti")
+        if strange.height:
+            remedy = "Is it a run on another benchmark?"
+            message = f"the run {name} found a document that is not in the corpus"
+            raise InputError(message, value=strange["doc_id"][0], remedy=remedy)
+        for query_id, doc_id in top.sort("query_id", "doc_id").iter_rows():
+            found.setdefault(query_id, {}).setdefault(doc_id, []).append(name)
+    return found
+
+
+def load_runs(paths: Sequence[Path], benchmark: Benchmark) -> dict[str, pl.DataFrame]:
+    """Runs by name: of run files, and of folders in which a leaderboard keeps its runs.
+
+    Raises:
+        InputError: a path is neither, a folder holds no finished run on this benchmark, or a run cannot be read.
+        OptionError: two runs have one name.
+    """
+    from qbench.benchmark.export import find_runs
+    from qbench.benchmark.trec import read_run
+
+    runs: dict[str, pl.DataFrame] = {}
+    for path in paths:
+        if path.is_dir():
+            found = find_runs(path / "runs", benchmark) or find_runs(path, benchmark)
+            if not found:
+                remedy = "Make one with `qbench leaderboard BENCH -o FOLDER`, and name that folder, or name a run file"
+                raise InputError("no finished run on this benchmark", file=path, remedy=remedy)
+        else:
+            found = {path.name.removesuffix(".gz").rpartition(".")[0] or path.name: read_run(path)}
+        for name, run in found.items():
+            if name in runs or name == LOOK_UP:
+                raise OptionError("two sources of one name", file=path, value=name, remedy="Rename a run file")
+            runs[name] = run
+    return runs
+
+
+def gather(
+    queries: Sequence[Query],
+    looked_up: Mapping[str, Sequence[str]],
+    pool: Mapping[str, Mapping[str, Sequence[str]]],
+    *,
+    annotators: int,
+    shared: int,
+    seed: int,
+) -> list[Item]:
+    """The items in the order of the sheets: the queries as given, each one's candidates in random order.
+
+    With several annotators the first `shared` queries go to all of them, and the others to one each, in turn. A query
+    without candidates has no items.
+    """
+    items = []
+    place = 0
+    for query in queries:
+        sources = {doc: [LOOK_UP] for doc in looked_up.get(query.query_id, ())}
+        for doc, names in pool.get(query.query_id, {}).items():
+            sources.setdefault(doc, []).extend(names)
+        if not sources:
+            continue
+        part = 0 if annotators == 1 or place < shared else 1 + (place - shared) % annotators
+        place += 1
+        docs = sorted(sources)
+        for i in generator(seed, "order of candidates", query.query_id).permutation(len(docs)).tolist():
+            items.append(Item(query.query_id, docs[i], tuple(sources[docs[i]]), part))
+    return items
+
+
+def texts(benchmark: Benchmark, items: Iterable[Item]) -> dict[str, tuple[str, str]]:
+    """Document id -> title and text, of the items' documents."""
+    import polars as pl
+
+    wanted = pl.DataFrame({"doc_id": sorted({item.doc_id for item in items})}, schema={"doc_id": pl.String})
+    found = benchmark.corpus.join(wanted, on="doc_id", how="semi").select("doc_id", "title", "text")
+    return {doc_id: (title, text) for doc_id, title, text in found.iter_rows()}
+
+
+def _kind(query: Query) -> str:
+    return " ".join(condition.comparator for condition in query.conditions)
+
+
+def _with_synonyms(concept: tuple[str, ...], synonyms: Synonyms) -> tuple[str, ...]:
+    """The concept and its synonyms as alternatives; none for a condition that takes any concept."""
+    alternatives = concept_alternatives(concept)
+    if alternatives == ((),):
+        return concept
+    named = dict.fromkeys(alternatives)
+    for alternative in alternatives:
+        named |= dict.fromkeys(tuple(other.split()) for other in synonyms(" ".join(alternative)))
+    return join_alternatives(tuple(named))

@@ -1,0 +1,387 @@
+"use strict";
+// Texts are only ever shown as text: every node is made here, and nothing is parsed as HTML.
+const data = JSON.parse(document.getElementById("data").textContent);
+const STORE = `qbench annotate ${data.sheet} ${data.name}`;
+const UNSURE = "?";
+const tones = data.scale.length === 2 ? ["no", "yes"] : ["no", "part", "yes"];
+const choices = [
+  ...data.scale.map((label, grade) => ({ grade, label, tone: tones[grade] })),
+  { grade: UNSURE, label: "cannot tell", tone: "unsure" },
+];
+const total = data.queries.reduce((sum, query) => sum + query.items.length, 0);
+
+let state = { annotator: "", answers: {}, unsaved: 0 };
+let kept = true; // whether this browser keeps what is done
+let query = 0, item = 0; // what is looked at
+let target = null; // the file that was chosen for saving
+let cards = [];
+
+function el(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (value === true) node.setAttribute(name, "");
+    else if (value !== false && value !== undefined) node.setAttribute(name, value);
+  }
+  node.append(...children);
+  return node;
+}
+
+const keys = data.queries.map((one) => one.items.map((shown) => JSON.stringify([one.id, shown.id])));
+const key = (q, i) => keys[q][i];
+const answer = (q, i) => state.answers[key(q, i)] || { grade: null, comment: "" };
+const isJudged = (q, i) => answer(q, i).grade !== null;
+const known = new Set(keys.flat());
+let counts = []; // of judged items, by query: a large sheet is not counted anew at every key
+
+// What was kept or loaded may be of any kind: only answers to items of this sheet, on its scale, are taken.
+function clean(answers) {
+  const taken = {};
+  for (const [name, value] of Object.entries(answers && typeof answers === "object" ? answers : {})) {
+    if (!known.has(name) || !value || typeof value !== "object") continue;
+    const grade = choices.some((choice) => choice.grade === value.grade) ? value.grade : null;
+    const comment = typeof value.comment === "string" ? value.comment : "";
+    if (grade !== null || comment) taken[name] = { grade, comment };
+  }
+  return taken;
+}
+
+function restore() {
+  try {
+    const text = localStorage.getItem(STORE);
+    if (text === null) return;
+    const found = JSON.parse(text);
+    state = {
+      annotator: typeof found.annotator === "string" ? found.annotator : "",
+      answers: clean(found.answers),
+      unsaved: Number.isInteger(found.unsaved) ? found.unsaved : 0,
+    };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) kept = false;
+  }
+}
+
+function keep() {
+  try {
+    localStorage.setItem(STORE, JSON.stringify(state));
+    kept = true;
+  } catch {
+    kept = false;
+  }
+}
+
+function changed() {
+  state.unsaved += 1;
+  keep();
+}
+
+function count(q) {
+  counts[q] = data.queries[q].items.filter((_, i) => isJudged(q, i)).length;
+  parts.queries.options[q].textContent = `${q + 1}. ${data.queries[q].text} (${counts[q]}/${data.queries[q].items.length})`;
+}
+
+function countAll() {
+  data.queries.forEach((_, q) => count(q));
+  progressed();
+}
+
+// ---- what is seen
+
+const parts = {
+  done: el("span", { class: "done", id: "done" }),
+  bar: el("progress", { max: total, value: 0, "aria-label": "judged" }),
+  status: el("div", { class: "status", id: "status", role: "status" }),
+  name: el("input", { id: "annotator", type: "text", placeholder: "Your name", "aria-label": "Your name", maxlength: 80 }),
+  pick: el("input", { id: "file", type: "file", accept: ".json,application/json", hidden: true }),
+  queries: el("select", { id: "queries", "aria-label": "Query" }),
+  asked: el("section", { class: "asked" }),
+  list: el("ol", { class: "list", id: "list" }),
+  guide: el("section", { class: "guide", id: "guide", hidden: true }),
+  help: el("section", { class: "guide", id: "help", hidden: true }),
+};
+const buttons = {
+  guide: el("button", { id: "show-guide", type: "button", onclick: () => toggle("guide"), "aria-expanded": "false" }, "Guideline"),
+  help: el("button", { id: "show-help", class: "keyboard", type: "button", onclick: () => toggle("help"), "aria-expanded": "false" }, "Keys"),
+  open: el("button", { id: "open", type: "button", onclick: () => parts.pick.click() }, "Open"),
+  save: el("button", { id: "save", type: "button", class: "primary", onclick: () => save() }, "Save"),
+  before: el("button", { id: "before", type: "button", onclick: () => show(query - 1), "aria-label": "Previous query" }, "‹"),
+  after: el("button", { id: "after", type: "button", onclick: () => show(query + 1), "aria-label": "Next query" }, "›"),
+  left: el("button", { id: "unjudged", type: "button", onclick: () => nextUnjudged() }, "Next unjudged"),
+  on: el("button", { type: "button", onclick: () => show(query + 1) }, "Next query ›"),
+};
+
+function build() {
+  document.getElementById("page").append(
+    el("div", { class: "top" }, el("div", { class: "bar" },
+      el("div", { class: "left" }, parts.done, parts.bar, parts.status),
+      el("span", { class: "name" }, parts.name), buttons.guide, buttons.help, buttons.open, buttons.save, parts.pick)),
+    parts.guide, parts.help,
+    el("header", {}, el("div", { class: "where" }, buttons.before, parts.queries, buttons.after), parts.asked),
+    parts.list,
+    el("div", { class: "foot" }, buttons.left, buttons.on));
+  data.queries.forEach((one, q) => parts.queries.append(el("option", { value: q })));
+  parts.queries.addEventListener("change", () => show(Number(parts.queries.value)));
+  parts.name.addEventListener("input", () => { state.annotator = parts.name.value.trim(); keep(); });
+  parts.pick.addEventListener("change", () => load());
+  buildGuide();
+  buildHelp();
+}
+
+function buildGuide() {
+  let list = null;
+  for (const [kind, text] of data.guideline) {
+    if (kind === "l") {
+      if (list === null) parts.guide.append(list = el("ul"));
+      list.append(el("li", {}, text));
+    } else {
+      list = null;
+      parts.guide.append(el(kind === "h" ? "h2" : "p", {}, text));
+    }
+  }
+}
+
+function buildHelp() {
+  const rows = [
+    ...choices.map((choice) => [String(choice.grade), choice.label]),
+    ["⌫", "take the answer back"], ["↓ j", "next text"], ["↑ k", "text before"], ["→ n", "next query"],
+    ["← p", "query before"], ["u", "next unjudged"], ["c", "comment (Esc to leave)"], ["g", "guideline"], ["h", "keys"],
+    ["s", "save"],
+  ];
+  const list = el("ul", { class: "keys" });
+  for (const [name, what] of rows) list.append(el("li", {}, el("kbd", {}, name), ` ${what}`));
+  parts.help.append(el("h2", {}, "Keys"), list);
+}
+
+function toggle(name) {
+  parts[name].hidden = !parts[name].hidden;
+  buttons[name].setAttribute("aria-expanded", String(!parts[name].hidden));
+  if (parts[name].hidden) look(item);
+  else parts[name].scrollIntoView({ block: "start" });
+}
+
+function asking(one) {
+  return el("li", {}, one.text, ...(one.base ? [" ", el("small", {}, `= ${one.base}`)] : []));
+}
+
+function show(q, i = 0) {
+  if (q < 0 || q >= data.queries.length) return;
+  query = q;
+  const one = data.queries[q];
+  parts.asked.replaceChildren(el("h1", {}, one.text), el("ul", { class: "asks" }, ...one.asks.map(asking)));
+  cards = one.items.map((_, place) => card(q, place));
+  parts.list.replaceChildren(...cards.map((made) => made.node));
+  buttons.before.disabled = q === 0;
+  buttons.after.disabled = buttons.on.disabled = q === data.queries.length - 1;
+  parts.queries.value = String(q);
+  window.scrollTo(0, 0);
+  look(i, i > 0);
+  progressed();
+}
+
+function card(q, i) {
+  const one = data.queries[q].items[i];
+  const grades = choices.map((choice) =>
+    el("button", { type: "button", class: `tone-${choice.tone}`, "data-grade": choice.grade, onclick: () => { look(i, false); give(choice.grade); } },
+      el("kbd", {}, String(choice.grade)), choice.label));
+  const comment = el("input", { class: "comment", type: "text", placeholder: "Comment", "aria-label": "Comment", maxlength: 2000,
+    oninput: () => { set(q, i, { comment: comment.value }); } });
+  const text = el("p", {}, ...one.text.map(piece));
+  const node = el("li", { class: "item", onclick: () => look(i, false) },
+    ...(one.title ? [el("h2", {}, one.title)] : []), text,
+    ...(one.said || []).map((line) => el("p", { class: "said" }, line)),
+    el("div", { class: "grades", role: "group", "aria-label": "Does it answer the query?" }, ...grades), comment);
+  const made = { node, grades, comment, i };
+  paint(made);
+  return made;
+}
+
+function piece(part) {
+  if (typeof part === "string") return part;
+  const [text, note] = part;
+  return el("mark", {}, text, ...(note ? [" ", el("small", {}, `(${note})`)] : []));
+}
+
+function paint(made) {
+  const given = answer(query, made.i);
+  for (const button of made.grades) {
+    button.setAttribute("aria-pressed", String(button.dataset.grade === String(given.grade)));
+  }
+  made.node.dataset.tone = (choices.find((choice) => choice.grade === given.grade) || { tone: "" }).tone;
+  if (made.comment.value !== given.comment) made.comment.value = given.comment;
+}
+
+function look(i, scroll = true) {
+  item = Math.max(0, Math.min(i, cards.length - 1));
+  cards.forEach((made) => made.node.classList.toggle("now", made.i === item));
+  if (scroll && cards[item]) cards[item].node.scrollIntoView({ block: "nearest" });
+}
+
+function progressed() {
+  const done = counts.reduce((sum, number) => sum + number, 0);
+  parts.done.textContent = `${done} of ${total} judged`;
+  parts.bar.value = done;
+  if (!kept) tell("This browser keeps nothing: save often.", true);
+  else if (!state.unsaved) tell(done ? "Saved." : "");
+  else tell(done === total ? "All judged: save the file and give it back." : "Kept in this browser, not yet saved to a file.");
+}
+
+function tell(text, warn = false) {
+  parts.status.textContent = text;
+  parts.status.classList.toggle("warn", warn);
+}
+
+// ---- what is done
+
+function set(q, i, change) {
+  const next = { ...answer(q, i), ...change };
+  if (next.grade === null && !next.comment) delete state.answers[key(q, i)];
+  else state.answers[key(q, i)] = next;
+  changed();
+  count(q);
+  progressed();
+}
+
+function give(grade) {
+  const again = answer(query, item).grade === grade;
+  set(query, item, { grade: again ? null : grade });
+  paint(cards[item]);
+  return !again;
+}
+
+function nextUnjudged() {
+  const size = data.queries.length;
+  for (let step = 0; step <= size; step += 1) {
+    const q = (query + step) % size;
+    for (let i = step === 0 ? item : 0; i < data.queries[q].items.length; i += 1) {
+      if (!isJudged(q, i)) {
+        if (q === query) look(i); else show(q, i);
+        return;
+      }
+    }
+  }
+}
+
+function byKey(grade) {
+  if (give(grade)) nextUnjudged();
+}
+
+const actions = {
+  ArrowDown: () => look(item + 1), j: () => look(item + 1), ArrowUp: () => look(item - 1), k: () => look(item - 1),
+  ArrowRight: () => show(query + 1), n: () => show(query + 1), ArrowLeft: () => show(query - 1), p: () => show(query - 1),
+  u: nextUnjudged, c: () => cards[item].comment.focus(), g: () => toggle("guide"), h: () => toggle("help"), s: () => save(),
+  Backspace: () => { set(query, item, { grade: null }); paint(cards[item]); },
+};
+for (const choice of choices) actions[String(choice.grade)] = () => byKey(choice.grade);
+
+document.addEventListener("keydown", (event) => {
+  if (event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement) {
+    if (event.key === "Escape") event.target.blur();
+    return;
+  }
+  if (event.ctrlKey || event.metaKey || event.altKey || !Object.hasOwn(actions, event.key)) return;
+  event.preventDefault();
+  actions[event.key]();
+});
+
+// ---- files
+
+function saved() {
+  const lines = [];
+  data.queries.forEach((one, q) => one.items.forEach((shown, i) => {
+    const given = state.answers[key(q, i)];
+    if (given) lines.push(JSON.stringify({ query_id: one.id, doc_id: shown.id, grade: given.grade, comment: given.comment }));
+  }));
+  const head = { qbench: "answers", sheet: data.sheet, name: data.name, annotator: state.annotator, items: total };
+  return `${JSON.stringify(head).slice(0, -1)},\n"answers": [\n${lines.join(",\n")}\n]}\n`;
+}
+
+function fileName() {
+  const who = state.annotator.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "");
+  return `${data.name}-${who || "answers"}.json`;
+}
+
+async function save() {
+  const before = state.unsaved;
+  try {
+    await write(saved());
+  } catch (error) {
+    if (error.name !== "AbortError") tell(`Not saved: ${error.message}`, true);
+    return;
+  }
+  state.unsaved -= before; // what was answered meanwhile is not in the file
+  keep();
+  progressed();
+}
+
+// A file of the user's choice where the browser can, else a download.
+async function write(text) {
+  if (window.showSaveFilePicker) {
+    const types = [{ description: "Answers", accept: { "application/json": [".json"] } }];
+    target = target || await window.showSaveFilePicker({ suggestedName: fileName(), types });
+    const stream = await target.createWritable();
+    await stream.write(text);
+    await stream.close();
+    return;
+  }
+  const link = el("a", { href: URL.createObjectURL(new Blob([text], { type: "application/json" })), download: fileName() });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+}
+
+async function load() {
+  const file = parts.pick.files[0];
+  parts.pick.value = "";
+  if (!file) return;
+  let found;
+  try {
+    found = JSON.parse(await file.text());
+  } catch {
+    tell(`${file.name} is not a whole file of answers.`, true);
+    return;
+  }
+  if (!found || found.qbench !== "answers" || found.sheet !== data.sheet || !Array.isArray(found.answers)) {
+    tell(`${file.name} holds no answers to this sheet.`, true);
+    return;
+  }
+  merge(found, file.name);
+}
+
+function merge(found, name) {
+  const rows = found.answers.filter((row) => row && typeof row === "object");
+  const theirs = clean(Object.fromEntries(rows.map((row) => [JSON.stringify([row.query_id, row.doc_id]), row])));
+  const clash = Object.keys(theirs).filter((one) => {
+    const mine = state.answers[one];
+    return mine && mine.grade !== null && mine.grade !== theirs[one].grade;
+  });
+  const take = !clash.length || window.confirm(`${clash.length} answers differ from those here. Take those of the file?`);
+  for (const one of Object.keys(theirs)) {
+    if (take || !clash.includes(one)) state.answers[one] = theirs[one];
+  }
+  if (!state.annotator && typeof found.annotator === "string") parts.name.value = state.annotator = found.annotator;
+  changed();
+  countAll();
+  show(query, item);
+  tell(`${Object.keys(theirs).length} answers read from ${name}.`);
+}
+
+window.addEventListener("storage", (event) => {
+  if (event.key !== STORE) return;
+  restore(); // the sheet is open twice: both windows show the same
+  parts.name.value = state.annotator;
+  cards.forEach(paint);
+  countAll();
+});
+
+window.addEventListener("beforeunload", (event) => {
+  if (!kept && state.unsaved) event.preventDefault();
+});
+
+restore();
+build();
+parts.name.value = state.annotator;
+keep();
+countAll();
+show(0);
+nextUnjudged();
