@@ -68,6 +68,7 @@ def static_page(
             f"<title>{html.escape(title)}</title>",
             f"<style>\n{style}</style>",
             '<body><main id="page"></main>',
+            "<noscript>This page is drawn by a script of its own, and scripts are switched off.</noscript>",
             f'<script type="application/json" id="data">{json_for_script(data or {})}</script>',
             f"<script>\n{_READ_BLOCK if blocks else ''}{script}</script>",
             # After the script, so that it can draw before they are read.

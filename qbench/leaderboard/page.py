@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import os
+import zlib
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -21,7 +22,7 @@ from qbench.evaluation.buckets import DIMENSIONS
 from qbench.evaluation.significance import Scores
 from qbench.evaluation.wins import win_counts
 from qbench.leaderboard.documents import DIMENSION_TITLES, caption, clipped, win_caption
-from qbench.leaderboard.page_evidence import document_block, query_block
+from qbench.leaderboard.page_evidence import BUDGET, document_block, query_block
 from qbench.leaderboard.table import Leaderboard, Row
 from qbench.pages import static_page
 from qbench.store import write_text
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 FILES = Path(__file__).parent / "page_files"
 SCRIPTS = ("base", "charts", "table", "matrix", "buckets", "cost", "queries", "about", "main")
 """The parts of the script, in the order in which they are joined."""
+
+PACKED = 7_000_000
+"""Bytes of all compressed blocks together; in the page they are a third larger."""
 
 CELLS = 1_500_000
 """Per-query scores that a page may hold: 40 systems, 5,000 queries, 5 measures are a million."""
@@ -204,7 +208,8 @@ def _blocks(board: Leaderboard) -> tuple[dict[str, bytes], dict[str, Any]]:
     packed, layout = _packed(values[:, :measures, chosen])
     ids = [scores.query_ids[i] for i in chosen]
     found, about = query_block(board, ids)
-    documents, shown = document_block(board, ids, values[:, 0, chosen])
+    left = PACKED - len(zlib.compress(packed)) - len(zlib.compress(found))
+    documents, shown = document_block(board, ids, values[:, 0, chosen], max(0, min(BUDGET, left)))
     blocks = {"scores": packed, "queries": found, **({"documents": documents} if documents else {})}
     said = {
         "queries": {

@@ -103,7 +103,7 @@ def _condition(one: Condition) -> str:
 
 
 def document_block(
-    board: Leaderboard, ids: Sequence[str], primary: NDArray[np.float64], budget: int = BUDGET
+    board: Leaderboard, ids: Sequence[str], primary: NDArray[np.float64], budget: int
 ) -> tuple[bytes | None, dict[str, Any]]:
     """What was retrieved for as many queries as fit, as JSON; and what is shown and what is left out.
 

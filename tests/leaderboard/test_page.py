@@ -21,7 +21,7 @@ from qbench.evaluation.wins import win_counts
 from qbench.leaderboard import page as pages
 from qbench.leaderboard.evidence import HEAD, Collection, Evidence, heads
 from qbench.leaderboard.page import check_page, page_data, write_page
-from qbench.leaderboard.page_evidence import _shown_spans, condition_text, document_block
+from qbench.leaderboard.page_evidence import BUDGET, _shown_spans, condition_text, document_block
 from qbench.leaderboard.run import run_leaderboard
 from qbench.leaderboard.table import Entry, make_leaderboard
 from qbench.retrieval.types import Cost
@@ -248,7 +248,7 @@ def test_documents_are_left_out_until_they_fit_and_the_page_says_so(queries):
     assert len(zlib.compress(content, 6)) <= 4_000
     # The one on which the systems differ most is there.
     assert int(np.abs(primary[0] - primary[1]).argmax()) in [one[0] for one in shown]
-    everything, said = document_block(view, ids, primary)
+    everything, said = document_block(view, ids, primary, BUDGET)
     assert said["documents"]["queries"] == len(json.loads(everything)["shown"]) == queries
 
 
@@ -263,6 +263,18 @@ def test_scores_of_single_queries_are_left_out_where_there_are_too_many(monkeypa
     kept = set(json.loads(block_of(page, "queries"))["ids"])
     left = values.filter(~pl.col("query_id").is_in(list(kept)))
     assert (left["a"] - left["b"]).abs().max() <= gaps.sort()[10]
+
+
+def test_documents_make_room_for_the_scores(monkeypatch):
+    queries = 60
+    entries = [Entry(name, name, "none", scored(0.5, queries=queries, seed=n)) for n, name in enumerate("ab")]
+    view = make_leaderboard("x", entries, MEASURES, evidence=evidence_of(queries, 20), resamples=100)
+    whole = data_of(view.to_html())["queries"]["documents"]["queries"]
+    monkeypatch.setattr(pages, "PACKED", 4_000)
+    page = view.to_html()
+    assert data_of(page)["queries"]["documents"]["queries"] < whole == queries
+    sizes = [len(found) * 3 / 4 for found in re.findall(r'id="block-\w+">(.*?)</script>', page)]
+    assert sum(sizes) < 4_100
 
 
 def test_two_collections_keep_their_documents_apart():
@@ -343,3 +355,32 @@ def test_the_scripts_use_no_way_to_make_markup_of_text():
             # The namespace of SVG is a name, not an address.
             assert word not in script.replace("http://www.w3.org/2000/svg", ""), (name, word)
     assert {path.stem for path in pages.FILES.glob("*.js")} == set(pages.SCRIPTS)
+
+
+COLOUR_BLINDNESS = {
+    # Matrices of Machado, Oliveira and Fernandes (2009), severity 1, for linear RGB.
+    "protanopia": [[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]],
+    "deuteranopia": [[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]],
+    "tritanopia": [[1.256, -0.077, -0.179], [-0.078, 0.931, 0.148], [0.005, 0.691, 0.304]],
+    "none": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+}
+
+
+@pytest.mark.parametrize("kind", COLOUR_BLINDNESS)
+@pytest.mark.parametrize("mode", [0, 1])
+def test_colours_of_systems_are_told_apart(mode, kind):
+    style = re.findall(r":root \{(.*?)\}", (pages.FILES / "page.css").read_text(encoding="utf-8"), re.DOTALL)[mode]
+    colours = re.findall(r"--(back|c\d): #(\w{6})", style)
+    assert len(colours) == 9
+    values = np.array([[int(code[i : i + 2], 16) / 255 for i in (0, 2, 4)] for _, code in colours])
+    linear = np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
+    light = linear @ [0.2126, 0.7152, 0.0722] + 0.05
+    # Marks are at least as clear on the ground as WCAG asks of graphics.
+    assert (np.maximum(light[1:], light[0]) / np.minimum(light[1:], light[0])).min() >= 3
+    seen = np.clip(linear[1:] @ np.array(COLOUR_BLINDNESS[kind]).T, 0, 1)
+    to_xyz = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    xyz = seen @ np.array(to_xyz).T / [0.9505, 1, 1.089]
+    f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    lab = np.stack([116 * f[:, 1] - 16, 500 * (f[:, 0] - f[:, 1]), 200 * (f[:, 1] - f[:, 2])], axis=1)
+    apart = np.linalg.norm(lab[:, None] - lab[None], axis=2)[np.triu_indices(8, 1)]
+    assert apart.min() > 20

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
+import zlib
 from dataclasses import replace
 
 import polars as pl
@@ -211,3 +214,16 @@ def test_any_benchmark_can_be_pooled(tmp_path):
 def test_a_pool_without_anything_relevant_is_told(made, tmp_path):
     with pytest.raises(OptionError, match="no system found anything relevant"):
         run_leaderboard(made, ["C_s-BM25"], output=tmp_path / "out", pool=1, **QUICK)
+
+
+def test_a_page_shows_sentences_and_descriptions_side_by_side(made, tmp_path):
+    board = run_leaderboard(made, output=tmp_path, resamples=100, evidence=True)
+    page = board.to_html()
+    packed = re.search(r'id="block-documents">(.*?)</script>', page)[1]
+    block = json.loads(zlib.decompress(base64.b64decode(packed)))
+    texts = {view: set(made.views[view].corpus["text"].to_list()) for view in ("C_s", "C_q")}
+    order = [row.entry.label.partition("-")[0] for row in board.rows]
+    assert sorted(order) == ["C_q", "C_s"]
+    for _, docs, _, places, _, _ in block["shown"]:
+        for view, found in zip(order, places, strict=True):
+            assert {block["docs"][docs[place]][2] for place in found} <= texts[view]

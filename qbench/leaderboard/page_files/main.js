@@ -15,7 +15,16 @@ function size() {
   return [...parts, `ranked by ${data.measures[0]}`].join(" \u00b7 ");
 }
 
-const notes = () => (data.notes.length ? el("div", { class: "notes", role: "note" }, el("b", {}, "Before believing a figure"), el("ul", {}, data.notes.map((note) => el("li", {}, note)))) : null);
+const FEW_NOTES = 6;
+
+function notes() {
+  if (!data.notes.length) return null;
+  const list = el("ul", {}, data.notes.map((note) => el("li", {}, text(note))));
+  const title = "Before believing a figure";
+  return el("div", { class: "notes", role: "note" }, data.notes.length > FEW_NOTES
+    ? el("details", {}, el("summary", {}, el("b", {}, `${title}: ${data.notes.length} notes`)), list)
+    : [el("b", {}, title), list]);
+}
 
 const page = document.getElementById("page");
 page.append(el("a", { class: "skip", href: "#table" }, "To the table"), el("h1", {}, text(data.name)), el("p", { class: "soft" }, size()), bar());
