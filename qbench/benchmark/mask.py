@@ -60,7 +60,7 @@ def mask_benchmark(benchmark: Benchmark, what: Masked, *, mask: str = MASK) -> B
     source = benchmark_key(benchmark)
     params = {"command": "benchmark mask", "source": source, "masked": what, "mask": mask}
     made = {"documents": len(found), "spans": sum(map(len, found.values()))}
-    kept = {name: benchmark.params[name] for name in ("licence",) if name in benchmark.params}
+    kept = {name: benchmark.params[name] for name in ("licence", "judgments") if name in benchmark.params}
     return replace(
         benchmark,
         corpus=benchmark.corpus.with_columns(text=pl.Series(texts, dtype=pl.String)),

@@ -11,6 +11,7 @@ from qbench.annotation.judged import import_answers
 from qbench.annotation.sheet import SheetOptions, export_sheet
 from qbench.benchmark.check import check
 from qbench.benchmark.disk import open_benchmark
+from qbench.benchmark.mask import mask_benchmark
 from qbench.errors import InputError, OptionError
 from qbench.leaderboard.run import run_leaderboard
 from tests.annotation.conftest import GRADES, fill, page_file, rows_of
@@ -281,6 +282,10 @@ def test_the_leaderboard_says_what_share_was_judged(bench, sheet, tmp_path):
     assert board.measures[-1] == "Judged@10"
     shares = board.scores.filter(measure="Judged@10")["value"].to_list()
     assert 0 < max(shares) < 1
+    masked = run_leaderboard(
+        mask_benchmark(judged, "values"), ["BM25"], output=tmp_path / "masked", resamples=100, buckets=False
+    )
+    assert "Judged@10" in masked.measures
     strict = run_leaderboard(bench, ["BM25"], output=tmp_path / "strict", resamples=100, buckets=False)
     assert "Judged@10" not in strict.measures
 
