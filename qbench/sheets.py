@@ -50,8 +50,7 @@ def write_sheet(path: Path, columns: Sequence[str], rows: Iterable[Sequence[str]
     # The mark at the beginning tells spreadsheets that the file is UTF-8.
     with atomic_file(path) as temporary, temporary.open("w", encoding="utf-8-sig", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows([shielded(cell) for cell in row] for row in rows)
+        writer.writerows([shielded(cell) for cell in row] for row in (columns, *rows))
 
 
 def _fail(error: InputError) -> NoReturn:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from qbench.annotation.sheet import HIGHEST, KEYS, UNSURE, Sheet
+from qbench.benchmark.card import printable
 from qbench.benchmark.reading import Problems
 from qbench.errors import InputError
 from qbench.sheets import one_line, read_sheet, unshielded, windows
@@ -32,6 +33,7 @@ class Answers:
         comments: (query, document) -> comment.
         lines: (query, document) -> line of the file, where it has lines.
         seen: the items that the file has, answered or not.
+        table: whether the file has a row for every item, answered or not, when it is whole.
     """
 
     path: Path
@@ -41,6 +43,7 @@ class Answers:
     comments: dict[Pair, str] = field(default_factory=dict)
     lines: dict[Pair, int] = field(default_factory=dict)
     seen: set[Pair] = field(default_factory=set)
+    table: bool = True
 
 
 def read_answers(path: Path, sheet: Sheet, shown: Mapping[Pair, tuple[str, str]], problems: Problems) -> Answers:
@@ -60,10 +63,10 @@ def read_answers(path: Path, sheet: Sheet, shown: Mapping[Pair, tuple[str, str]]
     if _is_json(path):
         data = _json(path, sheet)
         said = str(data.get("annotator") or "").strip()
-        answers = Answers(path, " ".join(said.split()) or path.stem)
+        answers = Answers(path, printable(said)[:80] or path.stem, table=False)
         rows = _json_rows(path, data, problems)
     else:
-        answers = Answers(path, path.stem)
+        answers = Answers(path, printable(path.stem))
         rows = _csv_rows(path, problems)
     _fill(answers, rows, sheet, shown, problems)
     if not answers.grades and not answers.unsure:
@@ -79,72 +82,65 @@ def _fill(
     shown: Mapping[Pair, tuple[str, str]],
     problems: Problems,
 ) -> None:
-    path, twice = answers.path, set()
-    for (line, where), row in rows:
+    """Take the rows in; an item that is answered twice and differently has no answer in the end."""
+    twice: set[Pair] = set()
+    for place, row in rows:
         pair = _pair(row, shown)
         if pair is None:
-            value = (row["query_id"], row["doc_id"])
-            error = InputError(
-                f"{where}this item is not in the sheet",
-                file=path,
-                line=line,
-                value=value,
-                remedy="Were ids changed, or is it from another sheet?",
-            )
-            problems.bad("not in the sheet", error)
+            problems.bad("not in the sheet", _fault(answers, place, _STRANGE, (row["query_id"], row["doc_id"])))
             continue
-        if (fault := _changed(row, *shown[pair])) is not None:
-            error = InputError(
-                f"{where}this is not the text that the sheet has for {pair[0]}, {pair[1]}",
-                file=path,
-                line=line,
-                value=fault,
-                remedy="Were columns sorted apart? If it was only edited, put it back, or skip such rows",
-            )
-            problems.bad("text changed", error)
+        cell = _changed(row, *shown[pair])
+        if cell is not None:
+            problems.bad("text changed", _fault(answers, place, _EDITED, cell))
             continue
         answers.seen.add(pair)
         comment = " ".join(unshielded(row.get("comment", "")).split())
         if comment:
             answers.comments[pair] = comment
         text = row["grade"].strip()
+        grade = _grade(text, HIGHEST[sheet.scale])
+        before = UNSURE if pair in answers.unsure else answers.grades.get(pair)
         if not text:
             continue
-        grade = _grade(text, HIGHEST[sheet.scale])
         if grade is None:
-            scale = ", ".join(map(str, range(HIGHEST[sheet.scale] + 1)))
-            error = InputError(
-                f"{where}not a grade of this sheet",
-                file=path,
-                line=line,
-                value=text,
-                remedy=f"Write {scale}, {UNSURE} for cannot tell, or nothing",
-            )
-            problems.bad("not a grade", error)
-            continue
-        if pair in answers.grades or pair in answers.unsure:
-            if answers.grades.get(pair, UNSURE) == grade:
-                problems.note("the same answer twice")
-                continue
-            twice.add(pair)
-            error = InputError(
-                f"{where}two answers for one item ({answers.grades.get(pair, UNSURE)} and {grade})",
-                file=path,
-                line=line,
-                value=pair,
-                remedy="Keep one of them",
-            )
-            problems.bad("two answers for one item", error)
-            continue
-        if line is not None:
-            answers.lines[pair] = line
-        if grade == UNSURE:
-            answers.unsure.add(pair)
+            problems.bad("not a grade", _fault(answers, place, _off_scale(sheet), text))
+        elif before is None:
+            _take(answers, pair, grade, place[0])
+        elif before == grade:
+            problems.note("the same answer twice")
         else:
-            answers.grades[pair] = int(grade)
-    for pair in twice:  # neither counts: nobody knows which one is meant
+            twice.add(pair)
+            told = f"two answers for one item, {before} and {grade}", "Keep one of them"
+            problems.bad("two answers for one item", _fault(answers, place, told, pair))
+    for pair in twice:
         answers.grades.pop(pair, None)
         answers.unsure.discard(pair)
+
+
+_STRANGE = "this item is not in the sheet", "Were ids changed, or is it from another sheet?"
+_EDITED = (
+    "this is not the text that the sheet has for these ids",
+    "Were columns sorted apart? If it was only edited, put it back, or skip such rows",
+)
+
+
+def _off_scale(sheet: Sheet) -> tuple[str, str]:
+    scale = ", ".join(map(str, range(HIGHEST[sheet.scale] + 1)))
+    return "not a grade of this sheet", f"Write {scale}, {UNSURE} for cannot tell, or nothing"
+
+
+def _fault(answers: Answers, place: Place, told: tuple[str, str], value: object) -> InputError:
+    line, where = place
+    return InputError(f"{where}{told[0]}", file=answers.path, line=line, value=value, remedy=told[1])
+
+
+def _take(answers: Answers, pair: Pair, grade: int | str, line: int | None) -> None:
+    if line is not None:
+        answers.lines[pair] = line
+    if grade == UNSURE:
+        answers.unsure.add(pair)
+    else:
+        answers.grades[pair] = int(grade)
 
 
 def _csv_rows(path: Path, problems: Problems) -> Iterator[tuple[Place, dict[str, str]]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qbench.errors import InputError, OptionError
+from qbench.progress import Progress, silent
 from qbench.quantities.concept_match import concept_alternatives, join_alternatives
 from qbench.quantities.types import Condition
 from qbench.randomness import generator
@@ -93,6 +94,7 @@ def look_up(
     synonyms: Synonyms,
     most: int,
     seed: int,
+    progress: Progress = silent,
 ) -> tuple[dict[str, list[str]], int]:
     """Each query's documents by the index: those that meet, or may meet, its conditions for the concept or a synonym.
 
@@ -102,6 +104,7 @@ def look_up(
         synonyms: gives the other names of a concept.
         most: documents per query at most; where there are more, the seed chooses among them.
         seed: of that choice.
+        progress: told the number of queries.
 
     Returns:
         query id -> document ids, sorted; and how many documents were left out over all queries.
@@ -112,7 +115,7 @@ def look_up(
         return {query_id: [] for query_id in wanted}, 0
     matcher = Matcher(benchmark.quantities)
     found, left = {}, 0
-    for query_id, conditions in wanted.items():
+    for number, (query_id, conditions) in enumerate(wanted.items(), start=1):
         named = tuple(replace(one, concept=_with_synonyms(one.concept, synonyms)) for one in conditions)
         docs = sorted(matcher.grades(named)) if named else []
         if len(docs) > most:
@@ -120,6 +123,7 @@ def look_up(
             picked = generator(seed, "looked-up documents", query_id).permutation(len(docs))[:most]
             docs = sorted(docs[i] for i in picked.tolist())
         found[query_id] = docs
+        progress(number, len(wanted), "queries")
     return found, left
 
 

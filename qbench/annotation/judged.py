@@ -96,31 +96,33 @@ def import_answers(
         **_result(grades, sheet),
         **problems.summary(),
     }
-    sums = [file_digest(path) for path in paths]
-    judged_by = {
-        "sheet": sheet.digest,
-        "answers": sums,
-        "adjudicated": None if adjudicated is None else file_digest(Path(adjudicated)),
-        "resolve": resolve,
-        "on_error": on_error,
-    }
-    names = [path.name for path in paths]
-    words = ["qbench", "annotate", "import", "BENCH", "SHEET", *names, "-o", "JUDGED", "--resolve", resolve]
-    words += [] if adjudicated is None else ["--adjudicated", Path(adjudicated).name]
-    words += [] if on_error == "fail" else ["--on-error", on_error]
-    made = _benchmark(benchmark, grades, sheet)
-    params = {
+    last = None if adjudicated is None else Path(adjudicated)
+    params = _params(benchmark, sheet, [*paths, *filter(None, [last])], last is not None, resolve, on_error)
+    made = replace(
+        _benchmark(benchmark, grades, sheet),
+        params={**params, "counts": counts},
+        digest=digest({**params, "version": __version__}),
+    )
+    return Judged(write_benchmark(made, output, overwrite=overwrite), counts, written, problems.examples)
+
+
+def _params(
+    benchmark: Benchmark, sheet: Sheet, files: Sequence[Path], adjudicated: bool, resolve: Resolve, on_error: OnError
+) -> dict[str, Any]:
+    """What made a judged benchmark; the last file is that of the one who settled, if there is one."""
+    names = [path.name for path in files]
+    words = ["qbench", "annotate", "import", "BENCH", "SHEET", *names[: len(names) - adjudicated], "-o", "JUDGED"]
+    words += ["--adjudicated", names[-1]] if adjudicated else []
+    words += ["--resolve", resolve, "--on-error", on_error]
+    return {
         "judgments": "manual",
         "source": sheet.source,
+        "sheet": sheet.digest,
         "scale": sheet.scale,
-        **judged_by,
+        "answers": [file_digest(path) for path in files],
         "command": shlex.join(words),
         **{name: benchmark.params[name] for name in _KEPT if name in benchmark.params},
-        "counts": counts,
     }
-    key = digest({"benchmark": sheet.source, **judged_by, "version": __version__})
-    done = write_benchmark(replace(made, params=params, digest=key), output, overwrite=overwrite)
-    return Judged(done, counts, written, problems.examples)
 
 
 _KEPT = ("licence", "quantities", "extractor")
@@ -176,7 +178,9 @@ def _of_annotator(one: Answers, sheet: Sheet) -> dict[str, int]:
     mine = {0, *(part[pair] for pair in one.seen)}
     due = sum(number in mine for number in part.values())
     answered = len(one.grades) + len(one.unsure)
-    return {"judged": len(one.grades), "cannot_tell": len(one.unsure), "left_blank": due - answered}
+    counts = {"judged": len(one.grades), "cannot_tell": len(one.unsure), "left_blank": due - answered}
+    # The page saves answers alone; a table without all its rows was cut, or is somebody's half.
+    return {**counts, "rows_missing": due - len(one.seen)} if one.table and due > len(one.seen) else counts
 
 
 def _result(grades: Mapping[Pair, int], sheet: Sheet) -> dict[str, Any]:
@@ -230,7 +234,7 @@ def _write_disagreements(
     name = f"disagreements-{digest([pairs, said])[:6]}"
     table, screen = (output.with_name(f"{output.name}.{name}.{kind}") for kind in ("csv", "html"))
     if not table.exists():
-        write_csv(benchmark, queries, items, table, said)
+        write_csv(benchmark, queries, items, table, {f"by {who}": cells for who, cells in said.items()})
     if not screen.exists():
         lines = {
             pair: [f"{who}: {cells[number]}" for who, cells in said.items() if cells[number]]
@@ -263,7 +267,9 @@ def _unsettled(
         f"{pair[0]}, {pair[1]}: " + " against ".join(told(one, pair) for one in read if pair in one.grades)
         for pair in pairs[:_SHOWN]
     ]
-    kappas = ", ".join(f"{name}: {found['kappa']}" for name, found in agreement.items())
+    kappas = ", ".join(
+        f"{name}: {'undefined' if found['kappa'] is None else found['kappa']}" for name, found in agreement.items()
+    )
     still = "" if final is None else f" and not settled in {final.path.name}"
     return InputError(
         f"{len(pairs)} items are graded differently{still}: {'; '.join(shown)}"

@@ -161,7 +161,7 @@ def export_sheet(
     refuse_foreign(output, KIND, overwrite=overwrite or _is(output, key))
     queries = choose(benchmark, options.split, options.number, options.queries, options.seed)
     queries = with_conditions(benchmark, queries)
-    items, left = _items(benchmark, queries, runs, expansions, options)
+    items, left = _items(benchmark, queries, runs, expansions, options, progress)
     if not items:
         raise InputError("no query has a candidate", value=benchmark.name, remedy="Give runs, or expansions")
     params = {
@@ -241,10 +241,11 @@ def _items(
     runs: Mapping[str, pl.DataFrame],
     expansions: Expansions,
     options: SheetOptions,
+    progress: Progress,
 ) -> tuple[list[Item], int]:
     tolerances, families = Tolerances(options.tolerance), unit_families(benchmark)
     wanted = {query.query_id: widened(query, tolerances, families) for query in queries}
-    found, left = look_up(benchmark, wanted, expansions.lookup, options.most, options.seed)
+    found, left = look_up(benchmark, wanted, expansions.lookup, options.most, options.seed, progress)
     pool = pooled(runs, benchmark, options.depth)
     items = gather(queries, found, pool, annotators=options.annotators, shared=options.shared, seed=options.seed)
     return items, left

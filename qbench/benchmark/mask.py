@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from qbench.errors import InputError, OptionError
 from qbench.store import digest
@@ -60,7 +60,7 @@ def mask_benchmark(benchmark: Benchmark, what: Masked, *, mask: str = MASK) -> B
     source = benchmark_key(benchmark)
     params = {"command": "benchmark mask", "source": source, "masked": what, "mask": mask}
     made = {"documents": len(found), "spans": sum(map(len, found.values()))}
-    kept = {name: benchmark.params[name] for name in ("licence",) if name in benchmark.params}
+    kept: dict[str, Any] = {n: benchmark.params[n] for n in ("licence", "judgments") if n in benchmark.params}
     return replace(
         benchmark,
         corpus=benchmark.corpus.with_columns(text=pl.Series(texts, dtype=pl.String)),

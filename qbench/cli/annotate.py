@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from qbench.cli.benchmark import OnError, Qrels, print_counts
+from qbench.cli.console import note, out, progress
 from qbench.cli.options import Part
+from qbench.cli.test_set import Resolve
 
 if TYPE_CHECKING:
     from qbench.annotation.judged import Judged
@@ -28,26 +31,7 @@ class Scale(StrEnum):
     graded = "graded"
 
 
-class Resolve(StrEnum):
-    """What happens to an item that two annotators grade differently."""
-
-    fail = "fail"
-    first = "first"
-    lowest = "lowest"
-    highest = "highest"
-
-
-class OnError(StrEnum):
-    """What happens at an answer that cannot be used."""
-
-    fail = "fail"
-    skip = "skip"
-
-
 Bench = Annotated[Path, typer.Argument(metavar="BENCH", help="A benchmark, or a BEIR folder as it is.")]
-Qrels = Annotated[
-    str | None, typer.Option(metavar="NAME", help="For a BEIR folder: which qrels/NAME.tsv to use, if it has several.")
-]
 
 
 @app.command()
@@ -97,8 +81,6 @@ def export(
     from qbench.annotation.candidates import load_runs
     from qbench.annotation.sheet import SheetOptions, export_sheet
     from qbench.benchmark.disk import open_benchmark
-    from qbench.cli.benchmark import print_counts
-    from qbench.cli.console import note, progress
     from qbench.generation.expansions import Expansions
 
     options = SheetOptions(
@@ -184,14 +166,14 @@ def import_(
 
 
 def _report(made: Judged, output: Path) -> None:
-    from qbench.cli.benchmark import print_counts
-    from qbench.cli.console import note, out
-
     for example in made.examples:
         note(example)
     print_counts(made.counts)
     grades = made.benchmark.qrels["grade"].value_counts(sort=False).sort("grade").iter_rows()
     shown = ", ".join(f"{count:,} of grade {grade}" for grade, count in grades)
     out().print(f"{output}: {len(made.benchmark.queries):,} queries, {shown}", markup=False)
+    for name, done in made.counts["annotators"].items():
+        if missing := done.get("rows_missing"):
+            note(f"{name}: {missing:,} items of the sheet have no row in this file; is it cut?")
     if made.disagreements:
         note(f"Graded differently: {' and '.join(map(str, made.disagreements))}")

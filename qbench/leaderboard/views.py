@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 DEFAULT_SYSTEMS: tuple[str, ...] = ("BM25", "BM25_filter", "QBM25")
 
-TEST_SET_SYSTEMS: tuple[str, ...] = ("C_s-BM25", "C_q-BM25")
 JUDGED = "Judged@10"
 """The share of a run's first ten documents that somebody judged; shown where what has no judgment is unknown."""
 
+TEST_SET_SYSTEMS: tuple[str, ...] = ("C_s-BM25", "C_q-BM25")
 TEST_SET_MEASURES: tuple[str, ...] = ("Exist@1", "Exist@10", "AP_found@10", "nDCG@10")
 """Those of *Quantity Retrieval*, table 2; AP_found@10 is what its column MAP@10 shows."""
 

@@ -11,6 +11,7 @@ from qbench.annotation.judged import import_answers
 from qbench.annotation.sheet import SheetOptions, export_sheet
 from qbench.benchmark.check import check
 from qbench.benchmark.disk import open_benchmark
+from qbench.benchmark.mask import mask_benchmark
 from qbench.errors import InputError, OptionError
 from qbench.leaderboard.run import run_leaderboard
 from tests.annotation.conftest import GRADES, fill, page_file, rows_of
@@ -88,7 +89,7 @@ def test_two_who_differ_are_measured_and_have_to_settle(bench, sheet, tmp_path):
     assert not out.exists()
     (table,) = tmp_path.glob("judged.disagreements-*.csv")
     (row,) = rows_of(table)
-    assert (row["doc_id"], row["anna"], row["Ben B"], row["grade"]) == ("d01", "0", "1", "")
+    assert (row["doc_id"], row["by anna"], row["by Ben B"], row["grade"]) == ("d01", "0", "1", "")
     (screen,) = tmp_path.glob("judged.disagreements-*.html")
     assert "Ben B: 1" in screen.read_text(encoding="utf-8")
 
@@ -162,7 +163,7 @@ def spoil(sheet, path, change):
         ),
         (
             lambda lines: [*lines, lines[1].rpartition(",")[0][:-1] + "?,"],
-            r"a\.csv:11: two answers for one item \(\d and \?\) \(found .*\)\. Keep one of them",
+            r"a\.csv:11: two answers for one item, \d and \? \(found .*\)\. Keep one of them",
             "two answers for one item",
         ),
         (
@@ -172,7 +173,7 @@ def spoil(sheet, path, change):
         ),
         (
             lambda lines: [lines[0], lines[1].replace(".,", "!,"), *lines[2:]],
-            r"a\.csv:2: this is not the text that the sheet has for q., d..",
+            r"a\.csv:2: this is not the text that the sheet has for these ids",
             "text changed",
         ),
     ],
@@ -281,5 +282,29 @@ def test_the_leaderboard_says_what_share_was_judged(bench, sheet, tmp_path):
     assert board.measures[-1] == "Judged@10"
     shares = board.scores.filter(measure="Judged@10")["value"].to_list()
     assert 0 < max(shares) < 1
+    masked = run_leaderboard(
+        mask_benchmark(judged, "values"), ["BM25"], output=tmp_path / "masked", resamples=100, buckets=False
+    )
+    assert "Judged@10" in masked.measures
     strict = run_leaderboard(bench, ["BM25"], output=tmp_path / "strict", resamples=100, buckets=False)
     assert "Judged@10" not in strict.measures
+
+
+def test_a_table_cut_between_two_rows_is_counted(bench, sheet, tmp_path):
+    whole = fill(sheet, tmp_path / "whole.csv")
+    path = spoil(sheet, tmp_path / "a.csv", lambda lines: lines[:5])
+    made = import_answers(bench, sheet, [whole, path], tmp_path / "judged")
+    assert made.counts["annotators"]["a"] == {"judged": 4, "cannot_tell": 0, "left_blank": 5, "rows_missing": 5}
+
+
+def test_a_name_can_be_no_formula_and_no_column_of_the_sheet(bench, sheet, tmp_path):
+    anna = fill(sheet, tmp_path / "anna.csv")
+    for number, name in enumerate(("grade", "=1+1", "a\u202eb\x1b[31m")):
+        ben = page_file(sheet, tmp_path / "ben.json", complete(sheet, {("q4", "d01"): 1}), name)
+        with pytest.raises(InputError, match="graded differently") as caught:
+            import_answers(bench, sheet, [anna, ben], tmp_path / str(number))
+        assert "\x1b" not in str(caught.value)
+        (table,) = tmp_path.glob(f"{number}.disagreements-*.csv")
+        (row,) = rows_of(table)
+        assert row["grade"] == ""
+        assert not any(cell.startswith("=") for cell in [*row, *row.values()])
