@@ -131,6 +131,8 @@ def expand_concepts(
     tell_spent(asking, found.made["asked by"])
     if rejected is not None and found.new:
         write_rejected(rejected, found.rejected)
+    elif rejected is not None:
+        console.note(f"{rejected} is not written; remove {output} and run the same again, which asks nobody")
     _report(found, output)
 
 

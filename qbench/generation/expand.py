@@ -291,6 +291,8 @@ def _there(output: Path, key: str, overwrite: bool) -> dict[str, Any] | None:
     """The record of a file that is there already and was made by the same; None where it has to be made."""
     if not output.exists():
         return None
+    if output.is_dir():
+        raise OptionError("a folder, and a file is needed", file=output, remedy="Choose a name such as names.tsv")
     try:
         found = Expansions.load(output)
     except InputError:
