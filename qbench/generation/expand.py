@@ -6,7 +6,7 @@ The result is one TSV file that `qbench gen-queries --expansions` reads; its com
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -109,9 +109,12 @@ def wanted_concepts(index: Index, options: ExpansionOptions = ExpansionOptions()
     return [Wanted(concept, tuple(units[concept][:UNITS_SHOWN])) for concept in sorted(chosen)]
 
 
-def _listed(path: Path, known: set[str]) -> set[str]:
-    """The concepts in a user's file: the first cell of each line."""
-    found = set()
+def _listed(path: Path, concepts: Iterable[str]) -> set[str]:
+    """The concepts in a user's file, whatever their case: the first cell of each line."""
+    known: dict[str, list[str]] = {}
+    for concept in concepts:
+        known.setdefault(concept.lower(), []).append(concept)
+    found: set[str] = set()
     for number, line in enumerate(read_text(path, "concepts").splitlines(), start=1):
         concept = " ".join(line.split("\t")[0].lower().split())
         if not concept or line.startswith("#"):
@@ -119,7 +122,7 @@ def _listed(path: Path, known: set[str]) -> set[str]:
         if concept not in known:
             remedy = "`qbench index show` lists the concepts of an index"
             raise InputError("the index has no such concept", file=path, line=number, value=concept, remedy=remedy)
-        found.add(concept)
+        found.update(known[concept])
     if not found:
         raise InputError("no concept in this file", file=path, remedy="Write one a line")
     return found
@@ -178,9 +181,9 @@ def _asked(
 
     heard = ask_until(asking, [one.slots(options.names) for one in wanted], good, progress)
     general = _too_general(names, options.shared)
-    place = {one.concept: i for i, one in enumerate(wanted)}
-    rejected += [(place[concept], name, GENERAL) for name in general for concept in names if name in names[concept]]
-    rows = [(one.concept, name) for one in wanted for name in names.get(one.concept, ()) if name not in general]
+    for i, one in enumerate(wanted):
+        rejected += [(i, name, GENERAL) for name in names.get(one.concept, ()) if name in general]
+    rows = _rows(wanted, names, general)
     made = {
         "by": "model",
         "key": key,
@@ -236,7 +239,7 @@ def expand_from_table(
     names = {concept: found[: options.names] for concept, found in names.items()}
     general = _too_general(names, options.shared)
     rejected[GENERAL] = sum(name in general for found in names.values() for name in found)
-    rows = [(one.concept, name) for one in wanted for name in names[one.concept] if name not in general]
+    rows = _rows(wanted, names, general)
     if not rows:
         raise InputError(
             "the table names no concept of this index",
@@ -249,6 +252,7 @@ def expand_from_table(
         "key": key,
         "table": source.name,
         "table digest": file_digest(source),
+        **({"from": {**given.made, "edited since": given.edited}} if given.made else {}),
         "index": index.manifest.digest,
         **_counts(wanted, rows),
         "rejected": dict(sorted((+rejected).items())),
@@ -312,6 +316,15 @@ def _there(output: Path, key: str, overwrite: bool) -> dict[str, Any] | None:
 def _too_general(names: Mapping[str, Sequence[str]], most: int) -> set[str]:
     counts = Counter(name for found in names.values() for name in found)
     return {name for name, count in counts.items() if count > most}
+
+
+def _rows(wanted: Sequence[Wanted], names: Mapping[str, Sequence[str]], general: set[str]) -> list[tuple[str, str]]:
+    """(concept, name) as they are read back: concepts that differ in case alone are one."""
+    table: dict[str, list[str]] = {}
+    for one in wanted:
+        found = [name for name in names.get(one.concept, ()) if name not in general]
+        table.setdefault(one.concept.lower(), []).extend(found)
+    return Expansions(table).pairs()
 
 
 def _counts(wanted: Sequence[Wanted], rows: Sequence[tuple[str, str]]) -> dict[str, Any]:
