@@ -106,7 +106,7 @@ def test_a_server_that_takes_no_schema_is_told_of(web):
 
 def test_names_from_a_table_need_no_model(web, tmp_path):
     (tmp_path / "mine.tsv").write_text(EXPANSIONS)
-    result = expand("--expander", "table", "--table", "mine.tsv", "--names", "2")
+    result = expand("--expander", "table", "--table", "mine.tsv")
     assert result.stdout == "11 of 12 concepts have other names, 12 in all\n"
     assert Expansions.load(tmp_path / "names.tsv").lookup("net income") == ("profit", "earnings")
     assert not web.seen

@@ -248,6 +248,11 @@ def test_a_table_names_concepts_without_a_model(index, tmp_path, expansions_file
         {"beyond the number of names": 1},
     )
     assert not expand_from_table(index, path, expansions_file, ExpansionOptions(names=1)).new
+    shared = tmp_path / "shared.tsv"
+    shared.write_text("revenue\tmoney\nnet income\tmoney\nheadcount\tstaff\n")
+    assert expand_from_table(index, tmp_path / "all.tsv", shared).made["names"] == 3
+    few = expand_from_table(index, tmp_path / "few.tsv", shared, ExpansionOptions(shared=1)).made
+    assert (few["names"], few["rejected"]) == (1, {c.GENERAL: 2})
     folder = tmp_path / "corpus"
     folder.mkdir()
     (folder / "expansions.tsv").write_text("revenue\tturnover\nsomething else\tno matter\n")
