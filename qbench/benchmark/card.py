@@ -166,6 +166,8 @@ def _models(params: Mapping[str, Any]) -> list[str]:
     said = []
     for name, part in (("expansions", "Other names of concepts"), ("rewriting", "The words of rewritten queries")):
         made = params.get(name)
+        while isinstance(made, Mapping) and isinstance(made.get("from"), Mapping):  # a table that a model wrote
+            made = {**made["from"], "edited since": made.get("edited since") or made["from"].get("edited since")}
         if isinstance(made, Mapping) and made.get("model"):
             prompt = f"{made.get('prompt')} version {made.get('prompt version')}"
             said.append(

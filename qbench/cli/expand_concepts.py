@@ -52,7 +52,9 @@ def expand_concepts(
     prompt: Annotated[
         str, typer.Option(help="What the model is told: general, finance, medical, products, or a TOML file.")
     ] = "general",
-    names: Annotated[int, typer.Option(min=1, help="Names of each concept, at most.")] = 1,
+    names: Annotated[
+        int | None, typer.Option(min=1, help="Names of each concept, at most. Default: 1 of a model, all of a table.")
+    ] = None,
     min_sentences: Annotated[
         int, typer.Option(min=2, help="Sentences that a concept needs, as in `qbench gen-queries`.")
     ] = 5,
@@ -61,8 +63,12 @@ def expand_concepts(
     ] = None,
     concepts: Annotated[Path | None, typer.Option(help="Name only the concepts in this file, one a line.")] = None,
     shared: Annotated[
-        int, typer.Option(min=1, help="Names that more concepts share are dropped: they are too general.")
-    ] = 20,
+        int | None,
+        typer.Option(
+            min=1,
+            help="Names that more concepts share are dropped as too general. Default: 20 with a model, else no limit.",
+        ),
+    ] = None,
     temperature: Temperature = 1.0,
     seed: ModelSeed = 13,
     max_tokens: MaxTokens = 400,
@@ -131,6 +137,8 @@ def expand_concepts(
     tell_spent(asking, found.made["asked by"])
     if rejected is not None and found.new:
         write_rejected(rejected, found.rejected)
+    elif rejected is not None:
+        console.note(f"{rejected} is not written; remove {output} and run the same again, which asks nobody")
     _report(found, output)
 
 

@@ -6,7 +6,7 @@ The result is one TSV file that `qbench gen-queries --expansions` reads; its com
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from qbench.llm.prompts import Slots
 
 UNITS_SHOWN = 3
+NAMES, SHARED = 1, 20
+"""Of a model, where the user does not say."""
 SYNTH_TABLE = "expansions.tsv"
 """The table that `qbench synth` writes into a corpus."""
 
@@ -36,24 +38,30 @@ class ExpansionOptions:
     """Which concepts get names, and how many.
 
     Attributes:
-        names: of each concept, at most.
+        names: of each concept, at most; None for one of a model, and for all of a table.
         min_sentences: concepts that `gen-queries` asks about with the same value.
         max_concepts: only so many, those with the most sentences; None for all.
         concepts: a file of concepts, one a line; only these. None for all.
-        shared: a name that more concepts have is too general: it would tie them all into one group.
+        shared: a name that more concepts have is too general: it would tie them all into one group. None for 20 with a
+            model, and for no limit with a table.
     """
 
-    names: int = 1
+    names: int | None = None
     min_sentences: int = 5
     max_concepts: int | None = None
     concepts: Path | None = None
-    shared: int = 20
+    shared: int | None = None
 
     def __post_init__(self) -> None:
         for name, least in (("names", 1), ("min_sentences", 2), ("max_concepts", 1), ("shared", 1)):
             value = getattr(self, name)
             if value is not None and value < least:
                 raise OptionError(f"{name.replace('_', ' ')} must be at least {least}", value=value)
+
+    @property
+    def of_model(self) -> tuple[int, int]:
+        """Names, and how many concepts may share one, where a model gives them."""
+        return self.names or NAMES, self.shared or SHARED
 
 
 @dataclass(frozen=True)
@@ -109,9 +117,12 @@ def wanted_concepts(index: Index, options: ExpansionOptions = ExpansionOptions()
     return [Wanted(concept, tuple(units[concept][:UNITS_SHOWN])) for concept in sorted(chosen)]
 
 
-def _listed(path: Path, known: set[str]) -> set[str]:
-    """The concepts in a user's file: the first cell of each line."""
-    found = set()
+def _listed(path: Path, concepts: Iterable[str]) -> set[str]:
+    """The concepts in a user's file, whatever their case: the first cell of each line."""
+    known: dict[str, list[str]] = {}
+    for concept in concepts:
+        known.setdefault(concept.lower(), []).append(concept)
+    found: set[str] = set()
     for number, line in enumerate(read_text(path, "concepts").splitlines(), start=1):
         concept = " ".join(line.split("\t")[0].lower().split())
         if not concept or line.startswith("#"):
@@ -119,7 +130,7 @@ def _listed(path: Path, known: set[str]) -> set[str]:
         if concept not in known:
             remedy = "`qbench index show` lists the concepts of an index"
             raise InputError("the index has no such concept", file=path, line=number, value=concept, remedy=remedy)
-        found.add(concept)
+        found.update(known[concept])
     if not found:
         raise InputError("no concept in this file", file=path, remedy="Write one a line")
     return found
@@ -163,24 +174,25 @@ def _asked(
 ) -> Expanded:
     """Ask, check, write."""
     wanted = wanted_concepts(index, options)
+    most, shared = options.of_model
     judge = _judge(index, asking)
     names: dict[str, list[str]] = {}
     rejected: list[tuple[int, str, str]] = []
 
     def good(i: int, answer: Any, attempt: int) -> bool:
         texts, problem = texts_of(answer, asking.server.prompt.answer)
-        kept, others = judge.judge(wanted[i].concept, texts, options.names)
+        kept, others = judge.judge(wanted[i].concept, texts, most)
         rejected.extend((i, name, reason) for name, reason in others)
         if problem is not None:
             rejected.append((i, "", problem))
         names[wanted[i].concept] = kept
         return bool(kept)
 
-    heard = ask_until(asking, [one.slots(options.names) for one in wanted], good, progress)
-    general = _too_general(names, options.shared)
-    place = {one.concept: i for i, one in enumerate(wanted)}
-    rejected += [(place[concept], name, GENERAL) for name in general for concept in names if name in names[concept]]
-    rows = [(one.concept, name) for one in wanted for name in names.get(one.concept, ()) if name not in general]
+    heard = ask_until(asking, [one.slots(most) for one in wanted], good, progress)
+    general = _too_general(names, shared)
+    for i, one in enumerate(wanted):
+        rejected += [(i, name, GENERAL) for name in names.get(one.concept, ()) if name in general]
+    rows = _rows(wanted, names, general)
     made = {
         "by": "model",
         "key": key,
@@ -197,7 +209,8 @@ def _asked(
 
 def expansion_forecast(index: Index, asking: Asking, options: ExpansionOptions = ExpansionOptions()) -> Estimate:
     """What `expand_concepts` would ask that the recording does not know yet; errors as there."""
-    return forecast(asking, [one.slots(options.names) for one in wanted_concepts(index, options)])
+    most, _ = options.of_model
+    return forecast(asking, [one.slots(most) for one in wanted_concepts(index, options)])
 
 
 def expand_from_table(
@@ -214,7 +227,7 @@ def expand_from_table(
         index: its concepts are named.
         output: the TSV file.
         table: concept, tab, name on each line (or JSON, as for `gen-queries`); or the folder of a corpus that
-            `qbench synth` made, which holds one. Whoever wrote it answers for the names: only their number is limited.
+            `qbench synth` made, which holds one. Whoever wrote it answers for the names.
         options: which concepts, how many names.
         overwrite: replace another file, or one that was edited.
 
@@ -232,11 +245,11 @@ def expand_from_table(
         return Expanded(there, new=False)
     wanted = wanted_concepts(index, options)
     names = {one.concept: list(given.lookup(one.concept)) for one in wanted}
-    rejected = Counter({"beyond the number of names": sum(max(len(n) - options.names, 0) for n in names.values())})
-    names = {concept: found[: options.names] for concept, found in names.items()}
-    general = _too_general(names, options.shared)
-    rejected[GENERAL] = sum(name in general for found in names.values() for name in found)
-    rows = [(one.concept, name) for one in wanted for name in names[one.concept] if name not in general]
+    kept = {concept: found[: options.names] for concept, found in names.items()}
+    rejected = Counter({"beyond the number of names": sum(map(len, names.values())) - sum(map(len, kept.values()))})
+    general = set() if options.shared is None else _too_general(kept, options.shared)
+    rejected[GENERAL] = sum(name in general for found in kept.values() for name in found)
+    rows = _rows(wanted, kept, general)
     if not rows:
         raise InputError(
             "the table names no concept of this index",
@@ -249,6 +262,7 @@ def expand_from_table(
         "key": key,
         "table": source.name,
         "table digest": file_digest(source),
+        **({"from": {**given.made, "edited since": given.edited}} if given.made else {}),
         "index": index.manifest.digest,
         **_counts(wanted, rows),
         "rejected": dict(sorted((+rejected).items())),
@@ -291,6 +305,8 @@ def _there(output: Path, key: str, overwrite: bool) -> dict[str, Any] | None:
     """The record of a file that is there already and was made by the same; None where it has to be made."""
     if not output.exists():
         return None
+    if output.is_dir():
+        raise OptionError("a folder, and a file is needed", file=output, remedy="Choose a name such as names.tsv")
     try:
         found = Expansions.load(output)
     except InputError:
@@ -310,6 +326,15 @@ def _there(output: Path, key: str, overwrite: bool) -> dict[str, Any] | None:
 def _too_general(names: Mapping[str, Sequence[str]], most: int) -> set[str]:
     counts = Counter(name for found in names.values() for name in found)
     return {name for name, count in counts.items() if count > most}
+
+
+def _rows(wanted: Sequence[Wanted], names: Mapping[str, Sequence[str]], general: set[str]) -> list[tuple[str, str]]:
+    """(concept, name) as they are read back: concepts that differ in case alone are one."""
+    table: dict[str, list[str]] = {}
+    for one in wanted:
+        found = [name for name in names.get(one.concept, ()) if name not in general]
+        table.setdefault(one.concept.lower(), []).extend(found)
+    return Expansions(table).pairs()
 
 
 def _counts(wanted: Sequence[Wanted], rows: Sequence[tuple[str, str]]) -> dict[str, Any]:

@@ -61,7 +61,9 @@ def test_names_are_written_counted_and_replayed_without_a_key(web, tmp_path, mon
     assert len((tmp_path / "rejected.tsv").read_text().splitlines()) == 13
     written = (tmp_path / "names.tsv").read_bytes()
     monkeypatch.delenv("OPENAI_API_KEY")
-    assert "is there already, made from the same" in expand("--model", "m").stderr
+    there = expand("--model", "m", "--rejected", "more.tsv")
+    assert "names.tsv is there already, made from the same" in there.stderr
+    assert "more.tsv is not written; remove names.tsv" in there.stderr
     again = run("index", "-o", "again.tsv", "--model", "m", "--recording", "names.answers.sqlite", "--replay")
     assert "Asked of servers" not in again.stderr
     assert (tmp_path / "again.tsv").read_bytes() == written
@@ -104,7 +106,7 @@ def test_a_server_that_takes_no_schema_is_told_of(web):
 
 def test_names_from_a_table_need_no_model(web, tmp_path):
     (tmp_path / "mine.tsv").write_text(EXPANSIONS)
-    result = expand("--expander", "table", "--table", "mine.tsv", "--names", "2")
+    result = expand("--expander", "table", "--table", "mine.tsv")
     assert result.stdout == "11 of 12 concepts have other names, 12 in all\n"
     assert Expansions.load(tmp_path / "names.tsv").lookup("net income") == ("profit", "earnings")
     assert not web.seen
@@ -121,6 +123,7 @@ def test_names_from_a_table_need_no_model(web, tmp_path):
         (("--model", "m", "--base-url", "ftp://x"), "no address of a server"),
         (("--model", "m", "--budget", "1 money"), "a budget of money needs prices"),
         (("--model", "m", "--replay"), "no such recording"),
+        (("--model", "m", "-o", "index", "--overwrite"), "a folder, and a file is needed"),
         (("--model", "m", "--concepts", "none.txt"), "no such concepts file"),
         (("--model", "m", "--prices", "none.toml"), "no such prices file"),
     ],

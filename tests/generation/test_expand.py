@@ -193,6 +193,8 @@ def test_a_part_of_the_concepts(index, web, tmp_path):
     few = wanted_concepts(index, ExpansionOptions(max_concepts=2))
     assert len(few) == 2
     listed = tmp_path / "list.txt"
+    everything = [one.concept for one in wanted_concepts(index)]
+    assert everything == sorted(NAMES)
     listed.write_text("# mine\nRevenue\n\n headcount \tanything\n")
     assert [one.concept for one in wanted_concepts(index, ExpansionOptions(concepts=listed))] == [
         "headcount",
@@ -246,6 +248,11 @@ def test_a_table_names_concepts_without_a_model(index, tmp_path, expansions_file
         {"beyond the number of names": 1},
     )
     assert not expand_from_table(index, path, expansions_file, ExpansionOptions(names=1)).new
+    shared = tmp_path / "shared.tsv"
+    shared.write_text("revenue\tmoney\nnet income\tmoney\nheadcount\tstaff\n")
+    assert expand_from_table(index, tmp_path / "all.tsv", shared).made["names"] == 3
+    few = expand_from_table(index, tmp_path / "few.tsv", shared, ExpansionOptions(shared=1)).made
+    assert (few["names"], few["rejected"]) == (1, {c.GENERAL: 2})
     folder = tmp_path / "corpus"
     folder.mkdir()
     (folder / "expansions.tsv").write_text("revenue\tturnover\nsomething else\tno matter\n")
@@ -276,5 +283,10 @@ def test_a_benchmark_says_who_named_its_concepts(index, web, tmp_path):
     assert "were edited" not in card
     assert KEY not in card + (tmp_path / "bench" / "manifest.json").read_text()
     path.write_text(path.read_text() + "revenue\tmy own name\n")
+    taken = tmp_path / "taken.tsv"
+    expand_from_table(index, taken, path)
+    card = (generate(index, tmp_path / "bench3", replace(options, expansions=taken)) / "README.md").read_text()
+    assert "written by the model some\\-model" in card
+    assert "The file of names was edited since." in card
     card = (generate(index, tmp_path / "bench2", replace(options, seed=2)) / "README.md").read_text()
     assert "The file of names was edited since." in card
