@@ -15,7 +15,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +153,7 @@ _MAKERS = {
     "descriptions": "describe",
     "pairs": "mine-paraphrases",
     "test set": "test-set make",
+    "publication": "publish",
     "description-parser": "train description-parser",
 }
 
@@ -252,6 +253,18 @@ def drafting(
         yield draft
         draft.seal()
         _swap(partial, folder)
+
+
+def restate(folder: Path, kind: str, key: str, params: Mapping[str, Any]) -> None:
+    """Give a finished artefact other parameters and their key, where its files are what those would make too.
+
+    Raises:
+        BusyError: another process is writing there.
+    """
+    folder = folder.absolute()
+    with locked(folder):
+        manifest = read_manifest(folder, kind)
+        write_json(folder / MANIFEST, {**asdict(manifest), "digest": key, "params": dict(params)})
 
 
 def finished(folder: Path, kind: str, key: str) -> bool:

@@ -10,9 +10,9 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "qbench"
 ROOMS = [
-    "errors", "store", "randomness", "progress", "resources", "pages", "llm", "quantities", "corpora", "index",
+    "errors", "store", "randomness", "progress", "resources", "pages", "licences", "llm", "quantities", "corpora", "index",
     "benchmark", "generation", "synth", "scoring", "models", "retrieval", "evaluation", "mining",
-    "training", "leaderboard", "cli",
+    "training", "leaderboard", "publishing", "cli",
 ]  # fmt: skip
 """From the ground up; a room imports only rooms that stand before it."""
 FILES = sorted(PACKAGE.rglob("*.py"))

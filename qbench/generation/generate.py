@@ -119,6 +119,8 @@ def _params(index: Index, options: GenerationOptions, counts: dict[str, Any]) ->
         "extractor": index.manifest.params["extractor"],
         "seed": options.seed,
         "options": options.key(),
+        **{name: index.manifest.params[name] for name in ("licence",) if name in index.manifest.params},
+        "corpus": {name: index.manifest.params[name] for name in ("source", "content")},
         "counts": counts,
     }
 

@@ -141,6 +141,8 @@ def describe(
     key = get_parser(parser.name, folder=parser.folder, spacy_model=model).key()
     params = {"index": source.manifest.digest, "source": source.manifest.params.get("source"), "parser": key}
     params["version"] = __version__
+    if "licence" in source.manifest.params:
+        params["licence"] = source.manifest.params["licence"]
     name = digest(params)
     if finished(folder, DESCRIPTIONS_KIND, name):
         return Descriptions.open(folder)
