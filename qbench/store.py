@@ -185,7 +185,10 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 class Draft:
-    """An artefact being made. Write files into `folder`; `counts` goes into the manifest."""
+    """An artefact being made. Write files into `folder`; `counts` goes into the manifest.
+
+    `version` is that of the qbench that made it, where it is not this one.
+    """
 
     def __init__(self, folder: Path, kind: str, key: str, params: Mapping[str, Any]) -> None:
         self.folder = folder
@@ -193,6 +196,7 @@ class Draft:
         self.key = key
         self.params = dict(params)
         self.counts: dict[str, Any] = {}
+        self.version = ""
 
     def seal(self) -> None:
         """Write the manifest; scratch files and folders (names starting with a dot) are removed first."""
@@ -215,7 +219,7 @@ class Draft:
                 "params": self.params,
                 "counts": self.counts,
                 "files": files,
-                "version": __version__,
+                "version": self.version or __version__,
             },
         )
 

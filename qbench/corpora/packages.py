@@ -106,8 +106,8 @@ def _card_licence(name: str) -> str:
     except Exception:  # no network, or no right to look: the data came from the cache, and nobody stated a licence
         return ""
     stated = getattr(card, "license", None)
-    if stated == "other" and getattr(card, "license_name", None):
-        stated = card.license_name
+    if stated == "other":
+        stated = getattr(card, "license_name", None) or stated
     return str(stated) if isinstance(stated, str) else ""
 
 

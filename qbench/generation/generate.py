@@ -120,7 +120,7 @@ def _params(index: Index, options: GenerationOptions, counts: dict[str, Any]) ->
         "seed": options.seed,
         "options": options.key(),
         **{name: index.manifest.params[name] for name in ("licence",) if name in index.manifest.params},
-        "corpus": {name: index.manifest.params[name] for name in ("source", "content")},
+        "corpus": {name: index.manifest.params[name] for name in ("source", "content", "reading")},
         "counts": counts,
     }
 

@@ -144,6 +144,7 @@ def describe(
     if "licence" in source.manifest.params:
         params["licence"] = source.manifest.params["licence"]
     name = digest(params)
+    params["corpus"] = {name: source.manifest.params.get(name) for name in ("source", "content", "reading")}
     if finished(folder, DESCRIPTIONS_KIND, name):
         return Descriptions.open(folder)
     with drafting(folder, DESCRIPTIONS_KIND, name, params, overwrite=overwrite) as draft:

@@ -168,6 +168,8 @@ def mine_paraphrases(
     if "licence" in source.manifest.params:
         params["licence"] = source.manifest.params["licence"]
     key = digest(params)
+    if "corpus" in source.manifest.params:
+        params["corpus"] = source.manifest.params["corpus"]
     if finished(folder, PAIRS_KIND, key):
         return Pairs.open(folder)
     table = source.read()
