@@ -10,8 +10,8 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "qbench"
 ROOMS = [
-    "errors", "store", "randomness", "progress", "resources", "pages", "licences", "llm", "quantities", "corpora", "index",
-    "benchmark", "generation", "synth", "scoring", "models", "retrieval", "evaluation", "mining",
+    "errors", "store", "randomness", "progress", "resources", "pages", "licences", "llm", "quantities", "corpora",
+    "index", "benchmark", "generation", "synth", "scoring", "models", "retrieval", "evaluation", "mining",
     "training", "leaderboard", "publishing", "cli",
 ]  # fmt: skip
 """From the ground up; a room imports only rooms that stand before it."""
@@ -66,6 +66,8 @@ HEAVY = (
     "sentence_transformers",
     "openai",
     "sqlite3",
+    "matplotlib",
+    "huggingface_hub",
 )
 
 

@@ -11,11 +11,16 @@ from typing import Any
 from qbench.benchmark import card as parts
 from qbench.benchmark.disk import KIND as BENCHMARK
 from qbench.licences import Licence
-from qbench.mining.types import PAIRS_KIND
+from qbench.mining.types import DESCRIPTIONS_KIND, PAIRS_KIND
 from qbench.publishing.contents import ABOUT, METHODS, Contents
 
 PICTURE = "distributions.png"
 
+_COUNTED = {
+    BENCHMARK: "## Left out, and worth knowing",
+    PAIRS_KIND: "## Counts of the mining",
+    DESCRIPTIONS_KIND: "## Counts of the descriptions",
+}
 _TASKS = {BENCHMARK: "text-retrieval", PAIRS_KIND: "sentence-similarity"}
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"), (10**7, "1M<n<10M"))
 
@@ -76,7 +81,7 @@ def published_card(contents: Contents, facts: Facts) -> str:
         _loading(contents, facts),
         "## How it was made",
         _made(contents),
-        *(["## Left out, and worth knowing", parts.left_out(contents.left_out)] if contents.left_out else []),
+        *([_COUNTED[contents.kind], parts.left_out(contents.left_out)] if contents.left_out else []),
         *(["## Checks of the labels", contents.checked] if contents.checked else []),
         *contents.examples,
         "## Limits",
