@@ -210,12 +210,15 @@ def _write_tables(
             shutil.copyfile(artefact / name, own / name)
     # As it is, so that it comes back as it was; it names the digests of what is withheld as well.
     shutil.copyfile(artefact / MANIFEST, own / MANIFEST)
-    for config, table in contents.tables.items():
-        path = own / f"{table}.parquet"
+    shown = {config: own / f"{table}.parquet" for config, table in contents.tables.items()}
+    shown |= {path.stem: path for path in sorted((folder / WITHHELD).glob("*.parquet"))}
+    for config, path in shown.items():
         scan = pl.scan_parquet(path, glob=False)
         columns = scan.collect_schema().names()
         rows = int(scan.select(pl.len()).collect().item())
-        configs.append(Config(config, {config: [f"{OWN}/{path.name}"]}, {config: rows}, columns))
+        if rows:
+            files = {config: [path.relative_to(folder).as_posix()]}
+            configs.append(Config(config, files, {config: rows}, columns))
     return configs
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from qbench.benchmark.export import triple_texts
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -55,19 +57,6 @@ def benchmark_views(benchmark: Benchmark, *, texts: bool = True) -> Views:
         corpus = benchmark.corpus.select(pl.col("doc_id").alias("_id"), "title", "text")
         views = {"corpus": {"corpus": corpus}, **views, "triples": _by_split(triple_texts(benchmark))}
     return {name: kept for name, splits in views.items() if (kept := {s: f for s, f in splits.items() if f.height})}
-
-
-def triple_texts(benchmark: Benchmark) -> pl.DataFrame:
-    """The benchmark's triples as texts: anchor (the query), positive, negative, split."""
-    import polars as pl
-
-    texts = benchmark.samples.select("sample_id", "text")
-    queries = benchmark.query_table().select("query_id", "split", anchor="text")
-    found = benchmark.triples.join(queries, on="query_id", how="inner", maintain_order="left")
-    for side in ("positive", "negative"):
-        named = texts.rename({"sample_id": f"{side}_id", "text": side})
-        found = found.join(named, on=f"{side}_id", how="inner", maintain_order="left")
-    return found.select(pl.col("anchor"), "positive", "negative", "split")
 
 
 def pair_views(pairs: pl.DataFrame, descriptions: pl.DataFrame) -> Views:
