@@ -114,6 +114,7 @@ def _key(index: Index, options: GenerationOptions) -> str:
 def _params(index: Index, options: GenerationOptions, counts: dict[str, Any]) -> dict[str, Any]:
     return {
         "generator": "gen-queries",
+        "command": options.command(),
         "index": index.manifest.digest,
         "quantities": "gold" if index.given else "extracted",
         "extractor": index.manifest.params["extractor"],

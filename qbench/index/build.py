@@ -190,7 +190,8 @@ def _state_licence(folder: Path, key: str, params: dict[str, Any]) -> None:
     if not (folder / MANIFEST).is_file():
         return
     manifest = read_manifest(folder)
-    bare = [{name: value for name, value in one.items() if name != "licence"} for one in (manifest.params, params)]
+    # Compared as JSON, which knows no tuples.
+    bare = [digest({name: one[name] for name in one if name != "licence"}) for one in (manifest.params, params)]
     if manifest.kind == KIND and manifest.digest != key and bare[0] == bare[1]:
         restate(folder, KIND, key, params)
 

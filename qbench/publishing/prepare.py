@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from qbench.benchmark.disk import CARD, open_benchmark
 from qbench.benchmark.disk import KIND as BENCHMARK
-from qbench.errors import OptionError
+from qbench.errors import InputError, OptionError
 from qbench.licences import UNKNOWN, Licence, licence
 from qbench.mining.types import DESCRIPTIONS, PAIRS_KIND
 from qbench.progress import Progress, silent
@@ -102,6 +102,8 @@ def prepare(artefact: Path, output: Path, options: PublishOptions, progress: Pro
         "text_licence": texts,
         "corpus": manifest.params.get("corpus"),
     }
+    if texts is not None and manifest.kind != BENCHMARK:
+        params["row_groups"] = row_groups(artefact / DESCRIPTIONS)
     files = {path: file_digest(artefact / path) for path in manifest.files if (artefact / path).is_file()}
     key = digest({**params, "files": files, "picture": _picture_key(options), "citation": citation, "by": __version__})
     if finished(output, KIND, key):
@@ -168,6 +170,24 @@ def _of_labels(manifest: Manifest, options: PublishOptions) -> Licence:
     if found.refusal is not None:
         raise OptionError("nothing can be published under this licence", value=found.name, remedy="Choose another one")
     return found
+
+
+def row_groups(table: Path) -> list[int] | None:
+    """Rows of each group of a Parquet file that pyarrow wrote, so that it can be written so again; None for polars'.
+
+    Raises:
+        InputError: it is missing, or is no Parquet.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(table) as file:
+            found = file.metadata
+            by_arrow = "parquet-cpp-arrow" in (found.created_by or "")
+            return [found.row_group(n).num_rows for n in range(found.num_row_groups)] if by_arrow else None
+    except (pa.ArrowException, OSError) as fault:
+        raise InputError(f"not a readable Parquet file: {fault}", file=table) from None
 
 
 def _picture_key(options: PublishOptions) -> str | None:

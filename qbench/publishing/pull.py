@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 from qbench.benchmark.disk import CARD, Benchmark, open_benchmark
 from qbench.benchmark.disk import KIND as BENCHMARK
 from qbench.errors import InputError, OptionError
+from qbench.index.merge import table_writer
+from qbench.index.schemas import arrow_schema
 from qbench.mining.describe import Descriptions
 from qbench.mining.pairs import Pairs
-from qbench.mining.types import DESCRIPTIONS, DESCRIPTIONS_KIND, PAIRS_KIND
+from qbench.mining.types import DESCRIPTIONS, DESCRIPTIONS_KIND, PAIRS_KIND, description_schema
 from qbench.progress import Progress, silent
 from qbench.publishing.hub import Hub, check_names
 from qbench.publishing.prepare import KIND, OWN, PLACES, WITHHELD
@@ -168,7 +170,21 @@ def _rebuild(draft: Draft, manifest: Manifest, publication: Manifest, source: st
     else:
         by_id = dict(zip(places["doc_id"], texts, strict=True))
         table = rebuilt_descriptions(_read(folder / DESCRIPTIONS), by_id)
-        table.write_parquet(draft.folder / DESCRIPTIONS, compression="zstd")
+        _write_descriptions(table, draft.folder / DESCRIPTIONS, publication.params.get("row_groups"))
+
+
+def _write_descriptions(table: pl.DataFrame, path: Path, groups: list[int] | None) -> None:
+    """Write the table as it was written: by polars, or by pyarrow in groups of so many rows."""
+    if groups is None:
+        table.write_parquet(path, compression="zstd")
+        return
+    schema = arrow_schema(description_schema())
+    rows = table.to_arrow().cast(schema)
+    start = 0
+    with table_writer(path, schema) as writer:
+        for size in groups:
+            writer.write_table(rows.slice(start, size), row_group_size=size)
+            start += size
 
 
 def _rebuild_benchmark(

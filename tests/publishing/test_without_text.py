@@ -80,9 +80,8 @@ def test_the_same_bytes_come_back(made, tmp_path, kind):
         pull(tmp_path / "out", tmp_path / "back")
     pull(tmp_path / "out", tmp_path / "back", source=made / "corpus.jsonl")
     before, after = files(made / kind), files(tmp_path / "back")
-    for name in (
-        ("report.md", "manifest.json") if kind == "pairs" else ()
-    ):  # the report quotes texts, and is not made again
+    # The report of a mining run quotes texts, and is not made again.
+    for name in ("report.md", "manifest.json") if kind == "pairs" else ():
         before.pop(name)
         after.pop(name, None)
     assert after == before
