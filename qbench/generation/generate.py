@@ -121,7 +121,7 @@ def _params(index: Index, options: GenerationOptions, counts: dict[str, Any]) ->
         "seed": options.seed,
         "options": options.key(),
         **{name: index.manifest.params[name] for name in ("licence",) if name in index.manifest.params},
-        "corpus": {name: index.manifest.params[name] for name in ("source", "content", "reading")},
+        "corpus": {name: index.manifest.params.get(name) for name in ("source", "content", "reading")},
         "counts": counts,
     }
 
