@@ -15,7 +15,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -154,6 +154,7 @@ _MAKERS = {
     "pairs": "mine-paraphrases",
     "test set": "test-set make",
     "sheet": "annotate export",
+    "publication": "publish",
     "description-parser": "train description-parser",
 }
 
@@ -185,7 +186,10 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 class Draft:
-    """An artefact being made. Write files into `folder`; `counts` goes into the manifest."""
+    """An artefact being made. Write files into `folder`; `counts` goes into the manifest.
+
+    `version` is that of the qbench that made it, where it is not this one.
+    """
 
     def __init__(self, folder: Path, kind: str, key: str, params: Mapping[str, Any]) -> None:
         self.folder = folder
@@ -193,6 +197,7 @@ class Draft:
         self.key = key
         self.params = dict(params)
         self.counts: dict[str, Any] = {}
+        self.version = ""
 
     def seal(self) -> None:
         """Write the manifest; scratch files and folders (names starting with a dot) are removed first."""
@@ -215,7 +220,7 @@ class Draft:
                 "params": self.params,
                 "counts": self.counts,
                 "files": files,
-                "version": __version__,
+                "version": self.version or __version__,
             },
         )
 
@@ -253,6 +258,18 @@ def drafting(
         yield draft
         draft.seal()
         _swap(partial, folder)
+
+
+def restate(folder: Path, kind: str, key: str, params: Mapping[str, Any]) -> None:
+    """Give a finished artefact other parameters and their key, where its files are what those would make too.
+
+    Raises:
+        BusyError: another process is writing there.
+    """
+    folder = folder.absolute()
+    with locked(folder):
+        manifest = read_manifest(folder, kind)
+        write_json(folder / MANIFEST, {**asdict(manifest), "digest": key, "params": dict(params)})
 
 
 def finished(folder: Path, kind: str, key: str) -> bool:

@@ -74,16 +74,16 @@ def card(benchmark: Benchmark, name: str, digest: str) -> str:
         str(benchmark.params.get("about") or ABOUT),
         "## What is in it",
         _tables(content),
-        *_breakdowns(content),
+        *breakdowns(content),
         "## How it was made",
-        _made(benchmark, digest),
+        made(benchmark.params, digest),
         "## Left out, and worth knowing",
         left_out(benchmark.params.get("counts") or {}),
-        *_examples(benchmark),
+        *examples(benchmark),
         "## How to read it",
         _reading(benchmark),
         "## Limits",
-        _limits(benchmark),
+        limits(benchmark),
         "## Licence",
         f"{markdown(licence)}. The texts keep the licence of their source; say it here before you share them."
         if licence == "unknown"
@@ -139,7 +139,8 @@ def _tables(content: Mapping[str, Any]) -> str:
     return "\n".join(["| table | rows |", "|---|---:|", *shown])
 
 
-def _breakdowns(content: Mapping[str, Any]) -> list[str]:
+def breakdowns(content: Mapping[str, Any]) -> list[str]:
+    """The nested counts, a line of Markdown each."""
     blocks = []
     for key, counts in content.items():
         if isinstance(counts, Mapping) and counts:
@@ -149,10 +150,11 @@ def _breakdowns(content: Mapping[str, Any]) -> list[str]:
     return ["\n".join(blocks)] if blocks else []
 
 
-def _made(benchmark: Benchmark, digest: str) -> str:
+def made(params: Mapping[str, Any], digest: str) -> str:
+    """How an artefact was made: its digest, the command where it is known, and the parameters."""
     elsewhere = ("about", "counts", "notes", "command")
-    params = {name: value for name, value in benchmark.params.items() if name not in elsewhere}
-    command = benchmark.params.get("command")
+    command = params.get("command")
+    params = {name: value for name, value in params.items() if name not in elsewhere}
     lines = [f"Digest: `{digest}`.", *_models(params)]
     if command:
         lines.append(f"Command:\n\n    {printable(str(command))}")
@@ -196,7 +198,7 @@ def _flat(counts: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, st
             yield f"{prefix}{name}", f"{value:,}" if isinstance(value, int) else markdown(str(value))
 
 
-def _examples(benchmark: Benchmark) -> list[str]:
+def examples(benchmark: Benchmark) -> list[str]:
     """A few queries, spread over the benchmark, each with one relevant document."""
     import polars as pl
 
@@ -226,7 +228,8 @@ def _reading(benchmark: Benchmark) -> str:
     )
 
 
-def _limits(benchmark: Benchmark) -> str:
+def limits(benchmark: Benchmark) -> str:
+    """What the labels of a benchmark cannot tell."""
     lines = []
     made = benchmark.params.get("quantities")
     if benchmark.manual:

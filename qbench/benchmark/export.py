@@ -1,4 +1,4 @@
-"""A benchmark in the layouts that people's tools read: a BEIR folder, or TREC files."""
+"""A benchmark in the layouts that people's tools read: BEIR, TREC, sentence-transformers, ir_datasets."""
 
 from __future__ import annotations
 
@@ -78,6 +78,89 @@ def export_trec(benchmark: Benchmark, folder: str | Path, runs: Mapping[str, pl.
                 raise OptionError("two runs would be written to one file", file=path.name, value=name)
             write_run(run, path, name)
     return _files(Path(folder))
+
+
+def export_sentence_transformers(benchmark: Benchmark, folder: str | Path) -> list[Path]:
+    """Write the training triples as triples.PART.jsonl: one object a line with anchor, positive and negative.
+
+    Returns and errors are as for `export_beir`; besides, a benchmark without triples is refused.
+
+    Args:
+        benchmark: what to write.
+        folder: where to: a new or empty folder. It appears when it is whole.
+    """
+    import polars as pl
+
+    triples = triple_texts(benchmark)
+    if not triples.height:
+        raise InputError(
+            "this benchmark has no triples",
+            value=benchmark.name,
+            remedy="Those of `qbench gen-queries` have; export the judgments of this one with --format beir",
+        )
+    with _whole(Path(folder)) as draft:
+        for split in SPLITS:
+            part = triples.filter(pl.col("split") == split).drop("split")
+            if part.height:
+                _write_lines(draft / f"triples.{split}.jsonl", part.iter_rows(named=True))
+    return _files(Path(folder))
+
+
+def export_ir_datasets(benchmark: Benchmark, folder: str | Path) -> list[Path]:
+    """Write docs.jsonl and, for each part, queries.tsv, qrels and docpairs.tsv: what ir_datasets' formats read.
+
+    Document pairs are the triples whose samples stand in the corpus as they are; changed copies are no documents.
+
+    Returns and errors are as for `export_trec`.
+
+    Args:
+        benchmark: what to write.
+        folder: where to: a new or empty folder. It appears when it is whole.
+    """
+    import polars as pl
+
+    _refuse_ids(benchmark)
+    pairs = _document_pairs(benchmark)
+    with _whole(Path(folder)) as draft:
+        corpus = benchmark.corpus.select("doc_id", "title", "text")
+        _write_lines(draft / "docs.jsonl", corpus.iter_rows(named=True))
+        for split, rows in _judgments_by_part(benchmark):
+            qrels = pl.DataFrame(rows, schema=benchmark.qrels.schema, orient="row")
+            write_qrels(qrels, draft / split / "qrels")
+            asked = benchmark.part(split)
+            write_text(
+                draft / split / "queries.tsv", "".join(f"{q.query_id}\t{' '.join(q.text.split())}\n" for q in asked)
+            )
+            mine = pairs.filter(pl.col("query_id").is_in([query.query_id for query in asked]))
+            if mine.height:
+                lines = ("\t".join(row) + "\n" for row in mine.iter_rows())
+                write_text(draft / split / "docpairs.tsv", "".join(lines))
+    return _files(Path(folder))
+
+
+def _document_pairs(benchmark: Benchmark) -> pl.DataFrame:
+    """query_id, positive and negative document, each pair once."""
+    import polars as pl
+
+    documents = benchmark.samples.filter(pl.col("method") == "original").select("sample_id", "doc_id")
+    found = benchmark.triples
+    for side in ("positive", "negative"):
+        named = documents.rename({"sample_id": f"{side}_id", "doc_id": side})
+        found = found.join(named, on=f"{side}_id", how="inner", maintain_order="left")
+    return found.select("query_id", "positive", "negative").unique(maintain_order=True)
+
+
+def triple_texts(benchmark: Benchmark) -> pl.DataFrame:
+    """The benchmark's triples as texts: anchor (the query), positive, negative, split."""
+    import polars as pl
+
+    texts = benchmark.samples.select("sample_id", "text")
+    queries = benchmark.query_table().select("query_id", "split", anchor="text")
+    found = benchmark.triples.join(queries, on="query_id", how="inner", maintain_order="left")
+    for side in ("positive", "negative"):
+        named = texts.rename({"sample_id": f"{side}_id", "text": side})
+        found = found.join(named, on=f"{side}_id", how="inner", maintain_order="left")
+    return found.select(pl.col("anchor"), "positive", "negative", "split")
 
 
 def stored_runs(folder: str | Path, benchmark: Benchmark) -> dict[str, pl.DataFrame]:

@@ -38,6 +38,8 @@ class Target(StrEnum):
 
     beir = "beir"
     trec = "trec"
+    sentence_transformers = "sentence-transformers"
+    ir_datasets = "ir_datasets"
 
 
 class MaskedPart(StrEnum):
@@ -217,7 +219,7 @@ def relax(
 def export(
     bench: Folder,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="A new or empty folder.")],
-    target: Annotated[Target, typer.Option("--format", help="beir or trec.")] = Target.beir,
+    target: Annotated[Target, typer.Option("--format", help="What to write.")] = Target.beir,
     qrels: Qrels = None,
     runs: Annotated[
         Path | None,
@@ -226,21 +228,29 @@ def export(
         ),
     ] = None,
 ) -> None:
-    """Write a benchmark as a BEIR folder, or its judgments, topics and runs as TREC files.
+    """Write a benchmark in a layout of other tools.
+
+    beir: corpus, queries and judgments. trec: topics, judgments and runs. sentence-transformers: training triples.
+    ir_datasets: documents, queries, judgments and document pairs. `qbench publish` writes Parquet for the hub.
 
     Example: qbench benchmark export bench/ --format trec -o out/
     """
+    from qbench.benchmark import export as to
     from qbench.benchmark.disk import open_benchmark
-    from qbench.benchmark.export import export_beir, export_trec, stored_runs
     from qbench.errors import OptionError
 
-    if target is Target.beir and runs is not None:
-        raise OptionError("a BEIR folder holds no runs", value=str(runs), remedy="Use --format trec")
+    if target is not Target.trec and runs is not None:
+        raise OptionError(f"the format {target.value} holds no runs", value=str(runs), remedy="Use --format trec")
     benchmark = open_benchmark(bench, qrels=qrels)
-    if target is Target.beir:
-        files = export_beir(benchmark, output)
+    if target is Target.trec:
+        files = to.export_trec(benchmark, output, None if runs is None else to.stored_runs(runs, benchmark))
     else:
-        files = export_trec(benchmark, output, None if runs is None else stored_runs(runs, benchmark))
+        write = {
+            Target.beir: to.export_beir,
+            Target.sentence_transformers: to.export_sentence_transformers,
+            Target.ir_datasets: to.export_ir_datasets,
+        }
+        files = write[target](benchmark, output)
     for path in files:
         out().print(str(path), markup=False)
 

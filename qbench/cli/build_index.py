@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from qbench.cli.options import LicenceName
+
 if TYPE_CHECKING:
     from qbench.index.disk import Index
 
@@ -49,6 +51,7 @@ def build_index(
         list[str] | None, typer.Option(help="Field of the text; repeat it to join several. Default: recognised.")
     ] = None,
     title_field: Annotated[str | None, typer.Option(help="Field of the title. Default: recognised.")] = None,
+    licence: LicenceName = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace another index in the output folder.")] = False,
 ) -> None:
     """Read a corpus, extract its quantities, write the concept/unit index.
@@ -60,6 +63,7 @@ def build_index(
     from qbench.cli import console
     from qbench.corpora import ReadOptions
     from qbench.index import build_index as build
+    from qbench.licences import known
     from qbench.quantities.extractors import ExtractorOptions
 
     with console.progress("build-index") as progress:
@@ -70,6 +74,7 @@ def build_index(
             reading=ReadOptions(id_field, tuple(text_field or ()), title_field, tuple(encoding or ["utf-8"])),
             workers=workers,
             on_error=on_error,  # type: ignore[arg-type]  # checked where it is used
+            licence=None if licence is None else known(licence),
             overwrite=overwrite,
             progress=progress,
         )

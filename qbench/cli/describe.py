@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from qbench.cli.options import LicenceName
+
 if TYPE_CHECKING:
     from qbench.mining.describe import Descriptions
 
@@ -35,6 +37,7 @@ def describe(
     on_error: Annotated[
         str, typer.Option(help="Bad rows of a table: skip leaves them out and counts them, fail stops at the first.")
     ] = "skip",
+    licence: LicenceName = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace other descriptions in the output folder.")
     ] = False,
@@ -46,6 +49,8 @@ def describe(
     Example: qbench describe news-index -o news-descriptions
     """
     from qbench.cli import console
+    from qbench.errors import OptionError
+    from qbench.licences import known
     from qbench.mining.describe import ParserOptions
     from qbench.mining.describe import describe as make
     from qbench.mining.tables import import_descriptions
@@ -56,10 +61,15 @@ def describe(
                 source,
                 output,
                 on_error=on_error,  # type: ignore[arg-type]  # checked where it is used
+                licence=None if licence is None else known(licence),
                 overwrite=overwrite,
                 progress=progress,
             )
         else:
+            if licence is not None:
+                raise OptionError(
+                    "an index says its licence itself", value=licence, remedy="State it with build-index --licence"
+                )
             options = ParserOptions(parser, checkpoint, spacy_model)
             found = make(source, output, parser=options, workers=workers, overwrite=overwrite, progress=progress)
     _report(found)

@@ -28,6 +28,8 @@ VERBS: dict[str, str] = {
     "describe": "Index -> what each quantity is, in words.",
     "mine-paraphrases": "Descriptions -> pairs of one fact by equal values.",
     "retrieve-quantity": "A description -> quantity and evidence.",
+    "publish": "Benchmark, pairs or descriptions -> data set of the hub.",
+    "pull": "Data set of the hub -> what was published.",
 }
 """Each verb is `qbench.cli.<verb with underscores>.app`, imported only when it is asked for."""
 

@@ -30,6 +30,15 @@ Measures = Annotated[
 Qrels = Annotated[
     str | None, typer.Option(help="Which judgments of a BEIR folder with several (dl19 for qrels/dl19.tsv).")
 ]
+LicenceName = Annotated[
+    str | None,
+    typer.Option(
+        "--licence",
+        metavar="ID",
+        help="The licence of the texts, for the cards of what is made of them (cc-by-4.0, public-domain, proprietary). "
+        "[default: what the source says]",
+    ),
+]
 Wins = Annotated[bool, typer.Option("--wins", help="Also show on which share of the queries one row beats another.")]
 Page = Annotated[
     Path | None,

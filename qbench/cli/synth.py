@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from qbench.cli.options import LicenceName
+
 if TYPE_CHECKING:
     from qbench.store import Manifest
 
@@ -28,6 +30,7 @@ def synth(
     on_error: Annotated[
         str, typer.Option(help="skip: leave lines out that cannot be read, and count them; fail: stop at the first.")
     ] = "skip",
+    licence: LicenceName = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace another corpus in the output folder.")
     ] = False,
@@ -41,6 +44,7 @@ def synth(
     Example: qbench synth laptops.csv -o laptops-corpus --mapping laptops.toml
     """
     from qbench.cli import console
+    from qbench.licences import known
     from qbench.store import read_manifest
     from qbench.synth.make import KIND, synthesize
 
@@ -52,6 +56,7 @@ def synth(
             seed=seed,
             sentences_per_row=sentences_per_row,
             on_error=on_error,  # type: ignore[arg-type]  # checked where it is used
+            licence=None if licence is None else known(licence),
             overwrite=overwrite,
             progress=progress,
         )

@@ -17,8 +17,10 @@ from qbench.store import file_digest
 class DatasetSource:
     """The splits of a `datasets` data set, memory-mapped from disk."""
 
-    def __init__(self, name: str, splits: dict[str, Any]) -> None:
+    def __init__(self, name: str, splits: dict[str, Any], licence: str = "") -> None:
         self.name = name
+        stated = (getattr(split.info, "license", None) for split in splits.values())
+        self.licence = licence or next((str(one) for one in stated if one), "")
         self.meter = Meter(total=sum(split.num_rows for split in splits.values()))
         self._splits = splits
 
@@ -90,7 +92,23 @@ def open_hub(spec: str) -> DatasetSource:
             file=f"hf:{spec}",
             remedy="Write hf:NAME, hf:NAME:CONFIG, hf:NAME:CONFIG:SPLIT or hf:NAME::SPLIT",
         ) from fault
-    return DatasetSource(name, {split: loaded} if split else _splits(loaded))
+    return DatasetSource(name, {split: loaded} if split else _splits(loaded), _card_licence(name))
+
+
+def _card_licence(name: str) -> str:
+    """What the card of a hub data set says of its licence; "" where there is none, or no one to ask."""
+    import huggingface_hub
+
+    if Path(name).exists():
+        return ""
+    try:
+        card = huggingface_hub.dataset_info(name).card_data
+    except Exception:  # no network, or no right to look: the data came from the cache, and nobody stated a licence
+        return ""
+    stated = getattr(card, "license", None)
+    if stated == "other":
+        stated = getattr(card, "license_name", None) or stated
+    return str(stated) if isinstance(stated, str) else ""
 
 
 def _splits(loaded: Any) -> dict[str, Any]:
@@ -99,6 +117,8 @@ def _splits(loaded: Any) -> dict[str, Any]:
 
 class IrDatasetsSource:
     """The documents of one ir_datasets id."""
+
+    licence = ""  # the package knows none
 
     def __init__(self, name: str, dataset: Any, version: str) -> None:
         self.name = name

@@ -24,10 +24,12 @@ class Source(Protocol):
     Attributes:
         name: for people and for ids; no path.
         meter: how far the reader is.
+        licence: what the source says of its licence; "" where it says nothing.
     """
 
     name: str
     meter: Meter
+    licence: str
 
     def fingerprint(self) -> object:
         """What JSON can say and digests can hold: equal if and only if the content is equal."""
@@ -41,8 +43,16 @@ class Source(Protocol):
 class FileSource:
     """One or more files; `ignored` counts those of a folder whose format is not known."""
 
-    def __init__(self, name: str, files: list[SourceFile], ignored: int = 0, quantities: Path | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        files: list[SourceFile],
+        ignored: int = 0,
+        quantities: Path | None = None,
+        licence: str = "",
+    ) -> None:
         self.name = name
+        self.licence = licence
         self.files = files
         self.ignored = ignored
         self.quantities = quantities
@@ -139,21 +149,23 @@ def _folder(folder: Path) -> Source:
         if manifest.kind != "corpus":
             raise InputError(f"this is a qbench {manifest.kind}, and a corpus is needed", file=folder)
         corpus = folder / "corpus.jsonl"
-        return FileSource(name, [SourceFile(corpus, corpus.name, "json")], quantities=folder / QUANTITIES)
+        files = [SourceFile(corpus, corpus.name, "json")]
+        licence = str(manifest.params.get("licence") or "")
+        return FileSource(name, files, quantities=folder / QUANTITIES, licence=licence)
     for corpus in (folder / "corpus.jsonl", folder / "corpus.jsonl.gz"):
         if corpus.is_file() and (folder / "queries.jsonl").is_file():  # BEIR: its queries are no documents
             return FileSource(name, [SourceFile(corpus, corpus.name, "json")])
-    files, ignored = [], 0
+    found, ignored = [], 0
     for path in _walk(folder):
         kind = kind_of(path)
         if kind is None:
             ignored += 1
         else:
-            files.append(SourceFile(path, path.relative_to(folder).as_posix(), kind))
-    if not files:
+            found.append(SourceFile(path, path.relative_to(folder).as_posix(), kind))
+    if not found:
         message = "no file in this folder has a known format" if ignored else "the folder is empty"
         raise InputError(message, file=folder, remedy=f"Known: {KNOWN}, and .gz or .zst of these")
-    return FileSource(name, files, ignored)
+    return FileSource(name, found, ignored)
 
 
 def _walk(folder: Path) -> Iterator[Path]:

@@ -175,11 +175,14 @@ def _key(index: Index, options: GenerationOptions, rewriting: Rewriting | None) 
 def _params(index: Index, options: GenerationOptions, expansions: Expansions) -> dict[str, Any]:
     params = {
         "generator": "gen-queries",
+        "command": options.command(),
         "index": index.manifest.digest,
         "quantities": "gold" if index.given else "extracted",
         "extractor": index.manifest.params["extractor"],
         "seed": options.seed,
         "options": options.key(),
+        **{name: index.manifest.params[name] for name in ("licence",) if name in index.manifest.params},
+        "corpus": {name: index.manifest.params.get(name) for name in ("source", "content", "reading")},
     }
     if expansions.made:
         params["expansions"] = {**expansions.made, "edited since": expansions.edited}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import shlex
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -105,6 +106,21 @@ class GenerationOptions:
         chosen += ["between"] if self.ranges else []
         chosen += ["!="] if self.negation else []
         return tuple(chosen)
+
+    def command(self) -> str:
+        """The command line with these options, for cards; files by their name alone."""
+        words = ["qbench", "gen-queries", "INDEX", "-o", "BENCH"]
+        for option in fields(self):
+            value, flag = getattr(self, option.name), option.name.replace("_", "-")
+            if value == option.default:
+                continue
+            if isinstance(value, bool):
+                words.append(f"--{flag}" if value else f"--no-{flag}")
+            elif isinstance(value, tuple):
+                words += [f"--{flag}", ",".join(value)]
+            else:
+                words += [f"--{flag}", value.name if isinstance(value, Path) else str(value)]
+        return shlex.join(words)
 
     def key(self) -> dict[str, Any]:
         """For digests and manifests: files by their content, never by their path."""

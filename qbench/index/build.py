@@ -20,10 +20,11 @@ from qbench.index.disk import GIVEN, PAIRS, QUANTITIES, SENTENCES, UNITS, Index
 from qbench.index.merge import concatenate, write_pairs
 from qbench.index.pool import WorkerPool, default_workers
 from qbench.index.schemas import FORMAT, arrow_schema, sentence_schema
+from qbench.licences import UNKNOWN, normalised
 from qbench.progress import Progress, silent
 from qbench.quantities.extractors import EXTRACTORS, ExtractorOptions
 from qbench.quantities.types import quantity_schema
-from qbench.store import Draft, digest, drafting, finished, read_manifest
+from qbench.store import MANIFEST, Draft, digest, drafting, finished, read_manifest, restate
 
 KIND = "index"
 
@@ -36,6 +37,7 @@ def build_index(
     reading: ReadOptions = ReadOptions(),
     workers: int | None = None,
     on_error: OnError = "skip",
+    licence: str | None = None,
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> Index:
@@ -51,6 +53,8 @@ def build_index(
         reading: fields and encodings.
         workers: number of worker processes; the processor's cores by default.
         on_error: "skip" leaves bad records out and counts them, "fail" stops at the first.
+        licence: of the texts, for the cards of what is made of them; what the source says by default. Stated of an
+            index that is there already, it is only written down.
         overwrite: replace another index in `output`.
         progress: told of the documents that are finished, and about how many there are.
 
@@ -74,7 +78,11 @@ def build_index(
         "extractor": extractor.key(),
         "format": FORMAT,
     }
+    stated = normalised(licence or found.licence)
+    if stated != UNKNOWN:
+        params["licence"] = stated
     key = digest(params)
+    _state_licence(folder, key, params)
     if finished(folder, KIND, key):
         _refuse_skipped(folder, on_error)
         return Index.open(folder)
@@ -175,6 +183,17 @@ def _extract(source: Source, parts: Path, plan: _Plan, problems: Problems, tally
     with WorkerPool(plan.workers, extraction(plan.extractor), parts) as pool:
         for chunk, (sentences, _) in pool.map(open_chunks()):
             report(chunk, sentences)
+
+
+def _state_licence(folder: Path, key: str, params: dict[str, Any]) -> None:
+    """Write another licence down in an index that is otherwise the one that is asked for."""
+    if not (folder / MANIFEST).is_file():
+        return
+    manifest = read_manifest(folder)
+    # Compared as JSON, which knows no tuples.
+    bare = [digest({name: one[name] for name in one if name != "licence"}) for one in (manifest.params, params)]
+    if manifest.kind == KIND and manifest.digest != key and bare[0] == bare[1]:
+        restate(folder, KIND, key, params)
 
 
 def _refuse_inside(folder: Path, source: str | Path) -> None:

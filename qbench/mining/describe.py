@@ -141,7 +141,10 @@ def describe(
     key = get_parser(parser.name, folder=parser.folder, spacy_model=model).key()
     params = {"index": source.manifest.digest, "source": source.manifest.params.get("source"), "parser": key}
     params["version"] = __version__
+    if "licence" in source.manifest.params:
+        params["licence"] = source.manifest.params["licence"]
     name = digest(params)
+    params["corpus"] = {name: source.manifest.params.get(name) for name in ("source", "content", "reading")}
     if finished(folder, DESCRIPTIONS_KIND, name):
         return Descriptions.open(folder)
     with drafting(folder, DESCRIPTIONS_KIND, name, params, overwrite=overwrite) as draft:

@@ -165,7 +165,11 @@ def mine_paraphrases(
 
     source, folder = Descriptions.open(descriptions), Path(output)
     params = {"descriptions": source.manifest.digest, **asdict(options), "version": __version__}
+    if "licence" in source.manifest.params:
+        params["licence"] = source.manifest.params["licence"]
     key = digest(params)
+    if "corpus" in source.manifest.params:
+        params["corpus"] = source.manifest.params["corpus"]
     if finished(folder, PAIRS_KIND, key):
         return Pairs.open(folder)
     table = source.read()

@@ -12,6 +12,7 @@ from qbench.corpora.clean import SeenIds
 from qbench.corpora.tables import Row, Table
 from qbench.corpora.types import OnError, Problems
 from qbench.errors import InputError
+from qbench.licences import normalised
 from qbench.mining.describe import Descriptions
 from qbench.mining.describing import LONGEST, description_frame, description_row
 from qbench.mining.types import DESCRIPTIONS, DESCRIPTIONS_KIND, Description
@@ -37,6 +38,7 @@ def import_descriptions(
     *,
     extractor: ExtractorOptions = ExtractorOptions(),
     on_error: OnError = "skip",
+    licence: str | None = None,
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> Descriptions:
@@ -49,6 +51,7 @@ def import_descriptions(
         output: folder of the descriptions.
         extractor: reads the quantities.
         on_error: "skip" leaves bad rows out and counts them, "fail" stops at the first.
+        licence: of the table's texts, for the cards of what is made of them.
         overwrite: replace other descriptions in `output`.
         progress: told how far the reader is.
 
@@ -63,6 +66,8 @@ def import_descriptions(
     problems = Problems(on_error)
     rows = Table(path, problems)
     params = {"table": file_digest(path), "extractor": extractor.key(), "version": __version__}
+    if licence is not None:
+        params["licence"] = normalised(licence)
     key = digest(params)
     if finished(folder, DESCRIPTIONS_KIND, key):
         return Descriptions.open(folder)

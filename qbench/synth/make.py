@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from qbench.corpora.tables import Row, Table
 from qbench.corpora.types import OnError, Problems
 from qbench.errors import InputError, OptionError
+from qbench.licences import normalised
 from qbench.progress import Progress, silent
 from qbench.quantities.units import UNITS_FILE, Units, load_units
 from qbench.store import digest, drafting, file_digest, finished, write_text
@@ -48,6 +49,7 @@ def synthesize(
     seed: int = 13,
     sentences_per_row: int = SENTENCES_PER_ROW,
     on_error: OnError = "skip",
+    licence: str | None = None,
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> Path:
@@ -65,6 +67,7 @@ def synthesize(
         seed: of every choice.
         sentences_per_row: how many sentences each row gives, at most.
         on_error: skip lines that cannot be read, and count them, or fail at the first.
+        licence: of the sentences, for the cards of what is made of them.
         overwrite: replace a corpus that was made otherwise.
         progress: told how much of the table is read.
 
@@ -92,6 +95,8 @@ def synthesize(
         "sentences_per_row": sentences_per_row,
         "on_error": on_error,
     }
+    if licence is not None:
+        params["licence"] = normalised(licence)
     key = _key(params, source.path, templates)
     if finished(output, KIND, key):
         return output

@@ -1,4 +1,5 @@
 import dataclasses
+import json
 import shutil
 
 import polars as pl
@@ -7,7 +8,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from qbench.benchmark.disk import Benchmark, open_benchmark
-from qbench.benchmark.export import export_beir, export_trec, stored_runs
+from qbench.benchmark.export import (
+    export_beir,
+    export_ir_datasets,
+    export_sentence_transformers,
+    export_trec,
+    stored_runs,
+)
 from qbench.benchmark.trec import rank_run, read_qrels, read_run
 from qbench.benchmark.types import Query
 from qbench.errors import BusyError, InputError, OptionError
@@ -138,3 +145,55 @@ def test_a_broken_off_export_leaves_no_folder(tmp_path, monkeypatch):
     assert not (tmp_path / "out").exists()
     monkeypatch.undo()
     assert len(export_beir(tiny_benchmark(), tmp_path / "out")) == 5
+
+
+def test_triples_for_sentence_transformers(tmp_path):
+    files = export_sentence_transformers(tiny_benchmark(), tmp_path / "out")
+    assert [path.name for path in files] == ["triples.train.jsonl"]
+    rows = [json.loads(line) for line in files[0].read_text(encoding="utf-8").splitlines()]
+    assert rows == [
+        {
+            "anchor": "laptop weight under 2 kg",
+            "positive": "The Aria laptop weighs 1.2 kg.",
+            "negative": "The Aria laptop weighs 3.1 kg.",
+        },
+        {
+            "anchor": "laptop price of $800",
+            "positive": "A Delta laptop sells for $800.",
+            "negative": "A Delta laptop sells for €800.",
+        },
+    ]
+    with pytest.raises(InputError, match="no triples"):
+        export_sentence_transformers(dataclasses.replace(tiny_benchmark(), triples=None), tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_folder_for_ir_datasets(tmp_path):
+    made = tiny_benchmark()
+    samples = made.samples.with_columns(method=pl.lit("original"))
+    files = export_ir_datasets(dataclasses.replace(made, samples=samples), tmp_path / "out")
+    names = {path.relative_to(tmp_path / "out").as_posix() for path in files}
+    parts = {f"{split}/{name}" for split in ("train", "dev", "test") for name in ("queries.tsv", "qrels")}
+    assert names == {"docs.jsonl", "train/docpairs.tsv", *parts}
+    assert json.loads((tmp_path / "out" / "docs.jsonl").read_text().splitlines()[0]) == {
+        "doc_id": "d01",
+        "title": "",
+        "text": "The Aria laptop weighs 1.2 kg.",
+    }
+    assert (tmp_path / "out" / "train" / "docpairs.tsv").read_text() == "q1\td01\td01\nq2\td04\td04\n"
+    assert (tmp_path / "out" / "dev" / "queries.tsv").read_text() == "q3\tnet income over $10 million\n"
+    assert (tmp_path / "out" / "dev" / "qrels").read_text() == "q3 0 d06 2\nq3 0 d05 0\n"
+
+
+def test_ir_datasets_reads_its_folder(tmp_path):
+    pytest.importorskip("ir_datasets")
+    from ir_datasets.formats import JsonlDocs, TrecQrels, TsvQueries
+    from ir_datasets.util import LocalDownload
+
+    export_ir_datasets(tiny_benchmark(), tmp_path / "out")
+    docs = JsonlDocs(LocalDownload(tmp_path / "out" / "docs.jsonl"))
+    assert [doc.doc_id for doc in docs.docs_iter()] == [f"d{n:02}" for n in range(1, 13)]
+    queries = TsvQueries(LocalDownload(tmp_path / "out" / "test" / "queries.tsv"))
+    assert [query.query_id for query in queries.queries_iter()] == ["q4", "q5", "q6", "q7"]
+    qrels = TrecQrels(LocalDownload(tmp_path / "out" / "test" / "qrels"), {})
+    assert ("q4", "d03", 2) in {(one.query_id, one.doc_id, one.relevance) for one in qrels.qrels_iter()}

@@ -480,9 +480,24 @@ def test_hub_names(monkeypatch):
         part = datasets.Dataset.from_dict({"id": ["a"], "text": ["one"]})
         return part if split else {"train": part, "test": datasets.Dataset.from_dict({"text": ["two"]})}
 
+    own = {"license": "other", "license_name": "ours"}
+    cards = iter([{"license": "cc-by-4.0"}, own, {"license": ["mit", "x"]}, None])
+
+    def info(name):
+        card = next(cards)
+        if card is None:
+            raise ConnectionError("no network")
+        return types.SimpleNamespace(card_data=types.SimpleNamespace(**card))
+
+    monkeypatch.setattr("huggingface_hub.dataset_info", info)
     monkeypatch.setattr(datasets, "load_dataset", load)
     assert [d.doc_id for d in documents("hf:me/set:conf:train")] == ["a"]
     assert [d.doc_id for d in documents("hf:me/set")] == ["a", "me/set/test#1"]
+    assert open_source("hf:me/set").licence == ""  # several: somebody has to say which
+    assert open_source("hf:me/set").licence == ""  # nobody to ask
+    cards = iter([{"license": "cc-by-4.0"}, own])
+    assert [open_source("hf:me/set").licence for _ in range(2)] == ["cc-by-4.0", "ours"]
+    del asked[2:]
     assert asked == [("me/set", "conf", "train"), ("me/set", None, None)]
 
     def refuse(*_, **__):

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qbench.benchmark.disk import Benchmark
+from qbench.licences import normalised
 from qbench.progress import Progress, silent
 from qbench.quantities.extractors import ExtractorOptions, extract_table, get_extractor
 from qbench.store import digest
@@ -46,6 +47,6 @@ def with_our_quantities(benchmark: Benchmark, options: ExtractorOptions, progres
 
 def with_source(benchmark: Benchmark, licence: str, command: str) -> Benchmark:
     """The same benchmark, its card saying under which licence it came and by which command it was made."""
-    said = {"licence": licence, "command": command}
+    said = {"licence": normalised(licence), "command": command}
     params = {**benchmark.params, **said}
     return replace(benchmark, params=params, digest=digest({"benchmark": benchmark.digest, **said}))

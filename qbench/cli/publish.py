@@ -1,0 +1,116 @@
+"""`qbench publish`: a benchmark, pairs or descriptions as a data set of the hub."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from qbench.publishing.publish import Published
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command()
+def publish(
+    artefact: Annotated[Path, typer.Argument(metavar="FOLDER", help="A benchmark, pairs or descriptions.")],
+    repo_id: Annotated[str, typer.Option("--repo-id", metavar="OWNER/NAME", help="The data set's name on the hub.")],
+    licence: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID",
+            help="Licence of what is published (cc-by-4.0). [default: what the artefact says of its texts]",
+        ),
+    ] = None,
+    terms: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TERMS",
+            help="What a licence asks that qbench does not know: permissive, share-alike, non-commercial.",
+        ),
+    ] = None,
+    without_text: Annotated[
+        bool,
+        typer.Option(
+            "--without-text", help="Publish ids, offsets, labels and digests, and no text of the corpus (--source)."
+        ),
+    ] = False,
+    source: Annotated[
+        str | None, typer.Option(metavar="CORPUS", help="For --without-text: what the index was built from.")
+    ] = None,
+    private: Annotated[bool, typer.Option("--private", help="Make a data set that others do not see.")] = False,
+    revision: Annotated[
+        str | None, typer.Option(metavar="TAG", help="A name for this state of the data set: v1.0.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Prepare the folder and say what would be sent; send nothing.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Where what is sent is prepared. [default: qbench-publish/FOLDER's name]"),
+    ] = None,
+    citation: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Markdown for the card's section on citation, in place of ours.")
+    ] = None,
+    picture: Annotated[
+        bool, typer.Option("--picture/--no-picture", help="Draw the distributions (needs matplotlib).")
+    ] = True,
+    with_errors: Annotated[
+        bool, typer.Option("--with-errors", help="Publish a benchmark whose labels do not hold; the card says so.")
+    ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace what else the data set holds; its history keeps it.")
+    ] = False,
+) -> None:
+    """Publish as Parquet in the layout of datasets, MTEB and sentence-transformers, with a card.
+
+    All of it arrives in one commit, or nothing does; afterwards it is loaded back and compared. An interrupted upload
+    goes on where it was. The token is the one that `hf auth login` keeps, or HF_TOKEN.
+
+    Example: qbench publish bench/ --repo-id me/news-quantities --licence cc-by-4.0 --revision v1.0
+    """
+    from qbench.cli import console
+    from qbench.errors import OptionError
+    from qbench.publishing.prepare import PublishOptions
+    from qbench.publishing.publish import publish as run
+
+    if without_text != (source is not None):
+        raise OptionError(
+            "--without-text and --source CORPUS belong together",
+            remedy="The corpus is needed to find where its texts stand; it is not sent",
+        )
+    options = PublishOptions(repo_id, licence, terms, source, picture, citation, with_errors)
+    with console.progress("publish") as progress:
+        done = run(
+            artefact,
+            output or Path("qbench-publish") / artefact.resolve().name,
+            options,
+            private=private,
+            tag=revision,
+            overwrite=overwrite,
+            dry_run=dry_run,
+            progress=progress,
+        )
+    _report(done, revision)
+
+
+def _report(done: Published, tag: str | None) -> None:
+    from qbench.cli.console import note, out
+
+    params = done.manifest.params
+    for config, splits in done.manifest.counts.items():
+        rows = ", ".join(f"{split} {number:,}" for split, number in splits.items())
+        out().print(f"{config:<14} {rows}", markup=False)
+    size = sum(done.files.values())
+    texts = "" if params["text_licence"] is None else f", without the texts ({params['text_licence']})"
+    out().print(f"{len(done.files):,} files, {size:,} bytes, licence {params['licence']}{texts}", markup=False)
+    if not done.commit:
+        note(f"Nothing was sent. What would be is in {done.folder}; look at its README.md")
+        return
+    if not done.new:
+        note("The data set holds all of it already")
+    named = f", tag {tag}" if tag else ""
+    seen = "private" if done.private else "public"
+    out().print(f"{params['repo_id']}: commit {done.commit}{named}, {seen}, loaded back and equal", markup=False)

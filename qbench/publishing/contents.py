@@ -1,0 +1,238 @@
+"""What each kind of artefact gives to its card: tables, counts, charts, checks, examples, limits."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from qbench.benchmark import card as parts
+from qbench.benchmark.check import Finding, check
+from qbench.benchmark.disk import CARD, Benchmark, open_benchmark
+from qbench.benchmark.disk import KIND as BENCHMARK
+from qbench.errors import InputError
+from qbench.evaluation.buckets import MAGNITUDES, magnitude, query_buckets
+from qbench.mining.describe import Descriptions
+from qbench.mining.pairs import Pairs
+from qbench.mining.report import samples
+from qbench.mining.types import DESCRIPTIONS_KIND, PAIRS_KIND
+from qbench.progress import Progress, silent
+from qbench.publishing.picture import Panel
+from qbench.publishing.views import TABLES, Views, benchmark_views, pair_views
+from qbench.store import Manifest, file_digest, read_manifest
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_DIGITS = tuple(map(str, range(100)))
+
+EXAMPLES = 5
+"""Pairs that a card shows."""
+
+ABOUT: Mapping[str, str] = {
+    BENCHMARK: parts.ABOUT,
+    PAIRS_KIND: "Pairs of descriptions of quantities, mined by qbench: two descriptions with the same value are "
+    "probably one fact (paraphrases), two that are alike and have other values are not (confusing pairs).",
+    DESCRIPTIONS_KIND: "A corpus of quantities with their descriptions, made by qbench: for each quantity of a text "
+    "the words that say what it is.",
+}
+
+_QUANTITY_RETRIEVAL = (
+    "Towards Efficient Quantity Retrieval from Text: an Approach via Description Parsing and Weak Supervision"
+)
+METHODS: Mapping[str, str] = {
+    BENCHMARK: "Numbers Matter! Bringing Quantity-awareness to Retrieval Systems",
+    PAIRS_KIND: _QUANTITY_RETRIEVAL,
+    DESCRIPTIONS_KIND: _QUANTITY_RETRIEVAL,
+}
+"""The paper whose method makes each kind."""
+
+KINDS = tuple(ABOUT)
+"""Kinds of artefacts that are published."""
+
+
+@dataclass(frozen=True)
+class Contents:
+    """An artefact, looked at for its card.
+
+    Attributes:
+        kind, manifest: of the artefact.
+        views: what is shown in other tools' layout.
+        tables: configuration -> the artefact's own table that has rows.
+        counts: numbers and distributions, nested.
+        panels: the charts of the picture.
+        checked: Markdown about label checks; "" where there is nothing to check.
+        errors: how many of them are errors.
+        examples, limits: Markdown.
+        left_out: what the making left out, by reason.
+    """
+
+    kind: str
+    manifest: Manifest
+    views: Views
+    tables: Mapping[str, str]
+    counts: Mapping[str, Any]
+    panels: Sequence[Panel]
+    checked: str = ""
+    errors: int = 0
+    examples: Sequence[str] = ()
+    limits: str = ""
+    left_out: Mapping[str, Any] = field(default_factory=dict)
+
+
+def open_contents(folder: Path, *, texts: bool = True, progress: Progress = silent) -> Contents:
+    """Open an artefact, check that it is whole, and look at it.
+
+    Args:
+        folder: a benchmark, pairs or descriptions.
+        texts: whether texts of the corpus may be shown.
+        progress: told how far the checks are.
+
+    Raises:
+        InputError: the folder is none of these, unfinished or changed.
+    """
+    manifest = read_manifest(folder)
+    if manifest.kind not in KINDS:
+        inside = " It holds two benchmarks: publish FOLDER/sentences or FOLDER/descriptions"
+        raise InputError(
+            f"a qbench {manifest.kind} cannot be published",
+            file=folder,
+            remedy=f"Publish a benchmark, pairs or descriptions.{inside if manifest.kind == 'test set' else ''}",
+        )
+    refuse_changed(folder, manifest)
+    if manifest.kind == BENCHMARK:
+        return _benchmark(open_benchmark(folder), manifest, texts, progress)
+    return _mined(folder, manifest, texts)
+
+
+def refuse_changed(folder: Path, manifest: Manifest) -> None:
+    """Compare the files with the manifest; a card may be edited.
+
+    Raises:
+        InputError: a file is missing or is not as it was written.
+    """
+    for name, seen in manifest.files.items():
+        if name == CARD:
+            continue
+        path = folder / name
+        if not path.is_file() or file_digest(path) != seen["sha256"]:
+            raise InputError("the file is not as the manifest says", file=path, remedy="Make the artefact again")
+
+
+def _benchmark(benchmark: Benchmark, manifest: Manifest, texts: bool, progress: Progress) -> Contents:
+    findings = check(benchmark, progress=progress)
+    tables = {
+        config: table
+        for config, table in TABLES[BENCHMARK].items()
+        if (frame := benchmark.table(table)) is not None and frame.height and (texts or table != "samples")
+    }
+    return Contents(
+        kind=BENCHMARK,
+        manifest=manifest,
+        views=benchmark_views(benchmark, texts=texts),
+        tables=tables,
+        counts=parts.summary(benchmark),
+        panels=_query_panels(benchmark),
+        checked=_findings(findings),
+        errors=sum(finding.severity == "error" for finding in findings),
+        examples=parts.examples(benchmark) if texts else (),
+        limits=parts.limits(benchmark),
+        left_out=benchmark.params.get("counts") or {},
+    )
+
+
+def _query_panels(benchmark: Benchmark) -> list[Panel]:
+    """Comparators, unit families, magnitudes and kinds of the queries."""
+    from qbench.quantities.units import load_units
+
+    units = load_units()
+    families = {}
+    if benchmark.quantities is not None:
+        families = dict(benchmark.quantities.select("unit", "family").unique().iter_rows())
+
+    def family(unit: str) -> str:
+        return families.get(unit) or units.get(unit).family
+
+    buckets = query_buckets(benchmark.queries, family)
+    titles = {
+        "comparator": "comparator",
+        "family": "unit family",
+        "magnitude": "magnitude of the value",
+        "kind": "kind",
+    }
+    panels = []
+    for dimension, title in titles.items():
+        counts = Counter(bucket for _, one, bucket in buckets.iter_rows() if one == dimension)
+        panels.append(_panel(f"queries by {title}", counts, MAGNITUDES if dimension == "magnitude" else ()))
+    return panels
+
+
+def _mined(folder: Path, manifest: Manifest, texts: bool) -> Contents:
+    import polars as pl
+
+    found = Descriptions.open(folder)
+    table = found.read()
+    counts: dict[str, Any] = {"descriptions": table.height, "documents": table["source_id"].n_unique()}
+    panels = _mention_panels(table)
+    views: Views = {}
+    examples: list[str] = []
+    limits = "- Descriptions are found by a program, and some are wrong or not complete."
+    if manifest.kind == PAIRS_KIND:
+        mined = Pairs.open(folder)
+        pairs = mined.table().collect()
+        views = pair_views(pairs, table) if texts else {}
+        labels = pairs.group_by("split", "label").len().sort("split", "label").iter_rows()
+        counts["pairs"] = {f"{split}, {label}": number for split, label, number in labels}
+        agreed = Counter(str(n) for n in pairs.filter(pl.col("label") == "paraphrase")["digits"])
+        panels = [
+            Panel("pairs by part and label", counts["pairs"], ordered=True),
+            _panel("paraphrases by digits that agree", agreed, _DIGITS),
+            *panels[:2],
+        ]
+        if texts:
+            shown = pairs.filter(pl.col("label") == "paraphrase")
+            seed = int(manifest.params.get("seed", 0))
+            examples = ["## Examples", "\n".join(samples(table, shown, EXAMPLES, seed))]
+        limits += (
+            "\n- Pairs are labelled by their values alone, and nobody read them: equal values may be chance (`p_fact` "
+            "estimates that they are not), and other values may be the same fact at another time."
+        )
+    return Contents(
+        kind=manifest.kind,
+        manifest=manifest,
+        views=views,
+        tables={c: t for c, t in TABLES[manifest.kind].items() if texts or t != "descriptions"},
+        counts=counts,
+        panels=panels,
+        examples=examples,
+        limits=limits,
+        left_out={name: value for name, value in manifest.counts.items() if isinstance(value, (int, dict))},
+    )
+
+
+def _mention_panels(table: pl.DataFrame) -> list[Panel]:
+    families = Counter(family or "no unit" for family in table["family"])
+    return [
+        _panel("descriptions by unit family", families),
+        _panel("descriptions by magnitude of the value", Counter(map(magnitude, table["value"])), MAGNITUDES),
+        _panel("descriptions by bound of the value", Counter(table["bound"])),
+        _panel("descriptions by significant digits", Counter(map(str, table["digits"])), _DIGITS),
+    ]
+
+
+def _panel(title: str, counts: Mapping[str, int], order: Iterable[str] = ()) -> Panel:
+    known = [name for name in order if name in counts]
+    rest = sorted(name for name in counts if name not in known)
+    return Panel(title, {name: counts[name] for name in (*known, *rest)}, ordered=bool(known))
+
+
+def _findings(findings: Sequence[Finding]) -> str:
+    """What `qbench benchmark check` says, as Markdown."""
+    errors, warnings = (sum(f.severity == level for f in findings) for level in ("error", "warning"))
+    lines = [f"`qbench benchmark check`: {errors} errors, {warnings} warnings."]
+    if findings:
+        lines += ["", "| rule | | what |", "|---|---|---|"]
+        lines += [f"| {f.rule} | {f.severity} | {parts.markdown(f.message)} |" for f in findings]
+    return "\n".join(lines)

@@ -1,0 +1,265 @@
+"""From an artefact to the folder that is uploaded: its views, its own files, the card and the picture.
+
+The folder is itself an artefact, of kind "publication": its manifest names every file with its SHA-256, goes to the hub
+with them, and tells `qbench pull` and later uploads what is there.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from qbench.benchmark.disk import CARD, open_benchmark
+from qbench.benchmark.disk import KIND as BENCHMARK
+from qbench.errors import InputError, OptionError
+from qbench.licences import UNKNOWN, Licence, licence
+from qbench.mining.types import DESCRIPTIONS, PAIRS_KIND
+from qbench.progress import Progress, silent
+from qbench.publishing.card import PICTURE, Config, Facts, numbers, published_card
+from qbench.publishing.contents import Contents, open_contents
+from qbench.publishing.picture import draw
+from qbench.publishing.views import write_views
+from qbench.publishing.withheld import changes, locate, source_documents, withheld_descriptions
+from qbench.store import (
+    MANIFEST,
+    Manifest,
+    digest,
+    drafting,
+    file_digest,
+    finished,
+    read_manifest,
+    read_text,
+    write_text,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+
+KIND = "publication"
+OWN = "qbench"
+"""The folder of the artefact's own files."""
+WITHHELD = "withheld"
+"""The folder of what stands for texts that are not published."""
+PLACES = "places.parquet"
+
+
+@dataclass(frozen=True)
+class PublishOptions:
+    """How an artefact is published.
+
+    Attributes:
+        repo_id: OWNER/NAME.
+        licence: of what is published; None for what the artefact says.
+        terms: what that licence asks, where `qbench.licences.LICENCES` does not know it.
+        source: the corpus, where its texts are withheld; None where they are published.
+        picture: whether the card has one.
+        citation: a file with Markdown of one's own, for the card; None for ours.
+        with_errors: publish a benchmark whose labels do not hold, and say so in the card.
+    """
+
+    repo_id: str
+    licence: str | None = None
+    terms: str | None = None
+    source: str | Path | None = None
+    picture: bool = True
+    citation: Path | None = None
+    with_errors: bool = False
+
+
+def prepare(artefact: Path, output: Path, options: PublishOptions, progress: Progress = silent) -> Manifest:
+    """Write the folder that is uploaded. One that is there already, made from the same, is left as it is.
+
+    Args:
+        artefact: a benchmark, pairs or descriptions.
+        output: the folder to write.
+        options: licence, texts, picture.
+        progress: told how far the checks and the texts are.
+
+    Returns:
+        the publication's manifest.
+
+    Raises:
+        InputError: the artefact cannot be used, or its texts are not in the source that was named.
+        OptionError: the licence forbids it, or is not known; or `output` holds something else.
+        BusyError: another process is writing there.
+        MissingPackageError: the picture needs matplotlib.
+    """
+    from qbench import __version__
+
+    manifest = read_manifest(artefact)
+    mine, texts = licences(manifest, options)
+    citation = "" if options.citation is None else read_text(options.citation, "citation").strip()
+    name = artefact.resolve().name
+    params: dict[str, Any] = {
+        "artefact": manifest.kind,
+        "artefact_digest": manifest.digest,
+        "name": name,
+        "repo_id": options.repo_id,
+        "licence": mine.name,
+        "terms": mine.terms,
+        "text_licence": texts,
+        "corpus": manifest.params.get("corpus"),
+    }
+    if texts is not None and manifest.kind != BENCHMARK:
+        params["row_groups"] = row_groups(artefact / DESCRIPTIONS)
+    files = {path: file_digest(artefact / path) for path in manifest.files if (artefact / path).is_file()}
+    key = digest({**params, "files": files, "picture": _picture_key(options), "citation": citation, "by": __version__})
+    if finished(output, KIND, key):
+        return read_manifest(output)
+    contents = open_contents(artefact, texts=texts is None, progress=progress)
+    if contents.errors and not options.with_errors:
+        raise OptionError(
+            f"`qbench benchmark check` finds {contents.errors:,} kinds of errors in this benchmark",
+            file=artefact,
+            remedy="Mend it, or publish it with --with-errors: the card then lists them",
+        )
+    with drafting(output, KIND, key, params, overwrite=True) as draft:
+        _fresh(draft.folder)
+        configs = _write_tables(artefact, contents, draft.folder, options, progress)
+        if options.picture:
+            (draft.folder / PICTURE).write_bytes(draw(contents.panels, name))
+        facts = Facts(name, options.repo_id, mine, texts, configs, options.picture, citation)
+        write_text(draft.folder / CARD, published_card(contents, facts))
+        draft.counts = numbers(configs)
+    return read_manifest(output)
+
+
+def licences(manifest: Manifest, options: PublishOptions) -> tuple[Licence, str | None]:
+    """The licence of what is published, and that of the texts where they are withheld.
+
+    Raises:
+        OptionError: there is none, or it forbids publishing.
+    """
+    own = str(manifest.params.get("licence") or UNKNOWN)
+    if options.source is not None:
+        return _of_labels(manifest, options), own
+    if options.licence is not None and own not in (UNKNOWN, licence(options.licence).name):
+        raise OptionError(
+            f"the {manifest.kind} say that their licence is {own}"
+            if manifest.kind != BENCHMARK
+            else f"the benchmark says that its licence is {own}",
+            value=options.licence,
+            remedy="If that is wrong, say so where it comes from (`qbench build-index --licence`), and make it again",
+        )
+    found = licence(options.licence or own, options.terms)
+    if found.refusal is None:
+        return found, None
+    remedy = "Publish ids, offsets, labels and digests alone: --without-text --source CORPUS --licence ID"
+    if found.terms == "unknown":
+        remedy = (
+            "State it with --licence ID (with --terms, if the name is not a known one); or publish ids, offsets, "
+            "labels and digests alone: --without-text --source CORPUS --licence ID"
+        )
+    raise OptionError(f"texts under this licence are not published: {found.refusal}", value=found.name, remedy=remedy)
+
+
+def _of_labels(manifest: Manifest, options: PublishOptions) -> Licence:
+    if "importer" in manifest.params:
+        raise OptionError(
+            "an imported benchmark cannot be published without its texts: its queries are text of others, too",
+            remedy="Publish it with its texts, under a licence that allows it",
+        )
+    if options.licence is None:
+        raise OptionError(
+            "ids, labels and digests are published under a licence, too",
+            remedy="State it with --licence, cc-by-4.0 for example",
+        )
+    found = licence(options.licence, options.terms)
+    if found.refusal is not None:
+        raise OptionError("nothing can be published under this licence", value=found.name, remedy="Choose another one")
+    return found
+
+
+def row_groups(table: Path) -> list[int] | None:
+    """Rows of each group of a Parquet file that pyarrow wrote, so that it can be written so again; None for polars'.
+
+    Raises:
+        InputError: it is missing, or is no Parquet.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(table) as file:
+            found = file.metadata
+            by_arrow = "parquet-cpp-arrow" in (found.created_by or "")
+            return [found.row_group(n).num_rows for n in range(found.num_row_groups)] if by_arrow else None
+    except (pa.ArrowException, OSError) as fault:
+        raise InputError(f"not a readable Parquet file: {fault}", file=table) from None
+
+
+def _picture_key(options: PublishOptions) -> str | None:
+    """The version of what draws: another one may give other bytes."""
+    if not options.picture:
+        return None
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("matplotlib")
+    except PackageNotFoundError:
+        return "missing"
+
+
+def _fresh(folder: Path) -> None:
+    """Empty a draft that was left: it is quickly made, and half a file is not worth finding."""
+    for path in folder.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+
+
+def _write_tables(
+    artefact: Path, contents: Contents, folder: Path, options: PublishOptions, progress: Progress
+) -> list[Config]:
+    """The views, the artefact's own files, and what stands for withheld texts."""
+    import polars as pl
+
+    configs = [
+        Config(config, files, {split: frame.height for split, frame in contents.views[config].items()}, columns)
+        for config, files in write_views(contents.views, folder).items()
+        for columns in [next(iter(contents.views[config].values())).columns]
+    ]
+    own = folder / OWN
+    own.mkdir(exist_ok=True)
+    gone = (
+        set() if options.source is None else _withhold(artefact, contents, folder / WITHHELD, options.source, progress)
+    )
+    for name in contents.manifest.files:
+        if name not in gone:
+            shutil.copyfile(artefact / name, own / name)
+    # As it is, so that it comes back as it was; it names the digests of what is withheld as well.
+    shutil.copyfile(artefact / MANIFEST, own / MANIFEST)
+    shown = {config: own / f"{table}.parquet" for config, table in contents.tables.items()}
+    shown |= {path.stem: path for path in sorted((folder / WITHHELD).glob("*.parquet"))}
+    for config, path in shown.items():
+        scan = pl.scan_parquet(path, glob=False)
+        columns = scan.collect_schema().names()
+        rows = int(scan.select(pl.len()).collect().item())
+        if rows:
+            files = {config: [path.relative_to(folder).as_posix()]}
+            configs.append(Config(config, files, {config: rows}, columns))
+    return configs
+
+
+def _withhold(artefact: Path, contents: Contents, folder: Path, source: str | Path, progress: Progress) -> set[str]:
+    """Write what stands for the texts; gives the names of the files that are not published."""
+    folder.mkdir(exist_ok=True)
+    documents = source_documents(source, (contents.manifest.params.get("corpus") or {}).get("reading"))
+    tables: dict[str, pl.DataFrame]
+    if contents.kind == BENCHMARK:
+        benchmark = open_benchmark(artefact)
+        tables = {"samples": changes(benchmark.samples, benchmark.corpus)}
+        sentences = benchmark.corpus
+        gone = {"corpus.parquet", "samples.parquet", CARD}
+    else:
+        from qbench.mining.describe import Descriptions
+
+        table, sentences = withheld_descriptions(Descriptions.open(artefact).read())
+        tables = {"descriptions": table}
+        gone = {DESCRIPTIONS} | ({"report.md"} if contents.kind == PAIRS_KIND else set())
+    places = locate(sentences, documents, source, progress)
+    places.write_parquet(folder / PLACES, compression="zstd")
+    for name, frame in tables.items():
+        frame.write_parquet(folder / f"{name}.parquet", compression="zstd")
+    return gone & set(contents.manifest.files)

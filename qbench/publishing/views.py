@@ -1,0 +1,118 @@
+"""The tables of an artefact as other tools load them: configurations, splits, columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from qbench.benchmark.export import triple_texts
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from qbench.benchmark.disk import Benchmark
+
+Views = Mapping[str, Mapping[str, "pl.DataFrame"]]
+"""Configuration -> split -> rows."""
+
+SHARD = 256 << 20
+"""Bytes of a table in memory, about, that go into one Parquet file, at which a broken upload goes on."""
+
+TABLES: Mapping[str, Mapping[str, str]] = {
+    "benchmark": {"conditions": "queries", "quantities": "quantities", "samples": "samples"},
+    "pairs": {"mined": "pairs", "descriptions": "descriptions"},
+    "descriptions": {"descriptions": "descriptions"},
+}
+"""Kind of artefact -> configuration -> the artefact's own table that it shows as it is."""
+
+
+def benchmark_views(benchmark: Benchmark, *, texts: bool = True) -> Views:
+    """The layout of MTEB's retrieval tasks, and triples as sentence-transformers reads them.
+
+    Args:
+        benchmark: what is shown.
+        texts: whether the corpus' texts may be shown; without them there are neither corpus nor triples.
+
+    Returns:
+        corpus (`_id`, `title`, `text`) and queries (`_id`, `text`), one split each; qrels (`query-id`, `corpus-id`,
+        `score`) and triples (`anchor`, `positive`, `negative`) with the benchmark's splits. Nothing without rows.
+    """
+    import polars as pl
+
+    queries = benchmark.query_table()
+    parts = queries.select("query_id", "split")
+    qrels = benchmark.qrels.join(parts, on="query_id", how="left", maintain_order="left").select(
+        pl.col("query_id").alias("query-id"),
+        pl.col("doc_id").alias("corpus-id"),
+        pl.col("grade").cast(pl.Int32).alias("score"),
+        "split",
+    )
+    views = {
+        "queries": {"queries": queries.select(pl.col("query_id").alias("_id"), "text")},
+        "qrels": _by_split(qrels),
+    }
+    if texts:
+        corpus = benchmark.corpus.select(pl.col("doc_id").alias("_id"), "title", "text")
+        views = {"corpus": {"corpus": corpus}, **views, "triples": _by_split(triple_texts(benchmark))}
+    return {name: kept for name, splits in views.items() if (kept := {s: f for s, f in splits.items() if f.height})}
+
+
+def pair_views(pairs: pl.DataFrame, descriptions: pl.DataFrame) -> Views:
+    """Mined pairs as sentence-transformers' losses for labelled pairs read them.
+
+    Args:
+        pairs: `qbench.mining.types.pair_schema`.
+        descriptions: `qbench.mining.types.description_schema`.
+
+    Returns:
+        pairs (`sentence1`, `sentence2`, `label`: 1 for a paraphrase, 0 for a confusing pair) with its splits;
+        duplicates, which teach nothing, are left out.
+    """
+    import polars as pl
+
+    texts = descriptions.select("description_id", "description")
+    found = pairs.filter(pl.col("label") != "duplicate")
+    for column, side in (("query_id", "sentence1"), ("doc_id", "sentence2")):
+        named = texts.rename({"description_id": column, "description": side})
+        found = found.join(named, on=column, how="inner", maintain_order="left")
+    label = (pl.col("label") == "paraphrase").cast(pl.Int32).alias("label")
+    splits = _by_split(found.select("sentence1", "sentence2", label, "split"))
+    kept = {split: frame for split, frame in splits.items() if frame.height}
+    return {"pairs": kept} if kept else {}
+
+
+def write_views(views: Views, folder: Path) -> dict[str, dict[str, list[str]]]:
+    """Write each split as Parquet files.
+
+    Returns:
+        configuration -> split -> names of its files in `folder`, with slashes.
+    """
+    names: dict[str, dict[str, list[str]]] = {}
+    for config, splits in views.items():
+        for split, frame in splits.items():
+            files = names.setdefault(config, {}).setdefault(split, [])
+            for number, (count, shard) in enumerate(_shards(frame)):
+                path = folder / config / f"{split}-{number:05d}-of-{count:05d}.parquet"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                shard.rechunk().write_parquet(path, compression="zstd", statistics=True)
+                files.append(path.relative_to(folder).as_posix())
+    return names
+
+
+def _shards(frame: pl.DataFrame) -> Iterator[tuple[int, pl.DataFrame]]:
+    count = max(1, math.ceil(frame.estimated_size() / SHARD))
+    rows = math.ceil(frame.height / count)
+    count = math.ceil(frame.height / rows)
+    for number in range(count):
+        yield count, frame.slice(number * rows, rows)
+
+
+def _by_split(frame: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """The parts of a table with a column `split`, in the order train, dev, test."""
+    import polars as pl
+
+    from qbench.benchmark.types import SPLITS
+
+    return {split: frame.filter(pl.col("split") == split).drop("split") for split in SPLITS}
