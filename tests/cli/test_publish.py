@@ -14,8 +14,6 @@ from qbench.benchmark.disk import write_benchmark
 from qbench.cli.leaderboard import app as leaderboard
 from qbench.cli.publish import app as publish
 from qbench.errors import OptionError
-from qbench.publishing.hub import Hub
-from qbench.publishing.pull import pull
 from tests.factories import tiny_benchmark
 from tests.hub_server import TOKEN, HubServer
 
@@ -76,7 +74,8 @@ def test_killed_resumed_pulled_back_and_scored(here):
         assert "tag v1, public, loaded back and equal" in done.stdout
         assert TOKEN not in done.stdout + done.stderr
         assert all(server.sent[name] == 1 for name in before)
-        pull("me/tiny", here / "back", revision="v1", hub=Hub(server.url, TOKEN))
+        pulled = run(["-m", "qbench", "pull", "me/tiny", "-o", "back", "--revision", "v1"], env)
+        assert pulled.returncode == 0, pulled.stderr
         code = (
             "from datasets import load_dataset\n"
             'print(load_dataset("me/tiny", "qrels", split="test", revision="v1")[0])\n'
