@@ -20,7 +20,7 @@ UNKNOWN = "unknown"
 FORBIDDING: Mapping[Terms, str] = {
     "no-derivatives": "it forbids derivatives, and sentences cut from a text, with labels and changed copies, are one",
     "proprietary": "it keeps redistribution to the owner",
-    "unknown": "nobody stated one",
+    "unknown": "nobody stated one, or what it asks is not known",
 }
 """The terms under which texts are not published, and why."""
 

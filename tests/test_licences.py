@@ -29,7 +29,7 @@ def test_every_licence_is_published_with_a_notice_or_refused_with_a_reason():
 
 def test_terms_that_are_stated():
     assert licence("Terms of ours", "share-alike").refusal is None
-    assert licence("Terms of ours").refusal == "nobody stated one"
+    assert licence("Terms of ours").refusal == "nobody stated one, or what it asks is not known"
     for name, terms in (("mit", "proprietary"), ("x", "nice"), ("unknown", "permissive")):
         with pytest.raises(OptionError):
             licence(name, terms)

@@ -85,7 +85,9 @@ def import_answers(
     final = None if adjudicated is None else read_answers(Path(adjudicated), sheet, shown, problems)
     agreement = agreements([(one.name, one.grades) for one in read])
     grades, disputed = _settle(read, final, resolve)
-    written = _write_disagreements(benchmark, sheet, read, disputed, output) if disputed else ()
+    settled = set() if final is None else set(final.grades)
+    left = {pair: answers for pair, answers in disputed.items() if pair not in settled}
+    written = _write_disagreements(benchmark, sheet, read, left, output) if left else ()
     open_ones = [pair for pair in disputed if pair not in grades]
     if open_ones:
         raise _unsettled(open_ones, read, agreement, written, final)

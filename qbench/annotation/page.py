@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from qbench.annotation.candidates import Item, texts
 from qbench.benchmark.card import describe
+from qbench.errors import QbenchError
 from qbench.pages import static_page
-from qbench.quantities.types import Condition
 from qbench.sheets import LONGEST
 from qbench.store import read_text
 
@@ -67,10 +67,10 @@ def page(
         query = queries[item.query_id]
         group = groups.setdefault(
             item.query_id,
-            {"id": item.query_id, "text": query.text, "asks": [_asks(one) for one in query.conditions], "items": []},
+            {"id": item.query_id, "text": query.text, "asks": [describe(one) for one in query.conditions], "items": []},
         )
         title, text = told[item.doc_id]
-        units = {condition.base_unit for condition in query.conditions}
+        units = {condition.base_unit: condition.unit for condition in query.conditions}
         shown: dict[str, Any] = {
             "id": item.doc_id,
             "text": pieces(text, _marks(mentions.get(item.doc_id, ()), units)),
@@ -116,12 +116,19 @@ def _spaced(text: str) -> str:
     return re.sub(r"\s+", " ", text)
 
 
-def _asks(condition: Condition) -> dict[str, str]:
-    """A condition, and what it is in the unit that values compare in, where that is another one."""
-    shown = {"text": describe(condition)}
-    if condition.base_unit != condition.unit:
-        shown["base"] = _amount(condition.base_value, condition.base_high, condition.base_unit)
-    return shown
+def _converted(row: Mapping[str, Any], unit: str) -> str:
+    """A mention's amount in another unit of its family; "" where it is in that unit."""
+    from qbench.quantities.units import load_units
+
+    if row["unit"] == unit:
+        return ""
+    low, high, base = row["base_value"], row["base_high"], row["base_unit"]
+    units = load_units()
+    try:
+        return _amount(units.convert(low, base, unit), units.convert(high, base, unit), unit)
+    except QbenchError:
+        # A unit of the user's own file: the base unit says it as well.
+        return _amount(low, high, base)
 
 
 def _amount(low: float, high: float, unit: str) -> str:
@@ -141,8 +148,10 @@ def _mentions(benchmark: Benchmark, told: Mapping[str, object]) -> dict[str, lis
     return found
 
 
-def _marks(mentions: Sequence[Mapping[str, Any]], units: set[str]) -> list[tuple[int, int, str]]:
-    """The spans of the mentions that compare with what is asked, each with its value in the base unit.
+def _marks(mentions: Sequence[Mapping[str, Any]], units: Mapping[str, str]) -> list[tuple[int, int, str]]:
+    """The spans of the mentions that compare with what is asked, each with its value in the unit that is asked in.
+
+    `units` gives that unit for each base unit.
 
     Whether a mention meets the condition is not shown: that is what is asked.
     """
@@ -154,7 +163,7 @@ def _marks(mentions: Sequence[Mapping[str, Any]], units: set[str]) -> list[tuple
         spans = [span for span in spans if 0 <= span[0] < span[1]]
         if not spans:
             continue
-        note = _amount(row["base_value"], row["base_high"], row["base_unit"]) if row["base_unit"] != row["unit"] else ""
+        note = _converted(row, units[row["base_unit"]])
         start, end = min(spans)[0], max(span[1] for span in spans)
         inside = sum(b - a for a, b in spans)
         if end - start - inside <= 1:  # value and unit stand together

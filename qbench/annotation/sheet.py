@@ -168,7 +168,6 @@ def export_sheet(
         "benchmark": benchmark_key(benchmark),
         "runs": sorted(runs),
         **{name: value for name, value in asdict(options).items() if name != "queries"},
-        "command": "qbench annotate export BENCH -o SHEET",
     }
     with drafting(output, KIND, key, params, overwrite=overwrite) as draft:
         _write_items(items, draft.folder / ITEMS)

@@ -6,6 +6,7 @@ units. Queries and judgments stay, so that a run on the masked benchmark is comp
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -58,7 +59,8 @@ def mask_benchmark(benchmark: Benchmark, what: Masked, *, mask: str = MASK) -> B
         except ValueError as fault:
             raise InputError(f"a quantity does not lie in its document: {fault}", value=doc_id) from None
     source = benchmark_key(benchmark)
-    params = {"command": "benchmark mask", "source": source, "masked": what, "mask": mask}
+    command = shlex.join(["qbench", "benchmark", "mask", "BENCH", "--what", what, "--mask", mask, "-o", "MASKED"])
+    params = {"command": command, "source": source, "masked": what, "mask": mask}
     made = {"documents": len(found), "spans": sum(map(len, found.values()))}
     kept: dict[str, Any] = {n: benchmark.params[n] for n in ("licence", "judgments") if n in benchmark.params}
     return replace(

@@ -84,6 +84,11 @@ class Tolerances:
         """The tolerance of a query's condition on a quantity of a family."""
         return self.queries.get(query_id, self.families.get(family, self.default))
 
+    def command(self) -> str:
+        """The command line, for cards; FILE holds the tables that stand in the parameters."""
+        file = " --tolerances FILE" if self.families or self.queries else ""
+        return f"qbench benchmark relax BENCH -o RELAXED --tolerance {self.default:g}{file}"
+
     def to_params(self) -> dict[str, Any]:
         """For a manifest."""
         return {"default": self.default, "families": dict(self.families), "queries": dict(self.queries)}
@@ -151,7 +156,7 @@ def relax_benchmark(benchmark: Benchmark, tolerances: Tolerances | None = None) 
         qrels=pl.concat([qrels, extra]),
         params={
             **before,
-            "command": "qbench benchmark relax BENCH -o RELAXED",
+            "command": tolerances.command(),
             "relaxed": {**rule, "command": before.get("command")},
             "counts": {**before.get("counts", {}), "relaxed": counts},
         },

@@ -156,3 +156,6 @@ def _report(found: Expanded, output: Path) -> None:
         f"{made['concepts with names']:,} of {made['concepts']:,} concepts have other names, {made['names']:,} in all",
         markup=False,
     )
+    if not made["names"]:
+        note("No name will do: see the reasons (--rejected FILE), and take another model, prompt or table")
+        raise typer.Exit(1)

@@ -28,6 +28,7 @@ VERBS: dict[str, str] = {
     "describe": "Index -> what each quantity is, in words.",
     "mine-paraphrases": "Descriptions -> pairs of one fact by equal values.",
     "retrieve-quantity": "A description -> quantity and evidence.",
+    "export": "Benchmark -> BEIR, TREC, sentence-transformers, ir_datasets.",
     "publish": "Benchmark, pairs or descriptions -> data set of the hub.",
     "pull": "Data set of the hub -> what was published.",
 }

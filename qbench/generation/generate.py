@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -80,11 +81,13 @@ def generate(
     made, corpus, counts = _made(index, options, *loaded, progress)
     queries, params = made.ordered(), _params(index, options, made.plan.expansions)
     if rewriting is not None:
+        _need_kinds(queries, rewriting)
         # Two at once would both pay.
         with locked(output.with_name(f"{output.name}.rewriting")):
             queries, said = _rewriter(index, rewriting).rewrite(queries, _named(progress, "rewriting"))
         made.rejected.update({f"rewriting: {reason}": number for reason, number in said.pop("rejected").items()})
         params["rewriting"] = rewriting.key
+        params["command"] = options.command(*rewriting.words)
         counts["rewriting"] = said
         if said["without an answer"]:
             # Not done: the same again asks for them, so that it needs another key than the whole.
@@ -106,6 +109,18 @@ def generate(
         overwrite=overwrite,
     )
     return output
+
+
+def _need_kinds(queries: Sequence[Query], rewriting: Rewriting) -> None:
+    from qbench.errors import OptionError
+
+    there = sorted({query.kind for query in queries if query.split == "test"})
+    if not set(there) & set(rewriting.kinds):
+        raise OptionError(
+            "no test query is of a kind that is rewritten",
+            value=",".join(rewriting.kinds),
+            remedy=f"There are {', '.join(there) or 'none'}: name some with --rewrite-kinds, or give --expansions",
+        )
 
 
 def rewriting_forecast(

@@ -107,8 +107,8 @@ class GenerationOptions:
         chosen += ["!="] if self.negation else []
         return tuple(chosen)
 
-    def command(self) -> str:
-        """The command line with these options, for cards; files by their name alone."""
+    def command(self, *more: str) -> str:
+        """The command line with these options and more words, for cards; files by their name alone."""
         words = ["qbench", "gen-queries", "INDEX", "-o", "BENCH"]
         for option in fields(self):
             value, flag = getattr(self, option.name), option.name.replace("_", "-")
@@ -120,7 +120,7 @@ class GenerationOptions:
                 words += [f"--{flag}", ",".join(value)]
             else:
                 words += [f"--{flag}", value.name if isinstance(value, Path) else str(value)]
-        return shlex.join(words)
+        return shlex.join([*words, *more])
 
     def key(self) -> dict[str, Any]:
         """For digests and manifests: files by their content, never by their path."""

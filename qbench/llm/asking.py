@@ -36,6 +36,20 @@ class Asking:
         if self.tries < 1:
             raise OptionError("everything has to be asked at least once", value=self.tries)
 
+    def words(self, prompt: str) -> list[str]:
+        """The options of a command line that ask so, for cards; `prompt` is the one that names the prompt."""
+        server = self.server
+        told = {
+            "--model": server.model,
+            "--base-url": server.url,
+            prompt: server.prompt.name,
+            "--temperature": f"{server.temperature:g}",
+            "--model-seed": server.seed,
+            "--max-tokens": server.max_tokens,
+            "--tries": self.tries,
+        }
+        return [word for option, value in told.items() for word in (option, str(value))]
+
     @property
     def key(self) -> dict[str, Any]:
         """What the answers depend on, for digests and cards; nothing secret."""

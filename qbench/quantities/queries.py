@@ -41,7 +41,7 @@ OUT_OF = (4.0, 5.0, 6.0, 10.0, 20.0, 100.0)
 RANKED = frozenset("top best worst first last biggest largest highest lowest".split())
 """Words before a number of results wanted, which asks nothing of a quantity: "top 10 films"."""
 QUERY_NOISE = SEARCH_NOISE | frozenset(
-    "want wanted need needed looking look something anything someone costing priced pricing weighing ranging equals "
+    "am want wanted need needed looking look something anything someone costing priced pricing weighing ranging equals "
     "min max minimum maximum".split()
 )
 

@@ -160,7 +160,7 @@ function toggle(name) {
 }
 
 function asking(one) {
-  return el("li", {}, one.text, ...(one.base ? [" ", el("small", {}, `= ${one.base}`)] : []));
+  return el("li", {}, one);
 }
 
 function show(q, i = 0) {
