@@ -366,13 +366,18 @@ function merge(found, name) {
   tell(`${Object.keys(theirs).length} answers read from ${name}.`);
 }
 
-window.addEventListener("storage", (event) => {
-  if (event.key !== STORE) return;
-  restore(); // the sheet is open twice: both windows show the same
+// The sheet is open twice: both windows show the same.
+function agree() {
+  if (!kept) return; // what stands here could not be kept, and is newer
+  restore();
   parts.name.value = state.annotator;
   cards.forEach(paint);
   countAll();
+}
+window.addEventListener("storage", (event) => {
+  if (event.key === STORE) agree();
 });
+window.addEventListener("focus", agree);
 
 window.addEventListener("beforeunload", (event) => {
   if (!kept && state.unsaved) event.preventDefault();
