@@ -15,6 +15,23 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inl
 """Nothing from anywhere else may be loaded, and nothing be sent: the page's own script and style are all there is."""
 
 
+_ELEMENTS = """\
+"use strict";
+function fill(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (value === true) node.setAttribute(name, "");
+    else if (value !== false && value !== null && value !== undefined) node.setAttribute(name, value);
+  }
+  // Strings become text nodes: nothing in them is markup.
+  node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  return node;
+}
+
+const el = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
+"""
+"""Makes elements: `el(tag, attributes, ...children)`; `fill` does it to a node that is there."""
+
 _READ_BLOCK = """async function readBlock(name) {
   if (document.readyState === "loading") {
     await new Promise((ready) => document.addEventListener("DOMContentLoaded", ready, { once: true }));
@@ -37,7 +54,8 @@ def static_page(
 ) -> str:
     """An HTML document whose script finds its data with `JSON.parse(document.getElementById("data").textContent)`.
 
-    The script must show text with `textContent` (or nodes made of text), never as HTML.
+    The script must show text with `textContent` (or nodes made of text), never as HTML; `el(tag, attributes,
+    ...children)`, which every page has, makes elements whose strings are text.
 
     Large data go into blocks, which are compressed, and read when they are needed: the script has a function
     `readBlock(name)`, which promises the bytes as an ArrayBuffer.
@@ -70,7 +88,7 @@ def static_page(
             '<body><main id="page"></main>',
             "<noscript>This page is drawn by a script of its own, and scripts are switched off.</noscript>",
             f'<script type="application/json" id="data">{json_for_script(data or {})}</script>',
-            f"<script>\n{_READ_BLOCK if blocks else ''}{script}</script>",
+            f"<script>\n{_ELEMENTS}{_READ_BLOCK if blocks else ''}{script}</script>",
             # After the script, so that it can draw before they are read.
             *(_block(name, content) for name, content in (blocks or {}).items()),
             "",

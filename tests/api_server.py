@@ -200,3 +200,10 @@ def _handler(server: ApiServer) -> type[BaseHTTPRequestHandler]:
             """Say nothing."""
 
     return Handler
+
+
+def only_key(monkeypatch):
+    """The environment names a key, and no server."""
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)

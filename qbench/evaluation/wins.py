@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qbench.evaluation.significance import Scores
+
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
@@ -38,24 +40,24 @@ def win_matrix(scores: pl.DataFrame, pairs: pl.DataFrame, measure: str) -> pl.Da
     """
     import polars as pl
 
-    mine = scores.filter(pl.col("measure") == measure).select("label", "query_id", "value")
     couples = pairs.filter(pl.col("measure") == measure).select("a", "b", "difference", "significant")
+    if couples.is_empty():
+        return pl.DataFrame(schema=win_schema())
     turned = couples.select(a="b", b="a", difference=-pl.col("difference"), significant="significant")
-    found = (
-        pl.concat([couples, turned.select(couples.columns)])
-        .join(mine.rename({"label": "a", "value": "x"}), on="a")
-        .join(mine.rename({"label": "b", "value": "y"}), on=["b", "query_id"])
-        .group_by("a", "b")
-        .agg(
-            share=(pl.col("x") - pl.col("y") > _TIE).mean(),
-            significant=(pl.col("significant") & (pl.col("difference") > 0)).first(),
-        )
+    mine = Scores.from_frame(scores.filter(pl.col("measure") == measure))
+    shares = win_counts(mine.values)[0] / len(mine.query_ids)
+    place = {label: i for i, label in enumerate(mine.labels)}
+    both = pl.concat([couples, turned.select(couples.columns)]).sort("a", "b")
+    return both.select(
+        winner="a",
+        loser="b",
+        share=pl.Series([shares[place[a], place[b]] for a, b in both.select("a", "b").iter_rows()], dtype=pl.Float64),
+        significant=pl.col("significant") & (pl.col("difference") > 0),
     )
-    return found.sort("a", "b").rename({"a": "winner", "b": "loser"}).select(list(win_schema()))
 
 
 def win_counts(values: NDArray[np.float64]) -> NDArray[np.int64]:
-    """On how many queries one system scores strictly higher than another, by the rule of `win_matrix`.
+    """On how many queries one system scores strictly higher than another.
 
     Args:
         values: shape (systems, measures, queries).

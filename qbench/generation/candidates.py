@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from qbench.generation.pairs import MAX_LETTERS, MAX_WORDS, sane
 from qbench.llm.prompts import Prompt
@@ -98,9 +99,13 @@ class Judge:
 
     def _echoes(self, name: str) -> bool:
         """Whether a name is a stretch of the instruction itself."""
-        told = " ".join(_WORD.findall(f"{self.prompt.system} {self.prompt.user}".lower()))
         said = " ".join(_WORD.findall(name))
-        return f" {said} " in f" {told} "
+        return f" {said} " in self._told
+
+    @cached_property
+    def _told(self) -> str:
+        """The words of the instruction."""
+        return f" {' '.join(_WORD.findall(f'{self.prompt.system} {self.prompt.user}'.lower()))} "
 
     def _is_language(self, name: str) -> bool:
         """Whether at least half of the words that carry meaning are known."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from qbench.generation.labels import holds
-from qbench.quantities.conditions import RELATIVE_TOLERANCE
+from qbench.quantities.conditions import equal
 from qbench.quantities.types import Condition, Quantity
 
 if TYPE_CHECKING:
@@ -79,8 +79,7 @@ def _said(quantity: Quantity) -> tuple[str, str, str, str]:
 
 
 def _same(a: Quantity, b: Quantity) -> bool:
-    close = abs(a.value - b.value) <= RELATIVE_TOLERANCE * max(abs(a.value), abs(b.value))
-    return a.unit == b.unit and close
+    return a.unit == b.unit and equal(a.value, b.value)
 
 
 def _overlap(a: tuple[int, int], b: tuple[int, int]) -> bool:

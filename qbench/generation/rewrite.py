@@ -21,7 +21,7 @@ from qbench.llm.asking import Asking, Heard, ask_until, forecast
 from qbench.llm.written import texts_of
 from qbench.progress import Progress, silent
 from qbench.quantities.concept_match import concept_alternatives
-from qbench.quantities.conditions import RELATIVE_TOLERANCE
+from qbench.quantities.conditions import equal
 from qbench.quantities.queries import ParsedQuery, parse_query
 from qbench.quantities.types import Condition
 
@@ -190,7 +190,7 @@ def lost(query: Query, text: str, parsed: ParsedQuery) -> str | None:
             return UNIT
         if new.comparator != old.comparator:
             return COMPARATOR
-        if not (_close(new.base_value, old.base_value) and _close(new.base_high, old.base_high)):
+        if not (equal(new.base_value, old.base_value) and equal(new.base_high, old.base_high)):
             return VALUE
     own, said = content_words(query.terms), content_words(parsed.terms)
     if not own <= said or not _said_of_each(query, parsed.terms):
@@ -241,10 +241,6 @@ def _place(text: str, words: Sequence[str]) -> int:
 def _numbers(text: str) -> set[str]:
     """Runs of digits; 4,000 and 4000 are the same."""
     return set(_NUMBER.findall(_GROUPED.sub("", text)))
-
-
-def _close(a: float, b: float) -> bool:
-    return abs(a - b) <= RELATIVE_TOLERANCE * max(abs(a), abs(b))
 
 
 def _told(asked: int, found: dict[int, Query], heard: Heard, rejected: Counter[str]) -> dict[str, Any]:

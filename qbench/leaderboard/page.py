@@ -23,7 +23,7 @@ from qbench.evaluation.significance import Scores
 from qbench.evaluation.wins import win_counts
 from qbench.leaderboard.documents import DIMENSION_TITLES, caption, clipped, win_caption
 from qbench.leaderboard.page_evidence import BUDGET, document_block, query_block
-from qbench.leaderboard.table import Leaderboard, Row
+from qbench.leaderboard.table import Leaderboard, Row, ranks
 from qbench.pages import static_page
 from qbench.store import write_text
 
@@ -107,7 +107,7 @@ def page_data(board: Leaderboard) -> dict[str, Any]:
         ],
         "notes": [clipped(note, REASON) for note in board.notes],
         "caption": caption(board),
-        "rows": [_row(board, row) for row in board.rows],
+        "rows": _rows(board),
         "pairs": _pairs(board),
         "winMeasure": board.win_measure,
         "winCaption": win_caption(board),
@@ -115,10 +115,14 @@ def page_data(board: Leaderboard) -> dict[str, Any]:
     }
 
 
-def _row(board: Leaderboard, row: Row) -> dict[str, Any]:
+def _rows(board: Leaderboard) -> list[dict[str, Any]]:
+    places = [ranks([row.cells[m].beats if row.cells else () for row in board.rows]) for m in board.measures]
+    return [_row(board, row, [place[i] for place in places]) for i, row in enumerate(board.rows)]
+
+
+def _row(board: Leaderboard, row: Row, places: list[int]) -> dict[str, Any]:
     entry = row.entry
     cells = [row.cells.get(measure) for measure in board.measures]
-    index = next(i for i, other in enumerate(board.rows) if other is row)
     return {
         "letter": row.letter,
         "label": clipped(entry.label, LABEL),
@@ -127,9 +131,7 @@ def _row(board: Leaderboard, row: Row) -> dict[str, Any]:
         "cells": None
         if entry.scores is None
         else [[_number(c.mean), _number(c.low), _number(c.high)] for c in cells if c],
-        "ranks": None
-        if entry.scores is None
-        else [1 + sum(index in other.cells[m].beats for other in board.rows if other.cells) for m in board.measures],
+        "ranks": None if entry.scores is None else places,
         "cost": None if entry.cost is None else {name: _number(value) for name, value in asdict(entry.cost).items()},
         "digest": entry.digest,
         "meta": _told(entry.meta),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -281,10 +282,7 @@ def _rows(
     for row in pairs.filter("significant").iter_rows(named=True):
         winner, loser = (row["a"], row["b"]) if row["difference"] > 0 else (row["b"], row["a"])
         beats.setdefault((winner, row["measure"]), []).append(index[loser])
-    better = [0] * len(ordered)
-    for (_, measure), losers in beats.items():
-        for loser in losers if measure == measures[0] else ():
-            better[loser] += 1
+    places = ranks([beats.get((entry.label, measures[0]), ()) for entry in ordered])
 
     def cell(label: str, measure: str) -> Cell:
         found = cells[label, measure]
@@ -294,12 +292,25 @@ def _rows(
     return tuple(
         Row(
             letter=letter(i),
-            rank=None if entry.scores is None else 1 + better[i],
+            rank=None if entry.scores is None else places[i],
             cells={} if entry.scores is None else {measure: cell(entry.label, measure) for measure in measures},
             entry=entry,
         )
         for i, entry in enumerate(ordered)
     )
+
+
+def ranks(beats: Sequence[Sequence[int]]) -> list[int]:
+    """The rank of each row: 1 and the number of rows that are significantly above it.
+
+    Args:
+        beats: for each row the rows that it is significantly above.
+
+    >>> ranks([(1, 2), (2,), ()])
+    [1, 2, 3]
+    """
+    above = Counter(loser for losers in beats for loser in losers)
+    return [1 + above[row] for row in range(len(beats))]
 
 
 def letter(index: int) -> str:

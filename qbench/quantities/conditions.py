@@ -25,6 +25,11 @@ RELATIVE_TOLERANCE = 1e-9
 """Two values are equal if they differ by at most this share: unit conversion rounds in the last bits."""
 
 
+def equal(a: float, b: float) -> bool:
+    """Whether two values are the same but for the rounding of a conversion."""
+    return abs(a - b) <= RELATIVE_TOLERANCE * max(abs(a), abs(b))
+
+
 def verdict(quantity: Quantity, condition: Condition) -> Verdict:
     """Whether one mention meets one condition, by unit and value; concepts are not compared.
 

@@ -26,7 +26,7 @@ from qbench.llm.budget import Budget, Limit
 from qbench.llm.openai_chat import OpenAIChat
 from qbench.llm.prompts import load_prompt
 from qbench.store import locked
-from tests.api_server import KEY, ApiServer, access, failing
+from tests.api_server import KEY, ApiServer, access, failing, only_key
 from tests.generation.conftest import EXPANSIONS, FACTS
 
 NAMES = {
@@ -47,9 +47,7 @@ NAMES = {
 
 @pytest.fixture(autouse=True)
 def keys(monkeypatch):
-    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    only_key(monkeypatch)
 
 
 def concept(asked):

@@ -20,16 +20,14 @@ from qbench.llm.prompts import load_prompt
 from qbench.llm.written import EMPTY, FORMLESS
 from qbench.quantities.extractors import get_extractor
 from qbench.quantities.queries import parse_query
-from tests.api_server import KEY, ApiServer, access, failing
+from tests.api_server import ApiServer, access, failing, only_key
 
 EXTRACTOR = get_extractor()
 
 
 @pytest.fixture(autouse=True)
 def keys(monkeypatch):
-    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    only_key(monkeypatch)
 
 
 def said(asked):

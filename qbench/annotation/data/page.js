@@ -1,4 +1,3 @@
-"use strict";
 // Texts are only ever shown as text: every node is made here, and nothing is parsed as HTML.
 const data = JSON.parse(document.getElementById("data").textContent);
 const STORE = `qbench annotate ${data.sheet} ${data.name}`;
@@ -15,17 +14,6 @@ let kept = true; // whether this browser keeps what is done
 let query = 0, item = 0; // what is looked at
 let target = null; // the file that was chosen for saving
 let cards = [];
-
-function el(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (value === true) node.setAttribute(name, "");
-    else if (value !== false && value !== undefined) node.setAttribute(name, value);
-  }
-  node.append(...children);
-  return node;
-}
 
 const keys = data.queries.map((one) => one.items.map((shown) => JSON.stringify([one.id, shown.id])));
 const key = (q, i) => keys[q][i];

@@ -24,18 +24,6 @@ function changed(what) {
   for (const one of listeners) if (one.what.includes(what)) one.draw();
 }
 
-function fill(node, attributes, children) {
-  for (const [name, value] of Object.entries(attributes || {})) {
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (value === true) node.setAttribute(name, "");
-    else if (value !== false && value !== null && value !== undefined) node.setAttribute(name, value);
-  }
-  // Strings become text nodes: nothing in them is markup.
-  node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
-  return node;
-}
-
-const el = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
 const svg = (tag, attributes, ...children) =>
   fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 
