@@ -4,14 +4,15 @@
 #     benchmarks/neural_suites.sh DATA MODEL OUT [RESULTS]
 #
 # DATA holds corpora/*.jsonl.gz and retrieval/numconq-*; MODEL is the folder of an encoder; OUT gets everything that is
-# made; RESULTS (by default benchmarks/results/suites) gets the tables as Markdown and JSON. It goes on where it was stopped.
+# made; RESULTS (by default benchmarks/results/suites) gets the tables as Markdown and JSON. It goes on where it was stopped;
+# benchmarks that are in OUT already (finance, medical) are not made again. Studies can run at once: one call, one of SUITES.
 #
 # Sizes, from the environment; the defaults are what two CPU cores can do in two hours or three:
 #     FILINGS=15 ARTICLES=2000 ABSTRACTS=2000     documents of sec_filings, reuters21578 and rct_abstracts
 #     TRAIN=4000 TEST=500                         queries, at most
 #     EPOCHS=1 PAIRS=1600 BATCH=16 LR=1e-4        of each training: epochs, positives in each, batch, learning rate,
 #     LENGTH=96 DEV=60                            tokens that are read, development queries
-#     SUITES="main masking ..."                   which studies
+#     SUITES="main-finance masking ..."           which studies
 set -euo pipefail
 data=$1 model=$2 out=$3 here=$(dirname "$0")
 results=${4:-$here/results/suites}
@@ -21,16 +22,21 @@ head_of() { # FILE COUNT
     python -c 'import gzip, itertools, sys
 for line in itertools.islice(gzip.open(sys.argv[1], "rb"), int(sys.argv[2])): sys.stdout.buffer.write(line)' "$1" "$2"
 }
-head_of "$data/corpora/sec_filings.jsonl.gz" "${FILINGS:-15}" > "$out/finance-corpus/sec_filings.jsonl"
-head_of "$data/corpora/reuters21578.jsonl.gz" "${ARTICLES:-2000}" > "$out/finance-corpus/reuters21578.jsonl"
-head_of "$data/corpora/rct_abstracts.jsonl.gz" "${ABSTRACTS:-2000}" > "$out/medical-corpus.jsonl"
-
-qbench build-index "$out/finance-corpus" -o "$out/finance-index"
-qbench build-index "$out/medical-corpus.jsonl" -o "$out/medical-index"
-for name in finance medical; do
-    qbench gen-queries "$out/$name-index" -o "$out/$name" --expansions "$here/expansions/$name.tsv" \
+make_benchmark() { # NAME CORPUS
+    qbench build-index "$2" -o "$out/$1-index"
+    qbench gen-queries "$out/$1-index" -o "$out/$1" --expansions "$here/expansions/$1.tsv" \
         --value-permutation --max-train "${TRAIN:-4000}" --max-dev 300 --max-test "${TEST:-500}"
-done
+}
+
+if [ ! -d "$out/finance" ]; then
+    head_of "$data/corpora/sec_filings.jsonl.gz" "${FILINGS:-15}" > "$out/finance-corpus/sec_filings.jsonl"
+    head_of "$data/corpora/reuters21578.jsonl.gz" "${ARTICLES:-2000}" > "$out/finance-corpus/reuters21578.jsonl"
+    make_benchmark finance "$out/finance-corpus"
+fi
+if [ ! -d "$out/medical" ]; then
+    head_of "$data/corpora/rct_abstracts.jsonl.gz" "${ABSTRACTS:-2000}" > "$out/medical-corpus.jsonl"
+    make_benchmark medical "$out/medical-corpus.jsonl"
+fi
 
 study() { # NAME BENCHMARK [INPUT=VALUE ...]
     local name=$1 bench=$2 given=()
@@ -47,12 +53,9 @@ study() { # NAME BENCHMARK [INPUT=VALUE ...]
 
 trainings=("epochs=${EPOCHS:-1}" "pairs=${PAIRS:-1600}" "batch=${BATCH:-16}" "lr=${LR:-1e-4}" "length=${LENGTH:-96}" "dev=${DEV:-60}")
 
-for suite in ${SUITES:-main cross_dataset masking augmentation numconq storage}; do
+for suite in ${SUITES:-main-finance main-medical cross_dataset masking augmentation numconq storage}; do
     case $suite in
-        main)
-            study main finance "${trainings[@]}"
-            study main medical "${trainings[@]}"
-            ;;
+        main-*) study main "${suite#main-}" "${trainings[@]}" ;;
         cross_dataset) study cross_dataset finance "other=$out/medical" "${trainings[@]}" ;;
         numconq)
             study numconq finance "${trainings[@]}" "imdb=$data/retrieval/numconq-imdb" \

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -77,3 +78,18 @@ def with_smaller_batches(run: Callable[[int], Result], batch: int) -> Result:
         # Outside the handler, because the exception holds on to the tensors.
         torch.cuda.empty_cache()
         batch = max(batch // 2, 1)
+
+
+@contextmanager
+def refusing_a_full_gpu(remedy: str) -> Iterator[None]:
+    """Say it in a line where the GPU's memory does not suffice for what cannot be done in smaller parts.
+
+    Raises:
+        OptionError: it did not suffice.
+    """
+    import torch
+
+    try:
+        yield
+    except torch.cuda.OutOfMemoryError:
+        raise OptionError("this does not fit into the GPU's memory", remedy=remedy) from None

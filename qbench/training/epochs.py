@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from qbench.models.limits import refusing_a_full_gpu
 from qbench.training.checkpoints import best_epoch, load_best, resume, save_epoch
 
 if TYPE_CHECKING:
@@ -41,10 +42,13 @@ def train_epochs(
 
     Returns:
         the records, and the number of the best epoch.
+
+    Raises:
+        OptionError: a batch does not fit into the GPU's memory.
     """
     import torch
 
-    with torch.random.fork_rng():
+    with torch.random.fork_rng(), refusing_a_full_gpu("Lower batch_size (accumulation makes up for it), or max_length"):
         history = resume(folder, network, optimizer)
         for record in history:
             tell(record)
