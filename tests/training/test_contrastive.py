@@ -95,6 +95,25 @@ def test_a_killed_training_goes_on_and_ends_at_the_same_weights(trained, bases, 
     assert not [path for path in again.iterdir() if path.name.startswith(".")]
 
 
+def test_a_batch_that_does_not_fit_the_gpu_is_an_error_in_a_line(base, tmp_path, monkeypatch):
+    import torch
+
+    loss, batches = module._Training._loss, []
+
+    def full(self, data, batch):
+        batches.append(len(batch))
+        if len(batches) == 2:
+            raise torch.cuda.OutOfMemoryError("CUDA out of memory")
+        return loss(self, data, batch)
+
+    monkeypatch.setattr(module._Training, "_loss", full)
+    with pytest.raises(OptionError, match=r"does not fit into the GPU's memory.*Lower batch_size"):
+        train_retriever("bi-encoder", BENCHMARK, tmp_path / "a", str(base), QUICK)
+    # What was done is there for the same call on a larger GPU.
+    assert not (tmp_path / "a").exists()
+    assert train_retriever("bi-encoder", BENCHMARK, tmp_path / "a", str(base), QUICK).counts["epochs"] == QUICK.epochs
+
+
 def test_a_finished_training_is_not_repeated_and_another_is_refused(trained, bases, monkeypatch):
     kind, folder, manifest, _ = trained
     monkeypatch.setattr(module, "_Training", None)
