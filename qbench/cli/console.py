@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from qbench.llm.client import Estimate
     from qbench.progress import Progress
+    from qbench.retrieval.api import Asked
 
 
 def out() -> Console:
@@ -56,3 +58,20 @@ def progress(title: str) -> Iterator[Progress]:
             bar.update(task, completed=done, total=total, description=f"{title} {what}".rstrip())
 
         yield advance
+
+
+def show_forecast(lines: Sequence[Asked], total: Estimate) -> None:
+    """What would be asked of servers, a line each."""
+    from qbench.llm.budget import spent
+
+    console = out()
+    for line in lines:
+        one = line.estimate
+        what = (
+            f"{line.name}, {line.model}, {' and '.join(line.roles)}: {one.inputs:,} texts, {one.recorded:,} recorded; "
+        )
+        console.print(f"{what}about {spent(one.calls, one.input_tokens, one.money)}", markup=False)
+    if not lines:
+        console.print("Nothing would be asked of a server.")
+    elif len(lines) > 1:
+        console.print(f"In all about {spent(total.calls, total.input_tokens, total.money)}", markup=False)

@@ -25,7 +25,6 @@ from qbench.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from qbench.llm.client import Access
     from qbench.retrieval.jobs import Setting
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -130,8 +129,9 @@ def leaderboard(
 
     Example: qbench leaderboard my-benchmark --systems BM25 --systems "QBM25(alpha=0.5)"
     """
-    from qbench.cli.console import note, out, progress
+    from qbench.cli.console import note, out, progress, show_forecast
     from qbench.cli.suite import needs_a_suite, show_suite
+    from qbench.leaderboard.forecast import forecast
     from qbench.leaderboard.page import check_page, write_page
     from qbench.leaderboard.run import run_leaderboard
     from qbench.leaderboard.terminal import show
@@ -154,7 +154,8 @@ def leaderboard(
             place = HOME / (benchmark.resolve().name or "benchmark")
         folder = output or place
         if dry_run:
-            _forecast(benchmark, systems, split, qrels, access.kept_in(folder))
+            allowed = access.kept_in(folder)
+            show_forecast(*forecast(benchmark, systems, split=split.value, qrels=qrels, access=allowed))
             return
         board = run_leaderboard(
             benchmark,
@@ -193,23 +194,3 @@ def _settings(conditions: Conditions | None) -> tuple[Setting, ...] | None:
         return None
     every: tuple[Setting, ...] = ("given", "parsed")
     return every if conditions is Conditions.both else tuple(one for one in every if one == conditions.value)
-
-
-def _forecast(benchmark: Path, systems: list[str] | None, split: Part, qrels: str | None, access: Access) -> None:
-    """Say what a leaderboard would ask of servers."""
-    from qbench.cli.console import out
-    from qbench.leaderboard.forecast import forecast
-    from qbench.llm.budget import spent
-
-    console = out()
-    lines, total = forecast(benchmark, systems, split=split.value, qrels=qrels, access=access)
-    for line in lines:
-        one = line.estimate
-        what = (
-            f"{line.name}, {line.model}, {' and '.join(line.roles)}: {one.inputs:,} texts, {one.recorded:,} recorded; "
-        )
-        console.print(f"{what}about {spent(one.calls, one.input_tokens, one.money)}", markup=False)
-    if not lines:
-        console.print("Nothing would be asked of a server.")
-    elif len(lines) > 1:
-        console.print(f"In all about {spent(total.calls, total.input_tokens, total.money)}", markup=False)

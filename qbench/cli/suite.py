@@ -56,9 +56,11 @@ def show_suite(
     """
     import typer
 
-    from qbench.cli.console import note, out, progress
+    from qbench.cli.console import note, out, progress, show_forecast
+    from qbench.leaderboard.forecast import forecast_suite
     from qbench.leaderboard.suite_documents import renderables
     from qbench.leaderboard.suite_run import plan_suite, run_suite, study_name
+    from qbench.leaderboard.suite_steps import WORK
     from qbench.leaderboard.suites import read_suite
     from qbench.leaderboard.terminal import show
 
@@ -69,18 +71,18 @@ def show_suite(
         if "bench" in inputs:
             raise OptionError("the benchmark is named twice", value=inputs["bench"], remedy="Leave --with bench= away")
         inputs = {"bench": str(benchmark), **inputs}
+    folder, access = output or HOME, options["access"]
     if dry_run:
         for line in plan_suite(suite, inputs):
             out().print(line, markup=False)
+        show_forecast(*forecast_suite(suite, inputs, access=access.kept_in(folder / WORK)))
         return
-    folder = output or HOME
     with progress("suite") as advance:
         result = run_suite(suite, inputs, folder, progress=advance, tell=note, **options)
     show(out(), renderables(result))
     note(f"Written to {folder / study_name(suite, inputs)}: suite.md, suite.json, and a folder for each leaderboard")
-    access = options["access"]
     if access.budget.calls:
-        note(f"Asked of servers: {access.budget}")
+        note(f"Asked of servers: {access.budget}; their answers are kept in {access.kept_in(folder / WORK).recording}")
     if result.lost:
         note(f"Rows without a run: {result.lost}; the reasons stand in suite.md")
         raise typer.Exit(1)

@@ -112,6 +112,13 @@ def aggretriever(
     loss: Loss = LossName.infonce,
     negatives: Negatives = 1,
     scale: Scale = 0.0,
+    agg_dimension: Annotated[
+        int, typer.Option(min=0, help="Numbers in agg*, where MODEL is a BERT; 0: 640, as in the paper.")
+    ] = 0,
+    cls_dimension: Annotated[
+        int,
+        typer.Option(min=0, help="Numbers that [CLS] is projected to (128 in the paper); 0: all of it, no projection."),
+    ] = 0,
     method: Methods = None,
     kind: Kinds = None,
     joint: Joint = None,

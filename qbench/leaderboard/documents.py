@@ -228,7 +228,7 @@ def _pairs(board: Leaderboard) -> list[str]:
     rows = []
     for row in board.pairs.filter(pl.col("measure") == board.primary).sort("p", "a", "b").iter_rows(named=True):
         effect = MISSING if row["effect"] is None else f"{row['effect']:.2f}"
-        gap = f"{row['difference']:+.3f} ({row['ci_low']:+.3f} to {row['ci_high']:+.3f})"
+        gap = f"{row['difference']:+z.3f} ({row['ci_low']:+z.3f} to {row['ci_high']:+z.3f})"
         rows.append([escape(row["a"]), escape(row["b"]), gap, effect, f"{row['p']:.4f}", f"{row['p_holm']:.4f}"])
     if not rows:
         return []

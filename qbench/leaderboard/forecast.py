@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qbench.leaderboard.run import select_queries
 from qbench.leaderboard.views import line_up
 from qbench.llm.client import Access, Estimate
+from qbench.progress import silent
 
 if TYPE_CHECKING:
     from qbench.benchmark.disk import Benchmark
     from qbench.benchmark.types import Split
+    from qbench.leaderboard.suite_types import Suite
     from qbench.mining.test_set import QuantityTestSet
     from qbench.retrieval.api import Asked
     from qbench.retrieval.grammar import System
@@ -50,9 +52,41 @@ def forecast(
         for group in contest.groups
         for line in expected_calls(group.systems, passages(group.benchmark.corpus)["passage"], queries, access, PART)
     ]
+    return lines, _together(lines)
+
+
+def forecast_suite(suite: Suite, given: Mapping[str, str], *, access: Access) -> tuple[list[Asked], Estimate]:
+    """What `run_suite` would ask of servers that the recording does not know yet.
+
+    Of a benchmark that is still to be masked, the texts count as they are before.
+
+    Args:
+        suite: from `read_suite`.
+        given: input -> value.
+        access: names the recording, and the prices.
+
+    Returns:
+        as `forecast`.
+
+    Raises:
+        OptionError, InputError, UnknownNameError: whatever is wrong with the inputs, or with the recording.
+    """
+    from qbench.leaderboard.suite_run import inputs_of
+    from qbench.leaderboard.suite_steps import Steps
+
+    steps = Steps(suite, inputs_of(suite, given), Path(), silent, lambda line: None)
+    lines = [
+        line
+        for benchmark, systems, split in steps.searched()
+        for line in forecast(benchmark, systems, split=split, access=access)[0]
+    ]
+    return lines, _together(lines)
+
+
+def _together(lines: Sequence[Asked]) -> Estimate:
     every = [line.estimate for line in lines]
     money = [one.money for one in every if one.money is not None]
-    total = Estimate(
+    return Estimate(
         inputs=sum(one.inputs for one in every),
         recorded=sum(one.recorded for one in every),
         calls=sum(one.calls for one in every),
@@ -60,4 +94,3 @@ def forecast(
         output_tokens=sum(one.output_tokens for one in every),
         money=sum(money) if len(money) == len(every) else None,
     )
-    return lines, total

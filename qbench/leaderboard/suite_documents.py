@@ -23,13 +23,15 @@ def cell_text(cell: SuiteCell | None) -> str:
     >>> from qbench.leaderboard.suite_tables import SuiteCell
     >>> cell_text(SuiteCell(0.512, "BM25", 0.1, 0.01)), cell_text(None)
     ('0.512 (+0.100*)', '-')
+    >>> cell_text(SuiteCell(0.512, "BM25", -0.0001, 0.7))
+    '0.512 (+0.000)'
     """
     if cell is None:
         return MISSING
     if cell.change is None:
         return f"{cell.mean:.3f}"
     marks = ("*" if cell.significant else "") + ("†" if cell.differs else "")
-    return f"{cell.mean:.3f} ({cell.change:+.3f}{marks})"
+    return f"{cell.mean:.3f} ({cell.change:+z.3f}{marks})"
 
 
 def markdown(result: SuiteResult) -> str:

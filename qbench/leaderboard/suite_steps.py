@@ -15,11 +15,16 @@ from qbench.retrieval.grammar import first_values, reranker_values
 
 if TYPE_CHECKING:
     from qbench.benchmark.disk import Benchmark
+    from qbench.benchmark.types import Split
     from qbench.leaderboard.table import Leaderboard
+    from qbench.retrieval.grammar import System
     from qbench.store import Manifest
 
 KEY = 8
 """Digits of a digest in a folder's name; the whole one stands in its manifest."""
+
+WORK = "work"
+"""Folder of runs, indexes and answers of servers."""
 
 
 class Steps:
@@ -115,6 +120,17 @@ class Steps:
         bench = self._source(board.bench, board.qrels)
         return {(query.query_id, query.text) for query in bench.part(board.split)}
 
+    def searched(self) -> list[tuple[Benchmark, list[System], Split]]:
+        """What is searched, by which systems, by the queries of which part: boards that search the same together."""
+        together: dict[tuple[str, str | None, Split], dict[str, System]] = {}
+        for board in self.suite.boards:
+            systems = together.setdefault((self._fill(board.bench), board.qrels, board.split), {})
+            systems.update((str(system), system) for system in systems_of(board, self._fill).values())
+        return [
+            (self._source(bench, qrels), list(systems.values()), split)
+            for (bench, qrels, split), systems in together.items()
+        ]
+
     def _require_model(self, model: str) -> None:
         if model not in self.suite.made:
             model_folder(model)
@@ -192,7 +208,7 @@ class Steps:
                 self._open(self._fill(board.bench), board.qrels),
                 list(systems.values()),
                 output=output,
-                work=self.folder / "work",
+                work=self.folder / WORK,
                 names={str(system): row for row, system in systems.items()},
                 command=f"qbench leaderboard --suite {self.suite.name}.toml, board {board.name}",
                 split=board.split,

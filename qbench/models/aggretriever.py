@@ -328,27 +328,34 @@ def sliced_maxima(scores: Tensor, slices: int) -> Tensor:
     return torch.cat([torch.maximum(maxima[..., :rest], scores[..., whole:]), maxima[..., rest:]], dim=-1)
 
 
-def load_aggretriever(model: str, *, max_length: int = 0, batch: int = BATCH) -> Aggretriever:
+def load_aggretriever(
+    model: str, *, agg_dimension: int = 0, cls_dimension: int = 0, max_length: int = 0, batch: int = BATCH
+) -> Aggretriever:
     """An Aggretriever ready to encode, on the GPU where there is one.
 
     A folder that `Aggretriever.save` did not write, a BERT with or without its MLM head, gives an untrained one.
 
     Args:
         model: a folder, or a name on the hub.
+        agg_dimension, cls_dimension: of an untrained one, as in `Aggretriever.new`.
         max_length: tokens of a text that are read; 0 for as many as the model was made for.
         batch: texts that go through it together.
 
     Raises:
         InputError: it is no such model, or not whole.
-        OptionError: `max_length` is more than the model can read.
+        OptionError: `max_length` is more than the model can read, or a dimension is not that of the saved one.
     """
     folder = model_folder(model)
     # A SPLADE has the MLM head that is needed here; what else sentence-transformers saves has an encoder.
     require_kind(folder, "an Aggretriever or a BERT", "aggretriever", "plain", "single-vector", "sparse")
     if model_kind(folder) == "aggretriever":
         made = Aggretriever.load(folder, max_length)
+        for name, asked in (("agg_dimension", agg_dimension), ("cls_dimension", cls_dimension)):
+            if asked not in (0, has := getattr(made.config, name)):
+                message = f"this Aggretriever has a {name} of {has}"
+                raise OptionError(message, value=asked, remedy="Start from a BERT, or leave it away")
     else:
-        made = Aggretriever.new(folder, max_length=max_length)
+        made = Aggretriever.new(folder, agg_dimension=agg_dimension, cls_dimension=cls_dimension, max_length=max_length)
     made.batch = batch
     return made.to(choose_device("auto"))
 

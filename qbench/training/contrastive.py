@@ -36,6 +36,12 @@ LOSSES: tuple[Loss, ...] = ("infonce", "pairwise")
 LEARNING_RATES: dict[Kind, float] = {"bi-encoder": 2e-5, "colbert": 1e-5, "splade": 2e-5, "aggretriever": 2e-5}
 """Those of *Numbers Matter* C.3 for ColBERT and SPLADE, which tuned a BERT of 110 million weights."""
 
+_OF_KIND: dict[Kind, tuple[str, ...]] = {
+    "splade": ("query_flops", "text_flops"),
+    "aggretriever": ("agg_dimension", "cls_dimension"),
+}
+"""Parts of a recipe that one kind of model alone takes."""
+
 Drawn = tuple[int, int, list[int]]
 """A query, its positive, its negatives: positions in a `Triples`."""
 
@@ -57,6 +63,7 @@ class ContrastiveRecipe:
         methods: samples that are learnt from: original, unit, value (*Numbers Matter* C.5).
         kinds: kinds of queries that are learnt from; () for all.
         query_flops, text_flops: weights of SPLADE's regularisation, raised over the first third of the steps.
+        agg_dimension, cls_dimension: of an Aggretriever that starts from a BERT; 0 for 640, and for the encoder's own.
         joint_share: of a batch, how much comes from the benchmark that is trained on besides.
         max_length: tokens of a text that are read; 0 for as many as the model was made for.
         max_pairs: positives per epoch, at most, every query's first before any second; 0 for all.
@@ -78,6 +85,8 @@ class ContrastiveRecipe:
     kinds: tuple[str, ...] = ()
     query_flops: float = 5e-5
     text_flops: float = 3e-5
+    agg_dimension: int = 0
+    cls_dimension: int = 0
     joint_share: float = 0.25
     max_length: int = 0
     max_pairs: int = 0
@@ -93,8 +102,9 @@ class ContrastiveRecipe:
         Raises:
             OptionError: names the option and what it allows.
         """
-        at_least = {"epochs": 1, "batch_size": 1, "accumulation": 1, "negatives": 1, "patience": 1}
-        for name, low in {**at_least, "max_length": 0, "max_pairs": 0, "dev_queries": 0}.items():
+        one = ("epochs", "batch_size", "accumulation", "negatives", "patience")
+        none = ("max_length", "max_pairs", "dev_queries", "agg_dimension", "cls_dimension")
+        for name, low in {**dict.fromkeys(one, 1), **dict.fromkeys(none, 0)}.items():
             if getattr(self, name) < low:
                 raise OptionError(f"{name} is at least {low}", value=getattr(self, name))
         unit = ("lr", "warmup", "weight_decay", "query_flops", "text_flops")
@@ -158,10 +168,11 @@ def train_retriever(
             data = read_triples(benchmark, methods=recipe.methods, kinds=recipe.kinds)
             general = None if joint is None else read_triples(joint, every_split=True)
             held_out = dev_pool(benchmark, recipe.dev_queries, recipe.seed)
-            flops = {"query_flops": recipe.query_flops, "text_flops": recipe.text_flops} if kind == "splade" else {}
-            # What learns from a ColBERT is compared as TCT-ColBERT is: by the dot product of what the model gives.
-            dot = {"dot": True} if kind == "bi-encoder" and teacher is not None else {}
-            student = open_student(kind, str(folder), max_length=recipe.max_length, scale=recipe.scale, **flops, **dot)
+            own: dict[str, Any] = {name: getattr(recipe, name) for name in _OF_KIND.get(kind, ())}
+            if kind == "bi-encoder" and teacher is not None:
+                # What learns from a ColBERT is compared as TCT-ColBERT is: by the dot product of what the model gives.
+                own["dot"] = True
+            student = open_student(kind, str(folder), max_length=recipe.max_length, scale=recipe.scale, **own)
             wise = None if teacher is None else open_student("colbert", teacher, max_length=recipe.max_length)
             _Training(student, data, general, held_out, recipe, draft, progress, on_epoch, wise).run()
     return read_manifest(output, kind)

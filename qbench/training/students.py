@@ -248,10 +248,11 @@ def open_student(kind: Kind, model: str, *, max_length: int = 0, scale: float = 
         model: a folder, or a name on the hub.
         max_length: tokens that are read; 0 for as many as the model was made for.
         scale: of the scores; 0 for the kind's own.
-        options: of the kind: query_flops, text_flops; dot.
+        options: of the kind: query_flops, text_flops; dot; agg_dimension, cls_dimension.
 
     Raises:
         InputError: the model cannot be opened as one of the kind.
+        OptionError: it cannot have such dimensions, or does not read so many tokens.
         MissingPackageError: sentence-transformers is not installed.
         UnknownNameError: there is no such kind.
     """
@@ -275,5 +276,6 @@ def open_student(kind: Kind, model: str, *, max_length: int = 0, scale: float = 
     if kind == "aggretriever":
         from qbench.models.aggretriever import load_aggretriever
 
-        return AggretrieverStudent(load_aggretriever(model, max_length=max_length), **given)
+        sizes = {name: int(given.pop(name, 0)) for name in ("agg_dimension", "cls_dimension")}
+        return AggretrieverStudent(load_aggretriever(model, max_length=max_length, **sizes), **given)
     raise UnknownNameError("unknown kind of model", value=kind, remedy=f"Known: {', '.join(get_args(Kind))}")

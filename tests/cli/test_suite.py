@@ -58,7 +58,8 @@ def test_tables_are_shown_and_written(here):
 
 def test_a_plan_runs_nothing(here):
     result = ask("tiny", "--suite", "study.toml", "--dry-run")
-    assert (result.exit_code, result.stdout) == (0, "board all, on tiny: BM25, Q\n")
+    plan = "board all, on tiny: BM25, Q\nNothing would be asked of a server.\n"
+    assert (result.exit_code, result.stdout) == (0, plan)
     assert not (here / "qbench-studies").exists()
 
 

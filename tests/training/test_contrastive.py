@@ -133,6 +133,20 @@ def test_accumulated_batches_make_fewer_steps(base, tmp_path):
     assert other.params["accumulation"] == 1
 
 
+def test_an_aggretriever_has_the_dimensions_of_its_recipe(bases, tmp_path):
+    base, recipe = bases["aggretriever"]
+    sizes = {"agg_dimension": 20, "cls_dimension": 8}
+    quick = replace(recipe, epochs=1, dev_queries=0, max_pairs=12)
+    train_retriever("aggretriever", BENCHMARK, tmp_path / "a", base, replace(quick, **sizes))
+    assert load_aggretriever(str(tmp_path / "a")).encode(["the tax"]).shape == (1, 28)
+    on = str(tmp_path / "a")
+    train_retriever("aggretriever", BENCHMARK, tmp_path / "b", on, replace(quick, agg_dimension=20))
+    with pytest.raises(OptionError, match="this Aggretriever has a cls_dimension of 8"):
+        train_retriever("aggretriever", BENCHMARK, tmp_path / "c", on, replace(quick, cls_dimension=16))
+    with pytest.raises(OptionError, match="agg_dimension is at least 0"):
+        replace(quick, agg_dimension=-1).check()
+
+
 def test_a_general_benchmark_takes_its_share_of_the_batches(base, tmp_path):
     none = {"samples": BENCHMARK.samples.clear(), "triples": BENCHMARK.triples.clear()}
     queries = [replace(query, split="test") for query in BENCHMARK.queries]
