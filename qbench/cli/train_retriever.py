@@ -220,6 +220,7 @@ def _show_epoch(record: dict[str, Any]) -> None:
 
 def _report(output: Path, system: str, counts: dict[str, Any]) -> None:
     from qbench.cli.console import note, out
+    from qbench.training.contrastive import setback
 
     lines = [
         f"queries: {counts['queries']:,}  positives: {counts['positives']:,}  texts: {counts['texts']:,}",
@@ -230,4 +231,6 @@ def _report(output: Path, system: str, counts: dict[str, Any]) -> None:
         lines.append(f"nDCG@10 there: {counts['dev_untrained']:.3f} untrained, {counts['dev']:.3f} now")
     for line in lines:
         out().print(line, markup=False)
+    if worse := setback(counts):
+        note(f"Mind: {worse}")
     note(f"Written to {output}; search with it: --systems '{system}(model={output})'")

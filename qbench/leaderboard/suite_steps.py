@@ -165,7 +165,7 @@ class Steps:
 
     def train(self, training: Training) -> None:
         """Make a checkpoint."""
-        from qbench.training.contrastive import checkpoint_key, train_retriever
+        from qbench.training.contrastive import checkpoint_key, setback, train_retriever
 
         bench, model = self._open(self._fill(training.bench)), self._fill(training.model)
         joint = None if training.joint is None else self._open(self._fill(training.joint))
@@ -176,6 +176,8 @@ class Steps:
         manifest = train_retriever(training.kind, bench, place, model, **how, progress=self.progress)
         self._values[training.name] = str(place)
         self._trained[training.name] = self._described(training, bench, joint, manifest)
+        if worse := setback(manifest.counts):
+            self.notes.append(f"{training.name}: {worse}.")
         before, after = (manifest.counts.get(name) for name in ("dev_untrained", "dev"))
         figures = "" if after is None else f"; nDCG@10 {before:.3f} before, {after:.3f} after"
         epochs = f"best epoch {manifest.counts['best_epoch']} of {manifest.counts['epochs']}"

@@ -6,7 +6,7 @@ triples, for two epochs. A batch's texts serve as negatives of all its queries, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -176,6 +176,22 @@ def train_retriever(
             wise = None if teacher is None else open_student("colbert", teacher, max_length=recipe.max_length)
             _Training(student, data, general, held_out, recipe, draft, progress, on_epoch, wise).run()
     return read_manifest(output, kind)
+
+
+def setback(counts: Mapping[str, Any]) -> str | None:
+    """What to say where training made a model worse.
+
+    Args:
+        counts: of the manifest that `train_retriever` gives.
+
+    Returns:
+        None where it did not, or nothing was held out.
+    """
+    before, after = counts["dev_untrained"], counts["dev"]
+    if after is None or after >= before:
+        return None
+    remedy = "lower the learning rate, or learn from more positives"
+    return f"training took nDCG@10 on the development queries from {before:.3f} to {after:.3f}: {remedy}"
 
 
 def checkpoint_key(

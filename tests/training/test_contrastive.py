@@ -14,7 +14,7 @@ from qbench.models.aggretriever import load_aggretriever
 from qbench.models.folders import model_digest
 from qbench.models.tct_colbert import load_tct_colbert
 from qbench.training import contrastive as module
-from qbench.training.contrastive import ContrastiveRecipe, train_retriever
+from qbench.training.contrastive import ContrastiveRecipe, setback, train_retriever
 from qbench.training.objectives import distillation, flops, info_nce, pairwise
 from qbench.training.students import Kind, SingleVectorStudent, open_student
 from tests.encoder_factories import WORDS, regular_benchmark, tiny_bert
@@ -131,6 +131,13 @@ def test_accumulated_batches_make_fewer_steps(base, tmp_path):
     other = train_retriever("bi-encoder", BENCHMARK, tmp_path / "b", str(base), replace(recipe, accumulation=1))
     assert model_digest(tmp_path / "a") != model_digest(tmp_path / "b")
     assert other.params["accumulation"] == 1
+
+
+def test_a_training_that_makes_it_worse_says_so(trained):
+    _, _, manifest, _ = trained
+    assert setback(manifest.counts) is None
+    assert setback({"dev_untrained": None, "dev": None}) is None
+    assert "from 0.500 to 0.250: lower the learning rate" in str(setback({"dev_untrained": 0.5, "dev": 0.25}))
 
 
 def test_an_aggretriever_has_the_dimensions_of_its_recipe(bases, tmp_path):
