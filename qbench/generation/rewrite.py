@@ -70,8 +70,8 @@ class Rewriting:
     @property
     def words(self) -> list[str]:
         """The options of `qbench gen-queries` that say so, for cards; files by their name alone."""
-        words = ["--rewrite", "--rewrite-kinds", ",".join(self.kinds), *self.asking.words("--rewrite-prompt")]
-        return [*words, "--allow-missing"] if self.asking.allow_missing else words
+        asked = self.asking.words("--rewrite-prompt", "--model-seed")
+        return ["--rewrite", "--rewrite-kinds", ",".join(self.kinds), *asked]
 
     @property
     def key(self) -> dict[str, Any]:
