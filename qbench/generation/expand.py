@@ -190,11 +190,9 @@ def _asked(
     rejected: list[tuple[int, str, str]] = []
 
     def good(i: int, answer: Any, attempt: int) -> bool:
-        texts, problem = texts_of(answer, asking.server.prompt.answer)
+        texts, problems = texts_of(answer, asking.server.prompt.answer)
         kept, others = judge.judge(wanted[i].concept, texts, most)
-        rejected.extend((i, name, reason) for name, reason in others)
-        if problem is not None:
-            rejected.append((i, "", problem))
+        rejected.extend((i, name, reason) for name, reason in (*others, *problems))
         names[wanted[i].concept] = kept
         return bool(kept)
 

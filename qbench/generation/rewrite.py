@@ -107,9 +107,9 @@ class Rewriter:
 
         def good(i: int, answer: Any, attempt: int) -> bool:
             query = queries[places[i]]
-            texts, problem = texts_of(answer, self.rewriting.asking.server.prompt.answer)
+            texts, problems = texts_of(answer, self.rewriting.asking.server.prompt.answer)
             text = " ".join(texts[0].split()).strip('"“”') if texts else ""
-            reason = problem or self.problem(query, text)
+            reason = problems[0][1] if problems else self.problem(query, text)
             if reason is None and text.lower() in taken:
                 reason = REPEATED
             if reason is not None:
