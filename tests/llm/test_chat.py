@@ -258,8 +258,11 @@ def test_replay_lacks_what_was_never_asked(web, tmp_path):
         ('{"names": ["a', "length", ([], [("", CUT)])),
         ("", "length", ([], [("", CUT)])),
         ('{"names": "a b"}', "stop", ([], [("", FORMLESS)])),
-        ('{"names": [1, "a b", {"name": "c d"}, null]}', "stop",
-         (["a b"], [("1", NO_TEXT), ('{"name": "c d"}', NO_TEXT), ("null", NO_TEXT)])),
+        (
+            '{"names": [1, "a b", {"name": "c d"}, null]}',
+            "stop",
+            (["a b"], [("1", NO_TEXT), ('{"name": "c d"}', NO_TEXT), ("null", NO_TEXT)]),
+        ),
         ('{"names": [1, " "]}', "stop", ([], [("1", NO_TEXT)])),
         ('{"name": ["a b"]}', "stop", ([], [("", FORMLESS)])),
         ("I am sorry, Dave.", "stop", ([], [("", FORMLESS)])),
