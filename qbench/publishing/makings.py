@@ -87,7 +87,9 @@ def replays(found: Sequence[Making], params: Mapping[str, Any], folder: str) -> 
         params: of the benchmark's manifest.
         folder: where those files are, for the reader.
     """
-    here = {making.path.name for making in found}
+    here = {making.path.name: f"{folder}/{making.path.name}" for making in found}
+    by_digest = {making.digest: here[making.path.name] for making in found}
+    tables = {made.get("command"): by_digest.get(made.get("table digest", "")) for made in name_records(params)}
     recorded = {_call(made): making.path.name for _, made in _models(params) for making in found
                 if _call(made) in making.answers}  # fmt: skip
     asked = {made.get("command"): _call(made) for _, made in _models(params)}
@@ -95,7 +97,9 @@ def replays(found: Sequence[Making], params: Mapping[str, Any], folder: str) -> 
         asked[params.get("command")] = _call(params["rewriting"])
     commands = []
     for command in steps(params):
-        words = [f"{folder}/{word}" if word in here else word for word in shlex.split(command)]
+        words = [here.get(word, word) for word in shlex.split(command)]
+        if (table := tables.get(command)) is not None:
+            words[words.index("--table") + 1] = table  # it may have been named by the folder that it lay in
         if (recording := recorded.get(asked.get(command, ""))) is not None:
             words += ["--recording", f"{folder}/{recording}", "--replay"]
         commands.append(shlex.join(words))

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import shlex
 import sqlite3
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -208,6 +209,16 @@ def test_a_key_stays_at_home(made, tmp_path, monkeypatch, secret):
     message = refused(made, tmp_path, path.name)
     assert f"this file holds {'a key' if secret == 'looks' else secret}, and is not published" in message
     assert written not in message
+
+
+def test_a_table_goes_along_under_the_name_of_its_file():
+    made = m.Making(Path("corpus/expansions.tsv"), "a table", "d1")
+    record = {"by": "table", "command": "qbench expand-concepts INDEX -o NAMES --table corpus", "table digest": "d1"}
+    params = {"expansions": record, "command": "qbench gen-queries INDEX -o BENCH --expansions names.tsv"}
+    assert m.replays([made], params, "F") == [
+        "qbench expand-concepts INDEX -o NAMES --table F/expansions.tsv",
+        "qbench gen-queries INDEX -o BENCH --expansions names.tsv",
+    ]
 
 
 def test_other_benchmarks_have_nothing_to_attach(tmp_path):
