@@ -111,12 +111,14 @@ def told(found: Sequence[Making], params: Mapping[str, Any], repo_id: str) -> st
     rows = [f"| `{FOLDER}/{making.path.name}` | {markdown(making.what)} |" for making in found]
     commands = [f"qbench pull {repo_id} -o FOLDER", *replays(found, params, f"FOLDER.{FOLDER}")]
     block = "\n".join(f"    {printable(command)}" for command in commands)
+    recorded = any(making.answers for making in found)
+    asks_nobody = " With `--replay` no model is asked, and no key is needed." if recorded else ""
     index = f" INDEX is the index with the digest `{params.get('index')}`." if params.get("index") else ""
     return "\n\n".join(
         [
             "It goes with what it was made with:",
             "\n".join(["| file | what |", "|---|---|", *rows]),
-            f"so that the same can be made again. With `--replay` no model is asked, and no key is needed.{index}",
+            f"so that the same can be made again.{asks_nobody}{index}",
             block,
         ]
     )
