@@ -1,5 +1,6 @@
 """The reference pages say what the code says."""
 
+import re
 import runpy
 from pathlib import Path
 
@@ -29,6 +30,17 @@ def test_every_page_of_the_docs_is_in_a_table_of_contents():
     assert {page for page in pages - {"index"} if f"\n{page}\n" not in index} == set()
 
 
-def test_every_verb_has_a_page():
+def test_every_verb_has_a_section():
+    """That they are there is checked where all links are."""
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
-    assert {verb for verb in VERBS if f"`{verb}`" not in index} == set()
+    rows = dict(re.findall(r"^\| `([a-z-]+)` \| (.+) \|$", index.partition("Each verb, and")[2], re.MULTILINE))
+    assert rows.keys() == VERBS.keys()
+    for verb, cell in rows.items():
+        page, _, anchor = re.findall(r"\]\(([^)#]+)(#)?([^)]*)\)", cell)[0]
+        text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+        section = text
+        if anchor:
+            heads = {re.sub(r"[^a-z0-9 -]", "", head.lower()).replace(" ", "-"): head for head in
+                     re.findall(r"^#+ (.+)$", text, re.MULTILINE)}  # fmt: skip
+            section = text.partition(f" {heads[anchor]}\n")[2].partition("\n## ")[0]
+        assert f"qbench {verb}" in section, verb

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -38,6 +39,9 @@ Scale = Literal["binary", "graded"]
 
 HIGHEST: Mapping[Scale, int] = {"binary": 1, "graded": 2}
 """The highest grade of each scale; the lowest is 0."""
+
+_FLAGS = {"number": "queries", "queries": "query"}
+"""Options of `qbench annotate export` that are called otherwise here."""
 
 UNSURE = "?"
 """The answer of an annotator who cannot tell."""
@@ -79,6 +83,16 @@ class SheetOptions:
             raise OptionError("at least one query is judged", value=self.number)
         if self.scale not in get_args(Scale):
             raise OptionError("unknown scale", value=self.scale, remedy=f"Use {' or '.join(get_args(Scale))}")
+
+    def command(self, *more: str) -> str:
+        """The command line with these options and more words, for the manifest."""
+        words = ["qbench", "annotate", "export", "BENCH", "-o", "SHEET"]
+        for option in fields(self):
+            value, flag = getattr(self, option.name), _FLAGS.get(option.name, option.name)
+            if value != option.default:
+                for each in value if isinstance(value, tuple) else [value]:
+                    words += [f"--{flag}", f"{each:g}" if isinstance(each, float) else str(each)]
+        return shlex.join([*words, *more])
 
 
 @dataclass(frozen=True)
@@ -165,6 +179,7 @@ def export_sheet(
     if not items:
         raise InputError("no query has a candidate", value=benchmark.name, remedy="Give runs, or expansions")
     params = {
+        "command": options.command(*_files(runs, expansions, guideline)),
         "benchmark": benchmark_key(benchmark),
         "runs": sorted(runs),
         **{name: value for name, value in asdict(options).items() if name != "queries"},
@@ -182,6 +197,15 @@ def export_sheet(
             progress(part, options.annotators, "sheets")
         draft.counts = _counts(queries, items, left, options.annotators)
     return open_sheet(output)
+
+
+def _files(runs: Mapping[str, Any], expansions: Expansions, guideline: Path | None) -> list[str]:
+    """The options that name files, whose names are not known here; a guideline lies in the sheet."""
+    return [
+        *(["--runs", "RUNS"] if runs else []),
+        *(["--expansions", "FILE"] if expansions.pairs() else []),
+        *([] if guideline is None else ["--guideline", f"SHEET/{GUIDELINE}"]),
+    ]
 
 
 def open_sheet(folder: str | Path) -> Sheet:

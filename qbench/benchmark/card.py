@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from qbench.benchmark.relax import is_relaxed
@@ -153,23 +153,38 @@ def breakdowns(content: Mapping[str, Any]) -> list[str]:
 def made(params: Mapping[str, Any], digest: str) -> str:
     """How an artefact was made: its digest, the command where it is known, and the parameters."""
     elsewhere = ("about", "counts", "notes", "command")
-    command = params.get("command")
+    commands = [printable(command) for command in steps(params)]
     params = {name: value for name, value in params.items() if name not in elsewhere}
     lines = [f"Digest: `{digest}`.", *_models(params)]
-    if command:
-        lines.append(f"Command:\n\n    {printable(str(command))}")
+    if commands:
+        lines.append("\n".join([f"Command{'s' * (len(commands) > 1)}:\n", *(f"    {one}" for one in commands)]))
     block = json.dumps(params, indent=2, ensure_ascii=True, sort_keys=True, default=str)
     # Indented code: no text in it can end the block, as a run of backticks could.
     return "\n\n".join([*lines, "Parameters:", "\n".join("    " + line for line in block.splitlines())])
 
 
+def steps(params: Mapping[str, Any]) -> list[str]:
+    """The commands that made an artefact, as far as they are known: of its names of concepts first, its own last."""
+    made = [*[*name_records(params)][::-1], params.get("relaxed") or {}, params]
+    return [command for one in made if isinstance(command := one.get("command"), str)]
+
+
+def name_records(params: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """What made the names of concepts that a benchmark asks through, the last step first."""
+    made = params.get("expansions")
+    while isinstance(made, Mapping):
+        yield made
+        made = made.get("from")
+
+
 def _models(params: Mapping[str, Any]) -> list[str]:
     """Which models had a part in it, with the prompts that they were given."""
     said = []
-    for name, part in (("expansions", "Other names of concepts"), ("rewriting", "The words of rewritten queries")):
-        made = params.get(name)
-        while isinstance(made, Mapping) and isinstance(made.get("from"), Mapping):  # a table that a model wrote
-            made = {**made["from"], "edited since": made.get("edited since") or made["from"].get("edited since")}
+    named = [*name_records(params)]
+    edited = any(made.get("edited since") for made in named)
+    parts: list[tuple[str, Any]] = [("Other names of concepts", {**made, "edited since": edited}) for made in named]
+    parts.append(("The words of rewritten queries", params.get("rewriting")))
+    for part, made in parts:
         if isinstance(made, Mapping) and made.get("model"):
             prompt = f"{made.get('prompt')} version {made.get('prompt version')}"
             said.append(

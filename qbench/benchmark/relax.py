@@ -239,9 +239,9 @@ def _family(unit: str, families: Mapping[str, str]) -> str:
 
 
 def _share(value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         remedy = "Write a share of the value, as 0.01 for one percent"
-        raise OptionError("a tolerance is a number from 0 to below 1", value=value, remedy=remedy)
+        raise OptionError("a tolerance is a number from 0 to 1", value=value, remedy=remedy)
 
 
 def _prepared(benchmark: Benchmark, tolerances: Tolerances) -> tuple[Matcher, dict[str, str]]:

@@ -181,7 +181,7 @@ def relax(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="BENCH", help="The benchmark folder to write.")],
     tolerance: Annotated[
         float | None,
-        typer.Option(min=0, max=1, help="How far off a value may be, as a share of it: less than 1. [default: 0.01]"),
+        typer.Option(min=0, max=1, help="How far off a value may be, as a share of it. [default: 0.01]"),
     ] = None,
     tolerances: Annotated[
         Path | None,

@@ -61,7 +61,8 @@ BudgetText = Annotated[
     typer.Option(
         "--budget",
         metavar="AMOUNT",
-        help="What this call may spend on servers: 100 calls, '2e6 tokens' or, with --prices, '1.50 money'.",
+        help="What this command may spend on servers: 100 calls, '2e6 tokens' or, with --prices, '1.50 money'. "
+        "The most that a call may take is set aside while it is on its way.",
     ),
 ]
 PricesFile = Annotated[

@@ -54,6 +54,18 @@ def publish(
     citation: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Markdown for the card's section on citation, in place of ours.")
     ] = None,
+    attach: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="Publish a file that the benchmark was made with, too: a recording of answers, names of concepts, "
+            "templates, a prompt; repeat it.",
+        ),
+    ] = None,
+    language: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CODE", help="Language of the texts, for the card; repeat it. [default: en]"),
+    ] = None,
     picture: Annotated[
         bool, typer.Option("--picture/--no-picture", help="Draw the distributions (needs matplotlib).")
     ] = True,
@@ -66,14 +78,14 @@ def publish(
 ) -> None:
     """Publish as Parquet in the layout of datasets, MTEB and sentence-transformers, with a card.
 
-    All of it arrives in one commit, or nothing does; afterwards it is loaded back and compared. An interrupted upload
+    All files arrive in one commit, or none does; afterwards they are loaded back and compared. An interrupted upload
     goes on where it was. The token is the one that `hf auth login` keeps, or HF_TOKEN.
 
     Example: qbench publish bench/ --repo-id me/news-quantities --licence cc-by-4.0 --revision v1.0
     """
     from qbench.cli import console
     from qbench.errors import OptionError
-    from qbench.publishing.prepare import PublishOptions
+    from qbench.publishing.prepare import LANGUAGE, PublishOptions
     from qbench.publishing.publish import publish as run
 
     if without_text != (source is not None):
@@ -81,7 +93,17 @@ def publish(
             "--without-text and --source CORPUS belong together",
             remedy="The corpus is needed to find where its texts stand; it is not sent",
         )
-    options = PublishOptions(repo_id, licence, terms, source, picture, citation, with_errors)
+    options = PublishOptions(
+        repo_id,
+        licence,
+        terms,
+        source,
+        picture,
+        citation,
+        with_errors,
+        tuple(attach or ()),
+        tuple(language or (LANGUAGE,)),
+    )
     with console.progress("publish") as progress:
         done = run(
             artefact,
@@ -103,6 +125,8 @@ def _report(done: Published, tag: str | None) -> None:
     for config, splits in done.manifest.counts.items():
         rows = ", ".join(f"{split} {number:,}" for split, number in splits.items())
         out().print(f"{config:<14} {rows}", markup=False)
+    if made_with := params.get("made_with"):
+        out().print(f"{'made with':<14} {', '.join(made_with)}", markup=False)
     size = sum(done.files.values())
     texts = "" if params["text_licence"] is None else f", without the texts ({params['text_licence']})"
     out().print(f"{len(done.files):,} files, {size:,} bytes, licence {params['licence']}{texts}", markup=False)

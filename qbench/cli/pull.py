@@ -33,11 +33,14 @@ def pull(
 ) -> None:
     """Bring a published benchmark, pairs or descriptions back, the same bytes.
 
+    What a benchmark was made with, where that was published, comes into the folder FOLDER.made-with beside it.
+
     An interrupted call goes on where it was. Private data sets need the token of `hf auth login` or HF_TOKEN.
 
     Example: qbench pull me/news-quantities -o bench --revision v1.0
     """
     from qbench.cli import console
+    from qbench.publishing.pull import beside
     from qbench.publishing.pull import pull as run
     from qbench.store import read_manifest
 
@@ -45,3 +48,5 @@ def pull(
         folder = run(name, output, revision=revision, source=source, overwrite=overwrite, progress=progress)
     manifest = read_manifest(folder)
     console.out().print(f"{folder}: {manifest.kind}, digest {manifest.digest}", markup=False)
+    if beside(folder).is_dir():
+        console.note(f"What it was made with is in {beside(folder)}; its card says how to use that")

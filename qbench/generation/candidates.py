@@ -29,10 +29,17 @@ SIGNS = "signs that a name cannot have"
 GENERAL = "shared by too many concepts"
 
 _TASK = re.compile(
-    r"\bsuper[ -]?sets?\b|\bsyn(?:onym|set)s?\b|\bhyp[eo]r?nyms?\b|\bas an ai\b|\blanguage model\b|\bassistant\b"
+    r"\bsuper[ -]?sets?\b|\bsyn(?:onym|set)s?\b|\bhyp[eo]r?nyms?\b|\bas an ai\b|\blanguage model\b|\bai assistant\b"
     r"|\bi (?:cannot|can't|can not|am unable|apologi[sz]e)\b|\bsorry\b|\bjson\b|\bplaceholder\b|\bnames wanted\b"
     r"|\b(?:the|this|given) concept\b|\bother names?\b|\bn/a\b",
 )
+_OF_NAMING = frozenset(
+    "alternative answer broad broader category concept description example expression general generic given good "
+    "instruction kind label list name output phrase prompt question query rule same several similar some such "
+    "suggested suitable synonym task term text thing type various wanted word wording".split()
+)
+"""A name of such words alone says what was asked for, and nothing of its concept: "the words of the task", "a general
+term". One other word makes a name of it ("prison term", "word count")."""
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _PART = re.compile(r"[^\W\d_]{3,}")
 _EDGES = " \t\"'“”‘’`.,;:!?*•-–—"
@@ -88,6 +95,8 @@ class Judge:
             yield REUSES
         if self._echoes(name):
             yield ECHO
+        if _only_of_naming(name):
+            yield INSTRUCTION
         if any(folded(name.split()) == folded(other.split()) for other in kept):
             yield TWICE
         if not sane(name):
@@ -133,6 +142,14 @@ def content_words(text: str) -> frozenset[str]:
     return frozenset(
         folded([word for word in words if word not in FUNCTION_WORDS and (len(word) > 1 or word.isdigit())])
     )
+
+
+_NAMING = content_words(" ".join(_OF_NAMING))
+
+
+def _only_of_naming(name: str) -> bool:
+    words = content_words(name)
+    return bool(words) and words <= _NAMING
 
 
 def in_script_of(text: str, other: str) -> bool:

@@ -5,9 +5,10 @@ The result is one TSV file that `qbench gen-queries --expansions` reads; its com
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +58,15 @@ class ExpansionOptions:
             value = getattr(self, name)
             if value is not None and value < least:
                 raise OptionError(f"{name.replace('_', ' ')} must be at least {least}", value=value)
+
+    def command(self, *more: str) -> str:
+        """The command line with these options and more words, for cards; files by their name alone."""
+        words = ["qbench", "expand-concepts", "INDEX", "-o", "NAMES"]
+        for option in fields(self):
+            value = getattr(self, option.name)
+            if value != option.default:
+                words += [f"--{option.name.replace('_', '-')}", value.name if isinstance(value, Path) else str(value)]
+        return shlex.join([*words, *more])
 
     @property
     def of_model(self) -> tuple[int, int]:
@@ -180,11 +190,9 @@ def _asked(
     rejected: list[tuple[int, str, str]] = []
 
     def good(i: int, answer: Any, attempt: int) -> bool:
-        texts, problem = texts_of(answer, asking.server.prompt.answer)
+        texts, problems = texts_of(answer, asking.server.prompt.answer)
         kept, others = judge.judge(wanted[i].concept, texts, most)
-        rejected.extend((i, name, reason) for name, reason in others)
-        if problem is not None:
-            rejected.append((i, "", problem))
+        rejected.extend((i, name, reason) for name, reason in (*others, *problems))
         names[wanted[i].concept] = kept
         return bool(kept)
 
@@ -196,6 +204,7 @@ def _asked(
     made = {
         "by": "model",
         "key": key,
+        "command": options.command(*asking.words("--prompt", "--seed")),
         **asking.key,
         "index": index.manifest.digest,
         **_counts(wanted, rows),
@@ -260,6 +269,7 @@ def expand_from_table(
     made = {
         "by": "table",
         "key": key,
+        "command": options.command("--expander", "table", "--table", table.name),
         "table": source.name,
         "table digest": file_digest(source),
         **({"from": {**given.made, "edited since": given.edited}} if given.made else {}),

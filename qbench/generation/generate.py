@@ -135,7 +135,9 @@ def rewriting_forecast(
     index = index if isinstance(index, Index) else Index.open(Path(index))
     loaded = load_templates(options.templates), Expansions.load(options.expansions)
     made, _, _ = _made(index, options, *loaded, progress)
-    return _rewriter(index, rewriting).forecast(made.ordered())
+    queries = made.ordered()
+    _need_kinds(queries, rewriting)
+    return _rewriter(index, rewriting).forecast(queries)
 
 
 def _made(

@@ -70,8 +70,8 @@ class Rewriting:
     @property
     def words(self) -> list[str]:
         """The options of `qbench gen-queries` that say so, for cards; files by their name alone."""
-        words = ["--rewrite", "--rewrite-kinds", ",".join(self.kinds), *self.asking.words("--rewrite-prompt")]
-        return [*words, "--allow-missing"] if self.asking.allow_missing else words
+        asked = self.asking.words("--rewrite-prompt", "--model-seed")
+        return ["--rewrite", "--rewrite-kinds", ",".join(self.kinds), *asked]
 
     @property
     def key(self) -> dict[str, Any]:
@@ -107,9 +107,9 @@ class Rewriter:
 
         def good(i: int, answer: Any, attempt: int) -> bool:
             query = queries[places[i]]
-            texts, problem = texts_of(answer, self.rewriting.asking.server.prompt.answer)
+            texts, problems = texts_of(answer, self.rewriting.asking.server.prompt.answer)
             text = " ".join(texts[0].split()).strip('"“”') if texts else ""
-            reason = problem or self.problem(query, text)
+            reason = problems[0][1] if problems else self.problem(query, text)
             if reason is None and text.lower() in taken:
                 reason = REPEATED
             if reason is not None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import mmap
 import os
+import re
 from collections.abc import Sequence
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from qbench.errors import OptionError
@@ -12,6 +15,11 @@ AUTO = "auto"
 """Stands for the address in the environment, or else the provider's own."""
 
 _HIDDEN = "[key]"
+
+_SECRET = ("_KEY", "_TOKEN")
+_SHORTEST = 8
+"""Signs of a key: a shorter value is in many files by chance."""
+_LOOKS_LIKE_ONE = re.compile(rb"\b(?:sk-[A-Za-z0-9_-]{20,}|hf_[A-Za-z0-9]{30,})")
 
 
 class Key:
@@ -47,6 +55,22 @@ def read_key(variables: Sequence[str]) -> Key:
         if secret:
             return Key(name, secret)
     return Key(variables[0], "")
+
+
+def find_key(path: Path) -> str | None:
+    """What a file holds that should not be given away: the value of a variable for keys, or what looks like a key.
+
+    Returns:
+        the variable's name, or "a key"; None where there is nothing of the kind.
+    """
+    found = {name: value for name, value in os.environ.items() if name.endswith(_SECRET) and len(value) >= _SHORTEST}
+    if path.stat().st_size == 0:
+        return None
+    with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        for name, value in found.items():
+            if data.find(value.strip().encode()) >= 0:
+                return name
+        return "a key" if _LOOKS_LIKE_ONE.search(data) else None
 
 
 def server_url(given: str, variable: str, default: str) -> str:

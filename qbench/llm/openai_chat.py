@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from qbench.llm.keys import Key
     from qbench.llm.prompts import Prompt, Slots
 
+KIND = "openai chat"
 TEMPERATURE = 1.0
 """*Numbers Matter* B.5."""
 MAX_TOKENS = 400
@@ -82,7 +83,7 @@ class OpenAIChat:
             "server": self.url,
             "temperature": self.temperature,
         }
-        return Call("openai chat", self.model, tuple(parameters.items()))
+        return Call(KIND, self.model, tuple(parameters.items()))
 
     @staticmethod
     def question(slots: Slots, attempt: int = 0) -> dict[str, Any]:

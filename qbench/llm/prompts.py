@@ -99,6 +99,13 @@ class Prompt:
         return TASKS[self.task]
 
     @property
+    def given(self) -> str:
+        """What names it on a command line: qbench's own by their name, others by their file, without its folder."""
+        short = self.name.removeprefix(f"{self.task}-")
+        own = short in BUILT_IN[self.task] and load_prompt(self.task, short).digest == self.digest
+        return short if own else f"{self.name}.toml"
+
+    @property
     def digest(self) -> str:
         """16 digits that name all that is sent besides the input."""
         return digest({"version": self.version, "opening": self.opening(), "user": self.user})

@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from qbench.errors import InputError
+from qbench.errors import BusyError, InputError
 from qbench.llm.calls import Answer, Call, from_blob, to_blob
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ CREATE TABLE IF NOT EXISTS answers (
     value BLOB NOT NULL
 )
 """
+_COLUMNS = ("key", "call", "form", "value")
 _PATIENCE = 60.0
 """Seconds to wait for another process' write."""
 _AT_ONCE = 500
@@ -69,6 +70,17 @@ class Table:
     def calls(self) -> dict[str, int]:
         """Each different call, as JSON, with the number of its answers."""
         return dict(self._connection.execute("SELECT call, count(*) FROM answers GROUP BY call ORDER BY call"))
+
+    def columns(self) -> dict[str, tuple[str, ...]]:
+        """The columns of each table, view or other thing in the file."""
+        rows = self._connection.execute(
+            "SELECT s.name, c.name FROM sqlite_master s LEFT JOIN pragma_table_info(s.name) c"
+            " WHERE s.name NOT LIKE 'sqlite_autoindex_%' ORDER BY s.name, c.cid"
+        )
+        found: dict[str, tuple[str, ...]] = {}
+        for name, column in rows:
+            found[name] = (*found.get(name, ()), *filter(None, [column]))
+        return found
 
     def _rows(self, columns: str, keys: Iterable[bytes]) -> Iterator[tuple[Any, ...]]:
         every = list(keys)
@@ -151,6 +163,33 @@ class Recording:
             connection.close()
             raise InputError("a database, but no recording of qbench's", file=self.path, remedy="Choose another file")
         return connection
+
+
+def refuse_more_than_answers(path: Path) -> None:
+    """Look whether a recording can be given away: nothing but answers in it, all of them in this one file.
+
+    Raises:
+        InputError: it is no recording, or holds something else as well.
+        BusyError: another process uses it, so that some answers are in files beside it.
+    """
+    recording = Recording(path)
+    if _journal(path):
+        with recording.opened():  # takes in what a killed process left beside it
+            pass
+        if _journal(path):
+            raise BusyError("another process uses this recording", file=path, remedy="Wait for it")
+    with recording.opened(only_read=True) as table:
+        found = table.columns()
+    if found != {"answers": _COLUMNS}:
+        raise InputError(
+            "this recording holds more than answers", file=path, value=", ".join(sorted(found)), remedy="Leave it away"
+        )
+
+
+def _journal(path: Path) -> bool:
+    """Whether a part of a recording is in the file beside it."""
+    beside = path.with_name(f"{path.name}-wal")
+    return beside.exists() and beside.stat().st_size > 0
 
 
 def _until_free(connection: sqlite3.Connection, statement: str) -> None:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 EMPTY = "empty"
 CUT = "cut off at --max-tokens"
+NO_TEXT = "not a text"
 FORMLESS = "not JSON of the form that was asked for"
 
 _THOUGHT = re.compile(r"^\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
@@ -18,27 +19,31 @@ _STARTS = 20
 """How many braces are tried as the start of the object."""
 
 
-def texts_of(answer: Any, task: Task) -> tuple[list[str], str | None]:
-    """The texts in an answer of `OpenAIChat`, and why there are none.
+def texts_of(answer: Any, task: Task) -> tuple[list[str], list[tuple[str, str]]]:
+    """The texts in an answer of `OpenAIChat`; and what in it is none, each with the reason.
 
-    A model may think aloud first, fence its JSON, or greet: the first JSON object with the field counts.
+    A model may think aloud first, fence its JSON, or greet: the first JSON object with the field counts. Where a whole
+    answer holds no text, what is told is "".
 
     >>> from qbench.llm.prompts import TASKS
-    >>> texts_of({"text": 'Sure! {"names": ["money taken in"]}', "finish": "stop"}, TASKS["expand"])
-    (['money taken in'], None)
+    >>> texts_of({"text": 'Sure! {"names": ["money taken in", 5]}', "finish": "stop"}, TASKS["expand"])
+    (['money taken in'], [('5', 'not a text')])
     """
     found = answer if isinstance(answer, dict) else {}
     text = str(found.get("text") or "")
     said = _THOUGHT.sub("", text).strip()
     value = _field(said, task.field)
-    texts = value if task.many else [value]
-    if isinstance(texts, list) and all(isinstance(one, str) for one in texts):
+    if isinstance(value, list) if task.many else isinstance(value, str):
+        every = value if task.many else [value]
         # Half of a surrogate pair, which JSON can say and UTF-8 cannot.
-        whole = [one.encode(errors="replace").decode() for one in texts]
-        return (whole, None) if any(one.strip() for one in whole) else ([], EMPTY)
+        texts = [one.encode(errors="replace").decode() for one in every if isinstance(one, str)]
+        others = [(json.dumps(one), NO_TEXT) for one in every if not isinstance(one, str)]
+        if any(one.strip() for one in texts):
+            return texts, others
+        return [], others or [("", EMPTY)]
     if found.get("finish") == "length":
-        return [], CUT
-    return [], FORMLESS if said else EMPTY
+        return [], [("", CUT)]
+    return [], [("", FORMLESS if said else EMPTY)]
 
 
 def _field(text: str, name: str) -> Any:

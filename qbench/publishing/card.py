@@ -13,6 +13,7 @@ from qbench.benchmark.disk import KIND as BENCHMARK
 from qbench.licences import Licence
 from qbench.mining.types import DESCRIPTIONS_KIND, PAIRS_KIND
 from qbench.publishing.contents import ABOUT, METHODS, Contents
+from qbench.publishing.makings import Making, told
 
 PICTURE = "distributions.png"
 
@@ -54,6 +55,8 @@ class Facts:
         configs: of the data set.
         picture: whether there is one.
         citation: Markdown of the owner's own; "" for ours.
+        makings: what it was made with, as far as that goes along.
+        languages: codes.
     """
 
     name: str
@@ -63,6 +66,8 @@ class Facts:
     configs: Sequence[Config]
     picture: bool
     citation: str = ""
+    makings: Sequence[Making] = ()
+    languages: Sequence[str] = ("en",)
 
 
 def published_card(contents: Contents, facts: Facts) -> str:
@@ -81,6 +86,7 @@ def published_card(contents: Contents, facts: Facts) -> str:
         _loading(contents, facts),
         "## How it was made",
         _made(contents),
+        told(facts.makings, params, facts.repo_id) if facts.makings else "",
         *([_COUNTED[contents.kind], parts.left_out(contents.left_out)] if contents.left_out else []),
         *(["## Checks of the labels", contents.checked] if contents.checked else []),
         *contents.examples,
@@ -102,7 +108,7 @@ def _header(contents: Contents, facts: Facts) -> str:
     else:
         slug = re.sub(r"[^a-z0-9.]+", "-", facts.licence.name.lower()).strip("-.")
         lines += ["license: other", f"license_name: {_yaml(slug or 'own')}"]
-    lines += ["language:", "- en"]
+    lines += ["language:", *(f"- {_yaml(code)}" for code in facts.languages)]
     if contents.kind in _TASKS:
         lines += ["task_categories:", f"- {_TASKS[contents.kind]}"]
     most = max((sum(config.rows.values()) for config in facts.configs), default=0)

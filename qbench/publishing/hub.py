@@ -27,6 +27,7 @@ KEPT = (".gitattributes",)
 
 _PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
 _LONGEST_WAIT = 60.0
+_NO_XET = re.compile(r"\b404\b.*/xet-(?:write|read)-token\b", re.DOTALL)
 _TAG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")
 
 
@@ -311,6 +312,8 @@ def same_file(path: Path, remote: str) -> bool:
 
 def may_pass(fault: BaseException) -> bool:
     """Whether the same request may succeed a little later: too many requests, a server in trouble, a broken line."""
+    if _lacks_xet(fault):
+        return False
     for one in _chain(fault):
         status = _status(one)
         if status is not None:
@@ -320,6 +323,11 @@ def may_pass(fault: BaseException) -> bool:
         ):
             return True
     return False
+
+
+def _lacks_xet(fault: BaseException) -> bool:
+    """Whether a hub does not know Xet, which huggingface_hub tells only in words, as a broken connection."""
+    return any(_NO_XET.search(str(one)) for one in _chain(fault))
 
 
 def _chain(fault: BaseException) -> Iterator[BaseException]:
@@ -352,6 +360,12 @@ def _error(fault: BaseException, repo_id: str, token: str | None) -> QbenchError
     status = next((found for one in _chain(fault) if (found := _status(one)) is not None), None)
     if isinstance(fault, QbenchError):
         return fault
+    if _lacks_xet(fault):
+        return ServerError(
+            "this hub has no Xet storage, to which huggingface_hub sends large files",
+            file=repo_id,
+            remedy="Set HF_HUB_DISABLE_XET=1, and run the same command again",
+        )
     if status == 401:
         return ServerError(
             "the hub does not accept the token",

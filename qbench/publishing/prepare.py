@@ -6,6 +6,7 @@ with them, and tells `qbench pull` and later uploads what is there.
 
 from __future__ import annotations
 
+import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,8 @@ from qbench.mining.types import DESCRIPTIONS, PAIRS_KIND
 from qbench.progress import Progress, silent
 from qbench.publishing.card import PICTURE, Config, Facts, numbers, published_card
 from qbench.publishing.contents import Contents, open_contents
+from qbench.publishing.makings import FOLDER as MADE_WITH
+from qbench.publishing.makings import makings
 from qbench.publishing.picture import draw
 from qbench.publishing.views import write_views
 from qbench.publishing.withheld import changes, locate, source_documents, withheld_descriptions
@@ -44,6 +47,10 @@ WITHHELD = "withheld"
 """The folder of what stands for texts that are not published."""
 PLACES = "places.parquet"
 
+LANGUAGE = "en"
+"""qbench reads and writes English; where texts are imported, their publisher knows better."""
+_LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*|multilingual")
+
 
 @dataclass(frozen=True)
 class PublishOptions:
@@ -57,6 +64,8 @@ class PublishOptions:
         picture: whether the card has one.
         citation: a file with Markdown of one's own, for the card; None for ours.
         with_errors: publish a benchmark whose labels do not hold, and say so in the card.
+        attach: files that a benchmark was made with, which go along (`qbench.publishing.makings`).
+        languages: of the texts, as the hub's codes.
     """
 
     repo_id: str
@@ -66,6 +75,15 @@ class PublishOptions:
     picture: bool = True
     citation: Path | None = None
     with_errors: bool = False
+    attach: tuple[Path, ...] = ()
+    languages: tuple[str, ...] = (LANGUAGE,)
+
+    def __post_init__(self) -> None:
+        for code in self.languages:
+            if not _LANGUAGE.fullmatch(code):
+                raise OptionError(
+                    "not a code of a language", value=code, remedy="Write ISO 639: en, de, yue; or multilingual"
+                )
 
 
 def prepare(artefact: Path, output: Path, options: PublishOptions, progress: Progress = silent) -> Manifest:
@@ -83,7 +101,7 @@ def prepare(artefact: Path, output: Path, options: PublishOptions, progress: Pro
     Raises:
         InputError: the artefact cannot be used, or its texts are not in the source that was named.
         OptionError: the licence forbids it, or is not known; or `output` holds something else.
-        BusyError: another process is writing there.
+        BusyError: another process is writing there, or uses a recording that goes along.
         MissingPackageError: the picture needs matplotlib.
     """
     from qbench import __version__
@@ -104,8 +122,12 @@ def prepare(artefact: Path, output: Path, options: PublishOptions, progress: Pro
     }
     if texts is not None and manifest.kind != BENCHMARK:
         params["row_groups"] = row_groups(artefact / DESCRIPTIONS)
+    attached = makings(options.attach, manifest.params)
+    if attached:
+        params["made_with"] = {making.path.name: making.digest for making in attached}
     files = {path: file_digest(artefact / path) for path in manifest.files if (artefact / path).is_file()}
-    key = digest({**params, "files": files, "picture": _picture_key(options), "citation": citation, "by": __version__})
+    card = {"picture": _picture_key(options), "citation": citation, "languages": options.languages}
+    key = digest({**params, "files": files, **card, "by": __version__})
     if finished(output, KIND, key):
         return read_manifest(output)
     contents = open_contents(artefact, texts=texts is None, progress=progress)
@@ -120,7 +142,12 @@ def prepare(artefact: Path, output: Path, options: PublishOptions, progress: Pro
         configs = _write_tables(artefact, contents, draft.folder, options, progress)
         if options.picture:
             (draft.folder / PICTURE).write_bytes(draw(contents.panels, name))
-        facts = Facts(name, options.repo_id, mine, texts, configs, options.picture, citation)
+        for making in attached:
+            (draft.folder / MADE_WITH).mkdir(exist_ok=True)
+            shutil.copyfile(making.path, draft.folder / MADE_WITH / making.path.name)
+        facts = Facts(
+            name, options.repo_id, mine, texts, configs, options.picture, citation, attached, options.languages
+        )
         write_text(draft.folder / CARD, published_card(contents, facts))
         draft.counts = numbers(configs)
     return read_manifest(output)

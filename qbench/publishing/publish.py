@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,8 +54,9 @@ def publish(
 ) -> Published:
     """Publish a benchmark, pairs or descriptions as a data set of the hub.
 
-    Everything arrives in one commit, or nothing does. A call that was interrupted goes on when it is made again: files
-    that arrived are not sent twice. At the end the data set is loaded back and compared, file by file.
+    The data set is made if it is not there; then all files arrive in one commit, or none does. A call that was
+    interrupted goes on when it is made again: files that arrived are not sent twice. At the end the data set is loaded
+    back and compared, file by file.
 
     Args:
         artefact: the folder.
@@ -86,8 +88,9 @@ def publish(
     if hub is None or dry_run:
         return Published(folder, manifest, files)
     with locked(folder):
-        remote = _room(hub, options.repo_id, manifest, private=private, overwrite=overwrite, tag=tag)
-        commit, new = _upload(hub, options.repo_id, folder, manifest, remote, progress)
+        remote, made = _room(hub, options.repo_id, manifest, private=private, overwrite=overwrite, tag=tag)
+        with _told_if_empty(remote, options.repo_id, made):
+            commit, new = _upload(hub, options.repo_id, folder, manifest, remote, progress)
         if new or _held(remote, tag) != commit:
             _load_back(hub, options.repo_id, commit, folder, manifest, progress)
         if tag is not None and remote.tags.get(tag) != commit:
@@ -107,9 +110,28 @@ def _tag(hub: Hub, repo_id: str, tag: str, commit: str) -> None:
         raise ChangedError("somebody else has made this tag meanwhile", file=repo_id, value=tag)
 
 
-def _room(hub: Hub, repo_id: str, manifest: Manifest, *, private: bool, overwrite: bool, tag: str | None) -> Remote:
-    """The data set to write to: made if it is not there, and refused where it holds something else."""
+@contextmanager
+def _told_if_empty(remote: Remote, repo_id: str, made: bool) -> Iterator[None]:
+    """Where the block fails, say that there is a data set without files now, if this call has made it.
+
+    It is not deleted: files that arrived wait there for the next attempt, and somebody else may have written to it.
+    """
+    try:
+        yield
+    except ServerError as fault:
+        if made and not isinstance(fault, ChangedError):
+            seen = "private" if remote.private else "public"
+            empty = f"{repo_id} is there now, {seen} and empty: the same command fills it, or delete it on the hub"
+            fault.remedy = ". ".join(filter(None, (fault.remedy, empty)))
+        raise
+
+
+def _room(
+    hub: Hub, repo_id: str, manifest: Manifest, *, private: bool, overwrite: bool, tag: str | None
+) -> tuple[Remote, bool]:
+    """The data set to write to: made if it is not there (then True), and refused where it holds something else."""
     remote = hub.look(repo_id)
+    made = remote is None
     if remote is None:
         hub.create(repo_id, private)
         remote = hub.look(repo_id)
@@ -133,7 +155,7 @@ def _room(hub: Hub, repo_id: str, manifest: Manifest, *, private: bool, overwrit
             value=tag,
             remedy="Choose another tag",
         )
-    return remote
+    return remote, made
 
 
 def _is_ours(remote: Remote, manifest: Manifest) -> bool:

@@ -18,6 +18,7 @@ from qbench.mining.pairs import Pairs
 from qbench.mining.types import DESCRIPTIONS, DESCRIPTIONS_KIND, PAIRS_KIND, description_schema
 from qbench.progress import Progress, silent
 from qbench.publishing.hub import Hub, check_names
+from qbench.publishing.makings import FOLDER as MADE_WITH
 from qbench.publishing.prepare import KIND, OWN, PLACES, WITHHELD
 from qbench.publishing.withheld import place_schema, rebuild, rebuilt_descriptions, source_documents, unchanged
 from qbench.store import MANIFEST, Draft, Manifest, drafting, file_digest, finished, read_manifest, refuse_foreign
@@ -41,7 +42,8 @@ def pull(
 ) -> Path:
     """Bring a published artefact back; every file is compared with the digest that was published with it.
 
-    A call that was interrupted goes on when it is made again. An artefact that is there already is left as it is.
+    What it was made with, where that was published, comes into a folder beside it (`beside`). A call that was
+    interrupted goes on when it is made again. An artefact that is there already is left as it is.
 
     Args:
         name: OWNER/NAME, or the folder of a publication.
@@ -57,7 +59,8 @@ def pull(
 
     Raises:
         InputError: there is no such publication; a file is not as it was published; or the source is another edition.
-        OptionError: `output` holds something else, or the texts were withheld and no source was named.
+        OptionError: `output` or the folder beside it holds something else, or the texts were withheld and no source
+            was named.
         BusyError: another process is writing there.
         ServerError: the hub refuses, or cannot be asked.
     """
@@ -69,7 +72,9 @@ def pull(
         manifest = read_manifest(Path(scratch) / OWN)
     if manifest.kind not in _OPENERS:
         raise InputError("the publication holds nothing that qbench pulls", file=found, value=manifest.kind)
+    lacking = _lacking(publication, beside(folder), overwrite)
     if finished(folder, manifest.kind, manifest.digest):
+        _pull_makings(publication, lacking, beside(folder), fetch, found)
         return folder
     refuse_foreign(folder, manifest.kind, overwrite)
     withheld = f"{WITHHELD}/{PLACES}" in publication.files
@@ -84,7 +89,7 @@ def pull(
         raise OptionError("its texts were published, and need no source", file=found, value=str(source))
     with drafting(folder, manifest.kind, manifest.digest, manifest.params, overwrite=overwrite) as draft:
         fetched = draft.folder / ".fetched"
-        wanted = [path for path in publication.files if _is_table(path)]
+        wanted = [path for path in publication.files if _is_in(path, OWN, WITHHELD)]
         fetch(fetched, wanted, progress)
         _check(fetched, publication, wanted, found)
         for path in sorted((fetched / OWN).iterdir()):
@@ -94,16 +99,55 @@ def pull(
             _rebuild(draft, manifest, publication, source, progress)
         draft.counts, draft.version = dict(manifest.counts), manifest.version
     _open(folder, manifest.kind)
+    _pull_makings(publication, lacking, beside(folder), fetch, found)
     return folder
 
 
-def _is_table(path: str) -> bool:
-    """Whether a path of a publication is a file right in one of the folders that make the artefact.
+def beside(folder: Path) -> Path:
+    """Where `pull` puts what an artefact was made with."""
+    whole = folder if folder.name else folder.absolute()
+    return whole.with_name(f"{whole.name}.{MADE_WITH}")
+
+
+def _is_in(path: str, *places: str) -> bool:
+    """Whether a path of a publication is a file right in one of its folders.
 
     Its manifest was written by others: a path that climbs out of its folder is none.
     """
     place, _, name = path.partition("/")
-    return place in (OWN, WITHHELD) and name not in ("", ".", "..") and not set(name) & set("/\\\0")
+    return place in places and name not in ("", ".", "..") and not set(name) & set("/\\\0")
+
+
+def _lacking(publication: Manifest, folder: Path, overwrite: bool) -> list[str]:
+    """The paths of what the artefact was made with, as far as it is not in the folder.
+
+    Raises:
+        OptionError: the folder has another file of that name.
+    """
+    lacking = []
+    for path in publication.files:
+        if not _is_in(path, MADE_WITH):
+            continue
+        there = folder / Path(path).name
+        if not there.is_file() or file_digest(there) != publication.files[path]["sha256"]:
+            lacking.append(path)
+            if there.exists() and not overwrite:
+                remedy = "Move it away, or replace it with --overwrite"
+                raise OptionError("another file has the name of one that comes along", file=there, remedy=remedy)
+    return lacking
+
+
+def _pull_makings(publication: Manifest, paths: list[str], folder: Path, fetch: Fetch, found: str) -> None:
+    """Bring those files, each whole or not at all."""
+    if not paths:
+        return
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as scratch:
+        fetch(Path(scratch), paths, silent)
+        _check(Path(scratch), publication, paths, found)
+        folder.mkdir(exist_ok=True)
+        for path in paths:
+            (Path(scratch) / path).replace(folder / Path(path).name)
 
 
 def _find(name: str | Path, revision: str | None, hub: Hub | None) -> tuple[str, Fetch]:

@@ -32,6 +32,10 @@ JUDGE = c.Judge(
         ("Sorry, I cannot help with that", c.INSTRUCTION),
         ("As an AI language model I would say that it is money taken in", c.INSTRUCTION),
         ("synonym for money", c.INSTRUCTION),
+        ("the words of the task", c.INSTRUCTION),
+        ("Some other names", c.INSTRUCTION),
+        ("broader category", c.INSTRUCTION),
+        ("an AI assistant", c.INSTRUCTION),
         ("money taken in by the company from trade", c.TOO_LONG),
         ("m" * 100_000, c.TOO_LONG),
         ("money " * 20_000, c.TOO_LONG),
@@ -67,6 +71,21 @@ def test_good_names_are_kept_plain_in_order_and_once():
     kept, rejected = JUDGE.judge("total revenue", said, 3)
     assert kept == ["money taken in", "trade income", "bottom-line profit"]
     assert rejected == [("income, trade", c.SIGNS), ("incomes trade", c.TWICE), ("money taken in", c.TWICE)]
+
+
+@pytest.mark.parametrize(
+    ("concept", "name"),
+    [
+        ("teaching aide", "research assistant pay"),
+        ("sentence", "prison term"),
+        ("length of the essay", "word count"),
+        ("current debt", "short term loans"),
+        ("headcount", "kind of workforce"),
+    ],
+)
+def test_words_of_naming_may_stand_in_a_name(concept, name):
+    judge = c.Judge(JUDGE.prompt, lambda word: True, lambda text: False)
+    assert judge.judge(concept, [name], 1) == ([name], [])
 
 
 def test_what_only_connects_may_be_reused():

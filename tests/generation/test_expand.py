@@ -142,6 +142,14 @@ def test_nonsense_is_asked_again_rejected_and_counted(index, web, tmp_path):
     assert all(len(line.split("\t")) == 3 and len(line) < 200 for line in lines)
 
 
+def test_a_name_that_is_no_text_costs_that_name_alone(index, web, tmp_path):
+    web.chat = lambda asked: json.dumps({"names": [7, *NAMES[concept(asked)], {"name": "x"}]})
+    found = expand_concepts(index, tmp_path / "names.tsv", asking(web, tmp_path), ExpansionOptions(names=2))
+    assert len(web.seen) == 12
+    assert (found.made["concepts with names"], found.made["rejected"]) == (12, {"not a text": 24})
+    assert ("revenue", '{"name": "x"}', "not a text") in found.rejected
+
+
 def test_a_second_try_may_do(index, web, tmp_path):
     said = []
 

@@ -208,6 +208,17 @@ def test_a_forecast_asks_nobody_and_writes_nothing(index, web, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_forecast_refuses_what_the_run_refuses(index, web, tmp_path):
+    options, chosen = GenerationOptions(**OPTIONS), rewriting(web, tmp_path, ["wo_surface"])
+    for refused in (
+        lambda: rewriting_forecast(index, options, chosen),
+        lambda: generate(index, tmp_path / "bench", options, rewriting=chosen),
+    ):
+        with pytest.raises(OptionError, match=r"no test query is of a kind that is rewritten.*give --expansions"):
+            refused()
+    assert not web.seen
+
+
 def test_an_unknown_kind_is_named(web, tmp_path):
     with pytest.raises(OptionError, match="Known: seen, unseen, expansion, wo_surface"):
         rewriting(web, tmp_path, ["hidden"])

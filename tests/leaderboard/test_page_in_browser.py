@@ -180,6 +180,29 @@ def test_two_systems_are_compared_query_by_query(open_page, tiny):
     assert "1 of 4 queries" in page.locator("#queries").inner_text()
 
 
+def test_a_link_opens_a_comparison_and_choosing_one_makes_the_link(open_page, tiny):
+    def pair(page):
+        return [page.locator(f"#pair-{n} option:checked").inner_text().split()[0] for n in range(2)]
+
+    page = ready(open_page(tiny))
+    first = pair(page)
+    assert "#" not in page.url
+    page.locator("#queries button", has_text="\u21c4").click()
+    assert pair(page) == first[::-1]
+    link = page.url
+    assert link.endswith(f"#compare={first[1]},{first[0]}")
+    page.goto("about:blank")
+    page.goto(link)
+    assert pair(ready(page)) == first[::-1]
+    page.wait_for_function("document.getElementById('queries').getBoundingClientRect().top < window.innerHeight / 2")
+    page.evaluate(f"location.hash = '#compare={first[0]},{first[1]}'")
+    page.wait_for_function(f"document.querySelector('#pair-0 option:checked').textContent.startsWith('{first[0]} ')")
+    for nonsense in ("#compare=zz,a", "#compare=a", "#compare=%,<b>", "#queries"):
+        page.evaluate(f"location.hash = '{nonsense}'")
+        page.wait_for_timeout(50)
+        assert pair(page) == first
+
+
 def test_hostile_text_is_shown_as_it_is(open_page, tmp_path):
     corpus = pl.DataFrame({"doc_id": [BAD], "text": [BAD], "title": [BAD], "source_id": ["s"]})
     run = pl.DataFrame({"query_id": ["q0"], "doc_id": [BAD], "rank": [1]})

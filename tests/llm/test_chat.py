@@ -13,7 +13,7 @@ from qbench.llm.budget import Budget, Limit, Price
 from qbench.llm.client import ask
 from qbench.llm.openai_chat import OpenAIChat
 from qbench.llm.prompts import TASKS, load_prompt
-from qbench.llm.written import CUT, EMPTY, FORMLESS, texts_of
+from qbench.llm.written import CUT, EMPTY, FORMLESS, NO_TEXT, texts_of
 from tests.api_server import KEY, QUICK, ApiServer, access, failing, good, saying, waiting
 
 PROMPT = load_prompt("expand", "general")
@@ -247,22 +247,27 @@ def test_replay_lacks_what_was_never_asked(web, tmp_path):
 @pytest.mark.parametrize(
     ("text", "finish", "found"),
     [
-        ('{"names": ["a b", "c d"]}', "stop", (["a b", "c d"], None)),
-        ('```json\n{"names": ["a b"]}\n```', "stop", (["a b"], None)),
-        ('<think>{"names": ["no"]}</think>\n{"names": ["a b"]}', "stop", (["a b"], None)),
-        ('The {form} is {"x": 1}, so {"names": ["a b"]} it is {"names": ["later"]}', "stop", (["a b"], None)),
-        ('{"names": ["half \\ud800 pair"]}', "stop", (["half ? pair"], None)),
-        ('{"names": []}', "stop", ([], EMPTY)),
-        ("", "stop", ([], EMPTY)),
-        ("   \n", "content_filter", ([], EMPTY)),
-        ('{"names": ["a', "length", ([], CUT)),
-        ("", "length", ([], CUT)),
-        ('{"names": "a b"}', "stop", ([], FORMLESS)),
-        ('{"names": [1]}', "stop", ([], FORMLESS)),
-        ('{"name": ["a b"]}', "stop", ([], FORMLESS)),
-        ("I am sorry, Dave.", "stop", ([], FORMLESS)),
-        ("{" * 100_000, "stop", ([], FORMLESS)),
-        ('{"names": ' + "[" * 10_000, "stop", ([], FORMLESS)),
+        ('{"names": ["a b", "c d"]}', "stop", (["a b", "c d"], [])),
+        ('```json\n{"names": ["a b"]}\n```', "stop", (["a b"], [])),
+        ('<think>{"names": ["no"]}</think>\n{"names": ["a b"]}', "stop", (["a b"], [])),
+        ('The {form} is {"x": 1}, so {"names": ["a b"]} it is {"names": ["later"]}', "stop", (["a b"], [])),
+        ('{"names": ["half \\ud800 pair"]}', "stop", (["half ? pair"], [])),
+        ('{"names": []}', "stop", ([], [("", EMPTY)])),
+        ("", "stop", ([], [("", EMPTY)])),
+        ("   \n", "content_filter", ([], [("", EMPTY)])),
+        ('{"names": ["a', "length", ([], [("", CUT)])),
+        ("", "length", ([], [("", CUT)])),
+        ('{"names": "a b"}', "stop", ([], [("", FORMLESS)])),
+        (
+            '{"names": [1, "a b", {"name": "c d"}, null]}',
+            "stop",
+            (["a b"], [("1", NO_TEXT), ('{"name": "c d"}', NO_TEXT), ("null", NO_TEXT)]),
+        ),
+        ('{"names": [1, " "]}', "stop", ([], [("1", NO_TEXT)])),
+        ('{"name": ["a b"]}', "stop", ([], [("", FORMLESS)])),
+        ("I am sorry, Dave.", "stop", ([], [("", FORMLESS)])),
+        ("{" * 100_000, "stop", ([], [("", FORMLESS)])),
+        ('{"names": ' + "[" * 10_000, "stop", ([], [("", FORMLESS)])),
     ],
 )
 def test_texts_are_found_in_what_a_model_writes(text, finish, found):

@@ -3,7 +3,7 @@
 import pytest
 
 from qbench.benchmark.disk import open_benchmark
-from qbench.errors import MissingPackageError
+from qbench.errors import MissingPackageError, OptionError
 from qbench.publishing import views
 from qbench.publishing.picture import MOST_BARS, Panel, draw
 from qbench.publishing.prepare import PublishOptions
@@ -88,3 +88,17 @@ def test_citation_of_ones_own(bench, tmp_path):
     (tmp_path / "cite.md").write_text("Cite *us*.\n")
     publish(bench, tmp_path / "out", PublishOptions("me/t", picture=False, citation=tmp_path / "cite.md"), dry_run=True)
     assert (tmp_path / "out" / "README.md").read_text().endswith("## Citation\n\nCite *us*.\n")
+
+
+def test_the_language_is_english_unless_said(bench, tmp_path):
+    import yaml
+
+    def languages(**said):
+        publish(bench, tmp_path / "out", PublishOptions("me/t", picture=False, **said), dry_run=True)
+        return yaml.safe_load((tmp_path / "out" / "README.md").read_text().split("---\n")[1])["language"]
+
+    assert languages() == ["en"]
+    assert languages(languages=("no", "zh-Hant")) == ["no", "zh-Hant"]
+    for code in ("", "English", "e", "de\n- x"):
+        with pytest.raises(OptionError, match="not a code of a language"):
+            languages(languages=(code,))

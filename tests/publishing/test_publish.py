@@ -194,6 +194,40 @@ def test_an_upload_that_breaks_off_goes_on(bench, tmp_path, server, hub):
     assert all(server.sent[name] == 1 for name in sent)
 
 
+EMPTY = "me/tiny is there now, public and empty: the same command fills it, or delete it on the hub"
+
+
+def test_a_hub_without_xet(bench, tmp_path, server, hub, monkeypatch):
+    pytest.importorskip("hf_xet")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", False)
+    with pytest.raises(ServerError, match="this hub has no Xet storage") as caught:
+        publish(bench, tmp_path / "out", PLAIN, hub=hub)
+    assert caught.value.remedy == f"Set HF_HUB_DISABLE_XET=1, and run the same command again. {EMPTY}"
+    assert published(server) == {}
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
+    publish(bench, tmp_path / "out", PLAIN, hub=hub)
+    assert published(server) == files(tmp_path / "out")
+
+
+def test_an_empty_data_set_is_told_by_who_made_it(bench, tmp_path, server, hub):
+    def fails(path):
+        server.faults.extend([fail(400, path=path)] * 2)
+        with pytest.raises(ServerError) as caught:
+            publish(bench, tmp_path / "out", PLAIN, hub=hub)
+        server.faults.clear()
+        return EMPTY in str(caught.value)
+
+    assert not fails("/api/repos/create")
+    assert not server.repos
+    assert fails("/preupload/")
+    assert list(server.files(NAME)) == [".gitattributes"]
+    assert not fails("/commit/")  # it was there before this call
+    server.repos.clear()
+    assert fails("/commit/")
+    server.repos.clear()
+    assert not fails("/resolve/")  # it is not empty any more
+
+
 def test_one_cut_connection_is_mended_within_the_run(bench, tmp_path, server, hub):
     server.faults.append(cut())
     publish(bench, tmp_path / "out", PLAIN, hub=hub)

@@ -37,5 +37,9 @@ setTimeout(() => {
   const before = listeners.length;
   page.append(matrixView(), bucketsView(), costView(), queriesView(), aboutView());
   for (const one of listeners.slice(before)) one.draw();
+  if (data.queries) {
+    addressed();
+    window.addEventListener("hashchange", addressed);
+  }
   document.documentElement.dataset.ready = "all";
 }, 0);

@@ -27,7 +27,7 @@ function pairDetails(i, j) {
       line("p", `${probability(found.p)}; after Holm ${probability(found.holm)}`),
       line("Effect d_z", found.effect === null ? "not defined: the difference never varies" : signed(found.effect, 2)),
       wins ? line("Queries", `${rows[i].letter} scores higher on ${wins[0].toLocaleString("en")}, ${rows[j].letter} on ${wins[1].toLocaleString("en")}, equal on ${(total - wins[0] - wins[1]).toLocaleString("en")}`) : null),
-    data.queries ? el("button", { onclick: () => { chosen.pair = [i, j]; changed("pair"); document.getElementById("queries-title").focus(); document.getElementById("queries").scrollIntoView(); } }, "Compare query by query") : null);
+    data.queries ? el("button", { onclick: () => { compare(i, j); document.getElementById("queries-title").focus(); document.getElementById("queries").scrollIntoView(); } }, "Compare query by query") : null);
 }
 
 function matrixTable(open, details) {

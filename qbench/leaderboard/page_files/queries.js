@@ -189,8 +189,31 @@ function queryList(state, known, scores) {
   ].filter(Boolean);
 }
 
+/** Compare two systems, and let the page's address say which, for a link to it. */
+function compare(i, j) {
+  chosen.pair = [i, j];
+  changed("pair");
+  try {
+    history.replaceState(null, "", `#compare=${rows[i].letter},${rows[j].letter}`);
+  } catch {
+    // A page within another page may have no address of its own.
+  }
+}
+
+/** Go to the comparison that the address names, as in #compare=a,c. */
+function addressed() {
+  const found = /^#compare=([^,]+),([^,]+)$/.exec(location.hash);
+  const pair = found ? [1, 2].map((n) => ran.find((i) => rows[i].letter === found[n])) : [];
+  if (!found || pair.includes(undefined)) return;
+  chosen.pair = pair;
+  changed("pair");
+  document.getElementById("queries-title").focus();
+  document.getElementById("queries").scrollIntoView();
+}
+
 function systemSelect(n, title) {
-  const select = el("select", { id: `pair-${n}`, onchange: (event) => { chosen.pair[n] = Number(event.target.value); changed("pair"); } },
+  const pick = (event) => compare(...chosen.pair.map((i, m) => (m === n ? Number(event.target.value) : i)));
+  const select = el("select", { id: `pair-${n}`, onchange: pick },
     ran.map((i) => el("option", { value: i }, `${rows[i].letter} ${rows[i].label}`.slice(0, 80))));
   follow(["pair"], () => { select.value = String(chosen.pair[n]); });
   return el("label", { class: "stacked" }, el("span", {}, title), select);
@@ -220,7 +243,7 @@ function queriesView() {
     }
   };
   follow(["measure", "pair"], draw);
-  const swap = () => { chosen.pair.reverse(); changed("pair"); };
+  const swap = () => compare(chosen.pair[1], chosen.pair[0]);
   const documents = about.documents;
   return section("queries", "Query by query",
     el("div", { class: "controls" },
