@@ -21,7 +21,7 @@ VERBS: dict[str, str] = {
     "annotate": "Benchmark -> sheets for people to judge -> judged benchmark.",
     "test-set": "Paraphrase pairs -> test set for quantity retrieval.",
     "systems": "List the retrieval systems.",
-    "train": "Train a model on a gold set or on mined pairs.",
+    "train": "Train a model: on a benchmark, mined pairs, or gold.",
     "leaderboard": "Run systems, test differences, show a table.",
     "evaluate": "Score run files of other tools.",
     "extract": "Show the quantities of a text.",

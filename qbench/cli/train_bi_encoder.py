@@ -94,8 +94,8 @@ def bi_encoder(
 
     On pairs, descriptions of one fact get vectors close together (C_q-BERT-WS of Quantity Retrieval); search with the
     result as "BERT-WS(model=CHECKPOINT)". On a benchmark, queries come close to the texts that satisfy them; search
-    with it as "SBERT_ft(model=CHECKPOINT)". An interrupted training goes on after its last finished epoch when the same
-    command is given again.
+    with it as "SBERT_ft(model=CHECKPOINT)", or, after a --teacher, as "TCT-ColBERT(markers=none, model=CHECKPOINT)". An
+    interrupted training goes on after its last finished epoch when the same command is given again.
 
     Example: qbench train bi-encoder pairs -o ranker --model bert-base-chinese
     """
@@ -110,7 +110,8 @@ def bi_encoder(
         general = given.pop("joint", None)
         lists = {name: given.pop(name, None) for name in ("method", "kind")}
         options = {"bench": source, "output": output, "model": model, "joint": general, "overwrite": overwrite}
-        train_on_triples("bi-encoder", "SBERT_ft", {**options, **lists, **given})
+        system = "TCT-ColBERT(markers=none, model={})" if "teacher" in given else "SBERT_ft(model={})"
+        train_on_triples("bi-encoder", system, {**options, **lists, **given})
 
 
 _ON_TRIPLES = (

@@ -76,7 +76,7 @@ def colbert(
     epochs: Epochs = 2,
     batch_size: BatchSize = 32,
     accumulation: Accumulation = 1,
-    lr: Annotated[float, typer.Option(help="Highest learning rate.")] = 1e-5,
+    lr: Annotated[float, typer.Option(help="Highest learning rate; 0: this one.")] = 1e-5,
     loss: Loss = LossName.infonce,
     negatives: Negatives = 1,
     scale: Scale = 0.0,
@@ -98,7 +98,7 @@ def colbert(
 
     Example: qbench train colbert my-benchmark -o colbert-ft --model colbert-ir/colbertv2.0
     """
-    train_on_triples("colbert", "ColBERT_ft", locals())
+    train_on_triples("colbert", "ColBERT_ft(model={})", locals())
 
 
 def aggretriever(
@@ -108,7 +108,7 @@ def aggretriever(
     epochs: Epochs = 2,
     batch_size: BatchSize = 32,
     accumulation: Accumulation = 1,
-    lr: Annotated[float, typer.Option(help="Highest learning rate.")] = 2e-5,
+    lr: Annotated[float, typer.Option(help="Highest learning rate; 0: this one.")] = 2e-5,
     loss: Loss = LossName.infonce,
     negatives: Negatives = 1,
     scale: Scale = 0.0,
@@ -137,7 +137,7 @@ def aggretriever(
 
     Example: qbench train aggretriever my-benchmark -o aggretriever --model bert-base-uncased
     """
-    train_on_triples("aggretriever", "Aggretriever", locals())
+    train_on_triples("aggretriever", "Aggretriever(model={})", locals())
 
 
 def splade(
@@ -147,7 +147,7 @@ def splade(
     epochs: Epochs = 2,
     batch_size: BatchSize = 32,
     accumulation: Accumulation = 1,
-    lr: Annotated[float, typer.Option(help="Highest learning rate.")] = 2e-5,
+    lr: Annotated[float, typer.Option(help="Highest learning rate; 0: this one.")] = 2e-5,
     loss: Loss = LossName.infonce,
     negatives: Negatives = 1,
     scale: Scale = 0.0,
@@ -171,7 +171,7 @@ def splade(
 
     Example: qbench train splade my-benchmark -o splade-ft --model naver/splade-cocondenser-ensembledistil
     """
-    train_on_triples("splade", "SPLADE_ft", locals())
+    train_on_triples("splade", "SPLADE_ft(model={})", locals())
 
 
 def train_on_triples(kind: Kind, system: str, given: dict[str, Any]) -> None:
@@ -179,7 +179,7 @@ def train_on_triples(kind: Kind, system: str, given: dict[str, Any]) -> None:
 
     Args:
         kind: of model.
-        system: the name under which the result is searched with.
+        system: what searches with the result, {} for its folder.
         given: bench, output, model, joint, teacher, overwrite, method and kind (lists), options of `ContrastiveRecipe`.
     """
     from qbench.benchmark.disk import open_benchmark
@@ -216,6 +216,8 @@ def _show_epoch(record: dict[str, Any]) -> None:
     loss = f"loss {record['loss']:.3f}  " if "loss" in record else ""
     figure = f"nDCG@10 {record['ndcg']:.3f}" if "ndcg" in record else ""
     note(f"{name:10} {loss}{figure}".rstrip())
+    if "start" in record:
+        note(f"The model begins so: {record['start']}")
 
 
 def _report(output: Path, system: str, counts: dict[str, Any]) -> None:
@@ -233,4 +235,4 @@ def _report(output: Path, system: str, counts: dict[str, Any]) -> None:
         out().print(line, markup=False)
     if worse := setback(counts):
         note(f"Mind: {worse}")
-    note(f"Written to {output}; search with it: --systems '{system}(model={output})'")
+    note(f"Written to {output}; search with it: --systems '{system.format(output)}'")

@@ -10,7 +10,7 @@ This module imports torch: import it inside functions.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -187,7 +187,7 @@ class Aggretriever(nn.Module):
                 head = EmbeddingHead(encoder.get_input_embeddings().weight)
             length = _length(encoder, tokenizer, max_length or config.max_length)
             made = cls(encoder, head, tokenizer, config)
-        made.config = AggretrieverConfig(**{**asdict(config), "max_length": length})
+        made.config = replace(config, max_length=length)
         try:
             weights = load_file(folder / WEIGHTS)
             lost, unknown = made.load_state_dict(weights, strict=False)
@@ -293,6 +293,14 @@ class Aggretriever(nn.Module):
     def cut(self, texts: Sequence[str]) -> NDArray[np.bool_]:
         """Which texts have more tokens than it reads, shape (texts,)."""
         return too_long(self.tokenizer, texts, self.config.max_length)
+
+    def limit(self, max_length: int) -> None:
+        """Read at most so many tokens of a text.
+
+        Raises:
+            OptionError: that is more than the encoder takes.
+        """
+        self.config = replace(self.config, max_length=_length(self.encoder, self.tokenizer, max_length))
 
     def notes(self) -> dict[str, str]:
         """What a user should know before trusting its rankings; empty for a trained model."""

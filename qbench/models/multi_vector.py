@@ -134,7 +134,7 @@ def load_multi_vector_model(model: str, *, max_length: int = 0) -> sentence_tran
 
             loaded = late_interaction_from(load_model(str(folder)))
     if max_length:
-        _limit(loaded, max_length)
+        limit_documents(loaded, max_length)
     return loaded
 
 
@@ -208,7 +208,7 @@ def _saved(folder: Path) -> sentence_transformers.MultiVectorEncoder:
     return loaded
 
 
-def _limit(model: sentence_transformers.MultiVectorEncoder, max_length: int) -> None:
+def limit_documents(model: sentence_transformers.MultiVectorEncoder, max_length: int) -> None:
     """Let the model read at most so many tokens of a document.
 
     Raises:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from qbench.benchmark.types import Kind as QueryKind
 from qbench.errors import OptionError
 from qbench.models.folders import LOG, model_digest, model_folder, quiet
 from qbench.progress import Progress, silent
@@ -35,6 +36,8 @@ LOSSES: tuple[Loss, ...] = ("infonce", "pairwise")
 
 LEARNING_RATES: dict[Kind, float] = {"bi-encoder": 2e-5, "colbert": 1e-5, "splade": 2e-5, "aggretriever": 2e-5}
 """Those of *Numbers Matter* C.3 for ColBERT and SPLADE, which tuned a BERT of 110 million weights."""
+
+KINDS: tuple[str, ...] = get_args(QueryKind)
 
 _OF_KIND: dict[Kind, tuple[str, ...]] = {
     "splade": ("query_flops", "text_flops"),
@@ -64,8 +67,9 @@ class ContrastiveRecipe:
         kinds: kinds of queries that are learnt from; () for all.
         query_flops, text_flops: weights of SPLADE's regularisation, raised over the first third of the steps.
         agg_dimension, cls_dimension: of an Aggretriever that starts from a BERT; 0 for 640, and for the encoder's own.
-        joint_share: of a batch, how much comes from the benchmark that is trained on besides.
-        max_length: tokens of a text that are read; 0 for as many as the model was made for.
+        joint_share: how many of the batches come from the benchmark that is trained on besides: one at least.
+        max_length: tokens of a text that are read in training; 0 for as many as the model was made for, and so many the
+            checkpoint reads in any case.
         max_pairs: positives per epoch, at most, every query's first before any second; 0 for all.
         dev_queries: held-out queries that choose the best epoch, at most; 0 for none.
         patience: stop after so many epochs without a better nDCG@10 there.
@@ -113,6 +117,9 @@ class ContrastiveRecipe:
                 raise OptionError(f"{name} lies between 0 and {highest:g}", value=getattr(self, name))
         if not 0 < self.temperature < float("inf"):
             raise OptionError("temperature is more than 0", value=self.temperature)
+        unknown = sorted(set(self.kinds) - set(KINDS))
+        if unknown:
+            raise OptionError("no such kind of queries", value=unknown[0], remedy=f"Known: {', '.join(KINDS)}")
         if self.loss not in LOSSES:
             raise OptionError("no such loss", value=self.loss, remedy=f"Use {' or '.join(LOSSES)}")
 
@@ -160,6 +167,7 @@ def train_retriever(
     """
     recipe = replace(recipe, lr=recipe.lr or LEARNING_RATES[kind])
     recipe.check()
+    _check_teacher(recipe, teacher)
     folder = model_folder(model)
     params = _params(kind, benchmark, model, recipe, joint, teacher)
     key = _key(params)
@@ -173,9 +181,27 @@ def train_retriever(
                 # What learns from a ColBERT is compared as TCT-ColBERT is: by the dot product of what the model gives.
                 own["dot"] = True
             student = open_student(kind, str(folder), max_length=recipe.max_length, scale=recipe.scale, **own)
-            wise = None if teacher is None else open_student("colbert", teacher, max_length=recipe.max_length)
+            wise = None if teacher is None else _teacher(teacher, recipe)
             _Training(student, data, general, held_out, recipe, draft, progress, on_epoch, wise).run()
     return read_manifest(output, kind)
+
+
+def _check_teacher(recipe: ContrastiveRecipe, teacher: str | None) -> None:
+    """Refuse what would do nothing."""
+    if teacher is None and recipe.temperature != 1:
+        remedy = "Name a teacher, or leave it away"
+        raise OptionError("a temperature is for the scores of a teacher", value=recipe.temperature, remedy=remedy)
+    if teacher is not None and recipe.loss != "infonce":
+        remedy = "Leave the loss away"
+        raise OptionError("with a teacher its distribution is learnt", value=recipe.loss, remedy=remedy)
+
+
+def _teacher(model: str, recipe: ContrastiveRecipe) -> Student:
+    found = open_student("colbert", model, max_length=recipe.max_length)
+    if found.start:
+        remedy = "Name a ColBERT, or train one: qbench train colbert"
+        raise OptionError("this teacher has nothing to teach: it is no ColBERT", value=model, remedy=remedy)
+    return found
 
 
 def setback(counts: Mapping[str, Any]) -> str | None:
@@ -263,7 +289,8 @@ class _Training:
         self.steps = -(-self.batches // recipe.accumulation)
 
     def run(self) -> None:
-        untrained = {"epoch": 0, **self._on_dev()}
+        made = {"start": self.student.start} if self.student.start else {}
+        untrained = {"epoch": 0, **made, **self._on_dev()}
         self._tell(untrained)
         history, best = train_epochs(
             self.draft.folder,
@@ -328,7 +355,8 @@ class _Training:
         share = recipe.joint_share if self.general else 0.0
         others: list[list[Drawn]] = []
         if self.general and share:
-            wanted = round(len(own) * share / (1 - share)) * recipe.batch_size
+            # A share of few batches is one batch: what was asked for is never left out.
+            wanted = max(round(len(own) * share / (1 - share)), 1) * recipe.batch_size
             pool: list[Drawn] = []
             while len(pool) < wanted:
                 pool += self.general.draw(recipe.seed, f"joint {number} {len(pool)}", recipe.negatives)
@@ -357,7 +385,8 @@ class _Training:
         if self.recipe.loss == "pairwise":
             from qbench.training.objectives import pairwise
 
-            loss, kept = pairwise(scores, at, torch.from_numpy(own).to(device)), own
+            # A query's own negatives alone were to be compared.
+            loss, kept = pairwise(scores, at, torch.from_numpy(own).to(device)), np.ones(own.shape, dtype=bool)
         else:
             from qbench.training.objectives import info_nce
 

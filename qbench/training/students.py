@@ -5,12 +5,14 @@ All but Aggretriever are models of sentence-transformers, saved and opened by it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 from qbench.errors import UnknownNameError
+from qbench.models.limits import positions, refuse_longer
 from qbench.models.single_vector import Role
 
 if TYPE_CHECKING:
@@ -39,9 +41,15 @@ class Embedded:
 
 
 class Student(Protocol):
-    """What is trained."""
+    """What is trained.
+
+    Attributes:
+        network: its model.
+        start: what of it is made and not learnt yet; "" where it all was.
+    """
 
     network: Any
+    start: str
 
     def embed(self, texts: Sequence[str], role: Role) -> Embedded:
         """The texts' vectors, with gradients where torch records them."""
@@ -55,8 +63,16 @@ class Student(Protocol):
         """What is added to the loss, if anything is."""
         ...
 
+    def limit(self, max_length: int) -> None:
+        """Read so many tokens of a text, at most, in training.
+
+        Raises:
+            OptionError: that is more than the model can read, or too little for any word.
+        """
+        ...
+
     def save(self, folder: Path) -> None:
-        """Write it into a folder, as safetensors."""
+        """Write it into a folder, as safetensors; it reads as much there as the model that it comes from."""
         ...
 
 
@@ -96,6 +112,15 @@ class _Usual:
     """What most students do: no regularisation, and sentence-transformers saves the network."""
 
     network: Any
+    start = ""
+    _put_back: Callable[[], None] = staticmethod(lambda: None)  # what `limit` changed
+
+    def limit(self, max_length: int) -> None:
+        """Read so many tokens of a text, at most."""
+        own = self.network.max_seq_length
+        refuse_longer(max_length, positions(self.network))
+        self.network.max_seq_length = max_length
+        self._put_back = partial(setattr, self.network, "max_seq_length", own)
 
     def penalty(self, queries: Embedded, texts: Embedded) -> Tensor | None:
         """None."""
@@ -103,6 +128,7 @@ class _Usual:
 
     def save(self, folder: Path) -> None:
         """Write it into a folder that sentence-transformers opens."""
+        self._put_back()
         self.network.save_pretrained(str(folder), create_model_card=False)
 
 
@@ -178,6 +204,14 @@ class LateInteractionStudent(_Usual):
     network: Any
     scale: float = 1.0
 
+    def limit(self, max_length: int) -> None:
+        """Read so many tokens of a document, at most; queries have a length of their own."""
+        from qbench.models.multi_vector import limit_documents
+
+        own = self.network[0].document_length
+        limit_documents(self.network, max_length)
+        self._put_back = partial(setattr, self.network[0], "document_length", own)
+
     def embed(self, texts: Sequence[str], role: Role) -> Embedded:
         """Token vectors of length 1, padded: shape (texts, tokens, dimension)."""
         import torch
@@ -226,8 +260,15 @@ class AggretrieverStudent(_DotProducts):
         made = [self.network.embed(self.network.features([texts[i] for i in places])) for places in groups]
         return Embedded(_restored(torch.cat(made).float(), groups))
 
+    def limit(self, max_length: int) -> None:
+        """Read so many tokens of a text, at most."""
+        own = self.network.config.max_length
+        self.network.limit(max_length)
+        self._put_back = partial(self.network.limit, own)
+
     def save(self, folder: Path) -> None:
         """Write it into a folder that `Aggretriever.load` opens, as a trained one."""
+        self._put_back()
         self.network.config = replace(self.network.config, trained=True)
         self.network.save(folder)
 
@@ -246,7 +287,7 @@ def open_student(kind: Kind, model: str, *, max_length: int = 0, scale: float = 
     Args:
         kind: which.
         model: a folder, or a name on the hub.
-        max_length: tokens that are read; 0 for as many as the model was made for.
+        max_length: tokens that are read in training; 0 for as many as the model was made for.
         scale: of the scores; 0 for the kind's own.
         options: of the kind: query_flops, text_flops; dot; agg_dimension, cls_dimension.
 
@@ -257,25 +298,48 @@ def open_student(kind: Kind, model: str, *, max_length: int = 0, scale: float = 
         UnknownNameError: there is no such kind.
     """
     given: dict[str, Any] = {"scale": scale, **options} if scale else dict(options)
+    student = _opened(kind, model, given)
+    if max_length:
+        student.limit(max_length)
+    return student
+
+
+def _opened(kind: Kind, model: str, given: dict[str, Any]) -> Student:
     if kind == "bi-encoder":
         from qbench.models.single_vector import load_model
 
-        network = load_model(model, max_length=max_length)
-        if options.get("dot") and not any(type(module).__name__ == "Normalize" for module in network):
-            # Dot products of whole vectors are large as they are.
-            given.setdefault("scale", 1.0)
+        network = load_model(model)
+        if given.get("dot"):
+            # So is it searched with, then, here and in sentence-transformers.
+            network.similarity_fn_name = "dot"
+            if not any(type(module).__name__ == "Normalize" for module in network):
+                # Dot products of whole vectors are large as they are.
+                given.setdefault("scale", 1.0)
         return SingleVectorStudent(network, **given)
     if kind == "splade":
-        from qbench.models.sparse import load_sparse_model
+        from qbench.models.sparse import load_sparse_encoder
 
-        return SparseStudent(load_sparse_model(model, max_length=max_length), **given)
+        encoder = load_sparse_encoder(model)
+        sparse = SparseStudent(encoder.model, **given)
+        sparse.start = "its MLM head is initialised from the embeddings" if encoder.note else ""
+        return sparse
     if kind == "colbert":
-        from qbench.models.multi_vector import load_multi_vector_model
+        from qbench.models.multi_vector import load_multi_vector_encoder
 
-        return LateInteractionStudent(load_multi_vector_model(model, max_length=max_length), **given)
+        found = load_multi_vector_encoder(model)
+        late = LateInteractionStudent(found.model, **given)
+        late.start = "" if found.trained else "its projection is made from the embeddings, and not trained"
+        return late
     if kind == "aggretriever":
+        from qbench.models.encoders import require_neural
+
+        require_neural()
         from qbench.models.aggretriever import load_aggretriever
 
         sizes = {name: int(given.pop(name, 0)) for name in ("agg_dimension", "cls_dimension")}
-        return AggretrieverStudent(load_aggretriever(model, max_length=max_length, **sizes), **given)
+        made = AggretrieverStudent(load_aggretriever(model, **sizes), **given)
+        config = made.network.config
+        head = "; its embeddings serve as an MLM head" if config.head == "embeddings" else ""
+        made.start = "" if config.trained else f"its token weights are 1{head}"
+        return made
     raise UnknownNameError("unknown kind of model", value=kind, remedy=f"Known: {', '.join(get_args(Kind))}")

@@ -12,6 +12,9 @@ import pytest
 from qbench.errors import InputError, OptionError
 from qbench.models.aggretriever import load_aggretriever
 from qbench.models.folders import model_digest
+from qbench.models.multi_vector import load_multi_vector_encoder
+from qbench.models.single_vector import load_encoder
+from qbench.models.sparse import load_sparse_encoder
 from qbench.models.tct_colbert import load_tct_colbert
 from qbench.training import contrastive as module
 from qbench.training.contrastive import ContrastiveRecipe, setback, train_retriever
@@ -22,6 +25,12 @@ from tests.encoder_factories import WORDS, regular_benchmark, tiny_bert
 BENCHMARK = regular_benchmark()
 QUICK = ContrastiveRecipe(epochs=3, batch_size=12, lr=3e-3, negatives=2, dev_queries=6, patience=3, seed=5)
 KINDS = get_args(Kind)
+LOADERS = {
+    "bi-encoder": load_encoder,
+    "colbert": load_multi_vector_encoder,
+    "splade": load_sparse_encoder,
+    "aggretriever": load_aggretriever,
+}
 SLOW = replace(QUICK, epochs=8, lr=5e-3, scale=0.3, patience=8)
 """For what starts from a [CLS] that is the same for all texts."""
 
@@ -140,6 +149,54 @@ def test_a_training_that_makes_it_worse_says_so(trained):
     assert "from 0.500 to 0.250: lower the learning rate" in str(setback({"dev_untrained": 0.5, "dev": 0.25}))
 
 
+def test_a_checkpoint_reads_as_much_as_the_model_it_comes_from(bases, tmp_path):
+    word = "annual debt of 2019 "
+    for kind in KINDS:
+        base, recipe = bases[kind]
+        short = replace(recipe, epochs=1, dev_queries=0, max_pairs=12, max_length=8)
+        train_retriever(kind, BENCHMARK, tmp_path / kind, base, short)
+        encoder = LOADERS[kind](str(tmp_path / kind))
+        whole = LOADERS[kind](base)
+        for texts in ([word * 2], [word * 5], [word * 20]):
+            assert encoder.cut(texts).tolist() == whole.cut(texts).tolist(), kind
+
+
+def test_what_is_made_and_not_learnt_is_said(bases, base, tmp_path, trained):
+    kind, _, _, told = trained
+    words = {
+        "splade": "MLM head is initialised",
+        "colbert": "projection is made",
+        "aggretriever": "token weights are 1",
+    }
+    assert words.get(kind, "") in told[0].get("start", "")
+    assert not any("start" in record for record in told[1:])
+    if kind != "colbert":
+        return
+    again = open_student("colbert", str(trained[1]))
+    assert again.start == ""
+    with pytest.raises(OptionError, match="it is no ColBERT"):
+        train_retriever("bi-encoder", BENCHMARK, tmp_path / "a", str(base), QUICK, teacher=str(base))
+
+
+def test_what_learns_from_a_colbert_is_compared_as_it_learnt(trained, base, tmp_path):
+    kind, folder, _, _ = trained
+    if kind != "colbert":
+        pytest.skip("needs a ColBERT")
+    import sentence_transformers
+
+    recipe = replace(QUICK, epochs=1, dev_queries=0, max_pairs=12)
+    train_retriever("bi-encoder", BENCHMARK, tmp_path / "tct", str(base), recipe, teacher=str(folder))
+    assert sentence_transformers.SentenceTransformer(str(tmp_path / "tct")).similarity_fn_name == "dot"
+
+
+def test_options_that_would_do_nothing_are_refused(base, tmp_path):
+    for recipe, teacher in ((replace(QUICK, temperature=3.0), None), (replace(QUICK, loss="pairwise"), str(base))):
+        with pytest.raises(OptionError, match=r"temperature|distribution"):
+            train_retriever("bi-encoder", BENCHMARK, tmp_path / "a", str(base), recipe, teacher=teacher)
+    with pytest.raises(OptionError, match=r"no such kind of queries.*sene"):
+        replace(QUICK, kinds=("sene",)).check()
+
+
 def test_an_aggretriever_has_the_dimensions_of_its_recipe(bases, tmp_path):
     base, recipe = bases["aggretriever"]
     sizes = {"agg_dimension": 20, "cls_dimension": 8}
@@ -171,6 +228,11 @@ def test_a_general_benchmark_takes_its_share_of_the_batches(base, tmp_path):
     )
     alone = -(-manifest.counts["positives"] // recipe.batch_size)
     assert seen[-1] == 2 * alone
+    # The usual share of a single batch is less than one.
+    single = replace(recipe, joint_share=0.25, max_pairs=recipe.batch_size)
+    told = lambda done, total, _: seen.append(total)  # noqa: E731
+    train_retriever("bi-encoder", BENCHMARK, tmp_path / "b", str(base), single, joint=general, progress=told)
+    assert seen[-1] == 2
     assert manifest.counts["joint"]["triples from judgments"] > 0
 
 
@@ -200,7 +262,7 @@ def test_a_student_comes_close_to_its_teacher(base, tmp_path):
     assert told[-1]["loss"] < told[1]["loss"]
     assert manifest.counts["dev"] > manifest.counts["dev_untrained"]
     assert told[1]["kept_from_being_negatives"] == 0
-    labels = train_retriever("bi-encoder", BENCHMARK, tmp_path / "b", str(base), recipe)
+    labels = train_retriever("bi-encoder", BENCHMARK, tmp_path / "b", str(base), replace(recipe, temperature=1.0))
     assert labels.digest != manifest.digest
     with pytest.raises(OptionError, match="temperature"):
         train_retriever("bi-encoder", BENCHMARK, tmp_path / "c", str(base), replace(QUICK, temperature=0.0))
