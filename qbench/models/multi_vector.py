@@ -16,10 +16,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from qbench.errors import InputError, OptionError
-from qbench.models.folders import model_folder, readable, require_sentence_transformers, require_words
+from qbench.models.folders import (
+    model_folder,
+    model_kind,
+    readable,
+    require_kind,
+    require_sentence_transformers,
+    require_words,
+)
 from qbench.models.limits import positions, refuse_longer, too_long, with_smaller_batches
 from qbench.models.single_vector import BATCH, Role, load_model
-from qbench.store import read_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -103,9 +109,8 @@ class MultiVector:
 
 def load_multi_vector_encoder(model: str, *, max_length: int = 0, batch: int = BATCH) -> MultiVector:
     """A model ready to encode; arguments and errors as in `load_multi_vector_model`."""
-    return MultiVector(
-        load_multi_vector_model(model, max_length=max_length), is_multi_vector(model_folder(model)), batch
-    )
+    loaded = load_multi_vector_model(model, max_length=max_length)
+    return MultiVector(loaded, model_kind(model_folder(model)) == "multi-vector", batch)
 
 
 def load_multi_vector_model(model: str, *, max_length: int = 0) -> sentence_transformers.MultiVectorEncoder:
@@ -120,14 +125,15 @@ def load_multi_vector_model(model: str, *, max_length: int = 0) -> sentence_tran
             Queries have a length of their own.
 
     Raises:
-        InputError: it is no such model, or not whole.
+        InputError: it is of another kind, or not whole.
         OptionError: `max_length` is more than the model can read, or too little for any word.
         MissingPackageError: sentence-transformers is not installed.
     """
     folder = model_folder(model)
-    saved = is_multi_vector(folder)
+    start = "a ColBERT, or a BERT or single-vector model to make it of,"
+    require_kind(folder, start, "multi-vector", "plain", "single-vector")
     with _whole(folder):
-        if saved:
+        if model_kind(folder) == "multi-vector":
             loaded = _saved(folder)
         else:
             from qbench.models.colbert_start import late_interaction_from
@@ -138,41 +144,10 @@ def load_multi_vector_model(model: str, *, max_length: int = 0) -> sentence_tran
     return loaded
 
 
-def is_multi_vector(folder: Path) -> bool:
-    """Whether a folder holds a late-interaction model, and not one that such a model can only start from.
-
-    Args:
-        folder: from `qbench.models.folders.model_folder`.
-
-    Raises:
-        InputError: it holds a model of another kind.
-    """
-    kind = _setting(folder / "config_sentence_transformers.json", "model_type") or ""
-    architectures = _setting(folder / "config.json", "architectures") or []
-    if kind in ("MultiVectorEncoder", "ColBERT") or "HF_ColBERT" in architectures:
-        return True
-    other = kind if kind != "SentenceTransformer" else ""
-    other = other or next((name for name in architectures if str(name).endswith("ForRetrieval")), "")
-    if other:
-        raise InputError(
-            "a model of another kind, and late interaction is asked for",
-            file=folder,
-            value=other,
-            remedy="Give the folder of a ColBERT model, of a single-vector model or of a plain BERT",
-        )
-    return False
-
-
 def longest_document(model: sentence_transformers.MultiVectorEncoder) -> int:
     """How many tokens of a document are read, markers included."""
     own = getattr(model[0], "document_length", None)
     return int(own or model.max_seq_length or 512)
-
-
-def _setting(path: Path, name: str) -> Any:
-    """A value of a model's configuration; None where there is none."""
-    found = read_json(path) if path.is_file() else {}
-    return found.get(name) if isinstance(found, dict) else None
 
 
 def _document_prompt(model: sentence_transformers.MultiVectorEncoder) -> str:
