@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from qbench.errors import InputError, OptionError
+from qbench.errors import OptionError
+from qbench.models.finite import check_finite
 from qbench.models.folders import (
     model_folder,
     model_kind,
@@ -82,7 +83,7 @@ class MultiVector:
         vector. Texts are batched by length. A document that is longer than the model takes is cut.
 
         Raises:
-            InputError: a vector is not finite.
+            NotFiniteError: a vector is not finite.
             OptionError: a single text does not fit into the GPU's memory.
         """
         if not texts:
@@ -95,10 +96,8 @@ class MultiVector:
         found = [part if len(part) else np.zeros((1, self.dimension)) for part in with_smaller_batches(run, self.batch)]
         lengths = np.array([len(part) for part in found], np.int64)
         vectors = np.concatenate(found, dtype=np.float32)
-        broken = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
-        if broken.size:
-            text = int(np.searchsorted(np.cumsum(lengths), broken[0], side="right"))
-            raise InputError("the model gives this text a vector that is not finite", value=texts[text])
+        starts = np.cumsum(lengths) - lengths
+        check_finite(np.logical_and.reduceat(np.isfinite(vectors).all(axis=1), starts), texts)
         return lengths, vectors
 
     def cut(self, texts: Sequence[str]) -> NDArray[np.bool_]:

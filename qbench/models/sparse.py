@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 
 from qbench.errors import InputError
+from qbench.models.finite import check_finite
 from qbench.models.folders import (
     model_folder,
     model_kind,
@@ -118,7 +119,7 @@ class Splade:
         Texts are batched by length. A text that is longer than the model takes is cut.
 
         Raises:
-            InputError: a weight is not finite.
+            NotFiniteError: a weight is not finite.
             OptionError: a single text does not fit into the GPU's memory.
         """
         from scipy.sparse import csr_array, vstack
@@ -132,8 +133,11 @@ class Splade:
             parts.append(csr_array(dense))
             rows += group
         order: Any = np.argsort(rows)
-        stacked: Any = vstack(parts, format="csr")
-        return cast("csr_array", stacked[order])
+        stacked: Any = vstack(parts, format="csr")[order]
+        finite = np.ones(len(texts), dtype=np.bool_)
+        finite[np.repeat(np.arange(len(texts)), np.diff(stacked.indptr))[~np.isfinite(stacked.data)]] = False
+        check_finite(finite, texts)
+        return cast("csr_array", stacked)
 
     def cut(self, texts: Sequence[str]) -> NDArray[np.bool_]:
         """Which texts are longer than what it reads, shape (texts,)."""
@@ -159,13 +163,9 @@ class Splade:
     def _dense(self, texts: list[str], role: Role, size: int) -> Any:
         """The weights as an array."""
         call = self.model.encode_query if role == "query" else self.model.encode_document
-        found = call(
+        return call(
             texts, batch_size=size, show_progress_bar=False, convert_to_sparse_tensor=False, save_to_cpu=True
         ).numpy()
-        broken = np.flatnonzero(~np.isfinite(found).all(axis=1))
-        if broken.size:
-            raise InputError("the model gives this text a weight that is not finite", value=texts[int(broken[0])])
-        return found
 
 
 def load_sparse_encoder(model: str, *, max_length: int = 0, batch: int = BATCH) -> Splade:
