@@ -46,8 +46,8 @@ def atomic_file(path: Path) -> Iterator[Path]:
     temporary = Path(name)
     try:
         yield temporary
-        # mkstemp makes files private; an artefact is as readable as any file of the user's.
-        temporary.chmod(0o666 & ~_umask())
+        # mkstemp makes files private.
+        temporary.chmod(_readable())
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
@@ -207,10 +207,13 @@ class Draft:
             if path.name.startswith("."):
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
         (self.folder / PLAN).unlink(missing_ok=True)
+        paths = [path for path in sorted(self.folder.rglob("*")) if path.is_file()]
+        for path in paths:
+            # Some libraries write private files (safetensors does).
+            path.chmod(_readable())
         files = {
-            str(p.relative_to(self.folder)): {"bytes": p.stat().st_size, "sha256": file_digest(p)}
-            for p in sorted(self.folder.rglob("*"))
-            if p.is_file()
+            str(path.relative_to(self.folder)): {"bytes": path.stat().st_size, "sha256": file_digest(path)}
+            for path in paths
         }
         write_json(
             self.folder / MANIFEST,
@@ -354,7 +357,8 @@ def _recover(folder: Path) -> None:
         old.rename(folder)
 
 
-def _umask() -> int:
+def _readable() -> int:
+    """The mode of an artefact's files: as readable as any file of the user's."""
     mask = os.umask(0)
     os.umask(mask)
-    return mask
+    return 0o666 & ~mask

@@ -1,5 +1,6 @@
 """Artefacts: whole or absent, whatever happens while they are made."""
 
+import os
 import pickle
 from pathlib import Path
 
@@ -45,6 +46,22 @@ def test_a_failure_leaves_the_earlier_artefact_and_a_draft_to_resume(tmp_path):
         assert (draft.folder / "part").read_text() == "half"
     assert (tmp_path / "a" / "part").exists()
     assert not (tmp_path / "a" / "data.txt").exists()
+
+
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o027, 0o640), (0o077, 0o600)])
+def test_every_file_is_as_readable_as_any_of_the_users(tmp_path, umask, mode):
+    earlier = os.umask(umask)
+    try:
+        with drafting(tmp_path / "a", "index", "k1", {}) as draft:
+            for place in (draft.folder, draft.folder / "inner"):
+                place.mkdir(exist_ok=True)
+                (place / "private").write_text("x")
+                (place / "private").chmod(0o600)  # as safetensors leaves its files
+                write_json(place / "ours.json", {})
+    finally:
+        os.umask(earlier)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "a").rglob("*") if path.is_file()}
+    assert modes == dict.fromkeys(("private", "ours.json", "manifest.json"), mode)
 
 
 def test_a_draft_of_something_else_is_thrown_away(tmp_path):

@@ -145,8 +145,8 @@ def breakdowns(content: Mapping[str, Any]) -> list[str]:
     for key, counts in content.items():
         if isinstance(counts, Mapping) and counts:
             what = key.replace("_", " ")
-            listed = ", ".join(f"{markdown(name)} {count:,}" for name, count in counts.items())
-            blocks.append(f"- {what.capitalize()}: {listed}.")
+            listed = ", ".join(f"{markdown(name)}: {count:,}" for name, count in counts.items())
+            blocks.append(f"- {what.capitalize()} - {listed}.")
     return ["\n".join(blocks)] if blocks else []
 
 

@@ -25,24 +25,28 @@ SCRIPT = "in another script"
 LANGUAGE = "in another language"
 NUMBER = "states a quantity"
 NOTHING = "no word that can be searched for"
-SIGNS = "signs that a name cannot have"
+SIGNS = "signs that do not belong there"
 GENERAL = "shared by too many concepts"
 
 _TASK = re.compile(
     r"\bsuper[ -]?sets?\b|\bsyn(?:onym|set)s?\b|\bhyp[eo]r?nyms?\b|\bas an ai\b|\blanguage model\b|\bai assistant\b"
     r"|\bi (?:cannot|can't|can not|am unable|apologi[sz]e)\b|\bsorry\b|\bjson\b|\bplaceholder\b|\bnames wanted\b"
-    r"|\b(?:the|this|given) concept\b|\bother names?\b|\bn/a\b",
+    r"|\b(?:the|this|given|unknown) concept\b|\bother names?\b|\bn/a\b|\b(?:ignore|disregard) (?:\w+ )?previous\b"
+    r"|\bi (?:do not|don[’']?t) know\b|\bplease provide more\b|\bmore (?:context|information) (?:needed|required)\b"
+    r"|\b(?:unable to|cannot|can[’']?t) (?:help|comply|assist|answer)\b|^(?:sure|certainly|here (?:is|are))\b"
+    r"|^(?:none|not|nothing|no \w+) (?:available|applicable|known|found|suitable)\b",
 )
 _OF_NAMING = frozenset(
-    "alternative answer broad broader category concept description example expression general generic given good "
-    "instruction kind label list name output phrase prompt question query rule same several similar some such "
-    "suggested suitable synonym task term text thing type various wanted word wording".split()
+    "alternative answer best broad broader case category concept description example expression first general generic "
+    "given good instruction kind label list lower name noun option output phrase prompt question query rule same "
+    "several similar some such suggested suitable synonym task term text thing type various wanted word wording".split()
 )
 """A name of such words alone says what was asked for, and nothing of its concept: "the words of the task", "a general
 term". One other word makes a name of it ("prison term", "word count")."""
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _PART = re.compile(r"[^\W\d_]{3,}")
 _EDGES = " \t\"'“”‘’`.,;:!?*•-–—"
+_TAG = re.compile(r"</?[a-zA-Z!]|&[a-z]+;|&#")
 _STRANGE = re.compile(r"[^\w\s'’.&/()+-]|_")
 
 
@@ -91,7 +95,7 @@ class Judge:
             yield SCRIPT
         if len(words) < 2:
             yield ONE_WORD
-        if content_words(name) & content_words(concept):
+        if content_words(name) & content_words(concept) or self._glued(name, concept):
             yield REUSES
         if self._echoes(name):
             yield ECHO
@@ -105,6 +109,17 @@ class Judge:
             yield LANGUAGE
         if any(sign.isdigit() for sign in name) or self.measured(name):
             yield NUMBER
+
+    def _glued(self, name: str, concept: str) -> bool:
+        """Whether a word of the concept is the beginning or end of a compound: "notebookprice" for "notebook price"."""
+        parts = [part for part in content_words(concept) if len(part) > 3]
+        rests = [
+            word[len(part) :] if word.startswith(part) else word[: -len(part)]
+            for word in content_words(name)
+            for part in parts
+            if word.startswith(part) or word.endswith(part)
+        ]
+        return any(len(rest) > 2 and self.known(rest) for rest in rests)
 
     def _echoes(self, name: str) -> bool:
         """Whether a name is a stretch of the instruction itself."""
@@ -125,6 +140,15 @@ class Judge:
 def of_task(text: str) -> bool:
     """Whether a text speaks of the task, as a model does that explains itself or refuses."""
     return _TASK.search(text.lower()) is not None
+
+
+def strange(text: str) -> bool:
+    """Whether a text has signs that nobody types into a search box: control and format characters, markup.
+
+    >>> strange("weight < 2 kg"), strange("<b>weight</b>"), strange("weight" + chr(8238))
+    (False, True, True)
+    """
+    return _TAG.search(text) is not None or any(unicodedata.category(sign).startswith("C") for sign in text)
 
 
 def plain(text: str) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from qbench.benchmark.card import printable
 from qbench.errors import InputError, OptionError
 from qbench.generation.candidates import GENERAL, Judge, plain
 from qbench.generation.expansions import Expansions, expansions_text, rows_digest
@@ -284,7 +285,7 @@ def expand_from_table(
 def write_rejected(path: Path, rejected: Sequence[tuple[str, str, str]]) -> None:
     """Write concept, name and reason of everything that was rejected, as TSV; names cut to one short line."""
     lines = ["# concept, tab, what the model wrote, tab, why it is not used\n"]
-    lines += [f"{concept}\t{plain(name)[:80]}\t{reason}\n" for concept, name, reason in rejected]
+    lines += [f"{concept}\t{printable(plain(name))[:80]}\t{reason}\n" for concept, name, reason in rejected]
     write_text(path, "".join(lines))
 
 

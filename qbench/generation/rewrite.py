@@ -15,7 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 from qbench.benchmark.types import Query
 from qbench.errors import OptionError
-from qbench.generation.candidates import INSTRUCTION, LANGUAGE, SCRIPT, TOO_LONG, content_words, in_script_of, of_task
+from qbench.generation.candidates import (
+    INSTRUCTION,
+    LANGUAGE,
+    SCRIPT,
+    SIGNS,
+    TOO_LONG,
+    content_words,
+    in_script_of,
+    of_task,
+    strange,
+)
 from qbench.generation.options import TEST_KINDS, TestKind
 from qbench.llm.asking import Asking, Heard, ask_until, forecast
 from qbench.llm.written import texts_of
@@ -44,10 +54,22 @@ COMPARATOR = "another comparator"
 VALUE = "another value"
 CONCEPT = "the concept's words are gone"
 NAMED = "names the concept that the query goes around"
+TURNED = "denies, blurs or multiplies what is asked"
 SWAPPED = "the concepts changed places"
 
 _NUMBER = re.compile(r"\d+")
 _GROUPED = re.compile(r"(?<=\d),(?=\d{3})")
+_SAID = re.compile(r"[a-z]+(?:'[a-z]+)?")
+_TURNING = frozenset(
+    "never without except excluding exclude avoid avoiding don't dont doesn't isn't aren't wasn't won't neither nor "
+    "unless hardly barely nearly almost roughly approximately twice thrice half double triple rose fell rises falls "
+    "rising falling increased decreased instead".split()
+)
+_OR_MORE = re.compile(r"\bor (?:more|less|fewer|above|over|under|below|higher|lower|greater|smaller)\b")
+_DENIED = re.compile(
+    r"\bno (?!(?:more|less|fewer|over|under|above|below|later|earlier|\w+er)\b)"
+    r"|\bnot (?:a|an|any|the|want|wanted|need|looking|interested)\b"
+)
 
 
 @dataclass(frozen=True)
@@ -167,6 +189,8 @@ class Rewriter:
             yield TOO_LONG
         if text.lower() == query.text.lower():
             yield SAME
+        if strange(text):
+            yield SIGNS
         if of_task(text):
             yield INSTRUCTION
         if not in_script_of(text, query.text):
@@ -176,9 +200,26 @@ class Rewriter:
             yield LANGUAGE
         if _numbers(text) - _numbers(query.text):
             yield ADDED
+        if _turned(query, text):
+            yield TURNED
         reason = lost(query, text, self.parsed(text))
         if reason is not None:
             yield reason
+
+
+def _turned(query: Query, text: str) -> bool:
+    """Whether words that the query lacks deny, blur or multiply what it asks: "never", "hardly", "twice".
+
+    What belongs to a comparator ("no more than", "not above", "5 or more") is the parser's affair.
+    """
+    said, own = (set(_SAID.findall(one.lower().replace("’", "'"))) for one in (text, query.text))
+    if (said - own) & _TURNING:
+        return True
+    if not {c.comparator for c in query.conditions} <= {"=", "between"} and "exactly" in said - own:
+        return True
+    if not {c.comparator for c in query.conditions} & {"<=", ">="} and _OR_MORE.search(text.lower()):
+        return _OR_MORE.search(query.text.lower()) is None
+    return _DENIED.search(text.lower()) is not None and _DENIED.search(query.text.lower()) is None
 
 
 def lost(query: Query, text: str, parsed: ParsedQuery) -> str | None:

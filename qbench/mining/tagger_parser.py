@@ -8,6 +8,7 @@ from pathlib import Path
 
 from qbench.mining.types import Description
 from qbench.models.encoders import choose_device, require_neural
+from qbench.models.folders import require_whole
 from qbench.quantities.types import Quantity, Span
 from qbench.store import digest, file_digest, read_manifest
 
@@ -38,6 +39,7 @@ class TaggerParser:
         from qbench.models.tagger import Tagger
 
         manifest = read_manifest(folder, KIND)
+        require_whole(folder)
         self._digest = digest({name: file_digest(folder / name) for name in manifest.files})
         self._tagger = Tagger.load(folder).to(choose_device(device))
         self._batch_size = batch_size

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from qbench.models.finite import naming
 from qbench.progress import Progress, silent
 from qbench.store import atomic_file
 
@@ -29,6 +30,7 @@ def encode_blocks(
     progress: Progress = silent,
     *,
     block: int = BLOCK,
+    named: Callable[[int], object] | None = None,
 ) -> Iterator[dict[str, NDArray[Any]]]:
     """Encode texts block by block, then give back the arrays of each block in order, mapped into memory.
 
@@ -38,16 +40,22 @@ def encode_blocks(
         encode: from the texts of a block to arrays of any shape and number, by name; the same names for every block.
         progress: told the number of texts done.
         block: texts of a block.
+        named: the id of a text's document, for errors.
 
     Returns:
         an iterator over the blocks; encoding is over before it gives the first.
+
+    Raises:
+        InputError: a vector is not finite.
     """
     starts = range(0, len(texts), block)
     progress(0, len(texts), "encoding")
     for number, start in enumerate(starts):
         names = folder / f".block-{number}.names"
         if not names.exists():
-            arrays = encode(texts.slice(start, block).to_list())
+            some = texts.slice(start, block).to_list()
+            with naming(some, start, named):
+                arrays = encode(some)
             for name, array in arrays.items():
                 with atomic_file(folder / f".block-{number}.{name}.npy") as temporary, temporary.open("wb") as stream:
                     np.save(stream, array, allow_pickle=False)

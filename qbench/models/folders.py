@@ -11,13 +11,20 @@ from pathlib import Path
 from typing import Any, Literal
 
 from qbench.errors import InputError, MissingPackageError, QbenchError
-from qbench.store import MANIFEST, digest, file_digest, read_json
+from qbench.store import MANIFEST, digest, file_digest, read_json, read_manifest
 
 LOG = "log.json"
 """What a training of ours wrote down, beside the model."""
 
 _SUFFIXES = (".json", ".txt", ".model", ".safetensors", ".metadata")
 _NOT_THE_MODEL = {MANIFEST, LOG}
+_TRAINED = {"bi-encoder", "colbert", "splade", "aggretriever", "description-parser"}
+_HASHED = 2**20
+"""Bytes of the largest files that are compared by what is in them; larger ones, the weights, are by their size."""
+
+_MODULES, _SETTINGS = "modules.json", "config_sentence_transformers.json"
+_MODULE_FOLDER = re.compile(r"\d+_[A-Za-z]\w*")
+_NEED_SETTINGS = ("pylate.", "sentence_transformers.sparse_encoder.", "sentence_transformers.multi_vector_encoder.")
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 
 
@@ -30,13 +37,14 @@ def model_folder(model: str) -> Path:
         model: a folder, or a name on the hub ("bert-base-chinese").
 
     Raises:
-        InputError: it is neither, or cannot be fetched.
+        InputError: it is neither, cannot be fetched, or is not whole: see `require_whole`.
         MissingPackageError: it would have to be fetched, and nothing here could open it.
     """
     folder = Path(model)
     if not folder.is_dir():
         folder = _fetched(model)
-    if not any((folder / name).is_file() for name in ("modules.json", "config.json")):
+    require_whole(folder)
+    if not any((folder / name).is_file() for name in (_MODULES, "config.json")):
         raise InputError(
             "not a model's folder: it has neither modules.json nor config.json",
             file=folder,
@@ -45,7 +53,83 @@ def model_folder(model: str) -> Path:
     return folder
 
 
-Kind = Literal["plain", "single-vector", "sparse", "multi-vector", "cross-encoder", "aggretriever"]
+def require_whole(folder: Path) -> None:
+    """Refuse a model's folder that lacks files: the libraries put defaults in their place and give other vectors.
+
+    A checkpoint of ours has every file that its manifest lists, as it was written. A folder of sentence-transformers
+    has its list of modules, what these are configured by, and its own settings where the kind cannot do without.
+
+    Args:
+        folder: of a model.
+
+    Raises:
+        InputError: a file is missing, or is not the one that was written.
+    """
+    path = folder / MANIFEST
+    written = read_json(path) if path.is_file() else None
+    if isinstance(written, dict) and written.get("kind") in _TRAINED:
+        _require_written(folder)
+    else:
+        _require_listed(folder)
+
+
+def _require_written(folder: Path) -> None:
+    for name, seen in read_manifest(folder).files.items():
+        path, size = folder / name, int(seen["bytes"])
+        if not _is_of_model(name):
+            continue
+        if not path.is_file():
+            remedy = "Copy the checkpoint whole, or train it again"
+            raise InputError(f"this checkpoint is not whole: it lacks {name}", file=folder, remedy=remedy)
+        if path.stat().st_size != size or (size < _HASHED and file_digest(path) != seen["sha256"]):
+            raise InputError(
+                f"this checkpoint is not as it was written: {name} was changed",
+                file=folder,
+                remedy=f"Copy the checkpoint whole, or train it again; where it was meant, remove {MANIFEST}",
+            )
+
+
+def _require_listed(folder: Path) -> None:
+    if not (folder / _MODULES).is_file():
+        parts = sorted(path.name for path in folder.iterdir() if path.is_dir() and _MODULE_FOLDER.fullmatch(path.name))
+        if parts:
+            raise _lacking(folder, _MODULES, f"and has a folder {parts[0]}")
+        return
+    modules = modules_of(folder)
+    if any(name.startswith(_NEED_SETTINGS) for name, _ in modules) and not (folder / _SETTINGS).is_file():
+        raise _lacking(folder, _SETTINGS, "which says what kind of model it is, and what stands before its texts")
+    markers = model_kind(folder) == "multi-vector"
+    for name, place in modules:
+        short = name.rpartition(".")[2]
+        transformer = short in ("Transformer", "MLMTransformer")
+        # What makes vectors as long as 1 has nothing to configure but in late interaction.
+        wanted = "sentence_*config.json" if transformer else "*.json"
+        if not any(place.glob(wanted)) and (short != "Normalize" or markers):
+            file = place / ("sentence_bert_config.json" if transformer else "config.json")
+            raise _lacking(folder, file.relative_to(folder).as_posix(), f"of its module {short}")
+
+
+def _lacking(folder: Path, name: str, why: str) -> InputError:
+    remedy = "Copy, fetch or save the folder whole"
+    return InputError(f"this model is not whole: it lacks {name}, {why}", file=folder, remedy=remedy)
+
+
+def _is_of_model(name: str) -> bool:
+    """Whether a file, by its path in a model's folder, can change what the model gives."""
+    hidden = any(part.startswith(".") for part in name.split("/"))
+    return name.endswith(_SUFFIXES) and name not in _NOT_THE_MODEL and not hidden
+
+
+Kind = Literal[
+    "plain",
+    "single-vector",
+    "sparse",
+    "multi-vector",
+    "cross-encoder",
+    "aggretriever",
+    "description-parser",
+    "image",
+]
 
 _KINDS: dict[str, Kind] = {
     "SentenceTransformer": "single-vector",
@@ -63,8 +147,17 @@ _SYSTEMS: dict[Kind, str] = {
     "aggretriever": "Aggretriever",
 }
 
+_NAMES: dict[Kind, str] = {
+    "aggretriever": "an Aggretriever",
+    "description-parser": "a description parser",
+    "image": "an image model",
+}
+
 AGGRETRIEVER = "aggretriever.json"
 """What stands in a folder of `qbench.models.aggretriever`, beside the encoder's files."""
+
+TAGGER = "tagger.json"
+"""What stands in a folder of `qbench.models.tagger`."""
 
 
 def model_kind(folder: Path) -> Kind:
@@ -74,18 +167,30 @@ def model_kind(folder: Path) -> Kind:
         folder: from `model_folder`.
 
     Raises:
-        InputError: one of its JSON files is broken.
+        InputError: one of its JSON files is broken, or says a kind that is not known here.
     """
     if (folder / AGGRETRIEVER).is_file():
         return "aggretriever"
-    saved = folder / "config_sentence_transformers.json"
-    if saved.is_file():
-        said = read_json(saved)
-        # Old folders do not say it: only single-vector models were saved then.
-        name = said.get("model_type", "SentenceTransformer") if isinstance(said, dict) else "SentenceTransformer"
-        if name in _KINDS and name != "SentenceTransformer":
-            return _KINDS[name]
-    return "single-vector" if (folder / "modules.json").is_file() else "plain"
+    if (folder / TAGGER).is_file():
+        return "description-parser"
+    # Old folders do not say it: only single-vector models were saved then.
+    said = str(_setting(folder / _SETTINGS, "model_type") or "SentenceTransformer")
+    if said not in _KINDS:
+        raise InputError("a model of a kind that is not known here", file=folder / _SETTINGS, value=said)
+    if said != "SentenceTransformer":
+        return _KINDS[said]
+    architectures = [str(name) for name in _setting(folder / "config.json", "architectures") or []]
+    if "HF_ColBERT" in architectures:
+        return "multi-vector"  # as the ColBERT authors save it
+    if any(name.endswith("ForRetrieval") for name in architectures):
+        return "image"  # ColPali and its kin
+    return "single-vector" if (folder / _MODULES).is_file() else "plain"
+
+
+def _setting(path: Path, name: str) -> Any:
+    """A value of a model's configuration; None where there is none."""
+    found = read_json(path) if path.is_file() else {}
+    return found.get(name) if isinstance(found, dict) else None
 
 
 def require_kind(folder: Path, wanted: str, *kinds: Kind) -> None:
@@ -97,13 +202,41 @@ def require_kind(folder: Path, wanted: str, *kinds: Kind) -> None:
         kinds: those that will do.
 
     Raises:
-        InputError: it is of another kind.
+        InputError: it is of another kind; says which, and which system searches with it.
     """
     kind = model_kind(folder)
     if kind not in kinds:
         fitting = f"Name the system {_SYSTEMS[kind]}, or choose another model" if kind in _SYSTEMS else "Choose another"
-        name = "an Aggretriever" if kind == "aggretriever" else f"a {kind} model"
+        name = _NAMES.get(kind, f"a {kind} model")
         raise InputError(f"this is {name}, and {wanted} is needed", file=folder, remedy=fitting)
+
+
+def modules_of(folder: Path) -> list[tuple[str, Path]]:
+    """The modules of a model of sentence-transformers: their classes' full names, and the folder of each.
+
+    Args:
+        folder: of a model.
+
+    Returns:
+        [] where the folder has no list of modules.
+
+    Raises:
+        InputError: the list is broken, or names a folder outside of the model's.
+    """
+    path = folder / _MODULES
+    if not path.is_file():
+        return []
+    listed = read_json(path)
+    try:
+        if not isinstance(listed, list):
+            raise TypeError(listed)
+        found = [(str(part.get("type", "")), str(part["path"])) for part in listed]
+    except (AttributeError, LookupError, TypeError) as fault:
+        raise InputError("not a list of modules", file=path) from fault
+    for _, place in found:
+        if not (folder / place).resolve().is_relative_to(folder.resolve()):
+            raise InputError("the list of modules names a folder outside of the model's", file=path, value=place)
+    return [(name, folder / place) for name, place in found]
 
 
 def transformer_folder(folder: Path) -> Path:
@@ -113,18 +246,15 @@ def transformer_folder(folder: Path) -> Path:
         folder: from `model_folder`.
 
     Raises:
-        InputError: its list of modules is broken, or names no folder in it.
+        InputError: its list of modules is broken, or its first module is none.
     """
-    path = folder / "modules.json"
+    path = folder / _MODULES
     if not path.is_file():
         return folder
-    try:
-        first = folder / str(read_json(path)[0]["path"])
-    except (LookupError, TypeError) as fault:
-        raise InputError("not a list of modules", file=path) from fault
-    if not first.resolve().is_relative_to(folder.resolve()) or not (first / "config.json").is_file():
+    modules = modules_of(folder)
+    if not modules or not (modules[0][1] / "config.json").is_file():
         raise InputError("the first module is no transformer", file=path)
-    return first
+    return modules[0][1]
 
 
 def _fetched(name: str) -> Path:
@@ -158,8 +288,7 @@ def model_digest(folder: Path) -> str:
     files = []
     for path in sorted(folder.rglob("*"), key=lambda p: p.relative_to(folder).as_posix()):
         name = path.relative_to(folder).as_posix()
-        hidden = any(part.startswith(".") for part in name.split("/"))
-        if path.suffix in _SUFFIXES and name not in _NOT_THE_MODEL and not hidden and path.is_file():
+        if _is_of_model(name) and path.is_file():
             seen = path.stat()
             files.append((name, str(path.resolve()), seen.st_size, seen.st_mtime_ns))
     return _content(tuple(files))

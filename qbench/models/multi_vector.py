@@ -15,11 +15,18 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from qbench.errors import InputError, OptionError
-from qbench.models.folders import model_folder, readable, require_sentence_transformers, require_words
+from qbench.errors import OptionError
+from qbench.models.finite import check_finite
+from qbench.models.folders import (
+    model_folder,
+    model_kind,
+    readable,
+    require_kind,
+    require_sentence_transformers,
+    require_words,
+)
 from qbench.models.limits import positions, refuse_longer, too_long, with_smaller_batches
 from qbench.models.single_vector import BATCH, Role, load_model
-from qbench.store import read_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,7 +83,7 @@ class MultiVector:
         vector. Texts are batched by length. A document that is longer than the model takes is cut.
 
         Raises:
-            InputError: a vector is not finite.
+            NotFiniteError: a vector is not finite.
             OptionError: a single text does not fit into the GPU's memory.
         """
         if not texts:
@@ -89,10 +96,8 @@ class MultiVector:
         found = [part if len(part) else np.zeros((1, self.dimension)) for part in with_smaller_batches(run, self.batch)]
         lengths = np.array([len(part) for part in found], np.int64)
         vectors = np.concatenate(found, dtype=np.float32)
-        broken = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
-        if broken.size:
-            text = int(np.searchsorted(np.cumsum(lengths), broken[0], side="right"))
-            raise InputError("the model gives this text a vector that is not finite", value=texts[text])
+        starts = np.cumsum(lengths) - lengths
+        check_finite(np.logical_and.reduceat(np.isfinite(vectors).all(axis=1), starts), texts)
         return lengths, vectors
 
     def cut(self, texts: Sequence[str]) -> NDArray[np.bool_]:
@@ -103,9 +108,8 @@ class MultiVector:
 
 def load_multi_vector_encoder(model: str, *, max_length: int = 0, batch: int = BATCH) -> MultiVector:
     """A model ready to encode; arguments and errors as in `load_multi_vector_model`."""
-    return MultiVector(
-        load_multi_vector_model(model, max_length=max_length), is_multi_vector(model_folder(model)), batch
-    )
+    loaded = load_multi_vector_model(model, max_length=max_length)
+    return MultiVector(loaded, model_kind(model_folder(model)) == "multi-vector", batch)
 
 
 def load_multi_vector_model(model: str, *, max_length: int = 0) -> sentence_transformers.MultiVectorEncoder:
@@ -120,14 +124,15 @@ def load_multi_vector_model(model: str, *, max_length: int = 0) -> sentence_tran
             Queries have a length of their own.
 
     Raises:
-        InputError: it is no such model, or not whole.
+        InputError: it is of another kind, or not whole.
         OptionError: `max_length` is more than the model can read, or too little for any word.
         MissingPackageError: sentence-transformers is not installed.
     """
     folder = model_folder(model)
-    saved = is_multi_vector(folder)
+    start = "a ColBERT, or a BERT or single-vector model to make it of,"
+    require_kind(folder, start, "multi-vector", "plain", "single-vector")
     with _whole(folder):
-        if saved:
+        if model_kind(folder) == "multi-vector":
             loaded = _saved(folder)
         else:
             from qbench.models.colbert_start import late_interaction_from
@@ -138,41 +143,10 @@ def load_multi_vector_model(model: str, *, max_length: int = 0) -> sentence_tran
     return loaded
 
 
-def is_multi_vector(folder: Path) -> bool:
-    """Whether a folder holds a late-interaction model, and not one that such a model can only start from.
-
-    Args:
-        folder: from `qbench.models.folders.model_folder`.
-
-    Raises:
-        InputError: it holds a model of another kind.
-    """
-    kind = _setting(folder / "config_sentence_transformers.json", "model_type") or ""
-    architectures = _setting(folder / "config.json", "architectures") or []
-    if kind in ("MultiVectorEncoder", "ColBERT") or "HF_ColBERT" in architectures:
-        return True
-    other = kind if kind != "SentenceTransformer" else ""
-    other = other or next((name for name in architectures if str(name).endswith("ForRetrieval")), "")
-    if other:
-        raise InputError(
-            "a model of another kind, and late interaction is asked for",
-            file=folder,
-            value=other,
-            remedy="Give the folder of a ColBERT model, of a single-vector model or of a plain BERT",
-        )
-    return False
-
-
 def longest_document(model: sentence_transformers.MultiVectorEncoder) -> int:
     """How many tokens of a document are read, markers included."""
     own = getattr(model[0], "document_length", None)
     return int(own or model.max_seq_length or 512)
-
-
-def _setting(path: Path, name: str) -> Any:
-    """A value of a model's configuration; None where there is none."""
-    found = read_json(path) if path.is_file() else {}
-    return found.get(name) if isinstance(found, dict) else None
 
 
 def _document_prompt(model: sentence_transformers.MultiVectorEncoder) -> str:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
-from qbench.errors import InputError, OptionError
+from qbench.errors import OptionError
+from qbench.models.finite import check_finite, naming
 from qbench.models.folders import (
     model_folder,
     readable,
@@ -67,33 +68,6 @@ class Encoder(Protocol):
         ...
 
 
-class NotFiniteError(InputError):
-    """A model gave a text a vector with NaN or infinity in it.
-
-    Attributes:
-        position: the text's place among those that were encoded together.
-    """
-
-    position: int = 0
-
-
-def check_finite(vectors: NDArray[np.float32], texts: Sequence[str]) -> None:
-    """Refuse vectors that cannot be compared.
-
-    Args:
-        vectors: shape (n, d).
-        texts: the n texts that they stand for.
-
-    Raises:
-        NotFiniteError: one has NaN or infinity in it; names its text.
-    """
-    broken = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
-    if broken.size:
-        fault = NotFiniteError("the model gives this text a vector that is not finite", value=texts[int(broken[0])])
-        fault.position = int(broken[0])
-        raise fault
-
-
 def encode_by_length(
     texts: Sequence[str], dimension: int, run: Callable[[list[str]], NDArray[np.float32]], batch: int = BATCH
 ) -> NDArray[np.float32]:
@@ -121,7 +95,7 @@ def encode_by_length(
             vectors[places] = run([texts[place] for place in places])
 
     with_smaller_batches(all_of_them, batch)
-    check_finite(vectors, texts)
+    check_finite(np.isfinite(vectors).all(axis=1), texts)
     return vectors
 
 
@@ -160,7 +134,7 @@ class SingleVector:
         options: dict[str, Any] = {"show_progress_bar": False, "normalize_embeddings": self.similarity == "cosine"}
         found = with_smaller_batches(lambda size: call(list(texts), batch_size=size, **options), self.batch)
         vectors: NDArray[np.float32] = np.asarray(found, dtype=np.float32)
-        check_finite(vectors, texts)
+        check_finite(np.isfinite(vectors).all(axis=1), texts)
         return vectors
 
     def cut(self, texts: Sequence[str]) -> NDArray[np.bool_]:
@@ -281,7 +255,8 @@ def encode_to(
     for start in range(done, len(texts), BLOCK):
         block = texts.slice(start, BLOCK).to_list()
         here = slice(start, start + len(block))
-        vectors = _encoded(encoder, block, start, named)
+        with naming(block, start, named):
+            vectors = encoder.encode(block)
         if scales is not None:
             array[here], scales[here] = quantised(vectors)
         else:
@@ -301,22 +276,6 @@ def encode_to(
 def _mapped(path: Path, done: int, dtype: str, shape: tuple[int, ...]) -> np.memmap[Any, Any]:
     mode: Literal["r+", "w+"] = "r+" if done else "w+"
     return np.lib.format.open_memmap(path, mode=mode, dtype=np.dtype(dtype), shape=shape)
-
-
-def _encoded(
-    encoder: Encoder, block: list[str], start: int, named: Callable[[int], object] | None
-) -> NDArray[np.float32]:
-    try:
-        return encoder.encode(block)
-    except NotFiniteError as fault:
-        if named is None:
-            raise
-        name, text = named(start + fault.position), block[fault.position]
-        raise InputError(
-            f"the model gives document {name} a vector that is not finite",
-            value=text,
-            remedy="Its weights may be damaged; try another checkpoint, or leave the document out",
-        ) from None
 
 
 def _fitting(vectors: NDArray[np.float32], dtype: str) -> NDArray[Any]:

@@ -21,11 +21,20 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 
 from qbench.errors import InputError
-from qbench.models.folders import model_folder, readable, require_sentence_transformers, require_words
+from qbench.models.finite import check_finite
+from qbench.models.folders import (
+    model_folder,
+    model_kind,
+    modules_of,
+    readable,
+    require_kind,
+    require_sentence_transformers,
+    require_words,
+    transformer_folder,
+)
 from qbench.models.limits import positions, refuse_longer, too_long, with_smaller_batches
 from qbench.models.mlm_head import check_head, new_head
 from qbench.models.single_vector import Role
-from qbench.store import read_json
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -110,7 +119,7 @@ class Splade:
         Texts are batched by length. A text that is longer than the model takes is cut.
 
         Raises:
-            InputError: a weight is not finite.
+            NotFiniteError: a weight is not finite.
             OptionError: a single text does not fit into the GPU's memory.
         """
         from scipy.sparse import csr_array, vstack
@@ -124,8 +133,11 @@ class Splade:
             parts.append(csr_array(dense))
             rows += group
         order: Any = np.argsort(rows)
-        stacked: Any = vstack(parts, format="csr")
-        return cast("csr_array", stacked[order])
+        stacked: Any = vstack(parts, format="csr")[order]
+        finite = np.ones(len(texts), dtype=np.bool_)
+        finite[np.repeat(np.arange(len(texts)), np.diff(stacked.indptr))[~np.isfinite(stacked.data)]] = False
+        check_finite(finite, texts)
+        return cast("csr_array", stacked)
 
     def cut(self, texts: Sequence[str]) -> NDArray[np.bool_]:
         """Which texts are longer than what it reads, shape (texts,)."""
@@ -151,13 +163,9 @@ class Splade:
     def _dense(self, texts: list[str], role: Role, size: int) -> Any:
         """The weights as an array."""
         call = self.model.encode_query if role == "query" else self.model.encode_document
-        found = call(
+        return call(
             texts, batch_size=size, show_progress_bar=False, convert_to_sparse_tensor=False, save_to_cpu=True
         ).numpy()
-        broken = np.flatnonzero(~np.isfinite(found).all(axis=1))
-        if broken.size:
-            raise InputError("the model gives this text a weight that is not finite", value=texts[int(broken[0])])
-        return found
 
 
 def load_sparse_encoder(model: str, *, max_length: int = 0, batch: int = BATCH) -> Splade:
@@ -194,6 +202,8 @@ def load_sparse_model(model: str, *, max_length: int = 0) -> SparseEncoder:
 def _opened(model: str, max_length: int) -> tuple[SparseEncoder, bool]:
     """The model, and whether its head was made here."""
     folder = model_folder(model)
+    start = "a SPLADE model, or a masked language model or encoder to make it of,"
+    require_kind(folder, start, "sparse", "plain", "single-vector")
     require_sentence_transformers()
     with readable(folder):
         loaded, untrained = _read(folder)
@@ -233,22 +243,16 @@ def _read(folder: Path) -> tuple[SparseEncoder, bool]:
 
 def _transformer(folder: Path) -> tuple[Path, bool]:
     """Where the transformer's files are, and whether the folder holds a SPLADE model of sentence-transformers."""
-    if not (folder / "modules.json").is_file():
+    kind = model_kind(folder)
+    if kind == "plain":
         return folder, False
-    parts = [(str(part["type"]).rpartition(".")[2], str(part["path"])) for part in read_json(folder / "modules.json")]
-    kinds = [kind for kind, _ in parts]
-    first = folder / parts[0][1] if parts else folder
-    if not first.resolve().is_relative_to(folder.resolve()):
-        raise InputError("its list of modules names a folder outside of it", file=folder, value=parts[0][1])
-    if kinds in (["Transformer", "SpladePooling"], ["MLMTransformer", "SpladePooling"]):
-        return first, True
-    settings = folder / "config_sentence_transformers.json"
-    written = read_json(settings) if settings.is_file() else {}
-    kind = written.get("model_type", "SentenceTransformer")
-    if kind != "SentenceTransformer" or kinds[:2] != ["Transformer", "Pooling"]:
+    modules = [name.rpartition(".")[2] for name, _ in modules_of(folder)]
+    if kind == "sparse" and modules in (["Transformer", "SpladePooling"], ["MLMTransformer", "SpladePooling"]):
+        return transformer_folder(folder), True
+    if kind != "single-vector" or modules[:2] != ["Transformer", "Pooling"]:
         raise InputError(
-            f"a {kind} of {', '.join(kinds)}, which gives terms no weights",
+            f"a {kind} model of {', '.join(modules)}, which gives terms no weights",
             file=folder,
             remedy="Give a SPLADE model, a masked language model, or an encoder to make one of",
         )
-    return first, False
+    return transformer_folder(folder), False

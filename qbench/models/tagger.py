@@ -23,11 +23,12 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from qbench.errors import InputError
 from qbench.models.bieo import TAGS, segments_of
 from qbench.models.encoders import longest_input, open_encoder
+from qbench.models.folders import TAGGER, require_kind
 from qbench.quantities.types import Span
 from qbench.store import read_json, write_json
 
 MARKS = ("[START]", "[END]")
-CONFIG, WEIGHTS = "tagger.json", "model.safetensors"
+WEIGHTS = "model.safetensors"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +98,10 @@ class Tagger(nn.Module):
             hidden_size: as in `TaggerConfig`.
 
         Raises:
-            InputError: the encoder cannot be opened.
+            InputError: the encoder cannot be opened, or is a model of a kind that has none for this.
             OptionError: its tokeniser tells no offsets.
         """
+        require_kind(folder, "an encoder", "plain", "single-vector", "sparse", "multi-vector")
         encoder, tokenizer = open_encoder(folder)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
@@ -116,14 +118,14 @@ class Tagger(nn.Module):
         Raises:
             InputError: files are missing or broken, or do not belong together.
         """
-        for name in (CONFIG, WEIGHTS):
+        for name in (TAGGER, WEIGHTS):
             if not (folder / name).is_file():
                 remedy = "Make one with `qbench train description-parser`"
                 raise InputError(f"no description parser: it has no {name}", file=folder, remedy=remedy)
         try:
-            config = TaggerConfig(**read_json(folder / CONFIG))
+            config = TaggerConfig(**read_json(folder / TAGGER))
         except TypeError as fault:
-            raise InputError(f"no configuration of a tagger: {fault}", file=folder / CONFIG) from None
+            raise InputError(f"no configuration of a tagger: {fault}", file=folder / TAGGER) from None
         with torch.random.fork_rng(devices=[]):
             tagger = cls(*open_encoder(folder, weights=False), config)
         try:
@@ -138,7 +140,7 @@ class Tagger(nn.Module):
         self.encoder.config._name_or_path = ""
         self.encoder.config.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
-        write_json(folder / CONFIG, asdict(self.config))
+        write_json(folder / TAGGER, asdict(self.config))
         weights = {name: tensor.cpu().contiguous() for name, tensor in self.state_dict().items()}
         save_file(weights, folder / WEIGHTS)
 

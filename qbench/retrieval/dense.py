@@ -18,7 +18,7 @@ from qbench.models.folders import model_digest, model_folder
 from qbench.models.single_vector import Encoder, encode_to, load_encoder
 from qbench.progress import Progress, silent
 from qbench.retrieval.rankers import Candidates, Opened, Place, Search
-from qbench.retrieval.shared_texts import SharedTexts, distinct
+from qbench.retrieval.shared_texts import SharedTexts, distinct, first_ids
 from qbench.retrieval.stored import Stored, mapped, save_arrays, stored
 from qbench.scoring.nearest import dot_products, nearest
 from qbench.store import read_json, write_json
@@ -237,10 +237,7 @@ def build_dense(
 
     def make(folder: Path) -> None:
         texts, starts, docs = distinct(passages)
-
-        def named(text: int) -> object:
-            return texts[text] if doc_ids is None else doc_ids[int(docs[starts[text]])]
-
+        named = first_ids(starts, docs, doc_ids)
         cut = encode_to(folder / "vectors.npy", texts, encoder, progress, dtype=dtype, named=named)
         save_arrays(folder, {"starts": starts, "docs": docs})
         write_json(folder / NOTES, {"documents_cut": int(np.diff(starts)[cut].sum())})

@@ -20,7 +20,7 @@ from qbench.models.folders import model_digest, model_folder
 from qbench.models.multi_vector import UNTRAINED, VERSION, MultiVectorEncoder, load_multi_vector_encoder
 from qbench.progress import Progress, silent
 from qbench.retrieval.rankers import Candidates, Opened, Place, Search
-from qbench.retrieval.shared_texts import SharedTexts, distinct
+from qbench.retrieval.shared_texts import SharedTexts, distinct, first_ids
 from qbench.retrieval.stored import Stored, mapped, save_arrays, stored
 from qbench.scoring.centroids import CentroidIndex, build_centroids, candidates
 from qbench.scoring.maxsim import TokenVectors, rerank, search
@@ -139,7 +139,8 @@ def open_multi_vector(values: Mapping[str, Value], place: Place) -> Opened:
         "encoding": VERSION,
     }
     precision = cast(Precision, values["dtype"])
-    found = build_token_vectors(place.corpus["passage"], encoder, precision, params, place.root, place.progress)
+    ids, passages = place.corpus["doc_id"], place.corpus["passage"]
+    found = build_token_vectors(passages, encoder, precision, params, place.root, place.progress, doc_ids=ids)
     tokens, texts = open_token_vectors(found.folder)
     documents = max(place.corpus.height, 1)
     meta: dict[str, int | float | str] = {
@@ -167,8 +168,23 @@ def build_token_vectors(
     params: Mapping[str, Any],
     root: Path,
     progress: Progress = silent,
+    *,
+    doc_ids: pl.Series | None = None,
 ) -> Stored:
-    """The token vectors of all distinct passages on disk, encoded if they are not there yet; a killed call goes on."""
+    """The token vectors of all distinct passages on disk, encoded if they are not there yet; a killed call goes on.
+
+    Args:
+        passages: the documents' texts.
+        encoder: makes the vectors.
+        precision: how numbers are stored.
+        params: everything else that can change the vectors.
+        root: the folder of all indexes.
+        progress: told the number of texts done.
+        doc_ids: the documents' ids, in the order of `passages`, for errors.
+
+    Raises:
+        InputError: a vector is not finite.
+    """
     from qbench import __version__
 
     def encode(texts: list[str]) -> dict[str, NDArray[Any]]:
@@ -182,7 +198,8 @@ def build_token_vectors(
         # Twice over the blocks, because a mapped array is an open file and there may be thousands.
         told = [np.empty(0, np.int64)]
         cut = [np.empty(0, bool)]
-        for block in encode_blocks(folder, texts, encode, progress, block=BLOCK):
+        named = first_ids(starts, docs, doc_ids)
+        for block in encode_blocks(folder, texts, encode, progress, block=BLOCK, named=named):
             told.append(np.array(block["lengths"]))
             cut.append(np.array(block["cut"]))
         token_starts = np.append(0, np.cumsum(np.concatenate(told))).astype(np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -48,6 +49,18 @@ class SharedTexts:
         best = np.lexsort((docs, -all_scores))[:depth]
         ascending = best[np.argsort(docs[best])]
         return Candidates(docs[ascending], all_scores[ascending])
+
+
+def first_ids(
+    starts: NDArray[np.int64], docs: NDArray[np.int64], ids: pl.Series | None
+) -> Callable[[int], object] | None:
+    """For errors: from a text's place to the id of the first document that has it.
+
+    Args:
+        starts, docs: from `distinct`.
+        ids: the documents' ids; None where they have none.
+    """
+    return None if ids is None else lambda text: ids[int(docs[starts[text]])]
 
 
 def distinct(passages: pl.Series) -> tuple[pl.Series, NDArray[np.int64], NDArray[np.int64]]:

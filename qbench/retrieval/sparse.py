@@ -7,7 +7,7 @@ exactly where the indicator of eq. 9 is 1. Documents with the same text share on
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,7 +19,7 @@ from qbench.models.folders import model_digest, model_folder
 from qbench.models.sparse import TermEncoder, load_sparse_encoder
 from qbench.progress import Progress, silent
 from qbench.retrieval.rankers import Candidates, Opened, Place, Search
-from qbench.retrieval.shared_texts import SharedTexts, distinct
+from qbench.retrieval.shared_texts import SharedTexts, distinct, first_ids
 from qbench.retrieval.stored import Stored, mapped, save_arrays, stored
 from qbench.scoring.postings import Postings, holding_all, score
 from qbench.store import read_json, write_json
@@ -120,7 +120,8 @@ def open_sparse(values: Mapping[str, Value], place: Place) -> Opened:
         "max_length": values["max_length"],
         "corpus": place.corpus_key,
     }
-    found = build_sparse(place.corpus["passage"], encoder, params, place.root, place.progress)
+    ids, passages = place.corpus["doc_id"], place.corpus["passage"]
+    found = build_sparse(passages, encoder, params, place.root, place.progress, doc_ids=ids)
     meta: dict[str, int | float | str] = dict(read_json(found.folder / META))
     if encoder.note:
         meta["note"] = encoder.note
@@ -131,14 +132,32 @@ def open_sparse(values: Mapping[str, Value], place: Place) -> Opened:
 
 
 def build_sparse(
-    passages: pl.Series, encoder: TermEncoder, params: Mapping[str, Any], root: Path, progress: Progress = silent
+    passages: pl.Series,
+    encoder: TermEncoder,
+    params: Mapping[str, Any],
+    root: Path,
+    progress: Progress = silent,
+    *,
+    doc_ids: pl.Series | None = None,
 ) -> Stored:
-    """The inverted index of all distinct passages on disk, made if it is not there yet; a killed call goes on."""
+    """The inverted index of all distinct passages on disk, made if it is not there yet; a killed call goes on.
+
+    Args:
+        passages: the documents' texts.
+        encoder: weighs their terms.
+        params: everything that can change the weights.
+        root: the folder of all indexes.
+        progress: told the number of texts done.
+        doc_ids: the documents' ids, in the order of `passages`, for errors.
+
+    Raises:
+        InputError: a weight is not finite.
+    """
     from qbench import __version__
 
     def make(folder: Path) -> None:
         texts, starts, docs = distinct(passages)
-        postings = invert(folder, texts, encoder, progress)
+        postings = invert(folder, texts, encoder, progress, named=first_ids(starts, docs, doc_ids))
         save_arrays(folder, {"starts": starts, "docs": docs})
         blocks = (texts.slice(start, BLOCK).to_list() for start in range(0, len(texts), BLOCK))
         cut = np.concatenate([np.empty(0, bool), *map(encoder.cut, blocks)])
@@ -149,7 +168,14 @@ def build_sparse(
     return stored(root, "sparse", {**params, "version": __version__}, make)
 
 
-def invert(folder: Path, texts: pl.Series, encoder: TermEncoder, progress: Progress = silent) -> int:
+def invert(
+    folder: Path,
+    texts: pl.Series,
+    encoder: TermEncoder,
+    progress: Progress = silent,
+    *,
+    named: Callable[[int], object] | None = None,
+) -> int:
     """Encode texts and write their posting lists, in bounded memory; go on where a killed call was.
 
     The blocks are read once to count the postings of each term, and then once for every `CHUNK` of postings, which are
@@ -161,9 +187,13 @@ def invert(folder: Path, texts: pl.Series, encoder: TermEncoder, progress: Progr
         texts: n strings, the same in every call for this folder.
         encoder: weighs their terms, the same in every call.
         progress: told the number of texts done.
+        named: the id of a text's document, for errors.
 
     Returns:
         the number of postings.
+
+    Raises:
+        InputError: a weight is not finite.
     """
 
     def encode(some: list[str]) -> dict[str, NDArray[Any]]:
@@ -171,7 +201,7 @@ def invert(folder: Path, texts: pl.Series, encoder: TermEncoder, progress: Progr
         return {"starts": rows.indptr.astype(np.int64), "terms": rows.indices.astype(np.int32), "weights": rows.data}
 
     counts = np.zeros(encoder.dimension, dtype=np.int64)
-    for block in encode_blocks(folder, texts, encode, progress, block=BLOCK):
+    for block in encode_blocks(folder, texts, encode, progress, block=BLOCK, named=named):
         counts += np.bincount(block["terms"], minlength=encoder.dimension)
     starts = np.append(0, np.cumsum(counts))
     for name in _KINDS:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 from qbench.errors import UnknownNameError
+from qbench.models.encoders import require_neural
 from qbench.models.limits import positions, refuse_longer
 from qbench.models.single_vector import Role
 
@@ -294,7 +295,7 @@ def open_student(kind: Kind, model: str, *, max_length: int = 0, scale: float = 
     Raises:
         InputError: the model cannot be opened as one of the kind.
         OptionError: it cannot have such dimensions, or does not read so many tokens.
-        MissingPackageError: sentence-transformers is not installed.
+        MissingPackageError: torch or sentence-transformers is not installed.
         UnknownNameError: there is no such kind.
     """
     given: dict[str, Any] = {"scale": scale, **options} if scale else dict(options)
@@ -331,9 +332,7 @@ def _opened(kind: Kind, model: str, given: dict[str, Any]) -> Student:
         late.start = "" if found.trained else "its projection is made from the embeddings, and not trained"
         return late
     if kind == "aggretriever":
-        from qbench.models.encoders import require_neural
-
-        require_neural()
+        require_neural()  # its module imports torch
         from qbench.models.aggretriever import load_aggretriever
 
         sizes = {name: int(given.pop(name, 0)) for name in ("agg_dimension", "cls_dimension")}

@@ -17,6 +17,8 @@ def folder(tmp_path):
     (made / "config.json").write_text("{}")
     (made / "model.safetensors").write_bytes(b"weights")
     (made / "1_Pooling" / "config.json").write_text("{}")
+    (made / "sentence_bert_config.json").write_text("{}")
+    (made / "modules.json").write_text('[{"path": "", "type": "a.Transformer"}, {"path": "1_Pooling"}]')
     return made
 
 
@@ -70,7 +72,12 @@ def test_the_transformer_of_an_old_folder_has_a_folder_of_its_own(folder, tmp_pa
     (folder / "0_Transformer" / "config.json").write_text("{}")
     (folder / "modules.json").write_text('[{"path": "0_Transformer"}, {"path": "1_Pooling"}]')
     assert transformer_folder(folder) == folder / "0_Transformer"
-    for text, said in (("{}", "not a list of modules"), ('[{"path": ".."}]', "is no transformer")):
+    for text, said in (
+        ("{}", "not a list of modules"),
+        ('["a"]', "not a list of modules"),
+        ("[]", "is no transformer"),
+        ('[{"path": ".."}]', "outside of the model's"),
+    ):
         (folder / "modules.json").write_text(text)
         with pytest.raises(InputError, match=said):
             transformer_folder(folder)

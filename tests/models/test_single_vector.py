@@ -12,8 +12,9 @@ import pytest
 
 from qbench.errors import InputError, MissingPackageError, OptionError
 from qbench.models import single_vector as module
+from qbench.models.finite import NotFiniteError
 from qbench.models.folders import model_kind
-from qbench.models.single_vector import NotFiniteError, encode_by_length, encode_to, load_encoder
+from qbench.models.single_vector import encode_by_length, encode_to, load_encoder
 from qbench.scoring.quantised import restored
 from tests.encoder_factories import THINGS, YEARS
 

@@ -215,7 +215,9 @@ def test_vectors_that_are_not_finite_name_the_document(tiny, tmp_path):
     with torch.no_grad():
         encoder.model.transformers_model.get_input_embeddings().weight[row] = float("nan")
     encoder.model.save(str(tmp_path / "broken"))
-    with pytest.raises(InputError, match=r"not finite \(found 'the lazy dog, and the fox'\)"):
+    first = next(n for n, text in enumerate(TEXTS) if text == "the lazy dog, and the fox")
+    said = rf"document {CORPUS['doc_id'][first]} a vector that is not finite \(found 'the lazy dog, and the fox'\)"
+    with pytest.raises(InputError, match=said):
         opened(tmp_path / "broken", tmp_path / "indexes")
 
 

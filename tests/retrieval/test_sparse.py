@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+
 import numpy as np
 import polars as pl
 import pytest
@@ -224,3 +227,24 @@ def test_it_ranks_again_what_bm25_found(model, tmp_path):
 def test_a_missing_model_is_named(tmp_path):
     with pytest.raises(InputError, match="no such model folder"):
         ask(tmp_path, f"SPLADE(model={tmp_path}/nope)")
+
+
+def test_a_weight_that_is_not_finite_names_its_document(model, tmp_path, monkeypatch):
+    from safetensors.numpy import load_file, save_file
+
+    broken = shutil.copytree(model, tmp_path / "broken")
+    # The head has weights of its own, so that the texts without the word stay finite.
+    weights = load_file(model / "model.safetensors")
+    row = (model / "vocab.txt").read_text().split("\n").index("lazy")
+    weights["bert.embeddings.word_embeddings.weight"][row] = np.nan
+    weights["cls.predictions.decoder.weight"] = np.nan_to_num(weights["bert.embeddings.word_embeddings.weight"])
+    weights["cls.predictions.decoder.bias"] = weights["cls.predictions.bias"].copy()
+    save_file(weights, broken / "model.safetensors", {"format": "pt"})
+    (broken / "config.json").write_text(
+        json.dumps({**json.loads((broken / "config.json").read_text()), "tie_word_embeddings": False})
+    )
+    monkeypatch.setattr(module, "BLOCK", 2)  # it is not in the first one
+    first = TEXTS.index("the lazy dog")
+    said = rf"document {CORPUS['doc_id'][first]} a vector .* \(found 'the lazy dog'\)\. Its"
+    with pytest.raises(InputError, match=said):
+        opened(broken, tmp_path / "indexes")

@@ -1,0 +1,22 @@
+"""What is trained, as it is opened."""
+
+from __future__ import annotations
+
+import sys
+from typing import get_args
+
+import pytest
+
+from qbench.errors import MissingPackageError
+from qbench.training.students import Kind, open_student
+from tests.encoder_factories import WORDS, tiny_bert
+
+
+@pytest.mark.parametrize("kind", get_args(Kind))
+def test_without_the_extra_there_is_a_line_to_install_it(tmp_path, monkeypatch, kind):
+    folder = tiny_bert(tmp_path / "tiny", WORDS, head=True)
+    monkeypatch.delitem(sys.modules, "qbench.models.aggretriever", raising=False)
+    for name in ("torch", "sentence_transformers"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(MissingPackageError, match=r"pip install 'qbench\[neural\]'"):
+        open_student(kind, str(folder))
