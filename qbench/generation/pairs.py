@@ -12,7 +12,7 @@ from qbench.generation.mentions import Mentions
 from qbench.generation.surfaces import clean
 from qbench.quantities.concept_match import ALTERNATIVE, Concept
 from qbench.quantities.lexicon import FUNCTION_WORDS, WEAK_WORDS
-from qbench.randomness import generator
+from qbench.randomness import shuffled
 
 if TYPE_CHECKING:
     import polars as pl
@@ -92,8 +92,7 @@ def usable_pairs(pairs: pl.DataFrame, options: GenerationOptions) -> list[tuple[
         )
     named.sort()
     if options.max_pairs is not None and len(named) > options.max_pairs:
-        kept = generator(options.seed, "pairs").permutation(len(named))[: options.max_pairs]
-        named = [named[i] for i in sorted(kept.tolist())]
+        named = sorted(shuffled(named, options.seed, "pairs", str)[: options.max_pairs])
     return named
 
 

@@ -21,7 +21,7 @@ from qbench.generation.templates import Templates, Wording
 from qbench.generation.values import Ask, around, choose_value, rounded
 from qbench.quantities.concept_match import Concept, join_alternatives
 from qbench.quantities.types import Comparator, Condition
-from qbench.randomness import generator
+from qbench.randomness import generator, shuffled
 from qbench.store import digest
 
 if TYPE_CHECKING:
@@ -307,7 +307,6 @@ def _in_turn(drafts: Iterable[Draft], seed: int) -> list[Draft]:
         strata.setdefault(draft.stratum, []).append(draft)
     ranked: list[tuple[int, str, Draft]] = []
     for name in sorted(strata):
-        members = strata[name]
-        order = generator(seed, "order", name).permutation(len(members))
-        ranked += [(rank, name, members[i]) for rank, i in enumerate(order)]
+        members = shuffled(strata[name], seed, f"order {name}", lambda draft: draft.key)
+        ranked += [(rank, name, draft) for rank, draft in enumerate(members)]
     return [draft for _, _, draft in sorted(ranked, key=lambda item: item[:2])]

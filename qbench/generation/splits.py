@@ -10,7 +10,7 @@ import numpy as np
 from qbench.benchmark.types import Split
 from qbench.generation.mentions import Mentions, folded
 from qbench.quantities.concept_match import Concept
-from qbench.randomness import generator
+from qbench.randomness import shuffled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -69,7 +69,7 @@ def split_concepts(
     """
     groups = group_concepts(pairs, expansions)
     docs = {g.name: mentions.docs_of(mentions.rows_of_concepts(mentions.holders(g.held))) for g in groups}
-    order = [groups[i] for i in generator(options.seed, "split").permutation(len(groups))]
+    order = shuffled(groups, options.seed, "split", lambda group: group.name)
     test = _choose(order, options.test_share, docs, groups)
     rest = [group for group in order if group not in test]
     dev = _choose(rest, options.dev_share, docs, groups)
@@ -150,11 +150,10 @@ def _wordless(test: Sequence[Group], expansions: Expansions, mentions: Mentions,
     """Half of the test groups that have an expansion which shares no word with them."""
     suited = [
         group
-        for group in sorted(test, key=lambda group: group.name)
+        for group in shuffled(test, seed, "wordless", lambda group: group.name)
         if any(shares_no_word(e, mentions, expansions) for c in group.concepts for e in expansions.lookup(" ".join(c)))
     ]
-    order = generator(seed, "wordless").permutation(len(suited))
-    return frozenset(c for i in order[: (len(suited) + 1) // 2] for c in suited[i].concepts)
+    return frozenset(concept for group in suited[: (len(suited) + 1) // 2] for concept in group.concepts)
 
 
 def alternatives(expansion: str, mentions: Mentions, expansions: Expansions) -> tuple[Concept, ...]:
