@@ -32,7 +32,7 @@ from qbench.models.folders import (
     require_words,
     transformer_folder,
 )
-from qbench.models.limits import refuse_longer, too_long
+from qbench.models.limits import check_length, too_long
 from qbench.models.single_vector import BATCH, Role, Similarity, encode_by_length
 from qbench.store import read_json, write_json
 
@@ -172,7 +172,7 @@ class Aggretriever(nn.Module):
 
         Raises:
             InputError: files are missing or broken, or do not belong together.
-            OptionError: `max_length` is more than the encoder takes.
+            OptionError: `max_length` is more than the encoder takes, or too little for a word.
         """
         for name in (AGGRETRIEVER, WEIGHTS):
             if not (folder / name).is_file():
@@ -351,7 +351,8 @@ def load_aggretriever(
 
     Raises:
         InputError: it is no such model, or not whole.
-        OptionError: `max_length` is more than the model can read, or a dimension is not that of the saved one.
+        OptionError: `max_length` is more than the model can read, or too little for a word; or a dimension is not
+            that of the saved one.
     """
     folder = model_folder(model)
     # A SPLADE has the MLM head that is needed here; what else sentence-transformers saves has an encoder.
@@ -402,5 +403,5 @@ def _head(model: Any, folder: Path) -> nn.Module:
 
 def _length(encoder: Any, tokenizer: Any, asked: int) -> int:
     most = longest_input(encoder, tokenizer)
-    refuse_longer(asked, most)
+    check_length(asked, most, tokenizer.num_special_tokens_to_add())
     return asked or most

@@ -45,18 +45,42 @@ def positions(model: Any) -> int | None:
     return int(most) if most else None
 
 
-def refuse_longer(asked: int, most: int | None) -> None:
-    """Refuse a length that a model cannot read.
+def prompt_of(model: Any, role: str) -> str:
+    """What a model of sentence-transformers puts before a text.
+
+    Args:
+        model: it.
+        role: "query" or "document".
+    """
+    # In the order in which `encode_query` and `encode_document` try them.
+    names = ("query",) if role == "query" else ("document", "passage", "corpus")
+    return next((model.prompts[n] or "" for n in (*names, model.default_prompt_name) if n in model.prompts), "")
+
+
+def markers_of(model: Any) -> int:
+    """Tokens that a model of sentence-transformers adds to a text at most: markers, and the prompt of either role."""
+    tokenizer = model.tokenizer
+    if not hasattr(tokenizer, "num_special_tokens_to_add"):
+        return 0  # word vectors
+    return max(len(tokenizer(prompt_of(model, role))["input_ids"]) for role in ("query", "document"))
+
+
+def check_length(asked: int, most: int | None, markers: int) -> None:
+    """Refuse a length that a model cannot read, or that leaves no room for a text.
 
     Args:
         asked: tokens; 0 for as many as the model was made for.
         most: tokens that it can read; None where it sets no limit.
+        markers: tokens that stand around a text.
 
     Raises:
-        OptionError: `asked` is more than that.
+        OptionError: `asked` is more than `most`, or not more than `markers`.
     """
     if most and asked > most:
         raise OptionError(f"this model reads at most {most} tokens", value=asked, remedy="Lower max_length")
+    if asked and asked <= markers:
+        message = f"{markers} tokens stand around a text: no word would be read"
+        raise OptionError(message, value=asked, remedy=f"Raise max_length to {markers + 1} or more")
 
 
 def with_smaller_batches(run: Callable[[int], Result], batch: int) -> Result:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from qbench.errors import OptionError
 from qbench.models.finite import check_finite
 from qbench.models.folders import (
     model_folder,
@@ -25,7 +24,7 @@ from qbench.models.folders import (
     require_sentence_transformers,
     require_words,
 )
-from qbench.models.limits import positions, refuse_longer, too_long, with_smaller_batches
+from qbench.models.limits import check_length, positions, prompt_of, too_long, with_smaller_batches
 from qbench.models.single_vector import BATCH, Role, load_model
 
 if TYPE_CHECKING:
@@ -102,7 +101,7 @@ class MultiVector:
 
     def cut(self, texts: Sequence[str]) -> NDArray[np.bool_]:
         """Which documents have more tokens than are read, shape (texts,)."""
-        marker = _document_prompt(self.model)
+        marker = prompt_of(self.model, "document")
         return too_long(self.model.tokenizer, [marker + text for text in texts], longest_document(self.model))
 
 
@@ -149,12 +148,6 @@ def longest_document(model: sentence_transformers.MultiVectorEncoder) -> int:
     return int(own or model.max_seq_length or 512)
 
 
-def _document_prompt(model: sentence_transformers.MultiVectorEncoder) -> str:
-    """What stands before every document; the names are those that `encode_document` tries."""
-    prompts = model.prompts
-    return next((prompts[name] or "" for name in ("document", "passage", "corpus") if name in prompts), "")
-
-
 @contextmanager
 def _whole(folder: Path) -> Iterator[None]:
     """Faults of loading as errors for people; torch's random numbers go on as if nothing had been loaded."""
@@ -188,11 +181,7 @@ def limit_documents(model: sentence_transformers.MultiVectorEncoder, max_length:
     Raises:
         OptionError: that is more than it can read, or too little for any word.
     """
-    refuse_longer(max_length, positions(model))
-    tokenizer: Any = model.tokenizer
-    markers = len(tokenizer(_document_prompt(model))["input_ids"])
-    if max_length <= markers:
-        remedy = "Raise max_length"
-        raise OptionError(f"{markers} tokens mark a document: no word would be read", value=max_length, remedy=remedy)
+    markers = len(model.tokenizer(prompt_of(model, "document"))["input_ids"])
+    check_length(max_length, positions(model), markers)
     transformer: Any = model[0]
     transformer.document_length = max_length

@@ -20,7 +20,7 @@ from qbench.models.folders import (
     require_sentence_transformers,
     require_words,
 )
-from qbench.models.limits import positions, refuse_longer, too_long, with_smaller_batches
+from qbench.models.limits import check_length, markers_of, positions, prompt_of, too_long, with_smaller_batches
 from qbench.progress import Progress, silent
 from qbench.scoring.quantised import quantised
 from qbench.store import read_json, write_json
@@ -142,9 +142,7 @@ class SingleVector:
         longest, tokenizer = self.model.max_seq_length, self.model.tokenizer
         if longest is None or not hasattr(tokenizer, "num_special_tokens_to_add"):
             return np.zeros(len(texts), dtype=np.bool_)  # word vectors, which read any length
-        # The first of these that a model has is what `encode_document` puts before a text.
-        names = ("document", "passage", "corpus", self.model.default_prompt_name)
-        prompt = next((self.model.prompts[name] for name in names if name in self.model.prompts), None)
+        prompt = prompt_of(self.model, "document")
         return too_long(tokenizer, [prompt + text for text in texts] if prompt else texts, longest)
 
 
@@ -165,7 +163,8 @@ def load_encoder(
 
     Raises:
         InputError: it is no such model, or not whole.
-        OptionError: `max_length` is more than the model can read, it pools nothing, or it compares otherwise.
+        OptionError: `max_length` is more than the model can read, or too little for a word; it pools nothing, or
+            compares otherwise.
         MissingPackageError: sentence-transformers is not installed.
     """
     network = load_model(model, max_length=max_length, pooling=pooling)
@@ -177,7 +176,7 @@ def load_model(model: str, *, max_length: int = 0, pooling: str = "own") -> Sent
 
     Raises:
         InputError: it is no such model, or not whole.
-        OptionError: `max_length` is more than the model can read, or it pools nothing.
+        OptionError: `max_length` is more than the model can read, or too little for a word, or it pools nothing.
         MissingPackageError: sentence-transformers is not installed.
     """
     folder = model_folder(model)
@@ -192,7 +191,7 @@ def load_model(model: str, *, max_length: int = 0, pooling: str = "own") -> Sent
         if hasattr(loaded.tokenizer, "all_special_tokens"):
             require_words(loaded.tokenizer)
     if max_length:
-        refuse_longer(max_length, positions(loaded))
+        check_length(max_length, positions(loaded), markers_of(loaded))
         loaded.max_seq_length = max_length
     if pooling != "own":
         _pool(loaded, pooling)

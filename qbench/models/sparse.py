@@ -32,7 +32,7 @@ from qbench.models.folders import (
     require_words,
     transformer_folder,
 )
-from qbench.models.limits import positions, refuse_longer, too_long, with_smaller_batches
+from qbench.models.limits import check_length, markers_of, positions, prompt_of, too_long, with_smaller_batches
 from qbench.models.mlm_head import check_head, new_head
 from qbench.models.single_vector import Role
 
@@ -141,7 +141,8 @@ class Splade:
 
     def cut(self, texts: Sequence[str]) -> NDArray[np.bool_]:
         """Which texts are longer than what it reads, shape (texts,)."""
-        return too_long(self.model.tokenizer, texts, self.longest)
+        prompt = prompt_of(self.model, "document")
+        return too_long(self.model.tokenizer, [prompt + text for text in texts] if prompt else texts, self.longest)
 
     def _batches(self, texts: Sequence[str]) -> Iterator[list[int]]:
         """Texts of like length, by number, so many that the batch's logits stay within `LOGITS`."""
@@ -176,7 +177,7 @@ def load_sparse_encoder(model: str, *, max_length: int = 0, batch: int = BATCH) 
 
     Raises:
         InputError: it is no such model, or not whole.
-        OptionError: `max_length` is more than the model can read.
+        OptionError: `max_length` is more than the model can read, or too little for a word.
         MissingPackageError: sentence-transformers is not installed.
     """
     loaded, untrained = _opened(model, max_length)
@@ -193,7 +194,7 @@ def load_sparse_model(model: str, *, max_length: int = 0) -> SparseEncoder:
 
     Raises:
         InputError: it is no such model, or not whole.
-        OptionError: `max_length` is more than the model can read.
+        OptionError: `max_length` is more than the model can read, or too little for a word.
         MissingPackageError: sentence-transformers is not installed.
     """
     return _opened(model, max_length)[0]
@@ -207,8 +208,8 @@ def _opened(model: str, max_length: int) -> tuple[SparseEncoder, bool]:
     require_sentence_transformers()
     with readable(folder):
         loaded, untrained = _read(folder)
-    refuse_longer(max_length, positions(loaded))
     if max_length:
+        check_length(max_length, positions(loaded), markers_of(loaded))
         loaded.max_seq_length = max_length
     return loaded, untrained
 

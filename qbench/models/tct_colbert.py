@@ -23,7 +23,7 @@ import numpy as np
 from qbench.errors import OptionError
 from qbench.models.encoders import choose_device, longest_input, open_encoder, require_neural
 from qbench.models.folders import model_folder, require_kind, transformer_folder
-from qbench.models.limits import refuse_longer, too_long
+from qbench.models.limits import check_length, too_long
 from qbench.models.single_vector import BATCH, Encoder, Role, Similarity, encode_by_length, load_encoder
 
 if TYPE_CHECKING:
@@ -134,7 +134,8 @@ def load_tct_colbert(
 
     Raises:
         InputError: it is no such model, or not whole.
-        OptionError: `max_length` is more than the model can read, or its tokeniser lacks [CLS] or [MASK].
+        OptionError: `max_length` is more than the model can read, or too little for a word; or its tokeniser
+            lacks [CLS] or [MASK].
         MissingPackageError: torch or transformers is not installed.
     """
     if markers == "none":
@@ -148,10 +149,7 @@ def load_tct_colbert(
             remedy = "Write markers=none, or use a BERT"
             raise OptionError(f"the model's tokeniser has no {name[:-3]}", value=model, remedy=remedy)
     most = longest_input(network, tokenizer)
-    refuse_longer(max_length, most)
     chosen: Pooling = "max" if pooling == "max" else "mean"
     made = TCTColBERT(network.to(choose_device("auto")).eval(), tokenizer, max_length or most, chosen, batch)
-    least = len(made._prefix("document"))
-    if made.longest <= least:
-        raise OptionError(f"the markers alone are {least} tokens", value=max_length, remedy="Raise max_length")
+    check_length(max_length, most, len(made._prefix("document")))
     return made

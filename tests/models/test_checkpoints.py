@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from typing import get_args
@@ -9,7 +10,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from qbench.errors import InputError
+from qbench.errors import InputError, OptionError
 from qbench.mining.tagger_parser import TaggerParser
 from qbench.models.aggretriever import load_aggretriever
 from qbench.models.multi_vector import load_multi_vector_encoder
@@ -173,6 +174,36 @@ def test_another_kind_is_told_with_the_system_that_searches_with_it(checkpoints,
     else:
         with pytest.raises(InputError, match=rf"{kind}: {IS[kind]}"):
             load(str(checkpoints / kind))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_length_that_leaves_no_room_for_a_word_is_refused(checkpoints, kind):
+    markers = 3 if kind == "colbert" else 2  # [CLS], [SEP], and [D]
+    long = "the revenue of 2019 " * 50
+    said = f"{markers} tokens stand .* Raise max_length to {markers + 1}"
+    for length in range(1, markers + 1):
+        with pytest.raises(OptionError, match=said):
+            LOADERS[kind](str(checkpoints / kind), max_length=length)
+        with pytest.raises(OptionError, match=said):
+            open_student(kind, str(checkpoints / kind), max_length=length)
+    encoder = LOADERS[kind](str(checkpoints / kind), max_length=markers + 1)
+    found = [encoder.encode([text]) for text in (long, "profit of 2019")]
+    one, other = [part.toarray() for part in found] if kind == "splade" else [part[-1] for part in found]
+    assert not np.allclose(one, other)
+    assert encoder.cut([long, "profit"]).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("kind", ["bi-encoder", "splade"])
+def test_a_prompt_takes_room_from_the_text(checkpoints, tmp_path, kind):
+    copy = shutil.copytree(checkpoints / kind, tmp_path / "copy")
+    (copy / "manifest.json").unlink()
+    path = copy / "config_sentence_transformers.json"
+    prompts = {"query": "the tax ", "document": "in "}
+    path.write_text(json.dumps({**json.loads(path.read_text()), "prompts": prompts}))
+    with pytest.raises(OptionError, match="4 tokens stand around"):
+        LOADERS[kind](str(copy), max_length=4)
+    encoder = LOADERS[kind](str(copy), max_length=5)
+    assert encoder.cut(["the revenue", "the revenue of"]).tolist() == [False, True]
 
 
 @pytest.mark.parametrize("kind", ["aggretriever", "description-parser"])

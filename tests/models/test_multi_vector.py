@@ -209,7 +209,7 @@ def test_documents_are_cut_where_asked_and_which_is_told(plain, encoder):
     assert short.encode(["the revenue of 2019 in"], "query")[0].tolist() == [QUERY_LENGTH]
     with pytest.raises(OptionError, match="at most 64 tokens"):
         load_multi_vector_model(str(plain), max_length=65)
-    with pytest.raises(OptionError, match="3 tokens mark a document"):
+    with pytest.raises(OptionError, match="3 tokens stand around a text"):
         load_multi_vector_model(str(plain), max_length=3)
 
 
