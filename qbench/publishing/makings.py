@@ -94,7 +94,7 @@ def replays(found: Sequence[Making], params: Mapping[str, Any], folder: str) -> 
                 if _call(made) in making.answers}  # fmt: skip
     asked = {made.get("command"): _call(made) for _, made in _models(params)}
     if "rewriting" in params:
-        asked[params.get("command")] = _call(params["rewriting"])
+        asked |= {command: _call(params["rewriting"]) for command in steps(params) if _generates(command)}
     commands = []
     for command in steps(params):
         words = [here.get(word, word) for word in shlex.split(command)]
@@ -104,6 +104,10 @@ def replays(found: Sequence[Making], params: Mapping[str, Any], folder: str) -> 
             words += ["--recording", f"{folder}/{recording}", "--replay"]
         commands.append(shlex.join(words))
     return commands
+
+
+def _generates(command: str) -> bool:
+    return shlex.split(command)[:2] == ["qbench", "gen-queries"]
 
 
 def told(found: Sequence[Making], params: Mapping[str, Any], repo_id: str) -> str:
