@@ -73,10 +73,19 @@ def makings(files: Sequence[Path], params: Mapping[str, Any]) -> list[Making]:
         if (size := path.stat().st_size) > MOST:
             raise InputError(f"a file of more than {MOST:,} bytes is not attached", file=path, value=f"{size:,}")
         found[name] = _recording(path, params) if _is_sqlite(path) else _text(path, params)
-        if (key := find_key(path)) is not None:
-            # Its value is not told.
-            raise InputError(f"this file holds {key}, and is not published", file=path, remedy="Take it out")
+        refuse_keys(path)
     return list(found.values())
+
+
+def refuse_keys(path: Path) -> None:
+    """Refuse to publish a file with something secret in it.
+
+    Raises:
+        InputError: it holds a key.
+    """
+    if (key := find_key(path)) is not None:
+        # Its value is not told.
+        raise InputError(f"this file holds {key}, and is not published", file=path, remedy="Take it out")
 
 
 def replays(found: Sequence[Making], params: Mapping[str, Any], folder: str) -> list[str]:
