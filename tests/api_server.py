@@ -42,7 +42,8 @@ class ApiServer:
     """Answers until the block ends.
 
     Attributes:
-        plan: what to do with the next requests, one each: from the request's JSON to an answer, or None to answer well.
+        plan: what to do with the next requests, one each: from the request's JSON to an answer, to what writes one
+            itself (given the handler), or None to answer well.
         seen: (path, JSON, headers in lower case) of each request, in order.
         embed: makes the vectors.
         base64: whether OpenAI's answers hold base64 where asked; some servers know only lists.
@@ -188,7 +189,12 @@ def _handler(server: ApiServer) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             payload = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             server.seen.append((self.path, payload, {name.lower(): value for name, value in self.headers.items()}))
-            status, headers, body = server.answer(self.path, payload)
+            answer = server.answer(self.path, payload)
+            if callable(answer):  # it speaks for itself
+                answer(self)
+                self.close_connection = True
+                return
+            status, headers, body = answer
             self.send_response(status)
             for name, value in {"Content-Type": "application/json", **headers}.items():
                 self.send_header(name, value)

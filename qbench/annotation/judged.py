@@ -28,7 +28,7 @@ class Judged:
 
     Attributes:
         benchmark: the judged one, as written.
-        counts: what was read, what was left out, how far the annotators agree.
+        counts: what was read, what was left out, how far the annotators agree; by their names, for whoever imports.
         disagreements: the files of what they grade differently; () where there is nothing.
         examples: some of the rows that were left out, and why.
     """
@@ -48,13 +48,16 @@ def import_answers(
     resolve: Resolve = "fail",
     adjudicated: str | Path | None = None,
     on_error: OnError = "fail",
+    names: bool = False,
     overwrite: bool = False,
 ) -> Judged:
     """Make the benchmark that people judged: the queries with something relevant, and a judgment for each answer.
 
     What nobody judged, or could not tell, has no judgment. Queries, corpus and quantities are those of the benchmark;
-    training samples are not taken over. What is graded differently is written to
-    OUTPUT.disagreements-NAME.csv and .html, to be filled in by somebody who settles it and given back as `adjudicated`.
+    training samples are not taken over; what the benchmark says of how it was made is.
+
+    What is graded differently is written to OUTPUT.disagreements-NAME.csv and .html, to be filled in by somebody who
+    settles it and given back as `adjudicated`.
 
     Args:
         benchmark: that the sheet was made from.
@@ -64,6 +67,8 @@ def import_answers(
         resolve: what to do about an item that two annotators grade differently and nobody settled.
         adjudicated: a filled file of disagreements; what it says goes before what the others say.
         on_error: stop at an answer that cannot be used, or leave it out and count it.
+        names: keep the annotators' names, and those of their files, in the benchmark, with which they are published;
+            without it they are numbered there in the order of the files.
         overwrite: replace a benchmark made from something else.
 
     Raises:
@@ -83,7 +88,8 @@ def import_answers(
     read = [read_answers(path, sheet, shown, problems) for path in paths]
     _refuse_namesakes(read)
     final = None if adjudicated is None else read_answers(Path(adjudicated), sheet, shown, problems)
-    agreement = agreements([(one.name, one.grades) for one in read])
+    real = [one.name for one in read]
+    agreement = _of_annotators(read, real, sheet)["agreement"]
     grades, disputed = _settle(read, final, resolve)
     settled = set() if final is None else set(final.grades)
     left = {pair: answers for pair, answers in disputed.items() if pair not in settled}
@@ -91,44 +97,42 @@ def import_answers(
     open_ones = [pair for pair in disputed if pair not in grades]
     if open_ones:
         raise _unsettled(open_ones, read, agreement, written, final)
-    counts = {
-        "annotators": {one.name: _of_annotator(one, sheet) for one in read},
-        "agreement": agreement,
-        "graded_differently": len(disputed),
-        **_result(grades, sheet),
-        **problems.summary(),
-    }
+    others = {"graded_differently": len(disputed), **_result(grades, sheet), **problems.summary()}
+    counts = {**_of_annotators(read, real, sheet), **others}
+    shown_as = real if names else [f"annotator {number}" for number, _ in enumerate(read, start=1)]
     last = None if adjudicated is None else Path(adjudicated)
-    params = _params(benchmark, sheet, [*paths, *filter(None, [last])], last is not None, resolve, on_error)
+    options = [*(["--names"] if names else []), "--resolve", resolve, "--on-error", on_error]
+    params = _params(benchmark, sheet, paths, last, options, names=names)
     made = replace(
         _benchmark(benchmark, grades, sheet),
-        params={**params, "counts": counts},
+        params={**params, "counts": {**_of_annotators(read, shown_as, sheet), **others}},
         digest=digest({**params, "version": __version__}),
     )
     return Judged(write_benchmark(made, output, overwrite=overwrite), counts, written, problems.examples)
 
 
 def _params(
-    benchmark: Benchmark, sheet: Sheet, files: Sequence[Path], adjudicated: bool, resolve: Resolve, on_error: OnError
+    benchmark: Benchmark, sheet: Sheet, files: Sequence[Path], last: Path | None, options: Sequence[str], *, names: bool
 ) -> dict[str, Any]:
-    """What made a judged benchmark; the last file is that of the one who settled, if there is one."""
-    names = [path.name for path in files]
-    words = ["qbench", "annotate", "import", "BENCH", "SHEET", *names[: len(names) - adjudicated], "-o", "JUDGED"]
-    words += ["--adjudicated", names[-1]] if adjudicated else []
-    words += ["--resolve", resolve, "--on-error", on_error]
+    """What made a judged benchmark, and the one that it comes from; `last` is the file of the one who settled."""
+    given = [path.name if names else f"ANSWERS-{number}" for number, path in enumerate(files, start=1)]
+    words = ["qbench", "annotate", "import", "BENCH", "SHEET", *given, "-o", "JUDGED"]
+    words += [] if last is None else ["--adjudicated", last.name if names else "DISAGREEMENTS"]
+    before = benchmark.params
     return {
+        **{name: value for name, value in before.items() if name not in _NOT_KEPT},
         "judgments": "manual",
         "source": sheet.source,
         "sheet": sheet.digest,
         "scale": sheet.scale,
-        "answers": [file_digest(path) for path in files],
-        "command": shlex.join(words),
-        **{name: benchmark.params[name] for name in _KEPT if name in benchmark.params},
+        "answers": [file_digest(path) for path in [*files, *filter(None, [last])]],
+        "command": shlex.join([*words, *options]),
+        "judged": {name: before[name] for name in ("command", "relaxed", "judged") if name in before},
     }
 
 
-_KEPT = ("licence", "quantities", "extractor")
-"""What holds for the judged benchmark as it did for the one that it was made from."""
+_NOT_KEPT = ("counts", "relaxed", "part of")
+"""What does not hold for the judged benchmark as it did for the one that it was made from."""
 
 _SHOWN = 5
 """Disagreements that an error lists."""
@@ -172,6 +176,14 @@ def _settle(
     if final is not None:
         grades |= final.grades
     return grades, disputed
+
+
+def _of_annotators(read: Sequence[Answers], names: Sequence[str], sheet: Sheet) -> dict[str, Any]:
+    """How much each of them has done, and how far they agree, under these names."""
+    return {
+        "annotators": {name: _of_annotator(one, sheet) for name, one in zip(names, read, strict=True)},
+        "agreement": agreements([(name, one.grades) for name, one in zip(names, read, strict=True)]),
+    }
 
 
 def _of_annotator(one: Answers, sheet: Sheet) -> dict[str, int]:

@@ -165,8 +165,17 @@ def made(params: Mapping[str, Any], digest: str) -> str:
 
 def steps(params: Mapping[str, Any]) -> list[str]:
     """The commands that made an artefact, as far as they are known: of its names of concepts first, its own last."""
-    made = [*[*name_records(params)][::-1], params.get("relaxed") or {}, params]
+    made = [*[*name_records(params)][::-1], *_before(params), params]
     return [command for one in made if isinstance(command := one.get("command"), str)]
+
+
+def _before(params: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The states that a benchmark was in before it was judged or relaxed, the first one first."""
+    if isinstance(judged := params.get("judged"), Mapping):
+        yield from _before(judged)
+        yield judged
+    if isinstance(relaxed := params.get("relaxed"), Mapping):
+        yield relaxed
 
 
 def name_records(params: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -137,6 +137,12 @@ def import_(
     on_error: Annotated[
         OnError, typer.Option(help="Stop at an answer that cannot be used, or leave it out and count it.")
     ] = OnError.fail,
+    names: Annotated[
+        bool,
+        typer.Option(
+            "--names", help="Keep the annotators' names in the benchmark, which are published with it; else numbers."
+        ),
+    ] = False,
     qrels: Qrels = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace a benchmark made from something else.")
@@ -160,6 +166,7 @@ def import_(
         resolve=resolve.value,
         adjudicated=adjudicated,
         on_error=on_error.value,
+        names=names,
         overwrite=overwrite,
     )
     _report(made, output)

@@ -81,6 +81,7 @@ def server_access(recording: Path | None, replay: bool, budget: str | None, pric
         OptionError: the budget is none, or is of money without prices.
         InputError: the prices cannot be read.
     """
+    from qbench.cli.console import note
     from qbench.errors import OptionError
     from qbench.llm.budget import Budget, Limit, parse_limit, read_prices
     from qbench.llm.client import Access
@@ -88,4 +89,5 @@ def server_access(recording: Path | None, replay: bool, budget: str | None, pric
     limit = Limit() if budget is None else parse_limit(budget)
     if limit.money is not None and prices is None:
         raise OptionError("a budget of money needs prices", value=budget, remedy="Name a file with --prices")
-    return Access(recording, replay, Budget(limit, {} if prices is None else read_prices(prices)))
+    spending = Budget(limit, {} if prices is None else read_prices(prices))
+    return Access(recording, replay, spending, tell=note)

@@ -84,6 +84,9 @@ def parse_limit(text: str) -> Limit:
         raise OptionError("this is no budget", value=text, remedy=remedy)
     if unit == "money":
         return Limit(money=amount)
+    if not amount.is_integer():
+        remedy = f'Write a whole number, or "{number} money" if money is meant, with --prices'
+        raise OptionError(f"there is no part of a {unit[:-1]}", value=text, remedy=remedy)
     return Limit(calls=int(amount)) if unit == "calls" else Limit(tokens=int(amount))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -14,6 +14,7 @@ from qbench.errors import BudgetError, InputError, OptionError, ServerError
 from qbench.llm.budget import Budget
 from qbench.llm.calls import Answer, Reply, RequestError, Send, Server
 from qbench.llm.recording import Recording, Table
+from qbench.llm.waiting import DroppedError, Waiting
 from qbench.progress import Progress, silent
 
 ANSWERS = "answers.sqlite"
@@ -34,7 +35,7 @@ class Patience:
         first: seconds before the second attempt; doubled for each further one, up to `longest`.
         longest: the longest of these waits; a server's own wish (Retry-After) is followed up to `wish`.
         wish: seconds; where a server wants more, the request is given up.
-        timeout: seconds to wait for an answer.
+        timeout: seconds to wait for an answer, from the request to its last byte.
     """
 
     attempts: int = 8
@@ -51,6 +52,10 @@ class Patience:
         return min(self.first * 2.0 ** (attempt - 1), self.longest) * (1 - 0.25 * (number * 0.618 % 1))
 
 
+def _to_nobody(line: str) -> None:
+    """Nobody listens."""
+
+
 @dataclass(frozen=True)
 class Access:
     """How servers may be used.
@@ -61,6 +66,7 @@ class Access:
         budget: counts, and stops where it is spent; shared by all that is asked with this access.
         patience: waits and attempts.
         threads: requests on their way at once.
+        tell: told in a line what Ctrl-C does while answers are on their way.
     """
 
     recording: Path | None = None
@@ -68,6 +74,7 @@ class Access:
     budget: Budget = field(default_factory=Budget)
     patience: Patience = Patience()
     threads: int = 4
+    tell: Callable[[str], None] = _to_nobody
 
     def __post_init__(self) -> None:
         if self.threads < 1:
@@ -169,6 +176,7 @@ class _Asking:
         self.total, self.kept = kept + len(missing), kept
         self.progress, self.refused = progress, refused
         self.stop = threading.Event()
+        self.waiting = Waiting(access.patience.timeout)
 
     def run(self) -> None:
         """Send all requests, a few at once, and record the answers."""
@@ -181,15 +189,26 @@ class _Asking:
             try:
                 self.gather(futures)
             except BaseException as fault:
-                # What is on its way is paid for: wait for it, and keep it.
                 self.stop.set()
                 for future in futures:
                     future.cancel()
-                with suppress(Exception):  # the first error is the one to tell
-                    self.gather(futures, all_of_them=True)
+                self.take_in(futures, interrupted=isinstance(fault, KeyboardInterrupt))
                 if isinstance(fault, BudgetError) or (isinstance(fault, ServerError) and self.kept):
                     fault.remedy = " ".join(filter(None, (fault.remedy and f"{fault.remedy}.", self.how_far())))
                 raise
+
+    def take_in(self, futures: dict[Future[Reply], range], *, interrupted: bool) -> None:
+        """What is on its way is paid for: wait for it, and keep it, unless the user has no time for that."""
+        try:
+            if interrupted and (left := len(self.waiting)):
+                answers = "an answer is on its way" if left == 1 else f"{left} answers are on their way"
+                self.access.tell(f"{answers}, and waited for, because {'it is' if left == 1 else 'they are'} paid for; "
+                                 f"Ctrl-C again drops {'it' if left == 1 else 'them'}")  # fmt: skip
+            with suppress(Exception):  # the first error is the one to tell
+                self.gather(futures, all_of_them=True)
+        except BaseException:
+            self.waiting.drop()
+            raise
 
     def gather(self, futures: dict[Future[Reply], range], *, all_of_them: bool = False) -> None:
         """Record the answers as they come; raise the first error, at once or after the last answer."""
@@ -210,7 +229,7 @@ class _Asking:
                     if not self.kept and len(self.refused) >= min(REFUSALS, len(self.keys)):
                         self.stop.set()
                         first = first or fault
-                elif not isinstance(fault, _StoppedError):
+                elif not isinstance(fault, _StoppedError | DroppedError):
                     first = first or fault
                 self.progress(self.kept, self.total)
             if first is not None and not all_of_them:
@@ -251,7 +270,7 @@ class _Asking:
         estimate = self.server.tokens(inputs)
         budget.reserve(model, *estimate)
         try:
-            reply = send(inputs)
+            reply = self.waiting(send, inputs)
         except RequestError as trouble:
             if not trouble.charged:
                 budget.take_back(model, *estimate)

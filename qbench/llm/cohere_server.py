@@ -14,7 +14,18 @@ from typing import Any, Literal
 from qbench.errors import OptionError
 from qbench.llm.calls import Call, Reply, RequestError, Send
 from qbench.llm.keys import AUTO, Key, read_key, server_url
-from qbench.llm.replies import CONNECTING, SLOW, about_tokens, parsed, refusal, vectors, within
+from qbench.llm.replies import (
+    CONNECTING,
+    LARGEST,
+    SLOW,
+    about_tokens,
+    largest_answer,
+    parsed,
+    refusal,
+    too_large,
+    vectors,
+    within,
+)
 
 URL = "https://api.cohere.com"
 URL_VARIABLE = "CO_API_URL"
@@ -85,6 +96,8 @@ class CohereEmbeddings:
         if not key.secret and self.url == URL:
             raise OptionError("Cohere needs a key", remedy=f"Set the environment variable {key.variable}")
 
+        largest = largest_answer(min(self.batch, BATCH))
+
         def send(texts: Sequence[Any]) -> Reply:
             body: dict[str, Any] = {
                 "model": self.model,
@@ -95,7 +108,7 @@ class CohereEmbeddings:
             }
             if self.dimensions:
                 body["output_dimension"] = self.dimensions
-            return self.read(post(f"{self.url}/v2/embed", body, key, timeout), texts)
+            return self.read(post(f"{self.url}/v2/embed", body, key, timeout, largest), texts)
 
         yield send
 
@@ -124,14 +137,15 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
         """Follow none: it becomes an error like any other status."""
 
 
-def post(url: str, body: object, key: Key, timeout: float) -> dict[str, Any]:
+def post(url: str, body: object, key: Key, timeout: float, largest: int) -> dict[str, Any]:
     """Send JSON, get JSON.
 
     Args:
         url: where to.
         body: what JSON can say.
         key: goes into the header Authorization; none where it is empty.
-        timeout: seconds to wait for an answer.
+        timeout: seconds to wait for the next bytes of an answer.
+        largest: bytes of it that are read, at most.
 
     Raises:
         RequestError: there is no answer, or none that is an object.
@@ -142,7 +156,7 @@ def post(url: str, body: object, key: Key, timeout: float) -> dict[str, Any]:
     request = urllib.request.Request(url, json.dumps(body).encode(), headers)  # noqa: S310  server_url checked it
     try:
         with urllib.request.build_opener(_NoRedirects).open(request, timeout=timeout) as answer:
-            return parsed(answer.read())
+            said_back = answer.read(largest + 1)
     except urllib.error.HTTPError as fault:
         with fault:
             names = {name.lower(): value for name, value in fault.headers.items()}
@@ -153,10 +167,13 @@ def post(url: str, body: object, key: Key, timeout: float) -> dict[str, Any]:
             raise RequestError(f"no answer within {timeout:g} s", attempts=SLOW, charged=True) from None
         said = key.hidden(str(reason) or type(reason).__name__)
         raise RequestError(f"no connection ({said})", attempts=CONNECTING, remedy="Check base_url") from None
+    if len(said_back) > largest:
+        raise too_large(largest)
+    return parsed(said_back)
 
 
 def _text(answer: urllib.error.HTTPError) -> str:
     try:
-        return answer.read().decode(errors="replace")
+        return answer.read(LARGEST).decode(errors="replace")
     except (OSError, http.client.HTTPException):
         return ""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from qbench.errors import OptionError
 from qbench.llm.calls import Call, Reply, RequestError, Send
 from qbench.llm.openai_servers import URL, openai_client, openai_url, request_errors
-from qbench.llm.replies import SLOW, about_tokens, parsed, refusal
+from qbench.llm.replies import LARGEST, SLOW, about_tokens, parsed, refusal
 
 if TYPE_CHECKING:
     from qbench.llm.keys import Key
@@ -104,7 +104,7 @@ class OpenAIChat:
     @contextmanager
     def connected(self, timeout: float) -> Iterator[Send]:
         """What sends requests; errors as in `openai_client`."""
-        with openai_client(self.url, timeout) as (client, key):
+        with openai_client(self.url, timeout, LARGEST) as (client, key):
             manner = _Manner(limit=_LIMITS[self.url == URL])
 
             def once(one: Any, options: dict[str, Any]) -> dict[str, Any]:
@@ -124,7 +124,8 @@ class OpenAIChat:
                         found = once(one, tried.options(self, one["attempt"]))
                     except RequestError as trouble:
                         if not (trouble.of_input and manner.eased(tried, trouble.message)):
-                            trouble.remedy = _REFUSED if trouble.of_input else trouble.remedy
+                            # What is charged was no refusal of the request.
+                            trouble.remedy = _REFUSED if trouble.of_input and not trouble.charged else trouble.remedy
                             raise
                     else:
                         reply = self.read(found, FORMATS[tried.format], key)

@@ -5,12 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from qbench.errors import MissingPackageError, OptionError, ServerError
 from qbench.llm.calls import Call, Reply, RequestError, Send
 from qbench.llm.keys import AUTO, Key, read_key, server_url
-from qbench.llm.replies import CONNECTING, SLOW, about_tokens, parsed, refusal, vectors, within
+from qbench.llm.replies import (
+    CONNECTING,
+    SLOW,
+    TooLargeError,
+    about_tokens,
+    largest_answer,
+    parsed,
+    refusal,
+    too_large,
+    vectors,
+    within,
+)
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -35,15 +48,22 @@ def openai_url(given: str = AUTO) -> str:
 
 
 @contextmanager
-def openai_client(url: str, timeout: float) -> Iterator[tuple[OpenAI, Key]]:
+def openai_client(url: str, timeout: float, largest: int) -> Iterator[tuple[OpenAI, Key]]:
     """A client of the openai package that tries once, because `ask` tries again itself.
+
+    It follows no redirect, which could carry texts and key to another server.
+
+    Args:
+        url: the server's address.
+        timeout: seconds to wait for the next byte.
+        largest: bytes of an answer that are read, at most.
 
     Raises:
         MissingPackageError: the package is not installed.
         OptionError: there is no key, and the server is OpenAI's. Servers at home often need none.
     """
     try:
-        from openai import OpenAI
+        from openai import DefaultHttpxClient, OpenAI
     except ImportError:
         raise MissingPackageError(
             "servers that speak OpenAI's interface need openai", remedy="Install it: pip install 'qbench[llm]'"
@@ -51,8 +71,35 @@ def openai_client(url: str, timeout: float) -> Iterator[tuple[OpenAI, Key]]:
     key = read_key(KEYS)
     if not key.secret and url == URL:
         raise OptionError("OpenAI needs a key", remedy=f"Set the environment variable {key.variable}")
-    with OpenAI(api_key=key.secret or "none", base_url=url, max_retries=0, timeout=timeout) as client:
+    # Packed, a small answer could become a large one.
+    web = DefaultHttpxClient(
+        timeout=timeout,
+        follow_redirects=False,
+        headers={"Accept-Encoding": "identity"},
+        event_hooks={"response": [partial(_limit, largest)]},
+    )
+    with OpenAI(api_key=key.secret or "none", base_url=url, max_retries=0, timeout=timeout, http_client=web) as client:
         yield client, key
+
+
+def _limit(largest: int, response: Any) -> None:
+    """Makes a response of httpx, or of the httpx2 of newer openai packages, end with an error where it is too large."""
+    library = import_module(type(response).__module__.partition(".")[0])
+    stream = response.stream
+
+    class Limited(library.SyncByteStream):  # type: ignore[misc, name-defined]
+        def __iter__(self) -> Iterator[bytes]:
+            size = 0
+            for block in stream:
+                size += len(block)
+                if size > largest:
+                    raise TooLargeError(largest)
+                yield block
+
+        def close(self) -> None:
+            stream.close()
+
+    response.stream = Limited()
 
 
 @contextmanager
@@ -65,8 +112,12 @@ def request_errors(key: Key, timeout: float) -> Iterator[None]:
     except openai.APITimeoutError:
         raise RequestError(f"no answer within {timeout:g} s", attempts=SLOW, charged=True) from None
     except openai.APIConnectionError as fault:
+        if isinstance(fault.__cause__, TooLargeError):  # as older packages tell it
+            raise too_large(fault.__cause__.largest) from None
         reason = key.hidden(str(fault.__cause__ or fault))
         raise RequestError(f"no connection ({reason})", attempts=CONNECTING, remedy="Check base_url") from None
+    except TooLargeError as fault:
+        raise too_large(fault.largest) from None
     except openai.APIStatusError as fault:
         headers = {name.lower(): value for name, value in fault.response.headers.items()}
         raise refusal(fault.status_code, headers, fault.response.text, key) from None
@@ -111,7 +162,7 @@ class OpenAIEmbeddings:
     @contextmanager
     def connected(self, timeout: float) -> Iterator[Send]:
         """What sends requests; errors as in `openai_client`."""
-        with openai_client(self.url, timeout) as (client, key):
+        with openai_client(self.url, timeout, largest_answer(min(self.batch, BATCH))) as (client, key):
 
             def send(texts: Sequence[Any]) -> Reply:
                 options: dict[str, Any] = {"dimensions": self.dimensions} if self.dimensions else {}

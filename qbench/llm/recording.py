@@ -1,7 +1,8 @@
-"""Answers on disk, each under what was asked: nothing is paid for twice, and a run can be replayed without a key.
+"""Answers on disk, each under what was asked: what is recorded is not paid for again, and replays without a key.
 
 One sqlite file, one table. Inputs are not in it, only their digests: a recording can be passed on where the texts may
-not. Several processes may use one file at once.
+not. Several processes may use one file at once; what two of them lack at the same time, both ask and pay for, and the
+answer that comes first is kept.
 """
 
 from __future__ import annotations

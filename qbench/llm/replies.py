@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qbench.errors import ServerError
+from qbench.errors import ServerError, shorten
 from qbench.llm.calls import RequestError
 from qbench.llm.keys import Key
 
@@ -26,6 +26,10 @@ CONNECTING = 4
 """Attempts to reach a server that is not there: its address may simply be wrong."""
 SLOW = 3
 """Attempts after a time-out, each of which may be charged."""
+LARGEST = 4_000_000
+"""Bytes of an answer that are read, besides its vectors: many times what any that can be used has."""
+_OF_A_VECTOR = 256_000
+"""Bytes of a vector in an answer: ten thousand decimal numbers, with all their digits."""
 _SHOWN = 200
 """Characters of a server's message that are shown."""
 
@@ -55,6 +59,11 @@ def refusal(status: int, headers: Mapping[str, str], body: str, key: Key) -> Req
         )
     if code in _FOR_GOOD:
         return RequestError(shown, remedy="Ask your provider for more, or use another key")
+    if 300 <= status < 400 and (where := key.hidden(headers.get("location", ""))):
+        return RequestError(
+            f"HTTP {status}: it redirects to {shorten(where, _SHOWN)}, and no redirect is followed",
+            remedy="If that server is meant, give its address as base_url",
+        )
     if status in (408, 409, 429) or status >= 500:
         return RequestError(shown, attempts=MANY, wait=_wish(headers))
     if status == 404:
@@ -63,6 +72,27 @@ def refusal(status: int, headers: Mapping[str, str], body: str, key: Key) -> Req
         remedy = "If it says that texts are too long or too many, lower max_length or batch"
         return RequestError(shown, remedy=remedy, of_input=True)
     return RequestError(shown)
+
+
+class TooLargeError(Exception):
+    """Raised in the midst of an answer that has more than `largest` bytes."""
+
+    def __init__(self, largest: int) -> None:
+        super().__init__(f"more than {largest:,} bytes")
+        self.largest = largest
+
+
+def largest_answer(vectors: int) -> int:
+    """Bytes that an answer with so many vectors may have."""
+    return LARGEST + vectors * _OF_A_VECTOR
+
+
+def too_large(largest: int) -> RequestError:
+    """What to make of an answer that is too large to be read: others need not be."""
+    return RequestError(
+        f"its answer has more than {largest:,} bytes, and is not read", charged=True, of_input=True,
+        remedy="Check base_url and model",
+    )  # fmt: skip
 
 
 def _message(body: str) -> tuple[str, str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import time
+import urllib.parse
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -377,6 +378,12 @@ def _error(fault: BaseException, repo_id: str, token: str | None) -> QbenchError
             "this token may not do that", file=repo_id, remedy="Use one that may write to the owner's data sets"
         )
     if status == 404:
+        if (path := _file_asked_for(fault)) is not None:
+            return ServerError(
+                "the hub does not give this file (404)",
+                file=f"{repo_id}/{path}",
+                remedy="Run the same command again; if it stays so, look at the data set on the hub",
+            )
         return ServerError("the hub has no such data set, or shows it to others only", file=repo_id)
     if status == 412:
         return ChangedError(
@@ -391,6 +398,20 @@ def _error(fault: BaseException, repo_id: str, token: str | None) -> QbenchError
             what, file=repo_id, value=said, remedy="Run the same command again: files that arrived are not sent again"
         )
     return ServerError("the hub refuses" + (f" ({status})" if status else ""), file=repo_id, value=said)
+
+
+def _file_asked_for(fault: BaseException) -> str | None:
+    """The file that a download was to give; None where something else was asked for, or the data set is not there."""
+    from huggingface_hub.errors import RepositoryNotFoundError
+
+    chain = list(_chain(fault))
+    if any(isinstance(one, RepositoryNotFoundError) for one in chain):
+        return None
+    for one in chain:
+        address = urllib.parse.urlsplit(str(getattr(getattr(one, "response", None), "url", "")))
+        if found := re.search(r"/resolve/[^/]+/(.+)", address.path):
+            return urllib.parse.unquote(found[1])
+    return None
 
 
 def _words(fault: BaseException) -> str:

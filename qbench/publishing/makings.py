@@ -73,10 +73,19 @@ def makings(files: Sequence[Path], params: Mapping[str, Any]) -> list[Making]:
         if (size := path.stat().st_size) > MOST:
             raise InputError(f"a file of more than {MOST:,} bytes is not attached", file=path, value=f"{size:,}")
         found[name] = _recording(path, params) if _is_sqlite(path) else _text(path, params)
-        if (key := find_key(path)) is not None:
-            # Its value is not told.
-            raise InputError(f"this file holds {key}, and is not published", file=path, remedy="Take it out")
+        refuse_keys(path)
     return list(found.values())
+
+
+def refuse_keys(path: Path) -> None:
+    """Refuse to publish a file with something secret in it.
+
+    Raises:
+        InputError: it holds a key.
+    """
+    if (key := find_key(path)) is not None:
+        # Its value is not told.
+        raise InputError(f"this file holds {key}, and is not published", file=path, remedy="Take it out")
 
 
 def replays(found: Sequence[Making], params: Mapping[str, Any], folder: str) -> list[str]:
@@ -94,7 +103,7 @@ def replays(found: Sequence[Making], params: Mapping[str, Any], folder: str) -> 
                 if _call(made) in making.answers}  # fmt: skip
     asked = {made.get("command"): _call(made) for _, made in _models(params)}
     if "rewriting" in params:
-        asked[params.get("command")] = _call(params["rewriting"])
+        asked |= {command: _call(params["rewriting"]) for command in steps(params) if _generates(command)}
     commands = []
     for command in steps(params):
         words = [here.get(word, word) for word in shlex.split(command)]
@@ -104,6 +113,10 @@ def replays(found: Sequence[Making], params: Mapping[str, Any], folder: str) -> 
             words += ["--recording", f"{folder}/{recording}", "--replay"]
         commands.append(shlex.join(words))
     return commands
+
+
+def _generates(command: str) -> bool:
+    return shlex.split(command)[:2] == ["qbench", "gen-queries"]
 
 
 def told(found: Sequence[Making], params: Mapping[str, Any], repo_id: str) -> str:

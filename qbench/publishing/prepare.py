@@ -21,7 +21,7 @@ from qbench.progress import Progress, silent
 from qbench.publishing.card import PICTURE, Config, Facts, numbers, published_card
 from qbench.publishing.contents import Contents, open_contents
 from qbench.publishing.makings import FOLDER as MADE_WITH
-from qbench.publishing.makings import makings
+from qbench.publishing.makings import makings, refuse_keys
 from qbench.publishing.picture import draw
 from qbench.publishing.views import write_views
 from qbench.publishing.withheld import changes, locate, source_documents, withheld_descriptions
@@ -99,7 +99,8 @@ def prepare(artefact: Path, output: Path, options: PublishOptions, progress: Pro
         the publication's manifest.
 
     Raises:
-        InputError: the artefact cannot be used, or its texts are not in the source that was named.
+        InputError: the artefact cannot be used, its texts are not in the source that was named, or a file that goes
+            along holds a key.
         OptionError: the licence forbids it, or is not known; or `output` holds something else.
         BusyError: another process is writing there, or uses a recording that goes along.
         MissingPackageError: the picture needs matplotlib.
@@ -108,7 +109,7 @@ def prepare(artefact: Path, output: Path, options: PublishOptions, progress: Pro
 
     manifest = read_manifest(artefact)
     mine, texts = licences(manifest, options)
-    citation = "" if options.citation is None else read_text(options.citation, "citation").strip()
+    citation = "" if options.citation is None else _citation(options.citation)
     name = artefact.resolve().name
     params: dict[str, Any] = {
         "artefact": manifest.kind,
@@ -151,6 +152,12 @@ def prepare(artefact: Path, output: Path, options: PublishOptions, progress: Pro
         write_text(draft.folder / CARD, published_card(contents, facts))
         draft.counts = numbers(configs)
     return read_manifest(output)
+
+
+def _citation(path: Path) -> str:
+    text = read_text(path, "citation").strip()
+    refuse_keys(path)
+    return text
 
 
 def licences(manifest: Manifest, options: PublishOptions) -> tuple[Licence, str | None]:

@@ -56,7 +56,7 @@ def publish(
 
     The data set is made if it is not there; then all files arrive in one commit, or none does. A call that was
     interrupted goes on when it is made again: files that arrived are not sent twice. At the end the data set is loaded
-    back and compared, file by file.
+    back and compared, file by file, whether or not something was new.
 
     Args:
         artefact: the folder.
@@ -91,15 +91,11 @@ def publish(
         remote, made = _room(hub, options.repo_id, manifest, private=private, overwrite=overwrite, tag=tag)
         with _told_if_empty(remote, options.repo_id, made):
             commit, new = _upload(hub, options.repo_id, folder, manifest, remote, progress)
-        if new or _held(remote, tag) != commit:
-            _load_back(hub, options.repo_id, commit, folder, manifest, progress)
+        # Also where nothing was new: an earlier call may have failed between its commit and this.
+        _load_back(hub, options.repo_id, commit, folder, manifest, progress)
         if tag is not None and remote.tags.get(tag) != commit:
             _tag(hub, options.repo_id, tag, commit)
     return Published(folder, manifest, files, commit, new, remote.private)
-
-
-def _held(remote: Remote, tag: str | None) -> str | None:
-    return remote.commit if tag is None else remote.tags.get(tag)
 
 
 def _tag(hub: Hub, repo_id: str, tag: str, commit: str) -> None:

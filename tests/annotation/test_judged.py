@@ -43,6 +43,28 @@ def test_one_annotator_makes_a_benchmark(bench, sheet, tmp_path):
     assert "People judged the candidates" in (tmp_path / "judged" / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("names", [False, True])
+def test_annotators_are_numbered_unless_names_are_asked_for(bench, sheet, tmp_path, names):
+    files = [
+        fill(sheet, tmp_path / "Anna-Zyx.csv"),
+        page_file(sheet, tmp_path / "by-Ben-Zyx.json", complete(sheet, {("q4", "d01"): 1}), "Benno Zyx"),
+    ]
+    with pytest.raises(InputError):
+        import_answers(bench, sheet, files, tmp_path / "judged")
+    (table,) = tmp_path.glob("judged.disagreements-*.csv")
+    filled = table.read_text(encoding="utf-8-sig").replace(",,,", ",2,,")
+    carla = tmp_path / "Carla-Zyx.csv"
+    carla.write_text(filled, encoding="utf-8")
+    made = import_answers(bench, sheet, files, tmp_path / "judged", adjudicated=carla, names=names)
+    assert list(made.counts["annotators"]) == ["Anna-Zyx", "Benno Zyx"]
+    told = open_benchmark(tmp_path / "judged").params
+    numbered = ["annotator 1", "annotator 2"]
+    assert list(told["counts"]["annotators"]) == (["Anna-Zyx", "Benno Zyx"] if names else numbered)
+    assert list(told["counts"]["agreement"]) == ["Anna-Zyx and Benno Zyx" if names else "annotator 1 and annotator 2"]
+    written = b"".join(path.read_bytes() for path in (tmp_path / "judged").iterdir())
+    assert (b"Zyx" in written) == names
+
+
 def test_the_page_and_the_table_say_the_same(bench, sheet, tmp_path):
     one = import_answers(bench, sheet, [fill(sheet, tmp_path / "a.csv")], tmp_path / "one")
     two = import_answers(bench, sheet, [page_file(sheet, tmp_path / "a.json", complete(sheet))], tmp_path / "two")

@@ -43,6 +43,12 @@ def test_the_sums_are_those_of_the_calls_that_were_answered(calls):
     assert budget.money == pytest.approx(sum(call[2] + 3 * call[3] for call in answered))
 
 
+@pytest.mark.parametrize(("text", "what"), [("0.5", "call"), ("2.5 calls", "call"), ("1e-3 tokens", "token")])
+def test_a_part_of_a_call_is_no_budget(text, what):
+    with pytest.raises(OptionError, match=f"there is no part of a {what} .*Write a whole number, or .* money"):
+        parse_limit(text)
+
+
 def test_money_needs_a_price_and_nothing_else_does():
     with pytest.raises(OptionError, match=r"no price \(found 'other'\)"):
         Budget(Limit(money=1), {"m": Price(1)}).reserve("other", 1)

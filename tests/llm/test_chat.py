@@ -51,6 +51,14 @@ def questions(things=THINGS, attempt=0):
     return [OpenAIChat.question(thing, attempt) for thing in things]
 
 
+def test_an_answer_that_is_too_large_is_that_question_s_fault(web, tmp_path):
+    web.plan.extend([None, lambda _: good({"choices": [{"message": {"content": "blah " * 1_000_000}}]})])
+    missing = {}
+    found = ask(chat(web), questions(), access(tmp_path, threads=1), unanswered=missing)
+    assert [one is None for one in found] == [False, True, False]
+    assert "more than 4,000,000 bytes, and is not read" in missing[1]
+
+
 def texts(answers):
     return [texts_of(answer, TASK)[0] for answer in answers]
 
@@ -185,8 +193,8 @@ def test_a_server_that_never_answers_is_given_up_and_the_rest_is_kept(web, tmp_p
     from dataclasses import replace
 
     web.plan.extend([None, None, *[waiting(lambda: web, 5)] * 3])
-    patient = access(tmp_path, threads=1, patience=replace(QUICK, timeout=0.1))
-    with pytest.raises(ServerError, match=r"no answer within 0.1 s; tried 3 times.*2 of 3 answers .* are kept"):
+    patient = access(tmp_path, threads=1, patience=replace(QUICK, timeout=0.5))
+    with pytest.raises(ServerError, match=r"no answer within 0.5 s; tried 3 times.*2 of 3 answers .* are kept"):
         ask(chat(web), questions(), patient)
     assert len(ask(chat(web), questions(), access(tmp_path))) == 3
     assert len(web.seen) == 2 + 3 + 1

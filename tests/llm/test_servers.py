@@ -6,18 +6,21 @@ import builtins
 import json
 import logging
 import socket
+import time
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from qbench.errors import MissingPackageError, OptionError, ServerError
+from qbench.llm import cohere_server, openai_servers
 from qbench.llm.budget import Budget
 from qbench.llm.client import Patience, ask
 from qbench.llm.cohere_server import URL as COHERE
 from qbench.llm.cohere_server import CohereEmbeddings
 from qbench.llm.openai_servers import URL as OPENAI
 from qbench.llm.openai_servers import OpenAIEmbeddings
+from qbench.llm.replies import largest_answer
 from tests.api_server import KEY, QUICK, ApiServer, access, embed, failing, good, saying, waiting
 
 TEXTS = ["a fox", "the dog", "12 kg"]
@@ -171,6 +174,59 @@ def test_a_server_that_never_answers(web, provider, tmp_path):
     with pytest.raises(ServerError, match=r"no answer within 0\.1 s; tried 3 times"):
         ask(provider(web), TEXTS, access(tmp_path, patience=replace(QUICK, timeout=0.1), budget=budget))
     assert budget.calls == 3  # it may have done the work
+
+
+def dripping(web, before_headers):
+    """Headers or body a byte at a time, each of which comes in time."""
+
+    def drip(exchange):
+        if before_headers:
+            exchange.wfile.write(b"HTTP/1.1 200 OK\r\nX-Long: ")
+        else:
+            exchange.send_response(200)
+            exchange.send_header("Content-Length", "1000000")
+            exchange.end_headers()
+        while not web.closing.wait(0.05):
+            exchange.wfile.write(b" ")
+            exchange.wfile.flush()
+
+    return lambda payload: drip
+
+
+@pytest.mark.parametrize("before_headers", [True, False])
+def test_a_server_that_says_a_byte_now_and_then(web, provider, tmp_path, before_headers):
+    web.plan.extend([dripping(web, before_headers)] * 9)
+    start = time.monotonic()
+    with pytest.raises(ServerError, match=r"no answer within 0\.3 s; tried 3 times"):
+        ask(provider(web), TEXTS, access(tmp_path, patience=replace(QUICK, timeout=0.3)))
+    assert time.monotonic() - start < 5
+    assert len(web.seen) == 3
+
+
+@pytest.mark.parametrize("status", [200, 500])
+def test_an_answer_that_is_too_large_is_not_read(web, provider, tmp_path, monkeypatch, status):
+    for module in (openai_servers, cohere_server):
+        monkeypatch.setattr(module, "largest_answer", lambda vectors: 1000)
+    web.plan.extend([lambda _: (status, {}, b" " * 5_000_000)] * 9)
+    budget = Budget()
+    says = "more than 1,000 bytes, and is not read" if status == 200 else "HTTP 500|more than 1,000 bytes"
+    with pytest.raises(ServerError, match=says):
+        ask(provider(web), TEXTS, access(tmp_path, budget=budget))
+    assert budget.calls == (status == 200 or len(web.seen) == 1)
+
+
+def test_the_largest_vectors_are_read(web, provider, tmp_path):
+    web.embed, web.base64 = (lambda texts: embed(texts, 8192)), False
+    assert ask(provider(web), TEXTS, access(tmp_path))[0].shape == (8192,)
+    assert largest_answer(1) > 8192 * 22
+
+
+def test_a_redirect_is_told_and_not_followed(web, provider, tmp_path):
+    with ApiServer() as other:
+        web.plan.append(lambda _: (307, {"Location": f"{other.address}/v2/{KEY}"}, b""))
+        with pytest.raises(ServerError, match=r"HTTP 307: it redirects to 'http.*/v2/\[key\]'.*as base_url"):
+            ask(provider(web), TEXTS, access(tmp_path))
+        assert not other.seen
 
 
 def test_a_server_that_is_not_there(provider, tmp_path):

@@ -3,7 +3,7 @@
 import pytest
 
 from qbench.benchmark.disk import open_benchmark
-from qbench.errors import MissingPackageError, OptionError
+from qbench.errors import InputError, MissingPackageError, OptionError
 from qbench.publishing import views
 from qbench.publishing.picture import MOST_BARS, Panel, draw
 from qbench.publishing.prepare import PublishOptions
@@ -82,6 +82,16 @@ def test_bars():
     assert len(bars) == MOST_BARS + 1
     ordered = Panel("t", {"10-100": 1, "1-10": 5, "0": 0}, ordered=True).bars()
     assert ordered == [("10-100", 1), ("1-10", 5)]
+
+
+@pytest.mark.parametrize("text", ["see sk-test-0123456789-not-a-real-key", "token: my-own-secret"])
+def test_a_citation_with_a_key_is_refused(bench, tmp_path, monkeypatch, text):
+    monkeypatch.setenv("SOME_TOKEN", "my-own-secret")
+    (tmp_path / "cite.md").write_text(text)
+    options = PublishOptions("me/t", picture=False, citation=tmp_path / "cite.md")
+    with pytest.raises(InputError, match=r"cite.md: this file holds (SOME_TOKEN|a key), and is not published"):
+        publish(bench, tmp_path / "out", options, dry_run=True)
+    assert not (tmp_path / "out").exists()
 
 
 def test_citation_of_ones_own(bench, tmp_path):

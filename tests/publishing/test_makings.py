@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from qbench.annotation.judged import import_answers
+from qbench.annotation.sheet import SheetOptions, export_sheet
 from qbench.benchmark.disk import open_benchmark, write_benchmark
+from qbench.benchmark.relax import relax_benchmark
 from qbench.cli import expand_concepts, gen_queries
 from qbench.errors import BusyError, InputError, OptionError
 from qbench.llm.recording import Recording
@@ -20,6 +23,7 @@ from qbench.publishing.prepare import PublishOptions
 from qbench.publishing.publish import publish
 from qbench.publishing.pull import pull
 from qbench.store import read_manifest
+from tests.annotation.conftest import page_file
 from tests.api_server import KEY, ApiServer
 from tests.factories import tiny_benchmark
 from tests.generation.conftest import sentences, write_index
@@ -103,6 +107,30 @@ def test_they_come_back_and_the_card_s_commands_make_the_same_benchmark(made, tm
     assert open_benchmark(tmp_path / "BENCH").digest == open_benchmark(made / "bench").digest
     same, again = files(made / "bench"), files(tmp_path / "BENCH")
     assert {name for name in same if same[name] != again[name]} <= {"README.md", "manifest.json"}  # a name for people
+
+
+def judged(bench, output):
+    """The same benchmark, judged by somebody."""
+    sheet = export_sheet(open_benchmark(bench), output.with_name(f"{output.name}-sheet"), SheetOptions(scale="binary"))
+    answers = [(item.query_id, item.doc_id, 1) for item in sheet.items]
+    path = page_file(sheet, output.with_name("la.json"), answers)
+    return import_answers(open_benchmark(bench), sheet, [path], output).benchmark
+
+
+def test_a_judged_and_relaxed_benchmark_knows_what_it_was_made_with(made, tmp_path):
+    write_benchmark(relax_benchmark(judged(made / "bench", tmp_path / "judged")), tmp_path / "relaxed")
+    write_benchmark(relax_benchmark(open_benchmark(made / "bench")), tmp_path / "loose")
+    judged(tmp_path / "loose", tmp_path / "of-loose")
+    before = read_manifest(made / "bench").params
+    for name, last in (("relaxed", ["annotate", "benchmark"]), ("of-loose", ["benchmark", "annotate"])):
+        publish(tmp_path / name, tmp_path / f"{name}-out", options(made, *ATTACHED), dry_run=True)
+        assert read_manifest(tmp_path / name).params["corpus"] == before["corpus"]
+        card = (tmp_path / f"{name}-out" / "README.md").read_text()
+        told = card.partition("INDEX is the index with the digest")[2].partition("\n## ")[0]
+        lines = [line.split() for line in told.splitlines() if line.startswith("    qbench")]
+        assert [line[1] for line in lines] == ["pull", "expand-concepts", "gen-queries", *last]
+        assert ["--replay" in line for line in lines] == [False, True, True, False, False]
+        assert "written by the model m" in card
 
 
 def test_the_card_says_how_names_were_made_whatever_goes_along(made, tmp_path):

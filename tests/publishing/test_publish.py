@@ -2,6 +2,7 @@
 
 import dataclasses
 import threading
+import urllib.parse
 
 import pytest
 
@@ -296,6 +297,21 @@ def test_what_comes_back_is_compared(bench, tmp_path, server, hub, monkeypatch):
     monkeypatch.setattr(module, "_upload", spoil)
     with pytest.raises(ServerError, match=r"me/tiny/qbench/qrels.parquet: the hub gives back another file"):
         publish(bench, tmp_path / "out", PLAIN, hub=hub)
+
+
+def test_a_file_that_does_not_come_back_is_named_and_asked_for_again(bench, tmp_path, server, hub):
+    """After the commit nothing is new, and equality is only claimed of what was loaded back."""
+    path = "/resolve/[^/]+/qbench/qrels.parquet"
+    for _ in range(2):
+        server.faults.extend([fail(404, path=path)] * 9)
+        with pytest.raises(ServerError, match=r"me/tiny/qbench/qrels.parquet: the hub does not give this file \(404\)"):
+            publish(bench, tmp_path / "out", PLAIN, hub=hub)
+        server.faults.clear()
+    server.seen.clear()
+    done = publish(bench, tmp_path / "out", PLAIN, hub=hub)
+    assert not done.new
+    fetched = {urllib.parse.unquote(at.partition("/resolve/")[2].partition("/")[2]) for _, at in server.seen}
+    assert done.files.keys() <= fetched
 
 
 def test_a_tag_that_somebody_else_makes_meanwhile(bench, tmp_path, server, hub):

@@ -6,6 +6,8 @@ import json
 import polars as pl
 import pytest
 
+from qbench.annotation.judged import import_answers
+from qbench.annotation.sheet import SheetOptions, export_sheet
 from qbench.benchmark.disk import open_benchmark, write_benchmark
 from qbench.corpora.types import Document
 from qbench.errors import InputError, OptionError
@@ -20,6 +22,7 @@ from qbench.publishing.prepare import PublishOptions
 from qbench.publishing.publish import publish
 from qbench.publishing.pull import pull
 from qbench.quantities.extractors import ExtractorOptions
+from tests.annotation.conftest import page_file
 from tests.factories import tiny_benchmark
 
 SECRET = "Zyxwv"
@@ -52,6 +55,21 @@ def files(folder):
 
 def without(source):
     return PublishOptions("me/x", licence="cc0-1.0", source=source, picture=False)
+
+
+def test_a_judged_benchmark_comes_back_too(made, tmp_path):
+    """It knows how the corpus was read, and whose it is."""
+    bench = open_benchmark(made / "bench")
+    sheet = export_sheet(bench, tmp_path / "sheet", SheetOptions(scale="binary"))
+    answers = [(item.query_id, item.doc_id, 1) for item in sheet.items]
+    path = page_file(sheet, tmp_path / "la.json", answers)
+    import_answers(bench, sheet, [path], tmp_path / "judged")
+    publish(tmp_path / "judged", tmp_path / "out", without(made / "corpus.jsonl"), dry_run=True)
+    card = (tmp_path / "out" / "README.md").read_text()
+    assert "content digest" in card
+    assert "qbench gen-queries INDEX" in card
+    pull(tmp_path / "out", tmp_path / "back", source=made / "corpus.jsonl")
+    assert files(tmp_path / "back") == files(tmp_path / "judged")
 
 
 def texts_of(folder):
