@@ -16,7 +16,8 @@ from qbench.store import read_text
 
 if TYPE_CHECKING:
     from qbench.benchmark.disk import Benchmark
-    from qbench.benchmark.types import Condition, Query
+    from qbench.benchmark.types import Query
+    from qbench.quantities.types import Condition
 
 DATA = Path(__file__).parent / "data"
 

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from qbench.benchmark.disk import Benchmark
-    from qbench.benchmark.types import Condition, Query, Schema, Split
+    from qbench.benchmark.types import Query, Schema, Split
+    from qbench.quantities.types import Condition
 
 KIND = "sheet"
 ITEMS = "items.parquet"
