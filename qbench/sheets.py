@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn
@@ -75,7 +76,7 @@ def read_sheet(
             number of cells than the header, or a quoted cell has no end.
     """
     text = _decoded(path)
-    lines = text.splitlines(keepends=True)
+    lines = list(io.StringIO(text, newline=""))
     first = 0
     if lines and lines[0].lower().startswith("sep="):
         first = 1  # a line by which Excel learns the separator
@@ -85,20 +86,40 @@ def read_sheet(
     separator = _separator(head, columns)
     if separator is None:
         raise InputError(f"a sheet has the columns {', '.join(columns)}", file=path, line=first + 1, value=head)
-    reader = csv.reader(io.StringIO("".join(lines[first:]), newline=""), delimiter=separator, strict=True)
-    names = [name.strip() for name in next(reader)]
-    try:
-        for cells in reader:
-            if not any(cell.strip() for cell in cells):
-                continue
-            if len(cells) < len(names) or any(cells[len(names) :]):
-                message = f"the row has {len(cells)} cells, and the header {len(names)}"
-                bad(InputError(message, file=path, line=first + reader.line_num, remedy="Is the file cut?"))
-                continue
-            yield first + reader.line_num, dict(zip(names, cells, strict=False))
-    except csv.Error as fault:
-        message = f"not a readable CSV file: {fault}"
-        bad(InputError(message, file=path, line=first + reader.line_num, remedy="Is the file cut?"))
+    rows = _rows(lines, first, separator)
+    _, names, fault = next(rows)
+    if names is None:
+        raise InputError(f"not a readable CSV file: {fault}", file=path, line=first + 1)
+    names = [name.strip() for name in names]
+    for line, cells, fault in rows:
+        if cells is None:
+            message = f"not a readable CSV file: {fault}"
+            remedy = "Is a quotation mark too many, or the file cut?"
+            bad(InputError(message, file=path, line=line, remedy=remedy))
+        elif len(cells) < len(names) or any(cells[len(names) :]):
+            message = f"the row has {len(cells)} cells, and the header {len(names)}"
+            bad(InputError(message, file=path, line=line, remedy="Is the file cut?"))
+        else:
+            yield line, dict(zip(names, cells, strict=False))
+
+
+def _rows(lines: Sequence[str], at: int, separator: str) -> Iterator[tuple[int, list[str] | None, str]]:
+    """The number of the last line of each row that is not empty, its cells, and ""; or a line, None, and what is wrong.
+
+    A quotation mark too many takes one line with it: reading goes on at the next, and not where the next mark is.
+    """
+    while at < len(lines):
+        begun = at
+        reader = csv.reader(itertools.islice(lines, at, None), delimiter=separator, strict=True)
+        try:
+            for cells in reader:
+                at = begun + reader.line_num
+                if any(cell.strip() for cell in cells):
+                    yield at, cells, ""
+            return
+        except csv.Error as fault:
+            at += 1
+            yield at, None, str(fault)
 
 
 def windows(text: str) -> str:

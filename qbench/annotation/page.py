@@ -17,6 +17,7 @@ from qbench.store import read_text
 if TYPE_CHECKING:
     from qbench.benchmark.disk import Benchmark
     from qbench.benchmark.types import Query
+    from qbench.quantities.types import Condition
 
 DATA = Path(__file__).parent / "data"
 
@@ -37,6 +38,40 @@ def read_guideline(path: Path | None) -> str:
     return read_text(DATA / "guideline.md" if path is None else path, "guideline")
 
 
+def with_tolerance(guideline: str, tolerance: float, highest: int) -> str:
+    """A guideline that says which tolerance the sheet has; as it is where there is none, or where it says it already.
+
+    Args:
+        guideline: as `read_guideline` gives it.
+        tolerance: a share of the value of an "=".
+        highest: the highest grade: what is near has grade 1, as in `qbench benchmark relax`.
+    """
+    if not tolerance:
+        return guideline
+    grade = f"1, {_GRADES[highest][1]}" + ("; the value itself is 2" if highest > 1 else ", as the value itself is")
+    told = (
+        "# The tolerance of this sheet\n\n"
+        f'- "=" has a tolerance of {100 * tolerance:.6g} %: a value that is off by no more than this is near. '
+        f"Near is {grade}.\n"
+        "- What is near is written beside the condition of each query. All other conditions are meant as written.\n"
+    )
+    return guideline if told in guideline else f"{told}\n{guideline}"
+
+
+def conditions(query: Query, near: Sequence[Condition] = ()) -> list[str]:
+    """A query's conditions as a person would write them, each with what is near it.
+
+    Args:
+        query: any.
+        near: its conditions, "=" made the range of the tolerance; () where there is none.
+    """
+    told = [describe(one) for one in query.conditions]
+    return [
+        said if wide == one else f"{said} (near: {wide.value:.6g} to {wide.high:.6g})"
+        for said, one, wide in zip(told, query.conditions, near or query.conditions, strict=True)
+    ]
+
+
 def page(
     benchmark: Benchmark,
     queries: Mapping[str, Query],
@@ -47,6 +82,7 @@ def page(
     name: str,
     highest: int,
     said: Mapping[tuple[str, str], Sequence[str]] | None = None,
+    near: Mapping[str, Sequence[Condition]] | None = None,
 ) -> str:
     """The HTML of a sheet.
 
@@ -59,6 +95,7 @@ def page(
         name: of this page; saved answers are named by it.
         highest: the highest grade.
         said: (query, document) -> what others said, for those who settle disagreements.
+        near: query -> its conditions as the tolerance widens them, where there is one.
     """
     told = texts(benchmark, items)
     mentions = _mentions(benchmark, told)
@@ -67,7 +104,12 @@ def page(
         query = queries[item.query_id]
         group = groups.setdefault(
             item.query_id,
-            {"id": item.query_id, "text": query.text, "asks": [describe(one) for one in query.conditions], "items": []},
+            {
+                "id": item.query_id,
+                "text": query.text,
+                "asks": conditions(query, (near or {}).get(item.query_id, ())),
+                "items": [],
+            },
         )
         title, text = told[item.doc_id]
         units = {condition.base_unit: condition.unit for condition in query.conditions}

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from qbench.annotation.candidates import Item, choose, gather, look_up, pooled, texts, with_conditions
-from qbench.annotation.page import page, read_guideline
-from qbench.benchmark.card import describe
+from qbench.annotation.page import conditions, page, read_guideline, with_tolerance
 from qbench.benchmark.disk import benchmark_key
 from qbench.benchmark.relax import Tolerances, unit_families, widened
 from qbench.benchmark.tables import read_parquet
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
     from qbench.benchmark.disk import Benchmark
     from qbench.benchmark.types import Query, Schema, Split
+    from qbench.quantities.types import Condition
 
 KIND = "sheet"
 ITEMS = "items.parquet"
@@ -57,7 +57,7 @@ class SheetOptions:
         queries: ids of the queries wanted; all of the part where there is none.
         depth: how far into each run to look.
         most: looked-up documents per query at most.
-        tolerance: also look up what is within this share of the value of an "=".
+        tolerance: also look up what is within this share of the value of an "="; annotators are told.
         scale: the grades: "binary" 0 and 1, "graded" 0, 1 and 2.
         annotators: among how many people the queries are shared out.
         shared: queries that all of them get, to measure how far they agree.
@@ -158,7 +158,7 @@ def export_sheet(
     if benchmark.quantities is None and not runs:
         remedy = "Give runs, or import it with --quantities ours"
         raise OptionError("this benchmark has no quantities to look up, and no run is given", remedy=remedy)
-    told = read_guideline(guideline)
+    told = with_tolerance(read_guideline(guideline), options.tolerance, HIGHEST[options.scale])
     key = digest(
         {
             "benchmark": benchmark_key(benchmark),
@@ -175,7 +175,9 @@ def export_sheet(
     refuse_foreign(output, KIND, overwrite=overwrite or _is(output, key))
     queries = choose(benchmark, options.split, options.number, options.queries, options.seed)
     queries = with_conditions(benchmark, queries)
-    items, left = _items(benchmark, queries, runs, expansions, options, progress)
+    tolerances, families = Tolerances(options.tolerance), unit_families(benchmark)
+    near = {query.query_id: widened(query, tolerances, families) for query in queries}
+    items, left = _items(benchmark, queries, near, runs, expansions, options, progress)
     if not items:
         raise InputError("no query has a candidate", value=benchmark.name, remedy="Give runs, or expansions")
     params = {
@@ -191,8 +193,8 @@ def export_sheet(
         for part in range(1, options.annotators + 1):
             mine = [item for item in items if item.part in (0, part)]
             name = "sheet" if options.annotators == 1 else f"sheet-{part}"
-            write_csv(benchmark, by_id, mine, draft.folder / f"{name}.csv")
-            text = page(benchmark, by_id, mine, told, key=key, name=name, highest=HIGHEST[options.scale])
+            write_csv(benchmark, by_id, mine, draft.folder / f"{name}.csv", near=near)
+            text = page(benchmark, by_id, mine, told, key=key, name=name, highest=HIGHEST[options.scale], near=near)
             write_text(draft.folder / f"{name}.html", text)
             progress(part, options.annotators, "sheets")
         draft.counts = _counts(queries, items, left, options.annotators)
@@ -232,6 +234,8 @@ def write_csv(
     items: Sequence[Item],
     path: Path,
     extra: Mapping[str, Sequence[str]] | None = None,
+    *,
+    near: Mapping[str, Sequence[Condition]] | None = None,
 ) -> None:
     """Write items as a sheet with empty grades.
 
@@ -241,6 +245,7 @@ def write_csv(
         items: in order.
         path: where to.
         extra: further columns, a cell for each item.
+        near: query -> its conditions as the tolerance widens them, where there is one.
     """
     told = texts(benchmark, items)
     extra = extra or {}
@@ -248,26 +253,21 @@ def write_csv(
     for number, item in enumerate(items):
         asked = queries[item.query_id]
         title, text = told[item.doc_id]
-        cells = [item.query_id, one_line(asked.text), conditions(asked), item.doc_id, one_line(title), one_line(text)]
+        wanted = "; ".join(conditions(asked, (near or {}).get(item.query_id, ())))
+        cells = [item.query_id, one_line(asked.text), wanted, item.doc_id, one_line(title), one_line(text)]
         rows.append([*cells, "", "", *(cells[number] for cells in extra.values())])
     write_sheet(path, [*COLUMNS, *extra], rows)
-
-
-def conditions(query: Query) -> str:
-    """A query's conditions as a person would write them."""
-    return "; ".join(map(describe, query.conditions))
 
 
 def _items(
     benchmark: Benchmark,
     queries: Sequence[Query],
+    wanted: Mapping[str, tuple[Condition, ...]],
     runs: Mapping[str, pl.DataFrame],
     expansions: Expansions,
     options: SheetOptions,
     progress: Progress,
 ) -> tuple[list[Item], int]:
-    tolerances, families = Tolerances(options.tolerance), unit_families(benchmark)
-    wanted = {query.query_id: widened(query, tolerances, families) for query in queries}
     found, left = look_up(benchmark, wanted, expansions.lookup, options.most, options.seed, progress)
     pool = pooled(runs, benchmark, options.depth)
     items = gather(queries, found, pool, annotators=options.annotators, shared=options.shared, seed=options.seed)

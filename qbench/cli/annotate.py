@@ -179,6 +179,8 @@ def _report(made: Judged, output: Path) -> None:
     grades = made.benchmark.qrels["grade"].value_counts(sort=False).sort("grade").iter_rows()
     shown = ", ".join(f"{count:,} of grade {grade}" for grade, count in grades)
     out().print(f"{output}: {len(made.benchmark.queries):,} queries, {shown}", markup=False)
+    if missing := made.counts["items_without_a_judgment"]:
+        note(f"{missing:,} of {made.counts['items']:,} items have no judgment, and count as not relevant")
     for name, done in made.counts["annotators"].items():
         if missing := done.get("rows_missing"):
             note(f"{name}: {missing:,} items of the sheet have no row in this file; is it cut?")

@@ -309,14 +309,15 @@ def _print_findings(findings: list[Finding]) -> None:
 
 
 def print_counts(counts: dict[str, Any], indent: str = "") -> None:
-    """Print nested counts, a line each."""
+    """Print nested counts, a line each; a heading only where something stands below it."""
     from qbench.benchmark.card import printable
 
     for name, value in counts.items():
         label = printable(str(name)).replace("_", " ")
         if isinstance(value, dict):
-            out().print(f"{indent}{label}", markup=False)
-            print_counts(value, indent + "  ")
+            if value:
+                out().print(f"{indent}{label}", markup=False)
+                print_counts(value, indent + "  ")
         elif value is not None:
             shown = f"{value:,}" if isinstance(value, int) else printable(str(value))
             out().print(f"{indent}{label}: {shown}", markup=False)

@@ -213,6 +213,21 @@ def test_rows_that_cannot_be_used(bench, sheet, tmp_path, change, message, reaso
     assert "a.csv" in made.examples[0]
 
 
+@pytest.mark.parametrize("mark", ['"', '"oops', '"oops" he said', 'he said "oops'])
+@pytest.mark.parametrize("at", [1, 4, 9])
+def test_a_stray_quotation_mark_takes_one_row_with_it(bench, sheet, tmp_path, mark, at):
+    path = spoil(sheet, tmp_path / "a.csv", lambda lines: [*lines[:at], lines[at] + mark, *lines[at + 1 :]])
+    whole = fill(sheet, tmp_path / "whole.csv")
+    if mark.startswith('"'):
+        with pytest.raises(InputError, match=rf"a\.csv:{at + 1}: not a readable CSV file: .*quotation mark too many"):
+            import_answers(bench, sheet, [path], tmp_path / "judged")
+    made = import_answers(bench, sheet, [whole, path], tmp_path / "judged", on_error="skip")
+    lost = int(mark.startswith('"'))
+    assert made.counts.get("left out", {}) == ({"not a whole row": 1} if lost else {})
+    assert made.counts["annotators"]["a"]["judged"] == 9 - lost
+    assert made.counts["annotators"]["a"].get("rows_missing", 0) == lost
+
+
 def test_the_same_answer_twice_is_one(bench, sheet, tmp_path):
     path = spoil(sheet, tmp_path / "a.csv", lambda lines: [*lines, lines[1]])
     made = import_answers(bench, sheet, [path], tmp_path / "judged")

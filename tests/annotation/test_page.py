@@ -122,18 +122,109 @@ def test_by_hand_and_with_a_name(page, tmp_path):
     assert [(row["grade"], row["comment"]) for row in data["answers"]] == [("?", "2 & <b>")]
 
 
-def test_unsaved_work_is_there_again_after_a_reload(page):
-    press(page, "21")
-    page.fill("#annotator", "Anna")
+def reload(page):
     for _ in range(20):
         # Chromium passes what a page keeps to the next one a moment later; a person takes longer to reload.
         page.reload()
-        if done(page) != "0 of 9 judged":
-            break
+        if page.is_visible("#found"):
+            return
+    raise AssertionError("the page found nothing")
+
+
+def test_unsaved_work_is_there_again_after_a_reload(page):
+    press(page, "21")
+    page.fill("#annotator", "Anna")
+    reload(page)
+    assert "holds the work of Anna on this sheet: 2 of 9 judged." in page.inner_text("#found")
+    assert "Not all of it is saved to a file." in page.inner_text("#found")
+    press(page, "0")
+    assert done(page) == "2 of 9 judged", "nothing is judged before it is known whose work it is"
+    press(page, ["Enter"])
+    assert not page.is_visible("#found")
     assert done(page) == "2 of 9 judged"
     assert page.input_value("#annotator") == "Anna"
     assert "not yet saved to a file" in page.inner_text("#status")
     assert page.locator(".item.now").get_attribute("data-tone") == "", "it goes on at the first that is not judged"
+
+
+def test_another_annotator_starts_afresh_and_the_first_ones_work_can_be_saved(page, tmp_path):
+    press(page, "21")
+    page.fill("#annotator", "Anna")
+    page.fill(".item.now .comment", "hard")
+    reload(page)
+    page.evaluate(NO_PICKER)
+    with page.expect_download() as download:
+        page.click("#save-found")
+    download.value.save_as(tmp_path / "anna.json")
+    told(page, "#found", "It was saved to a file.")
+    page.once("dialog", lambda dialog: dialog.dismiss())
+    page.click("#afresh")
+    assert done(page) == "2 of 9 judged"
+    asked = []
+    page.once("dialog", lambda dialog: (asked.append(dialog.message), dialog.accept()))
+    page.click("#afresh")
+    assert asked == ["Remove the work of Anna (2 of 9 judged, 1 comment) from this browser? It was saved to a file."]
+    assert not page.is_visible("#found")
+    assert done(page) == "0 of 9 judged"
+    assert page.input_value("#annotator") == ""
+    assert set(tones(page)) == {""}
+    asked.clear()
+    page.fill("#annotator", "Ben")
+    page.locator("h1").click()
+    press(page, "0")
+    page.once("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
+    page.set_input_files("#file", tmp_path / "anna.json")
+    page.wait_for_timeout(200)
+    assert asked == ["anna.json is the work of Anna, and what is here is the work of Ben. Put them together?"]
+    assert done(page) == "1 of 9 judged"
+
+
+def test_an_older_file_takes_no_later_comment_away(page, tmp_path):
+    press(page, "21")
+    saved_by(page, tmp_path / "old.json")
+    press(page, ["1"])
+    page.fill("#list .item.now .comment", "a later one")
+    comments = ".comment"
+    kept = page.eval_on_selector_all(comments, "nodes => nodes.map((node) => node.value)")
+    page.locator("h1").click()
+    page.set_input_files("#file", tmp_path / "old.json")  # no dialog: nothing in it is against what is here
+    told(page, "#status", "2 answers read")
+    assert page.eval_on_selector_all(comments, "nodes => nodes.map((node) => node.value)") == kept
+    assert done(page) == "3 of 9 judged"
+
+
+@pytest.mark.parametrize(("take", "comment"), [(True, "first"), (False, "second")])
+def test_comments_and_grades_that_differ_are_asked_about(page, tmp_path, take, comment):
+    page.fill(".item:nth-child(1) .comment", "first")
+    page.locator("h1").click()
+    press(page, "2")
+    saved_by(page, tmp_path / "old.json")
+    page.fill(".item:nth-child(1) .comment", "second")
+    asked = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.message), dialog.accept() if take else dialog.dismiss()))
+    page.set_input_files("#file", tmp_path / "old.json")
+    told(page, "#status", "1 answer read")
+    assert asked == [
+        "What is here differs from old.json in 1 comment. Take what the file has? (Cancel keeps what is here.)"
+    ]
+    assert page.input_value(".item:nth-child(1) .comment") == comment
+    page.click(".item:nth-child(1) [data-grade='0']")
+    page.set_input_files("#file", tmp_path / "old.json")
+    told(page, "#status", "1 answer read")
+    assert ("in 1 grade." if take else "in 1 grade and 1 comment.") in asked[1]
+    assert tones(page)[0] == ("yes" if take else "no")
+
+
+def test_a_key_pressed_again_keeps_the_grade(page):
+    press(page, "022222222")
+    assert done(page) == "9 of 9 judged"
+    grade = ".item.now [aria-pressed='true']"
+    before = page.get_attribute(grade, "data-grade")
+    press(page, [before, before, before])
+    assert page.get_attribute(grade, "data-grade") == before
+    assert done(page) == "9 of 9 judged"
+    press(page, ["Backspace"])
+    assert done(page) == "8 of 9 judged"
 
 
 def test_two_windows_show_the_same(page, sheet):
@@ -213,14 +304,78 @@ def test_it_writes_to_a_file_where_the_browser_can(page):
     assert counts == [1, 2]
 
 
-def test_a_file_that_cannot_be_written_is_told(page):
-    page.evaluate("() => { window.showSaveFilePicker = async () => { throw new Error('disk full'); }; }")
+def test_a_file_that_cannot_be_written_is_told_and_another_is_asked_for(page):
+    page.evaluate(PICKER)
+    page.evaluate(
+        """() => {
+          const pick = window.showSaveFilePicker;
+          window.full = true;
+          window.showSaveFilePicker = async (options) => {
+            if (!window.full) return pick(options);
+            return { createWritable: async () => { throw new Error("disk full"); } };
+          };
+        }"""
+    )
     press(page, "2s")
     page.wait_for_selector("#status.warn")
     assert page.inner_text("#status") == "Not saved: disk full"
+    page.evaluate("() => { window.full = false; }")
+    press(page, "s")
+    told(page, "#status", "Saved.")
     page.evaluate("() => { window.showSaveFilePicker = async () => { throw new DOMException('', 'AbortError'); }; }")
-    press(page, "s0")
+    press(page, "0s")
+    told(page, "#status", "Saved.")  # the file that was chosen before is still the one
+
+
+def test_a_cancelled_save_leaves_all_as_it_is(page):
+    page.evaluate("() => { window.showSaveFilePicker = async () => { throw new DOMException('', 'AbortError'); }; }")
+    press(page, "2s0")
     assert "not yet saved" in page.inner_text("#status")
+
+
+def test_where_no_file_may_be_asked_for_it_downloads(page, tmp_path):
+    page.evaluate(
+        "() => { window.showSaveFilePicker = async () => { throw new DOMException('no gesture', 'SecurityError'); }; }"
+    )
+    press(page, "2")
+    with page.expect_download() as download:
+        press(page, "s")
+    download.value.save_as(tmp_path / "a.json")
+    assert len(json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))["answers"]) == 1
+    told(page, "#status", "Saved among the downloads, as sheet-answers.json.")
+
+
+def test_a_chosen_file_that_is_gone_is_chosen_again(page):
+    page.evaluate(
+        """() => {
+          window.written = [];
+          window.picked = 0;
+          window.gone = false;
+          window.showSaveFilePicker = async () => {
+            const number = window.picked += 1;
+            return { name: "a.json", createWritable: async () => {
+              if (window.gone && number === 1) throw new DOMException("", "NotFoundError");
+              return { write: async (text) => window.written.push([number, text]), close: async () => {} };
+            } };
+          };
+        }"""
+    )
+    press(page, "2s")
+    told(page, "#status", "Saved.")
+    page.evaluate("() => { window.gone = true; }")
+    press(page, "1s")
+    told(page, "#status", "Saved.")
+    press(page, "0s")
+    told(page, "#status", "Saved.")
+    assert [number for number, _ in page.evaluate("window.written")] == [1, 2, 2]
+    page.evaluate(
+        """() => {
+          window.showSaveFilePicker = async () => { throw new DOMException("", "AbortError"); };
+          target = { name: "b.json", createWritable: async () => { throw new DOMException("", "NotFoundError"); } };
+        }"""
+    )
+    press(page, "?s")
+    told(page, "#status", "Not saved: b.json can no longer be written, and no other file was chosen.")
 
 
 def test_a_browser_that_keeps_nothing_says_so(page):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -60,6 +61,36 @@ def test_synonyms_and_tolerance_widen_the_look_up(bench, tmp_path):
     assert {doc for _, doc in sources(wide)} == {"d02", "d04", "d08"}
     far = SheetOptions(queries=("q2",), tolerance=0.9)
     assert {doc for _, doc in sources(export_sheet(bench, tmp_path / "b", far))} == {"d02", "d04"}
+
+
+def test_annotators_are_told_of_a_tolerance(bench, tmp_path):
+    def page_of(sheet):
+        text = (sheet.folder / "sheet.html").read_text(encoding="utf-8")
+        return json.loads(re.search(r'<script[^>]*id="data"[^>]*>(.*?)</script>', text, re.S)[1])
+
+    options = SheetOptions(split="train", tolerance=0.05)
+    made = export_sheet(bench, tmp_path / "a", options)
+    told = (made.folder / "guideline.md").read_text(encoding="utf-8")
+    assert '"=" has a tolerance of 5 %' in told
+    assert "Near is 1, partly; the value itself is 2." in told
+    (asked,) = {row["condition"] for row in rows_of(made.folder / "sheet.csv") if row["query_id"] == "q2"}
+    data = page_of(made)
+    assert data["guideline"][0] == ["h", "The tolerance of this sheet"]
+    assert "a tolerance of 5 %" in data["guideline"][1][1]
+    (shown,) = [one["asks"] for one in data["queries"] if one["id"] == "q2"]
+    assert shown == [asked]
+    assert re.fullmatch(r".* = 800 dollar \(near: 760 to 840\)", asked), asked
+    (other,) = {row["condition"] for row in rows_of(made.folder / "sheet.csv") if row["query_id"] == "q1"}
+    assert "near" not in other, "a bound has no tolerance"
+    binary = export_sheet(
+        bench, tmp_path / "b", replace(options, scale="binary"), guideline=made.folder / "guideline.md"
+    )
+    told = (binary.folder / "guideline.md").read_text(encoding="utf-8")
+    assert "Near is 1, relevant, as the value itself is." in told
+    again = export_sheet(bench, tmp_path / "c", options, guideline=made.folder / "guideline.md")
+    assert (again.folder / "guideline.md").read_bytes() == (made.folder / "guideline.md").read_bytes()
+    plain = export_sheet(bench, tmp_path / "d", replace(options, tolerance=0.0))
+    assert "tolerance of this sheet" not in (plain.folder / "guideline.md").read_text(encoding="utf-8")
 
 
 def test_what_a_mention_leaves_open_is_a_candidate(bench, tmp_path):

@@ -73,6 +73,22 @@ def test_bad_answers_are_skipped_and_told(here):
     assert "anna.csv:" in result.stderr
 
 
+def test_a_cut_sheet_of_one_annotator_says_how_much_is_missing(here):
+    from qbench.annotation.sheet import open_sheet
+
+    call(app, "export", "bench", "-o", "sheet", "--split", "train")
+    path = fill(open_sheet(here / "sheet"), here / "anna.csv", {("q1", "d01"): 2, ("q2", "d04"): 2})
+    lines = path.read_text(encoding="utf-8").splitlines()[:-1]  # the last one is empty cells
+    path.write_text("\n".join(lines[:-1]) + "\n", encoding="utf-8")
+    result = call(app, "import", "bench", "sheet", path, "-o", "judged")
+    assert "agreement" not in result.stdout, "there is nobody to agree with"
+    assert "items: 3\nitems without a judgment: 1\n" in result.stdout
+    assert "rows missing: 1" in result.stdout
+    assert "1 of 3 items have no judgment" in result.stderr
+    counts = open_benchmark(here / "judged").params["counts"]
+    assert (counts["items"], counts["items_without_a_judgment"]) == (3, 1)
+
+
 def test_relax_and_back(here):
     result = call(benchmark_app, "relax", "bench", "-o", "relaxed", "--tolerance", "0.9")
     assert "judgments added: 1" in result.stdout

@@ -72,6 +72,16 @@ def test_systems_are_filtered_and_chosen_for_the_charts(open_page, full):
     page.fill("#filter", "qbm25")
     assert names(page) == ["a", "b"]
     assert page.locator(".matrix tbody tr").count() == 2
+    page.fill("#filter", "no such system")
+    for part in ("#buckets", "#cost"):
+        assert "No system with a run passes the filters of the table." in page.locator(part).inner_text()
+        assert "tick some" not in page.locator(part).inner_text()
+    assert "No two systems with runs pass the filters" in page.locator("#pairs").inner_text()
+    page.fill("#filter", "a")
+    page.get_by_label("a in the charts").uncheck()
+    page.fill("#filter", page.locator(".board tbody th .clip").first.inner_text())
+    assert "No system that passes the filters of the table is ticked" in page.locator("#cost").inner_text()
+    page.get_by_label("a in the charts").check()
     page.fill("#filter", "")
     page.get_by_label("conditions given").uncheck()
     assert "QBM25 [given]" not in page.locator(".board").inner_text()
@@ -104,12 +114,44 @@ def test_the_matrix_is_read_with_the_keyboard(open_page, full):
     assert "is significantly below" in said
     assert f"{abs(found['difference']):.3f}" in said
     assert page.locator(".matrix .none button").count() == 2  # given with parsed
+    page.locator(".matrix .none button").first.click()
+    pair = page.locator("#pairs .pair h3").inner_text()
+    page.locator("#pairs").get_by_role("button", name="Compare query by query").click()
+    assert "did different tasks" in page.locator("#queries").inner_text()
+    chosen = [page.locator(f"#pair-{n} option:checked").inner_text().split()[0] for n in range(2)]
+    assert chosen == [side.split()[0] for side in pair.split(" against ")]
+    page.locator(".matrix tbody tr").nth(2).locator("button").first.click()
     page.select_option("#cells", "wins")
     shares = {(winner, loser): share for winner, loser, share, _ in view.wins.iter_rows()}
     share = shares["BM25", view.rows[0].entry.label]
     assert page.locator(".matrix tbody tr").nth(2).locator("button").first.inner_text() == f"{100 * share:.0f} % \u25bc"
     page.get_by_role("button", name="Compare query by query").click()
     assert page.locator("#pair-0").input_value() == "2"
+
+
+def test_all_others_are_those_that_ran(open_page, tmp_path):
+    rows = [entry("good", 0.9), entry("bad", 0.1, seed=1), entry("worse", 0.05, seed=2)]
+    page = ready(open_page(write_page(board(*rows), tmp_path / "all.html")))
+    assert page.locator(".headline").inner_text().endswith("significantly above all others.")
+    page = ready(open_page(write_page(board(*rows, entry("lost", None)), tmp_path / "lost.html")))
+    assert page.locator(".headline").inner_text().endswith("significantly above all others that ran.")
+
+
+@pytest.mark.parametrize(("width", "hidden"), [(1280, True), (390, True), (1280, False)])
+def test_a_table_without_room_says_that_it_goes_on(open_page, full, tmp_path, width, hidden):
+    small = write_page(board(entry("one", 0.5), entry("two", 0.4)), tmp_path / "small.html")
+    page = ready(open_page(full if hidden else small, width=width))
+    table = page.locator(".edges", has=page.locator(".board"))
+    inside = table.locator(".scroll")
+    wide = inside.evaluate("node => node.scrollWidth > node.clientWidth")
+    assert wide == hidden
+    assert table.locator(".sideways").is_visible() == wide
+    shadow = "node => getComputedStyle(node, '::after').content !== 'none'"
+    assert table.evaluate(shadow) == wide
+    if wide:
+        inside.evaluate("node => { node.scrollLeft = node.scrollWidth; }")
+        page.wait_for_function("!document.querySelector('.board').closest('.edges').classList.contains('further')")
+        assert not table.evaluate(shadow), "at its end nothing more is to come"
 
 
 def test_charts_have_axes_marks_and_a_front(open_page, full):

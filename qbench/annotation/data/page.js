@@ -13,6 +13,7 @@ let state = { annotator: "", answers: {}, unsaved: 0 };
 let kept = true; // whether this browser keeps what is done
 let query = 0, item = 0; // what is looked at
 let target = null; // the file that was chosen for saving
+let saving = false; // whether a file is being chosen or written
 let cards = [];
 
 const keys = data.queries.map((one) => one.items.map((shown) => JSON.stringify([one.id, shown.id])));
@@ -86,6 +87,7 @@ const parts = {
   list: el("ol", { class: "list", id: "list" }),
   guide: el("section", { class: "guide", id: "guide", hidden: true }),
   help: el("section", { class: "guide", id: "help", hidden: true }),
+  found: el("dialog", { class: "found", id: "found", "aria-labelledby": "found-title" }),
 };
 const buttons = {
   guide: el("button", { id: "show-guide", type: "button", onclick: () => toggle("guide"), "aria-expanded": "false" }, "Guideline"),
@@ -106,7 +108,7 @@ function build() {
     parts.guide, parts.help,
     el("header", {}, el("div", { class: "where" }, buttons.before, parts.queries, buttons.after), parts.asked),
     parts.list,
-    el("div", { class: "foot" }, buttons.left, buttons.on));
+    el("div", { class: "foot" }, buttons.left, buttons.on), parts.found);
   data.queries.forEach((one, q) => parts.queries.append(el("option", { value: q })));
   parts.queries.addEventListener("change", () => show(Number(parts.queries.value)));
   parts.name.addEventListener("input", () => { state.annotator = parts.name.value.trim(); keep(); });
@@ -131,7 +133,7 @@ function buildGuide() {
 function buildHelp() {
   const rows = [
     ...choices.map((choice) => [String(choice.grade), choice.label]),
-    ["⌫", "take the answer back"], ["↓ j", "next text"], ["↑ k", "text before"], ["→ n", "next query"],
+    ["⌫", "take the answer back (or click it again)"], ["↓ j", "next text"], ["↑ k", "text before"], ["→ n", "next query"],
     ["← p", "query before"], ["u", "next unjudged"], ["c", "comment (Esc to leave)"], ["g", "guideline"], ["h", "keys"],
     ["s", "save"],
   ];
@@ -169,7 +171,7 @@ function show(q, i = 0) {
 function card(q, i) {
   const one = data.queries[q].items[i];
   const grades = choices.map((choice) =>
-    el("button", { type: "button", class: `tone-${choice.tone}`, "data-grade": choice.grade, onclick: () => { look(i, false); give(choice.grade); } },
+    el("button", { type: "button", class: `tone-${choice.tone}`, "data-grade": choice.grade, onclick: () => click(i, choice.grade) },
       el("kbd", {}, String(choice.grade)), choice.label));
   const comment = el("input", { class: "comment", type: "text", placeholder: "Comment", "aria-label": "Comment", maxlength: 2000,
     oninput: () => { set(q, i, { comment: comment.value }); } });
@@ -230,10 +232,20 @@ function set(q, i, change) {
 }
 
 function give(grade) {
-  const again = answer(query, item).grade === grade;
-  set(query, item, { grade: again ? null : grade });
+  if (answer(query, item).grade === grade) return; // a key sets, however often it is pressed
+  set(query, item, { grade });
   paint(cards[item]);
-  return !again;
+}
+
+function takeBack() {
+  set(query, item, { grade: null });
+  paint(cards[item]);
+}
+
+function click(i, grade) {
+  look(i, false);
+  if (answer(query, i).grade === grade) takeBack();
+  else give(grade);
 }
 
 function nextUnjudged() {
@@ -250,18 +262,20 @@ function nextUnjudged() {
 }
 
 function byKey(grade) {
-  if (give(grade)) nextUnjudged();
+  give(grade);
+  nextUnjudged();
 }
 
 const actions = {
   ArrowDown: () => look(item + 1), j: () => look(item + 1), ArrowUp: () => look(item - 1), k: () => look(item - 1),
   ArrowRight: () => show(query + 1), n: () => show(query + 1), ArrowLeft: () => show(query - 1), p: () => show(query - 1),
   u: nextUnjudged, c: () => cards[item].comment.focus(), g: () => toggle("guide"), h: () => toggle("help"), s: () => save(),
-  Backspace: () => { set(query, item, { grade: null }); paint(cards[item]); },
+  Backspace: takeBack,
 };
 for (const choice of choices) actions[String(choice.grade)] = () => byKey(choice.grade);
 
 document.addEventListener("keydown", (event) => {
+  if (parts.found.open) return;
   if (event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement) {
     if (event.key === "Escape") event.target.blur();
     return;
@@ -289,28 +303,59 @@ function fileName() {
 }
 
 async function save() {
+  if (saving) return;
+  saving = true;
   const before = state.unsaved;
+  let note;
   try {
-    await write(saved());
+    note = await write(saved());
   } catch (error) {
     if (error.name !== "AbortError") tell(`Not saved: ${error.message}`, true);
     return;
+  } finally {
+    saving = false;
   }
   state.unsaved -= before; // what was answered meanwhile is not in the file
   keep();
   progressed();
+  if (note) tell(note);
 }
 
-// A file of the user's choice where the browser can, else a download.
+// A file of the user's choice where the browser can, else a download. Gives what the user should know of it.
 async function write(text) {
-  if (window.showSaveFilePicker) {
-    const types = [{ description: "Answers", accept: { "application/json": [".json"] } }];
-    target = target || await window.showSaveFilePicker({ suggestedName: fileName(), types });
-    const stream = await target.createWritable();
-    await stream.write(text);
-    await stream.close();
-    return;
+  if (!window.showSaveFilePicker) return download(text);
+  const known = target;
+  if (known) {
+    try {
+      return await put(known, text);
+    } catch {
+      target = null; // it was removed, or may no longer be written: another is chosen
+    }
   }
+  let chosen;
+  try {
+    const types = [{ description: "Answers", accept: { "application/json": [".json"] } }];
+    chosen = await window.showSaveFilePicker({ suggestedName: fileName(), types });
+  } catch (error) {
+    if (error.name === "AbortError") {
+      if (known) throw new Error(`${known.name} can no longer be written, and no other file was chosen.`);
+      throw error;
+    }
+    // Within another page, or too long after the key was pressed, no file may be asked for.
+    download(text);
+    return `Saved among the downloads, as ${fileName()}.`;
+  }
+  await put(chosen, text);
+  target = chosen;
+}
+
+async function put(file, text) {
+  const stream = await file.createWritable();
+  await stream.write(text);
+  await stream.close();
+}
+
+function download(text) {
   const link = el("a", { href: URL.createObjectURL(new Blob([text], { type: "application/json" })), download: fileName() });
   document.body.append(link);
   link.click();
@@ -336,22 +381,72 @@ async function load() {
   merge(found, file.name);
 }
 
+// What is here and lacks in the file stays; what both have, and differently, is the annotator's to decide.
 function merge(found, name) {
   const rows = found.answers.filter((row) => row && typeof row === "object");
   const theirs = clean(Object.fromEntries(rows.map((row) => [JSON.stringify([row.query_id, row.doc_id]), row])));
-  const clash = Object.keys(theirs).filter((one) => {
-    const mine = state.answers[one];
-    return mine && mine.grade !== null && mine.grade !== theirs[one].grade;
-  });
-  const take = !clash.length || window.confirm(`${clash.length} answers differ from those here. Take those of the file?`);
-  for (const one of Object.keys(theirs)) {
-    if (take || !clash.includes(one)) state.answers[one] = theirs[one];
+  const whose = typeof found.annotator === "string" ? found.annotator.trim() : "";
+  const others = Object.keys(state.answers).length && whose && state.annotator && whose !== state.annotator;
+  if (others && !window.confirm(`${name} is the work of ${whose}, and what is here is the work of ${state.annotator}. Put them together?`)) return;
+  const names = Object.keys(theirs);
+  const mine = (one) => state.answers[one] || { grade: null, comment: "" };
+  const grades = names.filter((one) => ![null, mine(one).grade].includes(theirs[one].grade) && mine(one).grade !== null);
+  const comments = names.filter((one) => !["", mine(one).comment].includes(theirs[one].comment) && mine(one).comment);
+  const differ = [[grades.length, "grade"], [comments.length, "comment"]].filter(([size]) => size).map(([size, what]) => some(size, what)).join(" and ");
+  const take = Boolean(differ) && window.confirm(`What is here differs from ${name} in ${differ}. Take what the file has? (Cancel keeps what is here.)`);
+  const before = JSON.stringify(state);
+  for (const one of names) {
+    const [file, here] = [theirs[one], mine(one)];
+    state.answers[one] = {
+      grade: file.grade !== null && (take || here.grade === null) ? file.grade : here.grade,
+      comment: file.comment && (take || !here.comment) ? file.comment : here.comment,
+    };
   }
-  if (!state.annotator && typeof found.annotator === "string") parts.name.value = state.annotator = found.annotator;
-  changed();
+  if (!state.annotator && whose) parts.name.value = state.annotator = whose;
+  if (JSON.stringify(state) !== before) changed();
   countAll();
   show(query, item);
-  tell(`${Object.keys(theirs).length} answers read from ${name}.`);
+  tell(`${some(names.length, "answer")} read from ${name}.`);
+}
+
+const some = (size, what) => `${size} ${what}${size === 1 ? "" : "s"}`;
+
+// ---- the work that this browser holds when the page is opened
+
+function welcome() {
+  const [answers, comments] = [Object.values(state.answers), Object.values(state.answers).filter((one) => one.comment)];
+  if (!answers.length && !state.annotator) return;
+  const done = answers.filter((one) => one.grade !== null).length;
+  const work = `${done} of ${total} judged${comments.length ? `, ${some(comments.length, "comment")}` : ""}`;
+  const whose = state.annotator ? `the work of ${state.annotator}` : "work without a name";
+  const files = () => (state.unsaved ? "Not all of it is saved to a file." : "It was saved to a file.");
+  const where = el("p", { class: "status" }, files());
+  const afresh = () => {
+    if (!window.confirm(`Remove ${whose} (${work}) from this browser? ${files()}`)) return;
+    startAfresh();
+    parts.found.close();
+  };
+  const saveIt = async () => {
+    await save();
+    where.textContent = state.unsaved ? `${files()} ${parts.status.textContent}` : files();
+  };
+  parts.found.replaceChildren(
+    el("h2", { id: "found-title" }, "Is this your work?"),
+    el("p", {}, `This browser holds ${whose} on this sheet: ${work}.`), where,
+    el("div", { class: "choose" },
+      el("button", { type: "button", class: "primary", id: "go-on", onclick: () => parts.found.close() }, "Go on with it"),
+      el("button", { type: "button", id: "save-found", onclick: saveIt }, "Save it to a file"),
+      el("button", { type: "button", id: "afresh", onclick: afresh }, "Start afresh")));
+  parts.found.showModal();
+}
+
+function startAfresh() {
+  state = { annotator: "", answers: {}, unsaved: 0 };
+  target = null; // the file is another's
+  parts.name.value = "";
+  keep();
+  countAll();
+  show(0);
 }
 
 // The sheet is open twice: both windows show the same.
@@ -378,3 +473,4 @@ keep();
 countAll();
 show(0);
 nextUnjudged();
+welcome();

@@ -13,7 +13,7 @@ function aboutView() {
     command ? [el("p", {}, "The command that makes the figures again:"), el("pre", {}, el("code", {}, command.split(" ").flatMap((word) => [el("span", { class: "word" }, word), " "])))] : null,
     data.order.filter(([name]) => name !== "command").map(([name, keys]) => [el("h3", {}, titles[name] || text(name)),
       keys ? facts(data.about[name], keys) : el("p", {}, text(String(data.about[name])))]),
-    marks.length ? [el("h3", {}, "Runs"), el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Runs" }, el("table", {}, el("caption", {}, "A digest names everything that could change a run."),
+    marks.length ? [el("h3", {}, "Runs"), scrolling("Runs", el("table", {}, el("caption", {}, "A digest names everything that could change a run."),
       el("thead", {}, el("tr", {}, ["", "System", "Digest", "Known of the run"].map((title) => el("th", { scope: "col" }, title)))),
       el("tbody", {}, marks.map((row) => el("tr", {}, el("td", {}, row.letter), el("th", { scope: "row" }, el("span", { class: "clip" }, row.label)), el("td", {}, el("code", {}, row.digest || "-")),
         el("td", { class: "small" }, text(Object.entries(row.meta).map(([name, one]) => `${name.replaceAll("_", " ")}: ${one}`).join("; "))))))))] : null,

@@ -59,6 +59,14 @@ function passing() {
 /** Rows of charts: chosen ones with a run that pass the filters. */
 const charted = () => passing().filter((i) => rows[i].cells && chosen.shown.has(i));
 
+/** Why there is no row of charts. */
+function whyNone() {
+  if (!ran.length) return "No system has a run.";
+  if (!passing().some((i) => rows[i].cells)) return "No system with a run passes the filters of the table.";
+  return chosen.shown.size ? "No system that passes the filters of the table is ticked in it: tick some, or change the filters."
+    : "No system is chosen: tick some in the table.";
+}
+
 /** relation(measure)[i][j]: what is known of rows i and j, seen from i; undefined where they were not compared. */
 const relations = data.pairs.measures.map((figures) => {
   const table = rows.map(() => []);
@@ -137,6 +145,21 @@ const scoreBlock = () =>
       return ran.map((_, n) => ({ scale, values: new kind(bytes, start + n * size * kind.BYTES_PER_ELEMENT, size) }));
     });
   });
+
+/** A table that scrolls sideways where it has no room; a line above it and a shadow at its edge say that it goes on. */
+function scrolling(label, table, tabindex = "0") {
+  const inside = el("div", { class: "scroll", tabindex, role: "region", "aria-label": label }, table);
+  const place = el("div", { class: "edges" }, el("p", { class: "sideways soft small", "aria-hidden": "true" }, "More columns: scroll sideways \u2192"), inside);
+  const see = () => {
+    place.classList.toggle("wider", inside.scrollWidth > inside.clientWidth + 1);
+    place.classList.toggle("further", inside.scrollLeft + inside.clientWidth < inside.scrollWidth - 1);
+  };
+  inside.addEventListener("scroll", see, { passive: true });
+  const watch = new ResizeObserver(see);
+  watch.observe(inside);
+  watch.observe(table);
+  return place;
+}
 
 /** A part of the page with its heading and its place in the navigation. */
 function section(id, title, ...children) {

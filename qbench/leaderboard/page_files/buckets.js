@@ -47,7 +47,7 @@ function bucketChart(dimension, bucket, places, high, spread) {
 
 function bucketTable(dimension, places) {
   return el("details", { class: "how" }, el("summary", {}, "As a table"),
-    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": dimension.title },
+    scrolling(dimension.title,
       el("table", {}, el("caption", {}, `${dimension.title}: ${measureName()}`),
         el("thead", {}, el("tr", {}, el("th", { scope: "col" }, dimension.dimension), el("th", { scope: "col", class: "number" }, "queries"),
           places.map((i) => el("th", { scope: "col", class: "number", title: rows[i].label }, rows[i].letter)))),
@@ -75,7 +75,7 @@ function bucketsView() {
       return;
     }
     if (!places.length) {
-      place.replaceChildren(el("p", { class: "soft" }, "No system is chosen: tick some in the table."));
+      place.replaceChildren(el("p", { class: "soft" }, whyNone()));
       return;
     }
     const show = (spread) => place.replaceChildren(legend(places), ...draw(spread));

@@ -78,7 +78,7 @@ function costView() {
   follow(["measure", "filter", "shown"], () => {
     const places = charted();
     place.replaceChildren(
-      places.length ? legend(places) : el("p", { class: "soft" }, "No system is chosen: tick some in the table."),
+      places.length ? legend(places) : el("p", { class: "soft" }, whyNone()),
       places.length ? el("div", { class: "charts" }, PLANES.map((plane) => costFigure(plane, places))) : "");
   });
   return section("cost", "Quality against cost",

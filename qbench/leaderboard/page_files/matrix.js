@@ -14,7 +14,8 @@ function verdict(i, j) {
 function pairDetails(i, j) {
   const found = relation(i, j);
   const title = el("h3", {}, text(`${rows[i].letter} ${rows[i].label}`), " against ", text(`${rows[j].letter} ${rows[j].label}`));
-  if (!found) return el("div", { class: "pair" }, title, el("p", {}, "These two were not compared: one was given conditions, the other parsed them."));
+  const onward = data.queries ? el("button", { onclick: () => { compare(i, j); document.getElementById("queries-title").focus(); document.getElementById("queries").scrollIntoView(); } }, "Compare query by query") : null;
+  if (!found) return el("div", { class: "pair" }, title, el("p", {}, "These two were not compared: one was given conditions, the other parsed them."), onward);
   const [n, m] = [ran.indexOf(i), ran.indexOf(j)];
   const counts = data.queries && data.queries.wins[chosen.measure];
   const total = queryCount();
@@ -27,12 +28,12 @@ function pairDetails(i, j) {
       line("p", `${probability(found.p)}; after Holm ${probability(found.holm)}`),
       line("Effect d_z", found.effect === null ? "not defined: the difference never varies" : signed(found.effect, 2)),
       wins ? line("Queries", `${rows[i].letter} scores higher on ${wins[0].toLocaleString("en")}, ${rows[j].letter} on ${wins[1].toLocaleString("en")}, equal on ${(total - wins[0] - wins[1]).toLocaleString("en")}`) : null),
-    data.queries ? el("button", { onclick: () => { compare(i, j); document.getElementById("queries-title").focus(); document.getElementById("queries").scrollIntoView(); } }, "Compare query by query") : null);
+    onward);
 }
 
 function matrixTable(open, details) {
   const places = passing().filter((i) => rows[i].cells).sort((i, j) => cellOf(j).mean - cellOf(i).mean || i - j);
-  if (places.length < 2) return el("p", { class: "soft" }, "There are no two systems with runs to compare.");
+  if (places.length < 2) return el("p", { class: "soft" }, ran.length < 2 ? "There are no two systems with runs to compare." : "No two systems with runs pass the filters of the table.");
   const numbers = open.wins || places.length <= NUMBERS_UP_TO;
   const counts = data.queries && data.queries.wins[chosen.measure];
   const share = (i, j) => `${Math.round((100 * counts[ran.indexOf(i)][ran.indexOf(j)]) / queryCount())} %`;
@@ -77,7 +78,7 @@ function matrixTable(open, details) {
       places.map((j, x) => cell(i, j, y, x))))));
   const first = open.pair && buttons.has(key(...open.pair)) ? open.pair : firstPair(places);
   select(...first);
-  return el("div", { class: "scroll", role: "region", "aria-label": "Matrix of pairs" }, table);
+  return scrolling("Matrix of pairs", table, null);
 }
 
 function matrixView() {

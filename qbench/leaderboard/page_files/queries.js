@@ -181,7 +181,7 @@ function queryList(state, known, scores) {
     alone && ran.length > 1 ? el("p", { class: "notes" }, "This is one system against itself: choose another.") : null,
     alone ? el("p", {}, `${part}. ${measureName()}: ${fixed(mean(i))}.`) : el("p", {}, `${part}. ${measureName()}: ${names[0]} ${fixed(mean(i))}, ${names[1]} ${fixed(mean(j))}. ${names[0]} is better on ${better.toLocaleString("en")}, ${names[1]} on ${worse.toLocaleString("en")}, equal on ${(picked.length - better - worse).toLocaleString("en")}.`),
     picked.length && !alone ? sized((width) => histogram(differences, Math.min(width, 760), names, twoColours(i, j))) : null,
-    picked.length ? el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Queries" }, el("table", { class: "queries" },
+    picked.length ? scrolling("Queries", el("table", { class: "queries" },
       el("caption", {}, "Open a query to see what each system retrieved."),
       el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Query"), el("th", { scope: "col", class: "number" }, names[0]), alone ? null : el("th", { scope: "col", class: "number" }, names[1]), alone ? null : el("th", { scope: "col" }, `${names[0]} \u2212 ${names[1]}`))),
       body)) : null,

@@ -103,7 +103,7 @@ function boardTable() {
       costed ? COSTS.map((cost) => el("td", { class: "number" }, row.cost ? short(cost.of(row.cost)) : "-")) : []);
   });
   const total = places.length === rows.length ? counted(rows.length, "system") : `${places.length} of ${counted(rows.length, "system")}`;
-  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table of systems" },
+  return scrolling("Table of systems",
     el("table", { class: "board" }, el("caption", {}, `${total}; means over ${counted(queryCount(), "query", "queries")}, 95 % intervals below them.`),
       el("thead", {}, head), el("tbody", {}, body.length ? body : el("tr", {}, el("td", { colspan: span + 3 }, "No system passes the filters.")))));
 }
@@ -122,7 +122,8 @@ function headline() {
   const list = (places) => letters(places).replaceAll(" ", ", ");
   const said = [text(`${rows[best].letter} ${rows[best].label}`), ` has the highest ${measureName()}: ${fixed(mean)} (${fixed(low)} to ${fixed(high)}). `];
   if (near.length) said.push(`It cannot be told apart from ${list(near)}. `);
-  if (apart.length) said.push(`It is significantly above ${apart.length === ran.length - 1 ? "all others" : list(apart)}. `);
+  const all = ran.length < rows.length ? "all others that ran" : "all others";
+  if (apart.length) said.push(`It is significantly above ${apart.length === ran.length - 1 ? all : list(apart)}. `);
   if (other.length) said.push(`It was not compared with ${list(other)}, which did another task.`);
   return el("p", { class: "headline" }, said);
 }
@@ -131,9 +132,9 @@ function tableView() {
   const place = el("div", {});
   const lead = el("div", {});
   follow(["measure", "sort", "filter", "shown"], () => {
-    const kept = place.firstChild ? place.firstChild.scrollLeft : 0;
+    const kept = place.querySelector(".scroll")?.scrollLeft || 0;
     place.replaceChildren(boardTable());
-    place.firstChild.scrollLeft = kept;
+    place.querySelector(".scroll").scrollLeft = kept;
   });
   follow(["measure"], () => lead.replaceChildren(headline()));
   const search = el("input", {
