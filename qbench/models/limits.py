@@ -65,6 +65,16 @@ def markers_of(model: Any) -> int:
     return max(len(tokenizer(prompt_of(model, role))["input_ids"]) for role in ("query", "document"))
 
 
+def limit_texts(model: Any, max_length: int) -> None:
+    """Let a model of sentence-transformers read at most so many tokens of a text.
+
+    Raises:
+        OptionError: that is more than it can read, or too little for any word.
+    """
+    check_length(max_length, positions(model), markers_of(model))
+    model.max_seq_length = max_length
+
+
 def check_length(asked: int, most: int | None, markers: int) -> None:
     """Refuse a length that a model cannot read, or that leaves no room for a text.
 

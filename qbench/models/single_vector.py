@@ -20,7 +20,7 @@ from qbench.models.folders import (
     require_sentence_transformers,
     require_words,
 )
-from qbench.models.limits import check_length, markers_of, positions, prompt_of, too_long, with_smaller_batches
+from qbench.models.limits import limit_texts, prompt_of, too_long, with_smaller_batches
 from qbench.progress import Progress, silent
 from qbench.scoring.quantised import quantised
 from qbench.store import read_json, write_json
@@ -191,8 +191,7 @@ def load_model(model: str, *, max_length: int = 0, pooling: str = "own") -> Sent
         if hasattr(loaded.tokenizer, "all_special_tokens"):
             require_words(loaded.tokenizer)
     if max_length:
-        check_length(max_length, positions(loaded), markers_of(loaded))
-        loaded.max_seq_length = max_length
+        limit_texts(loaded, max_length)
     if pooling != "own":
         _pool(loaded, pooling)
     return loaded

@@ -32,7 +32,7 @@ from qbench.models.folders import (
     require_words,
     transformer_folder,
 )
-from qbench.models.limits import check_length, markers_of, positions, prompt_of, too_long, with_smaller_batches
+from qbench.models.limits import limit_texts, prompt_of, too_long, with_smaller_batches
 from qbench.models.mlm_head import check_head, new_head
 from qbench.models.single_vector import Role
 
@@ -209,8 +209,7 @@ def _opened(model: str, max_length: int) -> tuple[SparseEncoder, bool]:
     with readable(folder):
         loaded, untrained = _read(folder)
     if max_length:
-        check_length(max_length, positions(loaded), markers_of(loaded))
-        loaded.max_seq_length = max_length
+        limit_texts(loaded, max_length)
     return loaded, untrained
 
 

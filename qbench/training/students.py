@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 from qbench.errors import UnknownNameError
 from qbench.models.encoders import require_neural
-from qbench.models.limits import positions, refuse_longer
+from qbench.models.limits import limit_texts
 from qbench.models.single_vector import Role
 
 if TYPE_CHECKING:
@@ -119,8 +119,7 @@ class _Usual:
     def limit(self, max_length: int) -> None:
         """Read so many tokens of a text, at most."""
         own = self.network.max_seq_length
-        refuse_longer(max_length, positions(self.network))
-        self.network.max_seq_length = max_length
+        limit_texts(self.network, max_length)
         self._put_back = partial(setattr, self.network, "max_seq_length", own)
 
     def penalty(self, queries: Embedded, texts: Embedded) -> Tensor | None:
