@@ -22,6 +22,9 @@ ANSWERS = "answers.sqlite"
 
 NOT_RECORDED = "not in the recording"
 
+_LOOK = 0.2
+"""Seconds after which a wait looks whether the user wants to leave."""
+
 REFUSALS = 5
 """A server that refuses so many inputs, and has answered none, refuses them all."""
 
@@ -214,7 +217,8 @@ class _Asking:
         """Record the answers as they come; raise the first error, at once or after the last answer."""
         first: BaseException | None = None
         while futures:
-            ready, _ = wait(futures, return_when="FIRST_COMPLETED")
+            # Not without end: where polars is loaded, Ctrl-C does not wake a thread that waits so.
+            ready, _ = wait(futures, timeout=_LOOK, return_when="FIRST_COMPLETED")
             for future in ready:
                 span = futures.pop(future)
                 fault = None if future.cancelled() else future.exception()

@@ -17,12 +17,14 @@ from qbench.llm.openai_servers import OpenAIEmbeddings
 from tests.api_server import KEY, ApiServer, access
 
 PROGRAM = """
-import sys
+import signal, sys
 from pathlib import Path
 from qbench.llm.client import Access, ask
 from qbench.llm.openai_servers import OpenAIEmbeddings
 tell = lambda line: print(line, flush=True)
 server = OpenAIEmbeddings("m", sys.argv[1], batch=1)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
+import polars  # changes how signals arrive, and is loaded in every command
 try:
     ask(server, list("abc"), Access(Path(sys.argv[2]), threads=3, tell=tell))
 except KeyboardInterrupt:
