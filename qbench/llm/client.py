@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import signal
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -161,6 +162,19 @@ def _not_recorded(
     )
 
 
+@contextmanager
+def _on_interrupt(act: Callable[[], None]) -> Iterator[None]:
+    """Until the end of the block Ctrl-C acts, and raises nothing. Only the main thread gets it, so that others pass."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, lambda *_: act())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+
+
 class _Asking:
     """Gets the missing answers of one `ask`; `kept` are recorded already, `refused` gets why others have none."""
 
@@ -202,13 +216,16 @@ class _Asking:
 
     def take_in(self, futures: dict[Future[Reply], range], *, interrupted: bool) -> None:
         """What is on its way is paid for: wait for it, and keep it, unless the user has no time for that."""
+        left = len(self.waiting) if interrupted else 0
         try:
-            if interrupted and (left := len(self.waiting)):
-                answers = "an answer is on its way" if left == 1 else f"{left} answers are on their way"
-                self.access.tell(f"{answers}, and waited for, because {'it is' if left == 1 else 'they are'} paid for; "
-                                 f"Ctrl-C again drops {'it' if left == 1 else 'them'}")  # fmt: skip
-            with suppress(Exception):  # the first error is the one to tell
-                self.gather(futures, all_of_them=True)
+            # A handler: an exception may be lost where it arrives, in a callback of the interpreter's own.
+            with _on_interrupt(self.waiting.drop) if left else nullcontext():
+                if left:
+                    answers = "an answer is on its way" if left == 1 else f"{left} answers are on their way"
+                    what, them = ("it is", "it") if left == 1 else ("they are", "them")
+                    self.access.tell(f"{answers}, and waited for, because {what} paid for; Ctrl-C again drops {them}")
+                with suppress(Exception):  # the first error is the one to tell
+                    self.gather(futures, all_of_them=True)
         except BaseException:
             self.waiting.drop()
             raise
