@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from qbench.annotation.candidates import Item, choose, gather, look_up, pooled, texts, with_conditions
 from qbench.annotation.page import conditions, page, read_guideline, with_tolerance
+from qbench.benchmark.commands import command_line
 from qbench.benchmark.disk import benchmark_key
 from qbench.benchmark.relax import Tolerances, unit_families, widened
 from qbench.benchmark.tables import read_parquet
@@ -86,13 +86,9 @@ class SheetOptions:
 
     def command(self, *more: str) -> str:
         """The command line with these options and more words, for the manifest."""
-        words = ["qbench", "annotate", "export", "BENCH", "-o", "SHEET"]
-        for option in fields(self):
-            value, flag = getattr(self, option.name), _FLAGS.get(option.name, option.name)
-            if value != option.default:
-                for each in value if isinstance(value, tuple) else [value]:
-                    words += [f"--{flag}", f"{each:g}" if isinstance(each, float) else str(each)]
-        return shlex.join([*words, *more])
+        return command_line(
+            ["qbench", "annotate", "export", "BENCH", "-o", "SHEET"], self, more, names=_FLAGS, repeated=True
+        )
 
 
 @dataclass(frozen=True)

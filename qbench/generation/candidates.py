@@ -36,13 +36,6 @@ _TASK = re.compile(
     r"|\b(?:unable to|cannot|can[’']?t) (?:help|comply|assist|answer)\b|^(?:sure|certainly|here (?:is|are))\b"
     r"|^(?:none|not|nothing|no \w+) (?:available|applicable|known|found|suitable)\b",
 )
-_OF_NAMING = frozenset(
-    "alternative answer best broad broader case category concept description example expression first general generic "
-    "given good instruction kind label list lower name noun option output phrase prompt question query rule same "
-    "several similar some such suggested suitable synonym task term text thing type various wanted word wording".split()
-)
-"""A name of such words alone says what was asked for, and nothing of its concept: "the words of the task", "a general
-term". One other word makes a name of it ("prison term", "word count")."""
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _PART = re.compile(r"[^\W\d_]{3,}")
 _EDGES = " \t\"'“”‘’`.,;:!?*•-–—"
@@ -168,7 +161,13 @@ def content_words(text: str) -> frozenset[str]:
     )
 
 
-_NAMING = content_words(" ".join(_OF_NAMING))
+_NAMING = content_words(
+    "alternative answer best broad broader case category concept description example expression first general generic "
+    "given good instruction kind label list lower name noun option output phrase prompt question query rule same "
+    "several similar some such suggested suitable synonym task term text thing type various wanted word wording"
+)
+"""A name of such words alone says what was asked for, and nothing of its concept: "the words of the task", "a general
+term". One other word makes a name of it ("prison term", "word count")."""
 
 
 def _only_of_naming(name: str) -> bool:

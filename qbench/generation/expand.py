@@ -5,14 +5,14 @@ The result is one TSV file that `qbench gen-queries --expansions` reads; its com
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qbench.benchmark.card import printable
+from qbench.benchmark.commands import command_line
 from qbench.errors import InputError, OptionError
 from qbench.generation.candidates import GENERAL, Judge, plain
 from qbench.generation.expansions import Expansions, expansions_text, rows_digest
@@ -62,12 +62,7 @@ class ExpansionOptions:
 
     def command(self, *more: str) -> str:
         """The command line with these options and more words, for cards; files by their name alone."""
-        words = ["qbench", "expand-concepts", "INDEX", "-o", "NAMES"]
-        for option in fields(self):
-            value = getattr(self, option.name)
-            if value != option.default:
-                words += [f"--{option.name.replace('_', '-')}", value.name if isinstance(value, Path) else str(value)]
-        return shlex.join([*words, *more])
+        return command_line(["qbench", "expand-concepts", "INDEX", "-o", "NAMES"], self, more)
 
     @property
     def of_model(self) -> tuple[int, int]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from qbench.benchmark.commands import command_line
 from qbench.errors import OptionError
 from qbench.quantities.types import Comparator
 
@@ -109,18 +109,7 @@ class GenerationOptions:
 
     def command(self, *more: str) -> str:
         """The command line with these options and more words, for cards; files by their name alone."""
-        words = ["qbench", "gen-queries", "INDEX", "-o", "BENCH"]
-        for option in fields(self):
-            value, flag = getattr(self, option.name), option.name.replace("_", "-")
-            if value == option.default:
-                continue
-            if isinstance(value, bool):
-                words.append(f"--{flag}" if value else f"--no-{flag}")
-            elif isinstance(value, tuple):
-                words += [f"--{flag}", ",".join(value)]
-            else:
-                words += [f"--{flag}", value.name if isinstance(value, Path) else str(value)]
-        return shlex.join([*words, *more])
+        return command_line(["qbench", "gen-queries", "INDEX", "-o", "BENCH"], self, more)
 
     def key(self) -> dict[str, Any]:
         """For digests and manifests: files by their content, never by their path."""

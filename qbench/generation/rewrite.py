@@ -213,11 +213,10 @@ def _turned(query: Query, text: str) -> bool:
     What belongs to a comparator ("no more than", "not above", "5 or more") is the parser's affair.
     """
     said, own = (set(_SAID.findall(one.lower().replace("’", "'"))) for one in (text, query.text))
-    if (said - own) & _TURNING:
+    new, asked = said - own, {condition.comparator for condition in query.conditions}
+    if new & _TURNING or ("exactly" in new and not asked <= {"=", "between"}):
         return True
-    if not {c.comparator for c in query.conditions} <= {"=", "between"} and "exactly" in said - own:
-        return True
-    if not {c.comparator for c in query.conditions} & {"<=", ">="} and _OR_MORE.search(text.lower()):
+    if not asked & {"<=", ">="} and _OR_MORE.search(text.lower()):
         return _OR_MORE.search(query.text.lower()) is None
     return _DENIED.search(text.lower()) is not None and _DENIED.search(query.text.lower()) is None
 

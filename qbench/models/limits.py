@@ -39,6 +39,21 @@ def too_long(tokenizer: Any, texts: Sequence[str], longest: int, markers: int | 
     return found
 
 
+def too_long_documents(model: Any, texts: Sequence[str], longest: int) -> NDArray[np.bool_]:
+    """Which texts, with what a model of sentence-transformers puts before documents, have more tokens than it reads.
+
+    Args:
+        model: it.
+        texts: n strings.
+        longest: as in `too_long`.
+
+    Returns:
+        shape (n,).
+    """
+    prompt = prompt_of(model, "document")
+    return too_long(model.tokenizer, [prompt + text for text in texts] if prompt else texts, longest)
+
+
 def positions(model: Any) -> int | None:
     """Tokens that a model of sentence-transformers has positions for; None where it sets no limit."""
     most = getattr(getattr(model.transformers_model, "config", None), "max_position_embeddings", None)

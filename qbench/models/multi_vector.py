@@ -24,7 +24,7 @@ from qbench.models.folders import (
     require_sentence_transformers,
     require_words,
 )
-from qbench.models.limits import check_length, positions, prompt_of, too_long, with_smaller_batches
+from qbench.models.limits import check_length, positions, prompt_of, too_long_documents, with_smaller_batches
 from qbench.models.single_vector import BATCH, Role, load_model
 
 if TYPE_CHECKING:
@@ -101,8 +101,7 @@ class MultiVector:
 
     def cut(self, texts: Sequence[str]) -> NDArray[np.bool_]:
         """Which documents have more tokens than are read, shape (texts,)."""
-        marker = prompt_of(self.model, "document")
-        return too_long(self.model.tokenizer, [marker + text for text in texts], longest_document(self.model))
+        return too_long_documents(self.model, texts, longest_document(self.model))
 
 
 def load_multi_vector_encoder(model: str, *, max_length: int = 0, batch: int = BATCH) -> MultiVector:

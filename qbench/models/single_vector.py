@@ -20,7 +20,7 @@ from qbench.models.folders import (
     require_sentence_transformers,
     require_words,
 )
-from qbench.models.limits import limit_texts, prompt_of, too_long, with_smaller_batches
+from qbench.models.limits import limit_texts, too_long_documents, with_smaller_batches
 from qbench.progress import Progress, silent
 from qbench.scoring.quantised import quantised
 from qbench.store import read_json, write_json
@@ -142,8 +142,7 @@ class SingleVector:
         longest, tokenizer = self.model.max_seq_length, self.model.tokenizer
         if longest is None or not hasattr(tokenizer, "num_special_tokens_to_add"):
             return np.zeros(len(texts), dtype=np.bool_)  # word vectors, which read any length
-        prompt = prompt_of(self.model, "document")
-        return too_long(tokenizer, [prompt + text for text in texts] if prompt else texts, longest)
+        return too_long_documents(self.model, texts, longest)
 
 
 def load_encoder(

@@ -32,7 +32,7 @@ from qbench.models.folders import (
     require_words,
     transformer_folder,
 )
-from qbench.models.limits import limit_texts, prompt_of, too_long, with_smaller_batches
+from qbench.models.limits import limit_texts, too_long_documents, with_smaller_batches
 from qbench.models.mlm_head import check_head, new_head
 from qbench.models.single_vector import Role
 
@@ -141,8 +141,7 @@ class Splade:
 
     def cut(self, texts: Sequence[str]) -> NDArray[np.bool_]:
         """Which texts are longer than what it reads, shape (texts,)."""
-        prompt = prompt_of(self.model, "document")
-        return too_long(self.model.tokenizer, [prompt + text for text in texts] if prompt else texts, self.longest)
+        return too_long_documents(self.model, texts, self.longest)
 
     def _batches(self, texts: Sequence[str]) -> Iterator[list[int]]:
         """Texts of like length, by number, so many that the batch's logits stay within `LOGITS`."""
@@ -170,9 +169,12 @@ class Splade:
 
 
 def load_sparse_encoder(model: str, *, max_length: int = 0, batch: int = BATCH) -> Splade:
-    """A SPLADE model ready to encode, on the GPU where there is one; arguments as in `load_sparse_model`.
+    """A SPLADE model in single precision, from safetensors alone, ready to encode; on the GPU where there is one.
 
     Args:
+        model: a folder or a name on the hub: a SPLADE model that sentence-transformers saved; a masked language model;
+            or an encoder without its head, plain or of sentence-transformers, which gets one: see `new_head`.
+        max_length: tokens of a text that are read; 0 for as many as the model was made for.
         batch: texts that go through it together.
 
     Raises:
@@ -180,28 +182,6 @@ def load_sparse_encoder(model: str, *, max_length: int = 0, batch: int = BATCH) 
         OptionError: `max_length` is more than the model can read, or too little for a word.
         MissingPackageError: sentence-transformers is not installed.
     """
-    loaded, untrained = _opened(model, max_length)
-    return Splade(loaded, untrained, batch)
-
-
-def load_sparse_model(model: str, *, max_length: int = 0) -> SparseEncoder:
-    """A SPLADE model of sentence-transformers in single precision, from safetensors alone.
-
-    Args:
-        model: a folder or a name on the hub: a SPLADE model that sentence-transformers saved; a masked language model;
-            or an encoder without its head, plain or of sentence-transformers, which gets one: see `new_head`.
-        max_length: tokens of a text that are read; 0 for as many as the model was made for.
-
-    Raises:
-        InputError: it is no such model, or not whole.
-        OptionError: `max_length` is more than the model can read, or too little for a word.
-        MissingPackageError: sentence-transformers is not installed.
-    """
-    return _opened(model, max_length)[0]
-
-
-def _opened(model: str, max_length: int) -> tuple[SparseEncoder, bool]:
-    """The model, and whether its head was made here."""
     folder = model_folder(model)
     start = "a SPLADE model, or a masked language model or encoder to make it of,"
     require_kind(folder, start, "sparse", "plain", "single-vector")
@@ -210,7 +190,7 @@ def _opened(model: str, max_length: int) -> tuple[SparseEncoder, bool]:
         loaded, untrained = _read(folder)
     if max_length:
         limit_texts(loaded, max_length)
-    return loaded, untrained
+    return Splade(loaded, untrained, batch)
 
 
 def _read(folder: Path) -> tuple[SparseEncoder, bool]:

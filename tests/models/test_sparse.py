@@ -12,7 +12,7 @@ import pytest
 from qbench.errors import InputError, MissingPackageError, OptionError
 from qbench.models import sparse as module
 from qbench.models.mlm_head import ACTIVE
-from qbench.models.sparse import UNTRAINED, Splade, load_sparse_encoder, load_sparse_model
+from qbench.models.sparse import UNTRAINED, Splade, load_sparse_encoder
 from tests.encoder_factories import SPECIAL, THINGS, WORDS, YEARS, tiny_bert
 
 TEXTS = [
@@ -71,7 +71,7 @@ def test_it_gives_what_sentence_transformers_gives(encoder, masked):
 
 
 def test_prompts_of_queries_and_documents_are_used(masked, tmp_path):
-    model = load_sparse_model(str(masked))
+    model = load_sparse_encoder(str(masked)).model
     model.prompts = {"query": "the tax ", "document": ""}
     model.save(str(tmp_path / "asks"))
     saved = load_sparse_encoder(str(tmp_path / "asks"))

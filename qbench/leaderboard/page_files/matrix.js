@@ -14,7 +14,7 @@ function verdict(i, j) {
 function pairDetails(i, j) {
   const found = relation(i, j);
   const title = el("h3", {}, text(`${rows[i].letter} ${rows[i].label}`), " against ", text(`${rows[j].letter} ${rows[j].label}`));
-  const onward = data.queries ? el("button", { onclick: () => { compare(i, j); document.getElementById("queries-title").focus(); document.getElementById("queries").scrollIntoView(); } }, "Compare query by query") : null;
+  const onward = data.queries ? el("button", { onclick: () => { compare(i, j); goToQueries(); } }, "Compare query by query") : null;
   if (!found) return el("div", { class: "pair" }, title, el("p", {}, "These two were not compared: one was given conditions, the other parsed them."), onward);
   const [n, m] = [ran.indexOf(i), ran.indexOf(j)];
   const counts = data.queries && data.queries.wins[chosen.measure];

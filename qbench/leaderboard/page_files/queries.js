@@ -207,6 +207,10 @@ function addressed() {
   if (!found || pair.includes(undefined)) return;
   chosen.pair = pair;
   changed("pair");
+  goToQueries();
+}
+
+function goToQueries() {
   document.getElementById("queries-title").focus();
   document.getElementById("queries").scrollIntoView();
 }
