@@ -80,7 +80,7 @@ def retrieve_quantity(
 
     # Test sets name what is searched; here it is always the descriptions.
     wanted = parse_system(system.strip().removeprefix("C_q-"))
-    if wanted.quantity or wanted.reranker or top < 1:
+    if wanted.first.quantity or wanted.reranker or top < 1:
         message = "at least one answer" if top < 1 else "a first stage alone answers descriptions"
         raise OptionError(message, value=top if top < 1 else system, remedy="For example BM25")
     table = descriptions.read()

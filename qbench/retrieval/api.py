@@ -152,11 +152,9 @@ def _with_servers(systems: Iterable[System]) -> list[tuple[dict[str, Value], boo
             found[key] = {"entry": name, **values}, terms or (key in found and found[key][1])
 
     for system in systems:
-        terms = system.quantity is not None and system.quantity.name == "Q"
-        add(system.first.model.name, first_values(system), terms)
-        if system.reranker is not None:
-            values = {name: value for name, value in reranker_values(system).items() if name != RERANKED.name}
-            add(system.reranker.model.name, values, False)
+        for (stage, _), values in zip(system.stages, (first_values(system), reranker_values(system)), strict=False):
+            own = {name: value for name, value in values.items() if name != RERANKED.name}
+            add(stage.model.name, own, stage.asks_for_terms)
     return list(found.values())
 
 

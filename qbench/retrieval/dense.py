@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qbench.errors import InputError, OptionError
+from qbench.errors import InputError
 from qbench.models.folders import model_digest, model_folder
 from qbench.models.single_vector import Encoder, encode_to, load_encoder
 from qbench.progress import Progress, silent
@@ -94,14 +94,6 @@ class Dense:
 
     def _products(self, texts: NDArray[np.integer[Any]], query: NDArray[np.float32]) -> NDArray[np.float64]:
         return dot_products(self.vectors, texts, query, self.scales)
-
-    def holding_all(self, search: Search) -> NDArray[np.integer[Any]]:
-        """Vectors know no words.
-
-        Raises:
-            OptionError: always; the grammar gives dense stages no parameter that would ask this.
-        """
-        raise OptionError("dense search does not know its documents' words", remedy="Leave terms=all out")
 
 
 def open_dense(values: Mapping[str, Value], place: Place) -> Opened:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +24,7 @@ from qbench.retrieval.document_quantities import (
 from qbench.retrieval.entries import REGISTRY
 from qbench.retrieval.finishing import Conditions, filtered, ranked, reranked, with_quantity_score
 from qbench.retrieval.grammar import (
+    Stage,
     System,
     first_values,
     fusion_values,
@@ -33,6 +34,7 @@ from qbench.retrieval.grammar import (
 from qbench.retrieval.jobs import KIND, SETTINGS, Job, Setting, is_finished, plan, read_result, write_result
 from qbench.retrieval.quantity_index import QuantityIndex, build_quantity_index, open_quantity_index
 from qbench.retrieval.rankers import Candidates, Opened, Place, Ranker, Search, open_ranker
+from qbench.retrieval.registry import Role
 from qbench.retrieval.stored import stored
 from qbench.retrieval.types import Cost, RunResult, run_schema
 from qbench.store import atomic_file, drafting, read_json, write_json
@@ -152,7 +154,7 @@ class _Bench:
     def reranker(self, system: System) -> Opened:
         """The reranker of a system that has one; opened once."""
         assert system.reranker is not None  # noqa: S101  for mypy
-        name = str(system.reranker)
+        name = str(system.reranker.bare)
         if name not in self._rerankers:
             place = Place(self.corpus, self.key, self.root, progress=self.progress, access=self.access)
             entry = REGISTRY.find(system.reranker.model.name, "reranker")
@@ -324,89 +326,130 @@ def _collect(folder: Path, parts: list[Path], cost: Cost, meta: dict[str, int | 
 def _ask(bench: _Bench, first: Ranker, jobs: list[Job], queries: list[Query], depth: int) -> list[_Part]:
     """The answers of jobs that share a first stage: it is asked once for every different text of a query."""
     asked = [[_question(bench, job, query) for query in queries] for job in jobs]
-    texts = dict.fromkeys((query.query_id, row[i][0]) for i, query in enumerate(queries) for row in asked)
-    start = time.perf_counter()
-    searches = dict(zip(texts, first.prepared([Search(*pair) for pair in texts]), strict=True))
-    # Searches are prepared together; each is charged its share.
-    preparing = (time.perf_counter() - start) / len(searches)
-    full = _for_rerankers(bench, jobs, queries)
+    searches = _together(first.prepared, [question.first for row in asked for question in row])
+    again = _for_rerankers(bench, jobs, asked)
     parts = [_Part() for _ in jobs]
     for column, query in enumerate(queries):
         known: dict[str, tuple[Candidates, float]] = {}
         for job, row, part in zip(jobs, asked, parts, strict=True):
-            text, conditions, parsing = row[column]
-            search = searches[query.query_id, text]
-            if text not in known:
+            question = row[column]
+            search, preparing = searches[question.first]
+            if search.text not in known:
                 start = time.perf_counter()
                 found = first.search(search)
-                known[text] = found, time.perf_counter() - start + preparing
-            candidates, seconds = known[text]
+                known[search.text] = found, time.perf_counter() - start + preparing
+            candidates, seconds = known[search.text]
             start = time.perf_counter()
-            ranking = _finish(bench, job, first, search, candidates, conditions, depth)
+            candidates = _with_quantities(bench, (job.system.first, "first stage"), first, search, candidates, question)
+            ranking = ranked(candidates, depth)
             if job.system.reranker is not None:
-                encoded, share = full[str(job.system.reranker)]
-                ranking = _rerank(bench, job.system, ranking, encoded[column])
-                parsing += share
-            seconds += time.perf_counter() - start + parsing
-            part.add(query, ranking, seconds, job.source != "none" and not conditions.conditions)
+                search, share = again[str(job.system.reranker.bare)][question.reranker]
+                ranking = _rerank(bench, job.system, ranking, search, question)
+                seconds += share
+            seconds += time.perf_counter() - start + question.seconds
+            part.add(query, ranking, seconds, job.source != "none" and not question.asked.conditions)
     return parts
 
 
-def _for_rerankers(bench: _Bench, jobs: list[Job], queries: list[Query]) -> dict[str, tuple[list[Search], float]]:
-    """For each reranker the queries as it takes them, by their full texts, and the seconds that each one took."""
-    found = {}
-    for job in jobs:
-        name = str(job.system.reranker)
-        if job.system.reranker is not None and name not in found:
-            start = time.perf_counter()
-            encoded = bench.reranker(job.system).ranker.encoded([Search(q.query_id, q.text) for q in queries])
-            found[name] = encoded, (time.perf_counter() - start) / len(queries)
-    return found
+def _together(
+    prepare: Callable[[Sequence[Search]], list[Search]], searches: Iterable[Search]
+) -> dict[Search, tuple[Search, float]]:
+    """Each different search as a ranker takes it, and its share of the seconds that all took together."""
+    wanted = list(dict.fromkeys(searches))
+    start = time.perf_counter()
+    prepared = prepare(wanted)
+    share = (time.perf_counter() - start) / max(1, len(wanted))
+    return {one: (ready, share) for one, ready in zip(wanted, prepared, strict=True)}
 
 
-def _rerank(bench: _Bench, system: System, ranking: Candidates, search: Search) -> Candidates:
-    best = int(reranker_values(system)["k"])
+def _for_rerankers(
+    bench: _Bench, jobs: list[Job], asked: list[list[_Question]]
+) -> dict[str, dict[Search, tuple[Search, float]]]:
+    """For each reranker the searches as it takes them, all that its systems ask at once."""
+    wanted: dict[str, tuple[System, list[Search]]] = {}
+    for job, row in zip(jobs, asked, strict=True):
+        if job.system.reranker is not None:
+            name = str(job.system.reranker.bare)
+            wanted.setdefault(name, (job.system, []))[1].extend(question.reranker for question in row)
+    return {
+        name: _together(bench.reranker(system).ranker.encoded, searches) for name, (system, searches) in wanted.items()
+    }
+
+
+def _rerank(bench: _Bench, system: System, ranking: Candidates, search: Search, question: _Question) -> Candidates:
+    """The best of a first stage, ordered by a reranker: by its scores alone, with quantities, or with those before.
+
+    Documents that it filters out are out of a fusion, too; those that it has no score of are not.
+    """
+    assert system.reranker is not None  # noqa: S101  for mypy
+    best, stage, ranker = int(reranker_values(system)["k"]), system.reranker, bench.reranker(system).ranker
     ranking = Candidates(ranking.docs[:best], ranking.scores[:best])
-    scores = bench.reranker(system).ranker.scores(search, ranking.docs)
+    if stage.filters:
+        ranking = _with_quantities(bench, (stage, "reranker"), ranker, search, ranking, question)
+    scores = ranker.scores(search, ranking.docs)
+    if stage.asks_for_terms:
+        known = np.flatnonzero(~np.isnan(scores))
+        scored = Candidates(ranking.docs[known], scores[known])
+        scores[known] = _with_quantities(bench, (stage, "reranker"), ranker, search, scored, question).scores
     return reranked(ranking, scores, system.fusion.name if system.fusion else None, fusion_values(system))
 
 
-def _question(bench: _Bench, job: Job, query: Query) -> tuple[str, Conditions, float]:
-    """What a system asks for a query: the text for its first stage, the conditions, the seconds of parsing.
+@dataclass(frozen=True)
+class _Question:
+    """What a system asks for a query.
 
-    A system with a Q asks its first stage for the search words alone, and for the full text where no condition
-    is known or no word would be left; all others ask for the full text.
+    Attributes:
+        first, reranker: what its stages are asked.
+        asked: what is asked of quantities.
+        seconds: what parsing it took.
     """
+
+    first: Search
+    reranker: Search
+    asked: Conditions
+    seconds: float
+
+
+def _question(bench: _Bench, job: Job, query: Query) -> _Question:
+    """What a system asks for a query.
+
+    A stage with a Q is asked for the search words alone, and for the full text where no condition is known or no
+    word would be left; all others are asked for the full text.
+    """
+    full = Search(query.query_id, query.text)
     if job.source == "none":
-        return query.text, Conditions(), 0.0
+        return _Question(full, full, Conditions(), 0.0)
     terms, conditions, seconds = query.terms, query.conditions, 0.0
     if job.source == "parsed":
         found, seconds = bench.parsed(query)
         terms, conditions = found.terms, found.conditions
-    quantity = job.system.quantity
-    alone = quantity is not None and quantity.name == "Q" and bool(conditions) and bool(terms.strip())
+    alone = Search(query.query_id, terms) if conditions and terms.strip() else full
+    first, reranker = job.system.first, job.system.reranker
     units = bench.units()
     sizes = [abs(units.get(condition.unit).factor) for condition in conditions]
-    return terms if alone else query.text, Conditions(conditions, sizes), seconds
+    return _Question(
+        alone if first.asks_for_terms else full,
+        alone if reranker is not None and reranker.asks_for_terms else full,
+        Conditions(conditions, sizes),
+        seconds,
+    )
 
 
-def _finish(
+def _with_quantities(
     bench: _Bench,
-    job: Job,
-    first: Ranker,
+    stage: tuple[Stage, Role],
+    ranker: Ranker,
     search: Search,
     candidates: Candidates,
-    asked: Conditions,
-    depth: int,
+    question: _Question,
 ) -> Candidates:
-    quantity = job.system.quantity
-    if quantity is None:
-        return ranked(candidates, depth)
+    """A stage's documents with its quantity score: filtered, or scored anew; as they are where it has none."""
+    if stage[0].quantity is None:
+        return candidates
     index = bench.quantities()[0]
-    if quantity.name == "_filter":
-        return ranked(filtered(candidates, index, asked), depth)
-    values = quantity_values(job.system)
-    return ranked(with_quantity_score(candidates, first, search, index, asked, values), depth)
+    if stage[0].filters:
+        return filtered(candidates, index, question.asked)
+    return with_quantity_score(candidates, ranker, search, index, question.asked, quantity_values(*stage), stage[1])
 
 
 def peak_bytes() -> int:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from qbench.retrieval.rankers import Candidates, Ranker, Search
+from qbench.retrieval.rankers import Candidates, LexicalRanker, Ranker, Search, Terms
 from qbench.scoring.fusion import interpolated, normalised, reciprocal_rank, with_quantities
 from qbench.scoring.ranking import top_k
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from qbench.quantities.types import Condition
     from qbench.retrieval.quantity_index import QuantityIndex
-    from qbench.retrieval.registry import Value
+    from qbench.retrieval.registry import Role, Value
 
 
 @dataclass(frozen=True)
@@ -55,30 +55,29 @@ def filtered(candidates: Candidates, index: QuantityIndex, asked: Conditions) ->
 
 def with_quantity_score(
     candidates: Candidates,
-    first: Ranker,
+    ranker: Ranker,
     search: Search,
     index: QuantityIndex,
     asked: Conditions,
     values: Mapping[str, Value],
+    role: Role = "first stage",
 ) -> Candidates:
     """The candidates' scores normalised per query, plus alpha times qs (*Numbers Matter* eq. 5, 7).
 
-    A lexical first stage retrieves exactly the documents that hold at least one of the search terms, so its
-    candidates are those of the indicator 1_Tx; `terms=all` narrows it to those that hold every one. The others
-    give their top k, as in eq. 7. Without conditions the normalised scores stay alone.
+    A lexical ranker adds it where the document holds any search term, the indicator 1_Tx, or all (`terms=all`). The
+    others add it to every candidate, as in eq. 7. Without conditions the normalised scores stay alone.
     """
     terms = normalised(candidates.scores)
     if asked.conditions:
         quantity = index.scores(asked.conditions, str(values["phi"]), asked.units)[candidates.docs]
-        applies = _holding_all(first, search, candidates, index.size) if values.get("terms") == "all" else None
+        applies = None
+        # What a lexical first stage retrieves holds at least one term.
+        if "terms" in values and (values["terms"] == "all" or role != "first stage"):
+            held = np.zeros(index.size, dtype=bool)
+            held[cast("LexicalRanker", ranker).holding(search, cast("Terms", values["terms"]))] = True
+            applies = held[candidates.docs]
         terms = with_quantities(terms, quantity, float(values["alpha"]), applies)
     return Candidates(candidates.docs, terms)
-
-
-def _holding_all(first: Ranker, search: Search, candidates: Candidates, size: int) -> NDArray[np.bool_]:
-    held = np.zeros(size, dtype=bool)
-    held[first.holding_all(search)] = True
-    return held[candidates.docs]
 
 
 def reranked(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qbench.errors import InputError, OptionError
+from qbench.errors import InputError
 from qbench.retrieval.rankers import Candidates, Opened, Place, Search
 
 if TYPE_CHECKING:
@@ -70,11 +70,3 @@ class GivenRun:
             held = known.docs[place] == docs
             scores[held] = known.scores[place[held]]
         return scores
-
-    def holding_all(self, search: Search) -> NDArray[np.integer[Any]]:
-        """A run knows ids and scores only.
-
-        Raises:
-            OptionError: always; the grammar gives QRun no parameter that would ask this.
-        """
-        raise OptionError("a run made elsewhere does not know its documents' words", remedy="Leave terms=all out")

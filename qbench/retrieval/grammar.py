@@ -1,8 +1,7 @@
 """Systems are values with names that parse back: `parse_system(str(system)) == system`.
 
-    system    = first stage [ " + " reranker ]
-    first     = model | "Q" model | model "_filter"     each with [ "(" parameters ")" ] [ "-" compression ]
-    reranker  = model [ "(" parameters ")" ] [ "-" compression ] [ "-" fusion ]
+    system  = stage [ " + " stage [ "-" fusion ] ]      first stage, reranker
+    stage   = model | "Q" model | model "_filter"       each with [ "(" parameters ")" ] [ "-" compression ]
 
 Compression and fusion take parameters too: `BM25 + TCT-ColBERT-PQ(M=96, K=256)-I(alpha=0.1)`. Names may hold hyphens:
 the longest known name wins. A name is printed with the parameters that differ from their defaults. Values
@@ -15,8 +14,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from qbench.errors import OptionError
@@ -46,13 +45,42 @@ class Part:
 
 @dataclass(frozen=True)
 class Stage:
-    """A model, and how its vectors are compressed."""
+    """A model as first stage or as reranker.
+
+    Attributes:
+        model: it.
+        compression: how its vectors are compressed, if they are.
+        quantity: the quantity score on top of it, if any.
+    """
 
     model: Part
     compression: Part | None = None
+    quantity: Part | None = None
+
+    @property
+    def written(self) -> str:
+        """The model with its quantity score, without parameters: BM25, QBM25, BM25_filter."""
+        affix = self.quantity.name if self.quantity else ""
+        return self.model.name + affix if affix.startswith("_") else affix + self.model.name
+
+    @property
+    def asks_for_terms(self) -> bool:
+        """Whether it takes a query's search words alone, because a score beside it looks at the quantities."""
+        return self.quantity is not None and self.quantity.name == "Q"
+
+    @property
+    def filters(self) -> bool:
+        """Whether it leaves out documents whose quantities do not meet a query's conditions."""
+        return self.quantity is not None and self.quantity.name == "_filter"
+
+    @property
+    def bare(self) -> Stage:
+        """The same without a quantity score."""
+        return replace(self, quantity=None)
 
     def __str__(self) -> str:
-        return str(self.model) + (f"-{self.compression}" if self.compression else "")
+        params = (self.quantity.params if self.quantity else ()) + self.model.params
+        return str(Part(self.written, params)) + (f"-{self.compression}" if self.compression else "")
 
 
 @dataclass(frozen=True)
@@ -61,38 +89,32 @@ class System:
 
     Attributes:
         first: the first stage.
-        quantity: the quantity score on top of it, if any.
         reranker: what ranks its results again, if anything does.
         fusion: how the scores of both are combined, if they are.
     """
 
     first: Stage
-    quantity: Part | None = None
     reranker: Stage | None = None
     fusion: Part | None = None
 
     @property
+    def stages(self) -> tuple[tuple[Stage, Role], ...]:
+        """What it consists of, and in which roles."""
+        return ((self.first, "first stage"), *(((self.reranker, "reranker"),) if self.reranker else ()))
+
+    @property
     def uses_conditions(self) -> bool:
         """Whether it looks at the queries' conditions."""
-        return self.quantity is not None
+        return any(stage.quantity for stage, _ in self.stages)
 
     @property
     def is_neural(self) -> bool:
         """Whether a model of ours encodes texts for it: then its figures depend on torch and its kin."""
-        stages: tuple[tuple[Stage | None, Role], ...] = ((self.first, "first stage"), (self.reranker, "reranker"))
-        families = {REGISTRY.find(stage.model.name, role).family for stage, role in stages if stage is not None}
+        families = {REGISTRY.find(stage.model.name, role).family for stage, role in self.stages}
         return bool(families - {"lexical", "run", "api"})
 
-    @property
-    def written_first(self) -> str:
-        """The first stage with its quantity score, without parameters: BM25, QBM25, BM25_filter."""
-        name, affix = self.first.model.name, self.quantity.name if self.quantity else ""
-        return name + affix if affix.startswith("_") else affix + name
-
     def __str__(self) -> str:
-        params = (self.quantity.params if self.quantity else ()) + self.first.model.params
-        text = str(Stage(Part(self.written_first, params), self.first.compression))
-        text += f" + {self.reranker}" if self.reranker else ""
+        text = str(self.first) + (f" + {self.reranker}" if self.reranker else "")
         return text + (f"-{self.fusion}" if self.fusion else "")
 
 
@@ -137,13 +159,12 @@ def fusion_values(system: System, registry: Registry = REGISTRY) -> dict[str, Va
     return filled(registry.find(system.fusion.name, "fusion").parameters, system.fusion.params)
 
 
-def quantity_values(system: System, registry: Registry = REGISTRY) -> dict[str, Value]:
-    """All parameters of a system's quantity score, with the defaults; none where it has no such score."""
-    if system.quantity is None:
+def quantity_values(stage: Stage, role: Role, registry: Registry = REGISTRY) -> dict[str, Value]:
+    """All parameters of a stage's quantity score, with the defaults; none where it has no such score."""
+    if stage.quantity is None:
         return {}
-    model = registry.find(system.first.model.name, "first stage")
-    quantity = registry.find(system.quantity.name, "quantity score")
-    return filled(quantity.parameters_on(model), system.quantity.params)
+    quantity = registry.find(stage.quantity.name, "quantity score")
+    return filled(quantity.parameters_on(registry.find(stage.model.name, role)), stage.quantity.params)
 
 
 class _Reader:
@@ -155,31 +176,26 @@ class _Reader:
         self.at = 0
 
     def system(self) -> System:
-        form, model, quantity = self.model("first stage")
-        allowed = model.parameters_as("first stage")
-        given = self.parameters(form, allowed, model, quantity)
-        first_params = _only(given, allowed)
-        quantity_part = None
-        if quantity is not None:
-            own = quantity.parameters_on(model)
-            quantity_part = Part(quantity.name, chosen(own, _only(given, own), form))
-        first = Stage(Part(model.name, chosen(allowed, first_params, form)), self.tail("compression"))
+        first = replace(self.stage("first stage"), compression=self.tail("compression"))
         if not self.take("+"):
-            return System(first, quantity_part)
-        name, model, _ = self.model("reranker")
-        allowed = model.parameters_as("reranker")
-        part = Part(name, chosen(allowed, self.parameters(name, allowed, model, None), name))
+            return System(first)
+        reranker = self.stage("reranker")
         compression = self.tail("compression", "fusion")
         fusion = None
         if compression is not None and _is(self.registry, compression, "fusion"):
             compression, fusion = None, compression
         elif compression is not None:
             fusion = self.tail("fusion")
-        return System(first, quantity_part, Stage(part, compression), fusion)
+        return System(first, replace(reranker, compression=compression), fusion)
 
-    def model(self, role: Any) -> _Form:
-        """The longest written form of a model that stands here."""
-        return self.longest(list(self.registry.forms(role)), role)
+    def stage(self, role: Role) -> Stage:
+        """The longest written form of a model that stands here, and its parameters."""
+        form, model, quantity = self.longest(list(self.registry.forms(role)), role)
+        own, allowed = quantity.parameters_on(model) if quantity else (), model.parameters_as(role)
+        given = self.parameters(form, (*own, *allowed))
+        part = Part(model.name, chosen(allowed, _only(given, allowed), form))
+        score = Part(quantity.name, chosen(own, _only(given, own), form)) if quantity else None
+        return Stage(part, quantity=score)
 
     def tail(self, *roles: Any) -> Part | None:
         """What follows a hyphen: a compression or a fusion."""
@@ -187,7 +203,7 @@ class _Reader:
             return None
         forms: list[_Form] = [(entry.name, entry, None) for role in roles for entry in self.registry.of(role)]
         name, entry, _ = self.longest(forms, " or ".join(roles))
-        return Part(name, chosen(entry.parameters, self.parameters(name, entry.parameters, entry, None), name))
+        return Part(name, chosen(entry.parameters, self.parameters(name, entry.parameters), name))
 
     def longest(self, forms: list[_Form], role: str) -> _Form:
         self.blank()
@@ -199,13 +215,8 @@ class _Reader:
         word = _WORD.match(self.text, self.at)
         raise unknown(word.group() if word else self.text[self.at :], role, [form for form, _, _ in forms])
 
-    def parameters(
-        self, owner: str, allowed: Iterable[Parameter], model: Entry, quantity: Entry | None
-    ) -> dict[str, Value]:
+    def parameters(self, owner: str, known: Sequence[Parameter]) -> dict[str, Value]:
         """What stands between parentheses, read by the parameters that may stand there."""
-        known = [*allowed]
-        if quantity is not None:
-            known = [*quantity.parameters_on(model), *known]
         given: dict[str, Value] = {}
         if not self.take("("):
             return given

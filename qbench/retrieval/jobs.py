@@ -51,7 +51,7 @@ class Job:
     @property
     def first_key(self) -> str:
         """The same for all jobs that can share a first stage."""
-        return str(self.system.first)
+        return str(self.system.first.bare)
 
 
 def plan(

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from qbench.errors import OptionError
 from qbench.models.blocks import encode_blocks, remove_blocks
 from qbench.models.folders import model_digest, model_folder
 from qbench.models.multi_vector import UNTRAINED, VERSION, MultiVectorEncoder, load_multi_vector_encoder
@@ -102,14 +101,6 @@ class LateInteraction:
         texts, places = np.unique(self.texts.of[docs], return_inverse=True)
         found: NDArray[np.float64] = rerank(self.tokens, search.vector, texts)[places]
         return found
-
-    def holding_all(self, search: Search) -> NDArray[np.integer[Any]]:
-        """Vectors know no words.
-
-        Raises:
-            OptionError: always; the grammar gives late interaction no parameter that would ask this.
-        """
-        raise OptionError("late interaction does not know its documents' words", remedy="Leave terms=all out")
 
     def _probed(self, query: NDArray[np.float32], how: Probing) -> Candidates:
         # No fewer than can be returned.

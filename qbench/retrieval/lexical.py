@@ -13,7 +13,7 @@ import numpy as np
 from qbench.errors import OptionError
 from qbench.retrieval.analysis import VERSION as ANALYSIS
 from qbench.retrieval.analysis import token_ids, token_lists
-from qbench.retrieval.rankers import Candidates, Opened, Place, Search
+from qbench.retrieval.rankers import Candidates, Opened, Place, Search, Terms
 from qbench.retrieval.stored import Stored, mapped, save_arrays, stored
 from qbench.scoring import bm25
 
@@ -74,11 +74,14 @@ class BM25:
         found: NDArray[np.float64] = bm25.score(self.postings, query)[docs]
         return found
 
-    def holding_all(self, search: Search) -> NDArray[np.integer[Any]]:
-        """The documents that hold every one of the tokens."""
-        if any(token not in self.vocabulary for token in search.tokens):
+    def holding(self, search: Search, terms: Terms) -> NDArray[np.integer[Any]]:
+        """The documents that hold any, or all, of the tokens."""
+        query = [self.vocabulary[token] for token in search.tokens if token in self.vocabulary]
+        if terms == "any":
+            return bm25.matching(self.postings, query, bm25.score(self.postings, query))
+        if len(query) < len(search.tokens):
             return np.empty(0, dtype=np.int32)
-        return bm25.holding_all(self.postings, [self.vocabulary[token] for token in search.tokens])
+        return bm25.holding_all(self.postings, query)
 
 
 class ReferenceBM25:
@@ -108,7 +111,7 @@ class ReferenceBM25:
 
     def search(self, search: Search) -> Candidates:
         """The documents that hold at least one of the tokens, with the scores of `get_scores`."""
-        docs = self._holding(search, any)
+        docs = self.holding(search, "any")
         return Candidates(docs, self.scores(search, docs))
 
     def scores(self, search: Search, docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
@@ -118,13 +121,11 @@ class ReferenceBM25:
         scores: NDArray[np.float64] = np.nan_to_num(np.asarray(found, dtype=np.float64)[docs], nan=0.0)
         return scores
 
-    def holding_all(self, search: Search) -> NDArray[np.integer[Any]]:
-        """The documents that hold every one of the tokens."""
-        return self._holding(search, all) if search.tokens else np.empty(0, dtype=np.intp)
-
-    def _holding(self, search: Search, quantifier: Any) -> NDArray[np.intp]:
-        held = self._model.doc_freqs if self._model else []
-        return np.flatnonzero([quantifier(token in words for token in search.tokens) for words in held])
+    def holding(self, search: Search, terms: Terms) -> NDArray[np.intp]:
+        """The documents that hold any, or all, of the tokens."""
+        quantifier, held = any if terms == "any" else all, self._model.doc_freqs if self._model else []
+        found = [bool(search.tokens) and quantifier(token in words for token in search.tokens) for words in held]
+        return np.flatnonzero(found)
 
 
 def build_bm25(passages: pl.Series, weights: dict[str, float], corpus_key: str, root: Path) -> Stored:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from qbench.llm.client import Access
 from qbench.progress import Progress, silent
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from qbench.retrieval.registry import Entry, Family, Value
+
+
+Terms = Literal["any", "all"]
+"""How many of a query's search terms a document must hold."""
 
 
 @dataclass(frozen=True)
@@ -74,8 +78,12 @@ class Ranker(Protocol):
         """Its scores of these documents, in their order; NaN where it has none."""
         ...
 
-    def holding_all(self, search: Search) -> NDArray[np.integer[Any]]:
-        """The documents that hold every one of the tokens, ascending; only asked of a lexical one."""
+
+class LexicalRanker(Ranker, Protocol):
+    """Also knows which documents hold a search's tokens; its entry has the score parameter `terms`."""
+
+    def holding(self, search: Search, terms: Terms) -> NDArray[np.integer[Any]]:
+        """The documents that hold any, or all, of the tokens, ascending."""
         ...
 
 

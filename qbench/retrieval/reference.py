@@ -15,7 +15,7 @@ class Row:
     """What there is to know about one way to write a part.
 
     Attributes:
-        role: where in a system it stands; a quantity score stands with its first stage.
+        role: where in a system it stands; a quantity score stands with its model.
         name: how it is written, without parameters.
         what: what it does.
         source: paper and equation, or package.
@@ -36,8 +36,11 @@ OTHERS: tuple[Role, ...] = ("reranker", "compression", "fusion")
 
 
 def rows(registry: Registry = REGISTRY) -> list[Row]:
-    """One row for each first stage, alone and with each quantity score, then for the parts that may follow one."""
-    found = [_row(form, model, quantity) for form, model, quantity in registry.forms("first stage")]
+    """One row for each first stage, alone and with each quantity score, then for the parts that may follow one.
+
+    Rerankers stand there alone: what a quantity score does with them is what it does with first stages.
+    """
+    found = [_row("first stage", *form) for form in registry.forms("first stage")]
     return found + [
         Row(role, entry.name, entry.what, entry.source, entry.parameters_as(role), entry.needs)
         for role in OTHERS
@@ -45,33 +48,32 @@ def rows(registry: Registry = REGISTRY) -> list[Row]:
     ]
 
 
-def _row(form: str, model: Entry, quantity: Entry | None) -> Row:
+def _row(role: Role, form: str, model: Entry, quantity: Entry | None) -> Row:
     if quantity is None:
-        return Row("first stage", form, model.what, model.source, model.parameters_as("first stage"), model.needs)
+        return Row(role, form, model.what, model.source, model.parameters_as(role), model.needs)
     return Row(
-        "first stage",
+        role,
         form,
         f"{model.name} {quantity.what}",
         quantity.source,
-        (*quantity.parameters_on(model), *model.parameters_as("first stage")),
+        (*quantity.parameters_on(model), *model.parameters_as(role)),
         (*model.needs, *quantity.needs),
     )
 
 
 def parts(system: System, registry: Registry = REGISTRY) -> list[tuple[Row, Mapping[str, Value]]]:
     """Every part of a system, in the order in which they are written, with the parameters that it was given."""
-    known = {(row.role, row.name): row for row in rows(registry)}
-    first = dict(system.first.model.params) | dict(system.quantity.params if system.quantity else ())
-    found: list[tuple[Row, Mapping[str, Value]]] = [(known["first stage", system.written_first], first)]
+    found: list[tuple[Row, Mapping[str, Value]]] = []
 
     def add(role: Role, part: Part | None) -> None:
         if part is not None:
-            found.append((known[role, part.name], dict(part.params)))
+            found.append((_row(role, part.name, registry.find(part.name, role), None), dict(part.params)))
 
-    add("compression", system.first.compression)
-    if system.reranker is not None:
-        add("reranker", system.reranker.model)
-        add("compression", system.reranker.compression)
+    for stage, role in system.stages:
+        quantity = registry.find(stage.quantity.name, "quantity score") if stage.quantity else None
+        given = dict(stage.model.params) | dict(stage.quantity.params if stage.quantity else ())
+        found.append((_row(role, stage.written, registry.find(stage.model.name, role), quantity), given))
+        add("compression", stage.compression)
     add("fusion", system.fusion)
     return found
 
@@ -94,7 +96,7 @@ def markdown(registry: Registry = REGISTRY) -> str:
         "",
         "    first stage [+ reranker [- compression] [- fusion]]",
         "",
-        "where Q before a first stage's name adds the quantity score, and _filter after it filters by the conditions.",
+        "where Q before a model's name adds the quantity score, and _filter after it filters by the conditions.",
         "Parameters stand in parentheses; those left out have their defaults: `QBM25(alpha=0.5, k1=0.9)`. A value with",
         'spaces is quoted: `Run(path="my runs/a.trec")`. Systems that need conditions run in two settings:',
         "*given* (as data) and *parsed* (from the query's text, by qbench).",
@@ -115,7 +117,8 @@ def markdown(registry: Registry = REGISTRY) -> str:
 
 
 _LEADS: Mapping[Role, str] = {
-    "reranker": "Written after ` + `: `BM25 + SBERT(model=my-model, k=100)`. It scores the best `k` documents anew.",
+    "reranker": "Written after ` + `: `BM25 + SBERT(model=my-model, k=100)`. It scores the best `k` documents anew. "
+    "Q and _filter stand with it as with a first stage: `BM25 + QSBERT(alpha=0.5, model=my-model)`.",
     "compression": "Written after a model's name and `-`.",
     "fusion": "Written after a reranker and `-`: `BM25 + SBERT(model=my-model)-I(alpha=0.1)`.",
 }

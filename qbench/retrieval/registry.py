@@ -96,7 +96,7 @@ class Entry:
         parameters: its own, in every role.
         family: of a model: the kind of ranker that it is, which says who opens it.
         search_parameters: of a first stage alone.
-        score_parameters: of a first stage: what a quantity score before its name (Q) takes besides its own.
+        score_parameters: of a model: what a quantity score before its name (Q) takes besides its own.
         needs: what it cannot do without ("conditions", a package, a model).
     """
 
@@ -149,12 +149,11 @@ class Registry:
         return tuple(entry for entry in self.entries if role in entry.roles)
 
     def forms(self, role: Role) -> Iterator[tuple[str, Entry, Entry | None]]:
-        """How each model of a role is written, alone and, for a first stage, with each quantity score."""
+        """How each model of a role is written, alone and with each quantity score."""
         for model in self.of(role):
             yield model.name, model, None
-            if role == "first stage":
-                for quantity in self.of("quantity score"):
-                    yield quantity.affixed(model.name), model, quantity
+            for quantity in self.of("quantity score"):
+                yield quantity.affixed(model.name), model, quantity
 
     def find(self, name: str, role: Role) -> Entry:
         """The entry of a name in a role.

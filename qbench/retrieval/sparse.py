@@ -21,7 +21,7 @@ from qbench.progress import Progress, silent
 from qbench.retrieval.rankers import Candidates, Opened, Place, Search
 from qbench.retrieval.shared_texts import SharedTexts, distinct, first_ids
 from qbench.retrieval.stored import Stored, mapped, save_arrays, stored
-from qbench.scoring.postings import Postings, holding_all, score
+from qbench.scoring.postings import Postings, score
 from qbench.store import read_json, write_json
 
 if TYPE_CHECKING:
@@ -78,13 +78,6 @@ class Sparse:
         found: NDArray[np.float64] = self._all(search)[docs]
         return found
 
-    def holding_all(self, search: Search) -> NDArray[np.integer[Any]]:
-        """The documents that have every term of the expanded query."""
-        texts = holding_all(self.postings, self._vector(search)[0])
-        held = np.zeros(self.postings.size, dtype=bool)
-        held[texts] = True
-        return np.flatnonzero(self._spread(held))
-
     def _vector(self, search: Search) -> tuple[NDArray[np.integer[Any]], NDArray[np.float32]]:
         if search.vector is None:
             (search,) = self.encoded([search])
@@ -93,11 +86,7 @@ class Sparse:
 
     def _all(self, search: Search) -> NDArray[np.float64]:
         """The scores of all documents, shape (documents,)."""
-        found: NDArray[np.float64] = self._spread(score(self.postings, *self._vector(search)))
-        return found
-
-    def _spread(self, texts: NDArray[Any]) -> NDArray[Any]:
-        """From one value for each text to one for each document."""
+        texts = score(self.postings, *self._vector(search))
         # Where no two texts are equal, text t is document t.
         return texts if texts.size == self.shared.docs.size else texts[self.shared.of]
 

@@ -61,16 +61,19 @@ def maybe(draw, registry, role):
 
 
 @st.composite
-def systems(draw, registry):
-    model = draw(st.sampled_from(registry.of("first stage")))
+def stages(draw, registry, role):
+    model = draw(st.sampled_from(registry.of(role)))
     quantity = draw(st.sampled_from([None, *registry.of("quantity score")]))
     score = None if quantity is None else draw(parts(quantity.name, quantity.parameters_on(model)))
-    first = Stage(draw(parts(model.name, model.parameters_as("first stage"))), draw(maybe(registry, "compression")))
+    return Stage(draw(parts(model.name, model.parameters_as(role))), draw(maybe(registry, "compression")), score)
+
+
+@st.composite
+def systems(draw, registry):
+    first = draw(stages(registry, "first stage"))
     if not registry.of("reranker") or draw(st.booleans()):
-        return System(first, score)
-    again = draw(st.sampled_from(registry.of("reranker")))
-    reranker = Stage(draw(parts(again.name, again.parameters_as("reranker"))), draw(maybe(registry, "compression")))
-    return System(first, score, reranker, draw(maybe(registry, "fusion")))
+        return System(first)
+    return System(first, draw(stages(registry, "reranker")), draw(maybe(registry, "fusion")))
 
 
 @given(systems(REGISTRY))
@@ -100,6 +103,9 @@ def test_systems_of_the_thesis_parse_back(system):
         "BM25 + TCT-ColBERT(depth=50)-WolfPQSem(M=24, K=1024)-I",
         "SPLADE + Aggretriever-PQ-I",
         "QBM25(alpha=2) + Aggretriever-I",
+        "BM25 + QColBERT(alpha=0.5, model=x)-RRF",
+        "BM25_filter + QTCT-ColBERT(depth=50)-PQ-I",
+        "BM25 + ColBERT_ft_filter",
         'Run(path="my runs/a, b.trec")',
         "Run(path=runs/a.trec.gz)",
     ],
@@ -124,9 +130,11 @@ def test_defaults_and_white_space_do_not_show():
 def test_values_hold_the_defaults_too():
     system = parse_system("QBM25(alpha=0.5)")
     assert first_values(system) == {"k1": 1.5, "b": 0.75, "epsilon": 0.25, "engine": "numpy"}
-    assert quantity_values(system) == {"alpha": 0.5, "phi": "ratio", "terms": "any"}
-    assert quantity_values(parse_system("BM25")) == {}
-    assert "terms" not in quantity_values(parse_system("QRun(path=x)"))
+    assert quantity_values(system.first, "first stage") == {"alpha": 0.5, "phi": "ratio", "terms": "any"}
+    assert quantity_values(parse_system("BM25").first, "first stage") == {}
+    run, again = (stage for stage, _ in parse_system("QRun(path=x) + QBM25(terms=all)").stages)
+    assert "terms" not in quantity_values(run, "first stage")
+    assert quantity_values(again, "reranker") == {"alpha": 1.0, "phi": "ratio", "terms": "all"}
 
 
 @pytest.mark.parametrize(

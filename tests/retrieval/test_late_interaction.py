@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from qbench.errors import InputError, OptionError
+from qbench.errors import InputError
 from qbench.models.multi_vector import MultiVector, load_multi_vector_encoder
 from qbench.retrieval import late_interaction as module
 from qbench.retrieval.analysis import tokens
@@ -200,11 +200,6 @@ def test_odd_queries_are_answered(tiny, tmp_path, engine, text):
     scores = found(ranker, text)
     assert scores
     assert all(np.isfinite(score) for score in scores.values())
-
-
-def test_it_knows_no_words(tiny, tmp_path):
-    with pytest.raises(OptionError, match="words"):
-        opened(tiny, tmp_path).ranker.holding_all(Search("q", "fox"))
 
 
 def test_vectors_that_are_not_finite_name_the_document(tiny, tmp_path):

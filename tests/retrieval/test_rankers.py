@@ -254,10 +254,11 @@ def test_a_lexical_stage_retrieves_the_documents_that_hold_a_token(engine, tmp_p
     asked = search("quick 5 unheard")
     held = {doc for doc, text in TEXTS.items() if set(asked.tokens) & set(tokens(text))}
     assert stage.search(asked).docs.tolist() == sorted(positions[doc] for doc in held)
-    assert stage.holding_all(asked).size == 0
+    assert stage.holding(asked, "any").tolist() == stage.search(asked).docs.tolist()
+    assert stage.holding(asked, "all").size == 0
     both = {doc for doc, text in TEXTS.items() if {"the", "fox"} <= set(tokens(text))}
-    assert stage.holding_all(search("fox the")).tolist() == sorted(positions[doc] for doc in both)
-    assert stage.holding_all(search("")).size == 0
+    assert stage.holding(search("fox the"), "all").tolist() == sorted(positions[doc] for doc in both)
+    assert all(stage.holding(search(""), terms).size == 0 for terms in ("any", "all"))
 
 
 def test_both_engines_give_the_same_scores(tmp_path):

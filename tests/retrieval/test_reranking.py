@@ -96,6 +96,69 @@ def test_a_quantity_score_stays_with_the_first_stage(tmp_path, tiny):
     assert both.label.endswith("[given]")
 
 
+def quantity_part(alone, without):
+    """What Q added to each document's score."""
+    return {doc: score - without[doc] for doc, score in alone.items()}
+
+
+def test_a_reranker_may_have_a_quantity_score(tmp_path, tiny):
+    """Equation 7 over what another stage found: scores for the search words, by the best of them, plus qs."""
+    names = [f"SBERT(model={tiny})", f"BM25 + QSBERT(model={tiny})", f"BM25 + QSBERT(alpha=0, model={tiny})"]
+    names += [f"BM25 + QSBERT(model={tiny})-I(alpha=0)", "BM25"]
+    _, both, none, fused, first = ask(tmp_path, *names)
+    asked = [query for query in BENCHMARK.part("test") if query.conditions]
+    added = 0
+    for query in asked:
+        found = scores(both, query.query_id)
+        assert set(found) == set(scores(first, query.query_id))
+        index = {doc: value for doc, value in quantity_part(found, scores(none, query.query_id)).items() if value}
+        added += len(index)
+        assert max(scores(none, query.query_id).values()) == pytest.approx(1)
+        assert scores(fused, query.query_id) == pytest.approx(shares(found))
+        q = scores(*ask(tmp_path, f"QSBERT(model={tiny})"), query.query_id)
+        bare = scores(*ask(tmp_path, f"QSBERT(alpha=0, model={tiny})"), query.query_id)
+        expected = quantity_part(q, bare)
+        assert index == pytest.approx({doc: value for doc, value in expected.items() if value and doc in found})
+    assert added
+    assert both.label.endswith("[given]")
+
+
+def test_a_lexical_reranker_adds_quantities_where_a_search_term_is(tmp_path):
+    """Its indicator 1_Tx holds behind any first stage, also for documents that this one found by other words."""
+    path = tmp_path / "all.run"
+    docs = BENCHMARK.corpus["doc_id"].to_list()
+    lines = [f"{q.query_id} Q0 {doc} {i} {-i} x" for q in BENCHMARK.part("test") for i, doc in enumerate(docs, 1)]
+    path.write_text("\n".join(lines) + "\n")
+    for terms in ("any", "all"):
+        alone, behind = ask(tmp_path, f"QBM25(terms={terms})", f"Run(path={path}) + QBM25(terms={terms})")
+        for query in BENCHMARK.part("test"):
+            expected, found = scores(alone, query.query_id), scores(behind, query.query_id)
+            if expected:
+                assert found == pytest.approx({doc: expected.get(doc, 0.0) for doc in docs})
+            else:  # no document holds a word of it: none is better than another
+                assert len(set(found.values())) == 1
+
+
+def test_a_reranker_may_filter(tmp_path, tiny):
+    names = [f"BM25 + SBERT(model={tiny})", f"BM25 + SBERT_filter(model={tiny})", "BM25_filter"]
+    names.append(f"BM25 + SBERT_filter(model={tiny})-RRF")
+    plain, kept, meeting, fused = ask(tmp_path, *names)
+    for query in BENCHMARK.part("test"):
+        met = set(scores(meeting, query.query_id))
+        assert set(scores(fused, query.query_id)) == met
+        expected = {doc: score for doc, score in scores(plain, query.query_id).items() if doc in met}
+        assert scores(kept, query.query_id) == pytest.approx(expected)
+
+
+def test_a_quantity_score_leaves_out_what_its_reranker_does_not_know(tmp_path):
+    path = tmp_path / "other.run"
+    query = next(query for query in BENCHMARK.part("test") if query.conditions)
+    found = ask(tmp_path, "BM25")[0].run.filter(query_id=query.query_id)["doc_id"].to_list()
+    path.write_text(f"{query.query_id} Q0 {found[1]} 1 5.0 x\n{query.query_id} Q0 {found[0]} 2 4.0 x\n")
+    (only,) = ask(tmp_path, f"BM25 + QRun(alpha=0, path={path})")
+    assert scores(only, query.query_id) == pytest.approx({found[1]: 1.0, found[0]: 0.8})
+
+
 def test_a_run_may_rerank_and_ranks_what_it_knows(tmp_path):
     path = tmp_path / "other.run"
     (query, *_) = BENCHMARK.part("test")
