@@ -37,7 +37,12 @@ Loss = Annotated[
 ]
 Negatives = Annotated[int, typer.Option(min=1, help="Own negatives of a positive, drawn anew in each epoch.")]
 Scale = Annotated[
-    float, typer.Option(min=0, help="Of the scores in the softmax; 0: 20 for cosines, 1 for MaxSim and dot products.")
+    float,
+    typer.Option(
+        min=0,
+        help="Of the scores in the softmax; 0: 20 for cosines, 1 for MaxSim and dot products, 0.1 for a SPLADE whose "
+        "head was just made.",
+    ),
 ]
 Methods = Annotated[
     list[str] | None,

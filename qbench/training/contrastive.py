@@ -62,7 +62,8 @@ class ContrastiveRecipe:
             each (positive, negative) alone, as ColBERT was first trained.
         negatives: own negatives of a positive, at most; drawn anew in each epoch.
         temperature: a teacher's scores are divided by it (tau of *WolfPQ* eq. 2.7).
-        scale: of the scores in the softmax; 0 for the kind's own (20 for cosines, 1 for MaxSim and dot products).
+        scale: of the scores in the softmax; 0 for the kind's own (20 for cosines, 1 for MaxSim and dot products, 0.1
+            for a SPLADE whose head was just made).
         methods: samples that are learnt from: original, unit, value (*Numbers Matter* C.5).
         kinds: kinds of queries that are learnt from; () for all.
         query_flops, text_flops: weights of SPLADE's regularisation, raised over the first third of the steps.

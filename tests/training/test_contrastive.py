@@ -44,7 +44,8 @@ def base(tmp_path_factory):
 def bases(base, tmp_path_factory):
     """What each kind is tuned from, and how."""
     masked = tiny_bert(tmp_path_factory.mktemp("masked") / "tiny", [*WORDS, "over", "of"], head=True)
-    return {kind: (str(masked), SLOW) if kind == "aggretriever" else (str(base), QUICK) for kind in KINDS}
+    own = {"aggretriever": (str(masked), SLOW), "splade": (str(base), replace(QUICK, scale=1.0))}
+    return {kind: own.get(kind, (str(base), QUICK)) for kind in KINDS}
 
 
 @pytest.fixture(scope="module", params=KINDS)

@@ -20,3 +20,10 @@ def test_without_the_extra_there_is_a_line_to_install_it(tmp_path, monkeypatch, 
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(MissingPackageError, match=r"pip install 'qbench\[neural\]'"):
         open_student(kind, str(folder))
+
+
+@pytest.mark.parametrize(("head", "given", "scale"), [(False, 0.0, 0.1), (True, 0.0, 1.0), (False, 0.5, 0.5)])
+def test_a_splade_with_a_made_head_begins_with_a_small_scale(tmp_path, head, given, scale):
+    student = open_student("splade", str(tiny_bert(tmp_path / "tiny", WORDS, head=head)), scale=given)
+    assert student.scale == scale
+    assert bool(student.start) is not head
