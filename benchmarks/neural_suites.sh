@@ -7,11 +7,11 @@
 # made; RESULTS (by default benchmarks/results/suites) gets the tables as Markdown and JSON. It goes on where it was stopped;
 # benchmarks that are in OUT already (finance, medical) are not made again. Studies can run at once: one call, one of SUITES.
 #
-# Sizes, from the environment; the defaults are what two CPU cores can do in two hours or three:
-#     FILINGS=15 ARTICLES=2000 ABSTRACTS=2000     documents of sec_filings, reuters21578 and rct_abstracts
-#     TRAIN=4000 TEST=500                         queries, at most
-#     EPOCHS=1 PAIRS=1600 BATCH=16 LR=1e-4        of each training: epochs, positives in each, batch, learning rate,
-#     LENGTH=96 DEV=60                            tokens that are read, development queries
+# Sizes, from the environment; the defaults are what two CPU cores can do in two hours:
+#     FILINGS=6 ARTICLES=800 ABSTRACTS=700        documents of sec_filings, reuters21578 and rct_abstracts
+#     TRAIN=2500 TEST=400                         queries, at most
+#     EPOCHS=1 PAIRS=800 BATCH=16 LR=1e-4         of each training: epochs, positives in each, batch, learning rate,
+#     LENGTH=64 DEV=60                            tokens that are read, development queries
 #     SUITES="main-finance masking ..."           which studies
 set -euo pipefail
 data=$1 model=$2 out=$3 here=$(dirname "$0")
@@ -25,16 +25,16 @@ for line in itertools.islice(gzip.open(sys.argv[1], "rb"), int(sys.argv[2])): sy
 make_benchmark() { # NAME CORPUS
     qbench build-index "$2" -o "$out/$1-index"
     qbench gen-queries "$out/$1-index" -o "$out/$1" --expansions "$here/expansions/$1.tsv" \
-        --value-permutation --max-train "${TRAIN:-4000}" --max-dev 300 --max-test "${TEST:-500}"
+        --value-permutation --max-train "${TRAIN:-2500}" --max-dev 300 --max-test "${TEST:-400}"
 }
 
 if [ ! -d "$out/finance" ]; then
-    head_of "$data/corpora/sec_filings.jsonl.gz" "${FILINGS:-15}" > "$out/finance-corpus/sec_filings.jsonl"
-    head_of "$data/corpora/reuters21578.jsonl.gz" "${ARTICLES:-2000}" > "$out/finance-corpus/reuters21578.jsonl"
+    head_of "$data/corpora/sec_filings.jsonl.gz" "${FILINGS:-6}" > "$out/finance-corpus/sec_filings.jsonl"
+    head_of "$data/corpora/reuters21578.jsonl.gz" "${ARTICLES:-800}" > "$out/finance-corpus/reuters21578.jsonl"
     make_benchmark finance "$out/finance-corpus"
 fi
 if [ ! -d "$out/medical" ]; then
-    head_of "$data/corpora/rct_abstracts.jsonl.gz" "${ABSTRACTS:-2000}" > "$out/medical-corpus.jsonl"
+    head_of "$data/corpora/rct_abstracts.jsonl.gz" "${ABSTRACTS:-700}" > "$out/medical-corpus.jsonl"
     make_benchmark medical "$out/medical-corpus.jsonl"
 fi
 
@@ -51,7 +51,7 @@ study() { # NAME BENCHMARK [INPUT=VALUE ...]
     done
 }
 
-trainings=("epochs=${EPOCHS:-1}" "pairs=${PAIRS:-1600}" "batch=${BATCH:-16}" "lr=${LR:-1e-4}" "length=${LENGTH:-96}" "dev=${DEV:-60}")
+trainings=("epochs=${EPOCHS:-1}" "pairs=${PAIRS:-800}" "batch=${BATCH:-16}" "lr=${LR:-1e-4}" "length=${LENGTH:-64}" "dev=${DEV:-60}")
 
 for suite in ${SUITES:-main-finance main-medical cross_dataset masking augmentation numconq storage}; do
     case $suite in

@@ -170,3 +170,15 @@ def test_what_would_be_asked_is_what_is_asked(web, tmp_path):
     assert [(line.estimate.recorded, line.estimate.calls) for line in done] == [
         (line.estimate.inputs, 0) for line in lines
     ]
+
+
+def test_a_reranker_with_a_quantity_score_is_asked_for_search_words(web, tmp_path):
+    names = ["OpenAI", "BM25 + QOpenAI(alpha=2)"]
+    access = Access(tmp_path / "answers.sqlite", patience=QUICK)
+    systems = [parse_system(name) for name in names]
+    (line,) = expected_calls(systems, passages(BENCHMARK.corpus)["passage"], QUERIES, access, 256)
+    ask(tmp_path, *names, access=access)
+    assert line.estimate.inputs == len(web.texts)
+    terms = {query.terms for query in QUERIES if query.conditions}
+    assert terms - {query.text for query in QUERIES}
+    assert terms <= set(web.texts)
