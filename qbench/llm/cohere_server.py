@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from qbench.errors import OptionError
-from qbench.llm.calls import Call, Reply, RequestError, Send
+from qbench.llm.calls import Call, Reply, Send
 from qbench.llm.keys import AUTO, Key, read_key, server_url
 from qbench.llm.replies import (
-    CONNECTING,
     LARGEST,
-    SLOW,
     about_tokens,
     largest_answer,
+    no_answer,
+    no_connection,
     parsed,
     refusal,
     too_large,
@@ -164,9 +164,8 @@ def post(url: str, body: object, key: Key, timeout: float, largest: int) -> dict
     except (OSError, http.client.HTTPException) as fault:
         reason = fault.reason if isinstance(fault, urllib.error.URLError) else fault
         if isinstance(reason, TimeoutError):
-            raise RequestError(f"no answer within {timeout:g} s", attempts=SLOW, charged=True) from None
-        said = key.hidden(str(reason) or type(reason).__name__)
-        raise RequestError(f"no connection ({said})", attempts=CONNECTING, remedy="Check base_url") from None
+            raise no_answer(timeout) from None
+        raise no_connection(key.hidden(str(reason) or type(reason).__name__)) from None
     if len(said_back) > largest:
         raise too_large(largest)
     return parsed(said_back)

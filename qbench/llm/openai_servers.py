@@ -10,14 +10,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from qbench.errors import MissingPackageError, OptionError, ServerError
-from qbench.llm.calls import Call, Reply, RequestError, Send
+from qbench.llm.calls import Call, Reply, Send
 from qbench.llm.keys import AUTO, Key, read_key, server_url
 from qbench.llm.replies import (
-    CONNECTING,
-    SLOW,
     TooLargeError,
     about_tokens,
     largest_answer,
+    no_answer,
+    no_connection,
     parsed,
     refusal,
     too_large,
@@ -110,12 +110,11 @@ def request_errors(key: Key, timeout: float) -> Iterator[None]:
     try:
         yield
     except openai.APITimeoutError:
-        raise RequestError(f"no answer within {timeout:g} s", attempts=SLOW, charged=True) from None
+        raise no_answer(timeout) from None
     except openai.APIConnectionError as fault:
         if isinstance(fault.__cause__, TooLargeError):  # as older packages tell it
             raise too_large(fault.__cause__.largest) from None
-        reason = key.hidden(str(fault.__cause__ or fault))
-        raise RequestError(f"no connection ({reason})", attempts=CONNECTING, remedy="Check base_url") from None
+        raise no_connection(key.hidden(str(fault.__cause__ or fault))) from None
     except TooLargeError as fault:
         raise too_large(fault.largest) from None
     except openai.APIStatusError as fault:

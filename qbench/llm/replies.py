@@ -95,6 +95,16 @@ def too_large(largest: int) -> RequestError:
     )  # fmt: skip
 
 
+def no_answer(timeout: float) -> RequestError:
+    """What to make of a server that says nothing for so many seconds: what it was asked for may be charged."""
+    return RequestError(f"no answer within {timeout:g} s", attempts=SLOW, charged=True)
+
+
+def no_connection(reason: str) -> RequestError:
+    """What to make of a server that cannot be reached; the reason holds no key."""
+    return RequestError(f"no connection ({reason})", attempts=CONNECTING, remedy="Check base_url")
+
+
 def _message(body: str) -> tuple[str, str]:
     """What a server says went wrong, and its code for that, from the forms that servers use."""
     try:

@@ -34,7 +34,6 @@ from qbench.retrieval.grammar import (
 from qbench.retrieval.jobs import KIND, SETTINGS, Job, Setting, is_finished, plan, read_result, write_result
 from qbench.retrieval.quantity_index import QuantityIndex, build_quantity_index, open_quantity_index
 from qbench.retrieval.rankers import Candidates, Opened, Place, Ranker, Search, open_ranker
-from qbench.retrieval.registry import Role
 from qbench.retrieval.stored import stored
 from qbench.retrieval.types import Cost, RunResult, run_schema
 from qbench.store import atomic_file, drafting, read_json, write_json
@@ -340,8 +339,7 @@ def _ask(bench: _Bench, first: Ranker, jobs: list[Job], queries: list[Query], de
                 known[search.text] = found, time.perf_counter() - start + preparing
             candidates, seconds = known[search.text]
             start = time.perf_counter()
-            candidates = _with_quantities(bench, (job.system.first, "first stage"), first, search, candidates, question)
-            ranking = ranked(candidates, depth)
+            ranking = ranked(_with_quantities(bench, job.system.first, first, search, candidates, question), depth)
             if job.system.reranker is not None:
                 search, share = again[str(job.system.reranker.bare)][question.reranker]
                 ranking = _rerank(bench, job.system, ranking, search, question)
@@ -385,12 +383,14 @@ def _rerank(bench: _Bench, system: System, ranking: Candidates, search: Search, 
     best, stage, ranker = int(reranker_values(system)["k"]), system.reranker, bench.reranker(system).ranker
     ranking = Candidates(ranking.docs[:best], ranking.scores[:best])
     if stage.filters:
-        ranking = _with_quantities(bench, (stage, "reranker"), ranker, search, ranking, question)
+        ranking = filtered(ranking, bench.quantities()[0], question.asked)
     scores = ranker.scores(search, ranking.docs)
     if stage.asks_for_terms:
+        index, values = bench.quantities()[0], quantity_values(stage, "reranker")
         known = np.flatnonzero(~np.isnan(scores))
         scored = Candidates(ranking.docs[known], scores[known])
-        scores[known] = _with_quantities(bench, (stage, "reranker"), ranker, search, scored, question).scores
+        scored = with_quantity_score(scored, ranker, search, index, question.asked, values, "reranker")
+        scores[known] = scored.scores
     return reranked(ranking, scores, system.fusion.name if system.fusion else None, fusion_values(system))
 
 
@@ -436,20 +436,15 @@ def _question(bench: _Bench, job: Job, query: Query) -> _Question:
 
 
 def _with_quantities(
-    bench: _Bench,
-    stage: tuple[Stage, Role],
-    ranker: Ranker,
-    search: Search,
-    candidates: Candidates,
-    question: _Question,
+    bench: _Bench, stage: Stage, ranker: Ranker, search: Search, candidates: Candidates, question: _Question
 ) -> Candidates:
-    """A stage's documents with its quantity score: filtered, or scored anew; as they are where it has none."""
-    if stage[0].quantity is None:
+    """A first stage's documents with its quantity score: filtered, or scored anew; as they are where it has none."""
+    if stage.quantity is None:
         return candidates
     index = bench.quantities()[0]
-    if stage[0].filters:
+    if stage.filters:
         return filtered(candidates, index, question.asked)
-    return with_quantity_score(candidates, ranker, search, index, question.asked, quantity_values(*stage), stage[1])
+    return with_quantity_score(candidates, ranker, search, index, question.asked, quantity_values(stage, "first stage"))
 
 
 def peak_bytes() -> int:

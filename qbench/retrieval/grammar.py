@@ -20,7 +20,7 @@ from typing import Any
 
 from qbench.errors import OptionError
 from qbench.retrieval.entries import REGISTRY
-from qbench.retrieval.registry import Entry, Parameter, Registry, Role, Value, chosen, filled, unknown
+from qbench.retrieval.registry import Entry, Parameter, Registry, Role, Value, affixed, chosen, filled, unknown
 
 _Form = tuple[str, Entry, Entry | None]
 """How a model is written, the model, and the quantity score that is written with it."""
@@ -60,8 +60,7 @@ class Stage:
     @property
     def written(self) -> str:
         """The model with its quantity score, without parameters: BM25, QBM25, BM25_filter."""
-        affix = self.quantity.name if self.quantity else ""
-        return self.model.name + affix if affix.startswith("_") else affix + self.model.name
+        return affixed(self.quantity.name, self.model.name) if self.quantity else self.model.name
 
     @property
     def asks_for_terms(self) -> bool:

@@ -41,11 +41,7 @@ def rows(registry: Registry = REGISTRY) -> list[Row]:
     Rerankers stand there alone: what a quantity score does with them is what it does with first stages.
     """
     found = [_row("first stage", *form) for form in registry.forms("first stage")]
-    return found + [
-        Row(role, entry.name, entry.what, entry.source, entry.parameters_as(role), entry.needs)
-        for role in OTHERS
-        for entry in registry.of(role)
-    ]
+    return found + [_row(role, entry.name, entry, None) for role in OTHERS for entry in registry.of(role)]
 
 
 def _row(role: Role, form: str, model: Entry, quantity: Entry | None) -> Row:

@@ -120,10 +120,6 @@ class Entry:
         """The parameters of a quantity score on top of a model: a suffix only filters, and takes its own alone."""
         return self.parameters if self.name.startswith("_") else (*self.parameters, *model.score_parameters)
 
-    def affixed(self, model: str) -> str:
-        """How a quantity score is written around a model's name."""
-        return model + self.name if self.name.startswith("_") else self.name + model
-
 
 @dataclass(frozen=True)
 class Registry:
@@ -153,7 +149,7 @@ class Registry:
         for model in self.of(role):
             yield model.name, model, None
             for quantity in self.of("quantity score"):
-                yield quantity.affixed(model.name), model, quantity
+                yield affixed(quantity.name, model.name), model, quantity
 
     def find(self, name: str, role: Role) -> Entry:
         """The entry of a name in a role.
@@ -165,6 +161,11 @@ class Registry:
             if entry.name == name:
                 return entry
         raise unknown(name, role, [entry.name for entry in self.of(role)])
+
+
+def affixed(quantity: str, model: str) -> str:
+    """How a quantity score is written around a model's name."""
+    return model + quantity if quantity.startswith("_") else quantity + model
 
 
 def unknown(name: str, role: str, known: list[str]) -> UnknownNameError:
