@@ -3,7 +3,8 @@
     python benchmarks/score_falls.py OUT/studies finance
 
 reads the runs that a study left in its folder, of the benchmark of that name, and prints the median over queries for
-each system. Equation 7 divides scores by the best one and adds at most 1: where they hardly fall, quantities outweigh them.
+each system. Equation 7 divides scores by the best one and adds at most 1: where they hardly fall, quantities outweigh
+them.
 """
 
 from __future__ import annotations
