@@ -101,7 +101,7 @@ def test_pages_are_finished_and_their_links_lead_somewhere(page):
     text = page.read_text(encoding="utf-8")
     assert "@@" not in text
     for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", text):
-        assert "://" in target or (page.parent / target).exists(), target
+        assert "://" in target or (page.parent / target).is_file(), f"{target} is no file: the site links only files"
 
 
 def test_the_two_commands_are_in_the_readme():
