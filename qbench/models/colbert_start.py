@@ -6,7 +6,10 @@ What ColBERT (Khattab and Zaharia, 2020; *WolfPQ* section 2.2.3) puts around a B
   checkpoints: a trained vector is there, and the vocabulary does not grow. Else [Q] and [D] are added, with the mean
   of all word vectors.
 - *Query augmentation.* Queries are filled up to 32 tokens with [MASK], which sees the query without being seen.
-  A longer query stays whole: ColBERT cuts it, and with it the last condition.
+  A longer query stays whole: ColBERT cuts it, and with it the last condition. So it is only where the checkpoint has
+  the head of a masked language model, as ColBERT's BERT does: an encoder that was tuned without one has nothing to say
+  at [MASK], and what it says there drowns a query of two words (`benchmarks/README.md`: nDCG@10 0.291 with it, 0.431
+  without).
 - *Filter.* Vectors of punctuation marks in documents are left out.
 - *Projection* to 128 numbers, without bias, then length 1. It starts with the first principal directions of the token
   vectors that the model gives to words of its own vocabulary, drawn at random: they keep 79-82 % of the ten nearest
@@ -36,7 +39,7 @@ _MARKERS = (("[Q]", "[D]"), ("[unused0]", "[unused1]"))
 
 
 def late_interaction_from(
-    model: sentence_transformers.SentenceTransformer,
+    model: sentence_transformers.SentenceTransformer, *, augmented: bool
 ) -> sentence_transformers.MultiVectorEncoder:
     """A model for late interaction around the transformer of a single-vector one, whose pooling and heads are dropped.
 
@@ -44,6 +47,7 @@ def late_interaction_from(
 
     Args:
         model: loaded; its transformer is used and changed.
+        augmented: whether queries are filled up with [MASK].
 
     Raises:
         ValueError: it has no transformer over tokens, no token to fill queries with, or vectors that are not finite.
@@ -58,7 +62,8 @@ def late_interaction_from(
     if not isinstance(transformer, Transformer) or not hasattr(tokenizer, "get_vocab"):
         raise ValueError("late interaction needs a transformer over tokens")
     query, document = _mark(transformer, tokenizer)
-    transformer.query_expansion = {"strategy": "min", "attend": False, "length": QUERY_LENGTH}
+    if augmented:
+        transformer.query_expansion = {"strategy": "min", "attend": False, "length": QUERY_LENGTH}
     filtered = [mark for mark in string.punctuation if mark in tokenizer.get_vocab()]
     rest = [MultiVectorMask(skiplist_words=filtered), Normalize(module_input_name="token_embeddings")]
     options: dict[str, Any] = {

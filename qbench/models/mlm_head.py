@@ -54,6 +54,20 @@ def check_head(folder: Path, options: dict[str, Any]) -> bool:
     return bool(head) and head <= missing
 
 
+def knows_masks(folder: Path) -> bool:
+    """Whether a transformer comes with a head that says what stands at [MASK].
+
+    Args:
+        folder: of a transformer that loads.
+    """
+    import torch
+
+    try:
+        return not check_head(folder, {"dtype": torch.float32, "use_safetensors": True, "local_files_only": True})
+    except ValueError:  # of a build that has no such head
+        return False
+
+
 def new_head(model: SparseEncoder) -> None:
     """Make a masked language model's head from the word embeddings: a start for training, in place.
 

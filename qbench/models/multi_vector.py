@@ -23,6 +23,7 @@ from qbench.models.folders import (
     require_kind,
     require_sentence_transformers,
     require_words,
+    transformer_folder,
 )
 from qbench.models.limits import check_length, positions, prompt_of, too_long_documents, with_smaller_batches
 from qbench.models.single_vector import BATCH, Role, load_model
@@ -35,6 +36,10 @@ if TYPE_CHECKING:
 
 VERSION = 1
 """Counted up when the same model gives other vectors; part of the keys of caches."""
+
+START = 2
+"""Of what is made of a model that is no ColBERT (`qbench.models.colbert_start`), counted up when the same one gives
+other vectors of queries; part of the keys of runs and checkpoints."""
 
 UNTRAINED = "the projection was not trained: qbench train colbert"
 
@@ -134,8 +139,10 @@ def load_multi_vector_model(model: str, *, max_length: int = 0) -> sentence_tran
             loaded = _saved(folder)
         else:
             from qbench.models.colbert_start import late_interaction_from
+            from qbench.models.mlm_head import knows_masks
 
-            loaded = late_interaction_from(load_model(str(folder)))
+            encoder = load_model(str(folder))
+            loaded = late_interaction_from(encoder, augmented=knows_masks(transformer_folder(folder)))
     if max_length:
         limit_documents(loaded, max_length)
     return loaded

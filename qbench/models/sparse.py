@@ -81,12 +81,12 @@ class Splade:
 
     Attributes:
         model: on the GPU where there is one.
-        untrained: whether its head was just made, so that nothing was learned about weights.
+        trained: whether its head was learnt; else it was just made (`new_head`).
         batch: texts that go through it together, where their logits allow it.
     """
 
     model: SparseEncoder
-    untrained: bool = False
+    trained: bool = True
     batch: int = BATCH
 
     @property
@@ -97,7 +97,7 @@ class Splade:
     @property
     def note(self) -> str:
         """That the head was not trained, where it was not."""
-        return UNTRAINED if self.untrained else ""
+        return "" if self.trained else UNTRAINED
 
     @property
     def longest(self) -> int:
@@ -187,13 +187,14 @@ def load_sparse_encoder(model: str, *, max_length: int = 0, batch: int = BATCH) 
     require_kind(folder, start, "sparse", "plain", "single-vector")
     require_sentence_transformers()
     with readable(folder):
-        loaded, untrained = _read(folder)
+        loaded, trained = _read(folder)
     if max_length:
         limit_texts(loaded, max_length)
-    return Splade(loaded, untrained, batch)
+    return Splade(loaded, trained, batch)
 
 
 def _read(folder: Path) -> tuple[SparseEncoder, bool]:
+    """The model, and whether its head was learnt."""
     import torch
     from sentence_transformers import SparseEncoder
     from sentence_transformers.base.modules import Transformer
@@ -218,7 +219,7 @@ def _read(folder: Path) -> tuple[SparseEncoder, bool]:
     require_words(model.tokenizer)
     if headless:
         new_head(model)
-    return model, headless
+    return model, not headless
 
 
 def _transformer(folder: Path) -> tuple[Path, bool]:

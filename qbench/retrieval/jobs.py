@@ -115,7 +115,8 @@ def _version() -> str:
 def _content(name: str, given: Mapping[str, Value]) -> dict[str, Any]:
     """A model's parameters, a file or a checkpoint by what is in it, a server by its address."""
     values: dict[str, Any] = dict(given)
-    if name in {entry.name for entry in REGISTRY.entries if entry.family == "api"}:
+    families = {entry.name: entry.family for entry in REGISTRY.entries}
+    if families[name] == "api":
         from qbench.retrieval.api import identity
 
         kept = {"k": values["k"]} if "k" in values else {}
@@ -127,7 +128,10 @@ def _content(name: str, given: Mapping[str, Value]) -> dict[str, Any]:
         values["path"] = file_digest(path)
     if "model" in values:
         from qbench.models.folders import model_digest, model_folder
+        from qbench.models.multi_vector import START
 
+        if families[name] == "multi-vector":
+            values["start"] = START
         values["model"] = model_digest(model_folder(str(values["model"])))
     return values
 

@@ -16,6 +16,7 @@ import numpy as np
 from qbench.benchmark.types import Kind as QueryKind
 from qbench.errors import OptionError
 from qbench.models.folders import LOG, model_digest, model_folder, quiet
+from qbench.models.multi_vector import START
 from qbench.progress import Progress, silent
 from qbench.randomness import generator
 from qbench.store import Draft, Manifest, digest, drafting, finished, read_manifest, write_json
@@ -251,6 +252,7 @@ def _params(
 
     return {
         "trained": kind,
+        **({"start": START} if kind == "colbert" else {}),
         "benchmark": benchmark_key(benchmark),
         "joint": None if joint is None else benchmark_key(joint),
         "teacher": None if teacher is None else model_digest(model_folder(teacher)),

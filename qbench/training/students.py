@@ -325,10 +325,10 @@ def _opened(kind: Kind, model: str, given: dict[str, Any]) -> Student:
         from qbench.models.sparse import load_sparse_encoder
 
         encoder = load_sparse_encoder(model)
-        if encoder.untrained:
+        if not encoder.trained:
             given.setdefault("scale", MADE_HEAD_SCALE)
         sparse = SparseStudent(encoder.model, **given)
-        sparse.start = "its MLM head is initialised from the embeddings" if encoder.untrained else ""
+        sparse.start = "" if encoder.trained else "its MLM head is initialised from the embeddings"
         return sparse
     if kind == "colbert":
         from qbench.models.multi_vector import load_multi_vector_encoder

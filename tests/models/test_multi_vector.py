@@ -11,6 +11,7 @@ import pytest
 
 from qbench.errors import InputError, MissingPackageError, OptionError
 from qbench.models.colbert_start import QUERY_LENGTH, principal_directions
+from qbench.models.mlm_head import knows_masks
 from qbench.models.multi_vector import MultiVector, load_multi_vector_encoder, load_multi_vector_model
 from tests.encoder_factories import THINGS, WORDS, YEARS, tiny_bert
 
@@ -20,7 +21,7 @@ TEXTS = [f"the {thing}, of {year}." for thing, year in zip(THINGS, YEARS * 2, st
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory):
-    return tiny_bert(tmp_path_factory.mktemp("plain") / "plain", [*WORDS, *MARKS], positions=64)
+    return tiny_bert(tmp_path_factory.mktemp("plain") / "plain", [*WORDS, *MARKS], positions=64, head=True)
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +75,19 @@ def test_it_is_what_the_equations_say(encoder, saved, role):
 def test_queries_are_filled_up_and_long_ones_stay_whole(encoder):
     lengths, _ = encoder.encode(["", "the revenue", "the " * 29, "the " * 40], "query")
     assert lengths.tolist() == [QUERY_LENGTH, QUERY_LENGTH, QUERY_LENGTH, 43]
+
+
+def test_queries_are_not_filled_up_where_no_head_says_what_a_mask_is(tmp_path):
+    from transformers import GPT2Config, GPT2Model
+
+    headless = load_multi_vector_encoder(str(tiny_bert(tmp_path / "headless", WORDS)))
+    lengths, vectors = headless.encode(["", "the revenue"], "query")
+    assert lengths.tolist() == [3, 5]
+    headless.model.save(str(tmp_path / "saved"))
+    again = load_multi_vector_encoder(str(tmp_path / "saved")).encode(["", "the revenue"], "query")
+    np.testing.assert_allclose(again[1], vectors, atol=1e-6)
+    GPT2Model(GPT2Config(vocab_size=8, n_positions=4, n_embd=4, n_layer=1, n_head=1)).save_pretrained(tmp_path / "gpt")
+    assert not knows_masks(tmp_path / "gpt")  # of a build without such a head
 
 
 def test_documents_lose_punctuation_and_an_empty_one_keeps_its_markers(encoder):
