@@ -10,7 +10,8 @@
 # Sizes, from the environment; the defaults are what two CPU cores can do in two hours:
 #     FILINGS=6 ARTICLES=800 ABSTRACTS=700        documents of sec_filings, reuters21578 and rct_abstracts
 #     TRAIN=2500 TEST=400                         queries, at most
-#     EPOCHS=1 PAIRS=800 BATCH=16 LR=1e-4         of each training: epochs, positives in each, batch, learning rate,
+#     EPOCHS=1 PAIRS=800 BATCH=16                 of each training: epochs, positives in each, batch,
+#     LR=1e-4 COLBERT_LR=2e-5                     learning rate, and that of ColBERT,
 #     LENGTH=64 DEV=60                            tokens that are read, development queries
 #     SUITES="main-finance masking ..."           which studies
 set -euo pipefail
@@ -51,7 +52,8 @@ study() { # NAME BENCHMARK [INPUT=VALUE ...]
     done
 }
 
-trainings=("epochs=${EPOCHS:-1}" "pairs=${PAIRS:-800}" "batch=${BATCH:-16}" "lr=${LR:-1e-4}" "length=${LENGTH:-64}" "dev=${DEV:-60}")
+trainings=("epochs=${EPOCHS:-1}" "pairs=${PAIRS:-800}" "batch=${BATCH:-16}" "lr=${LR:-1e-4}" "colbert_lr=${COLBERT_LR:-2e-5}"
+    "length=${LENGTH:-64}" "dev=${DEV:-60}")
 
 for suite in ${SUITES:-main-finance main-medical cross_dataset masking augmentation numconq storage}; do
     case $suite in

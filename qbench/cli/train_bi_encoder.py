@@ -77,6 +77,10 @@ def bi_encoder(
     joint_share: Annotated[
         float | None, typer.Option(min=0, max=0.9, help="BENCH: share of the batches of --joint. [default: 0.25]")
     ] = None,
+    lowest_grade: Annotated[
+        int | None,
+        typer.Option(min=1, help="BENCH: lowest grade of a positive, where it has judgments alone. [default: 1]"),
+    ] = None,
     dev_queries: Annotated[
         int | None, typer.Option(min=0, help="BENCH: development queries that choose the epoch. [default: 200]")
     ] = None,
@@ -122,6 +126,7 @@ _ON_TRIPLES = (
     "kind",
     "joint",
     "joint_share",
+    "lowest_grade",
     "dev_queries",
     "teacher",
     "temperature",

@@ -56,6 +56,13 @@ Joint = Annotated[
     Path | None, typer.Option(metavar="BENCH", help="Another benchmark to learn from besides, a general one.")
 ]
 JointShare = Annotated[float, typer.Option(min=0, max=0.9, help="Share of the batches that come from --joint.")]
+LowestGrade = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        help="Lowest grade of a positive, where a benchmark has judgments and no triples (2 for TREC Deep Learning).",
+    ),
+]
 MaxLength = Annotated[
     int, typer.Option(min=0, help="Tokens of a text that are read; 0: as many as the model was made for.")
 ]
@@ -89,6 +96,7 @@ def colbert(
     kind: Kinds = None,
     joint: Joint = None,
     joint_share: JointShare = 0.25,
+    lowest_grade: LowestGrade = 1,
     max_length: MaxLength = 0,
     max_pairs: MaxPairs = 0,
     dev_queries: DevQueries = 200,
@@ -128,6 +136,7 @@ def aggretriever(
     kind: Kinds = None,
     joint: Joint = None,
     joint_share: JointShare = 0.25,
+    lowest_grade: LowestGrade = 1,
     max_length: MaxLength = 0,
     max_pairs: MaxPairs = 0,
     dev_queries: DevQueries = 200,
@@ -162,6 +171,7 @@ def splade(
     kind: Kinds = None,
     joint: Joint = None,
     joint_share: JointShare = 0.25,
+    lowest_grade: LowestGrade = 1,
     max_length: MaxLength = 0,
     max_pairs: MaxPairs = 0,
     dev_queries: DevQueries = 200,

@@ -18,7 +18,7 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
-from torch.nn.functional import linear
+from torch.nn.functional import layer_norm, linear
 from torch.utils.checkpoint import checkpoint
 
 from qbench.errors import InputError, OptionError
@@ -33,6 +33,7 @@ from qbench.models.folders import (
     transformer_folder,
 )
 from qbench.models.limits import check_length, too_long
+from qbench.models.mlm_head import probes
 from qbench.models.single_vector import BATCH, Role, Similarity, encode_by_length
 from qbench.store import read_json, write_json
 
@@ -73,8 +74,16 @@ class AggretrieverConfig:
     max_length: int = 0
 
 
+SURE = 0.5
+"""The highest probability that a made head gives the median token. A trained one is surer of a word that it sees."""
+
+
 class EmbeddingHead(nn.Module):
-    """Scores of the terms for encoders without an MLM head: the products with their input embeddings.
+    """Scores of the terms for encoders without an MLM head: products with their input embeddings, sharpened.
+
+    A BERT's own head ends likewise: hidden states are normalised, and multiplied with the embeddings. `sharpened` sets
+    the one number that is not known. Without it every term has next to no probability, agg* is all but zero beside
+    [CLS], and no gradient comes through the softmax.
 
     Args:
         embeddings: of shape (terms, width), shared with the encoder.
@@ -84,10 +93,26 @@ class EmbeddingHead(nn.Module):
         super().__init__()
         self.weight = embeddings
         self.bias = nn.Parameter(torch.zeros(len(embeddings)))
+        self.sharpness = nn.Parameter(torch.ones(()))
 
     def forward(self, hidden: Tensor) -> Tensor:
         """Shape (..., width) to (..., terms)."""
-        return linear(hidden, self.weight, self.bias)
+        return linear(self.sharpness * layer_norm(hidden, hidden.shape[-1:]), self.weight, self.bias)
+
+    @torch.no_grad()
+    def sharpened(self, hidden: Tensor) -> None:
+        """Set the sharpness such that the median token's likeliest term has the probability `SURE`, about.
+
+        Args:
+            hidden: states of some texts' tokens, shape (tokens, width).
+        """
+        low, high = 0.0, 1e3
+        for _ in range(40):
+            self.sharpness.fill_((low + high) / 2)
+            if self(hidden).softmax(dim=-1).amax(dim=-1).median() < SURE:
+                low = float(self.sharpness)
+            else:
+                high = float(self.sharpness)
 
 
 class Aggretriever(nn.Module):
@@ -114,7 +139,7 @@ class Aggretriever(nn.Module):
         self.config, self.tokenizer = config, tokenizer
         self.encoder, self.head = encoder, head
         self.weight = nn.Linear(width, 1)
-        # Weights of 1 to begin with: agg* is then useful before it is trained, and the same for every seed.
+        # All tokens weigh the same to begin with: agg* is useful before it is trained, and the same for every seed.
         nn.init.zeros_(self.weight.weight)
         nn.init.ones_(self.weight.bias)
         self.projection = None if config.cls_dimension == width else nn.Linear(width, config.cls_dimension)
@@ -132,7 +157,8 @@ class Aggretriever(nn.Module):
     ) -> Aggretriever:
         """An Aggretriever to be trained, from a BERT with or without its MLM head.
 
-        Without the head (a plain BERT, a model of sentence-transformers) the input embeddings serve as one.
+        Without the head (a plain BERT, a model of sentence-transformers) the input embeddings serve as one: see
+        `EmbeddingHead`.
 
         Args:
             folder: of the encoder; see `qbench.models.folders.model_folder`.
@@ -160,7 +186,12 @@ class Aggretriever(nn.Module):
         )
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            return cls(encoder, head, tokenizer, config).eval()
+            made = cls(encoder, head, tokenizer, config).eval()
+        texts = probes(tokenizer)
+        if isinstance(head, EmbeddingHead):
+            head.sharpened(made._states(texts))
+        made._balance(texts)
+        return made
 
     @classmethod
     def load(cls, folder: Path, max_length: int = 0) -> Aggretriever:
@@ -223,6 +254,20 @@ class Aggretriever(nn.Module):
     def device(self) -> torch.device:
         """Where its weights are."""
         return self.weight.weight.device
+
+    @torch.no_grad()
+    def _states(self, texts: Sequence[str]) -> Tensor:
+        """Hidden states of the tokens of some texts, shape (tokens, width)."""
+        features = self.features(texts)
+        states: Tensor = self.encoder(**features).last_hidden_state[features["attention_mask"].bool()]
+        return states
+
+    @torch.no_grad()
+    def _balance(self, texts: Sequence[str]) -> None:
+        """Give all tokens the weight that makes agg* as long as [CLS] is, so that both count from the first step on."""
+        vectors, own = self.embed(self.features(texts)), self.config.cls_dimension
+        first, agg = (part.norm(dim=1).mean() for part in (vectors[:, :own], vectors[:, own:]))
+        self.weight.bias.mul_(first / agg.clamp(min=1e-6))
 
     def embed(self, features: Mapping[str, Tensor]) -> Tensor:
         """The vectors of a batch, differentiable.

@@ -153,6 +153,9 @@ _NAMES: dict[Kind, str] = {
     "image": "an image model",
 }
 
+STARTS: dict[str, int] = {"multi-vector": 2, "aggretriever": 2}
+"""What is made of a model of another kind before it is trained, counted up when the same one becomes something else."""
+
 AGGRETRIEVER = "aggretriever.json"
 """What stands in a folder of `qbench.models.aggretriever`, beside the encoder's files."""
 
@@ -279,12 +282,15 @@ def _first_line(fault: Exception) -> str:
     return next((line.strip() for line in str(fault).splitlines() if line.strip()), type(fault).__name__).rstrip(".")
 
 
-def model_digest(folder: Path) -> str:
+def model_digest(folder: Path, kind: str | None = None) -> str:
     """Names a model by what is in its files, wherever they lie: for the keys of caches.
 
     Args:
         folder: from `model_folder`.
+        kind: what it is opened as. Of a model of another kind one is made, and how counts too (`STARTS`).
     """
+    if kind in STARTS and model_kind(folder) != kind:
+        return digest([kind, STARTS[kind], model_digest(folder)])
     files = []
     for path in sorted(folder.rglob("*"), key=lambda p: p.relative_to(folder).as_posix()):
         name = path.relative_to(folder).as_posix()

@@ -17,7 +17,7 @@ ACTIVE = 128
 """Terms that a made head gives weight to in a text, about."""
 
 PROBES, WORDS = 64, 16
-"""Texts that the biases of a made head are set by, and words in each."""
+"""Texts that a made head is set by, and words in each."""
 
 SHIFT = 4.0
 """Larger than what hidden states go below zero; not so large that half precision loses them beside it."""
@@ -106,19 +106,23 @@ def new_head(model: SparseEncoder) -> None:
         output.bias.copy_(torch.from_numpy(_biases(model)))
 
 
+def probes(tokenizer: Any) -> list[str]:
+    """Texts of words drawn from a vocabulary, always the same: what a made head is set by."""
+    drawn = generator(0, "mlm head")
+    plain = sorted(number for word, number in tokenizer.get_vocab().items() if word.isalpha())
+    plain = plain or sorted(set(tokenizer.get_vocab().values()) - set(tokenizer.all_special_ids))
+    return [tokenizer.decode(drawn.choice(plain, WORDS).tolist()) for _ in range(PROBES)]
+
+
 def _biases(model: SparseEncoder) -> Any:
     """The biases, shape (terms,), for the highest logits that the probes give with biases of zero."""
     import torch
     from sentence_transformers.util import batch_to_device
 
     tokenizer = model.tokenizer
-    drawn = generator(0, "mlm head")
-    plain = sorted(number for word, number in tokenizer.get_vocab().items() if word.isalpha())
-    plain = plain or sorted(set(tokenizer.get_vocab().values()) - set(tokenizer.all_special_ids))
-    texts = [tokenizer.decode(drawn.choice(plain, WORDS).tolist()) for _ in range(PROBES)]
     model.eval()
     highest = []
-    for text in texts:
+    for text in probes(tokenizer):
         features = batch_to_device(model.preprocess([text]), model.device)
         with torch.inference_mode():
             highest.append(model[0](features)["token_embeddings"][0].amax(dim=0).cpu().numpy())

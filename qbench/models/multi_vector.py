@@ -37,10 +37,6 @@ if TYPE_CHECKING:
 VERSION = 1
 """Counted up when the same model gives other vectors; part of the keys of caches."""
 
-START = 2
-"""Of what is made of a model that is no ColBERT (`qbench.models.colbert_start`), counted up when the same one gives
-other vectors of queries; part of the keys of runs and checkpoints."""
-
 UNTRAINED = "the projection was not trained: qbench train colbert"
 
 

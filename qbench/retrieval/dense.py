@@ -157,13 +157,13 @@ def open_aggretriever(values: Mapping[str, Value], place: Place) -> Opened:
     from qbench.models.aggretriever import load_aggretriever
 
     encoder = load_aggretriever(str(values["model"]), max_length=int(values["max_length"]))
-    how = {"model": _digest(values), "max_length": values["max_length"], "head": "aggretriever"}
+    how = {"model": _digest(values, "aggretriever"), "max_length": values["max_length"], "head": "aggretriever"}
     found = opened(encoder, how, values, place)
     return replace(found, meta={**found.meta, **encoder.notes()})
 
 
-def _digest(values: Mapping[str, Value]) -> str:
-    return model_digest(model_folder(str(values["model"])))
+def _digest(values: Mapping[str, Value], kind: str | None = None) -> str:
+    return model_digest(model_folder(str(values["model"])), kind)
 
 
 def opened(encoder: Encoder, how: Mapping[str, Any], values: Mapping[str, Value], place: Place) -> Opened:

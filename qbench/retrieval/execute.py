@@ -119,7 +119,7 @@ def execute(
         bench = _Bench(benchmark, key, folder / "indexes", how, workers, progress, allowed)
         for first in dict.fromkeys(job.first_key for job in pending.values()):
             group = [job for job in pending.values() if job.first_key == first]
-            _run_group(bench, group, queries, depth, progress)
+            _run_group(bench, group, queries, progress)
             read({job.key for job in group})
     return [results[number] for number in range(len(jobs))]
 
@@ -255,9 +255,10 @@ class _Part:
         write_json(path.with_suffix(".json"), {"seconds": self.seconds, "bare": self.bare, "empty": empty})
 
 
-def _run_group(bench: _Bench, group: list[Job], queries: list[Query], depth: int, progress: Progress) -> None:
+def _run_group(bench: _Bench, group: list[Job], queries: list[Query], progress: Progress) -> None:
     """Make the runs of jobs that share a first stage."""
-    first = bench.first_stage(group[0].system, depth)
+    label, deep = group[0].first_key
+    first = bench.first_stage(group[0].system, deep)
     # Now, so that no query's time holds the time to build it.
     if any(job.system.uses_conditions for job in group):
         bench.quantities()
@@ -274,11 +275,9 @@ def _run_group(bench: _Bench, group: list[Job], queries: list[Query], depth: int
             missing = [i for i, folder in enumerate(parts) if not (folder / name).with_suffix(".json").exists()]
             if missing:
                 some = queries[number * PART : (number + 1) * PART]
-                for i, part in zip(
-                    missing, _ask(bench, first.ranker, [group[i] for i in missing], some, depth), strict=True
-                ):
+                for i, part in zip(missing, _ask(bench, first.ranker, [group[i] for i in missing], some), strict=True):
                     part.write(parts[i] / name, bench.corpus["doc_id"])
-            progress(min((number + 1) * PART, len(queries)), len(queries), group[0].first_key)
+            progress(min((number + 1) * PART, len(queries)), len(queries), label)
         for job, draft, folder in zip(group, drafts, parts, strict=True):
             cost, meta = _index_cost(bench, first, job.system)
             counts = _collect(draft.folder, [folder / name for name in names], cost, meta)
@@ -322,7 +321,7 @@ def _collect(folder: Path, parts: list[Path], cost: Cost, meta: dict[str, int | 
     return meta
 
 
-def _ask(bench: _Bench, first: Ranker, jobs: list[Job], queries: list[Query], depth: int) -> list[_Part]:
+def _ask(bench: _Bench, first: Ranker, jobs: list[Job], queries: list[Query]) -> list[_Part]:
     """The answers of jobs that share a first stage: it is asked once for every different text of a query."""
     asked = [[_question(bench, job, query) for query in queries] for job in jobs]
     searches = _together(first.prepared, [question.first for row in asked for question in row])
@@ -339,10 +338,10 @@ def _ask(bench: _Bench, first: Ranker, jobs: list[Job], queries: list[Query], de
                 known[search.text] = found, time.perf_counter() - start + preparing
             candidates, seconds = known[search.text]
             start = time.perf_counter()
-            ranking = ranked(_with_quantities(bench, job.system.first, first, search, candidates, question), depth)
+            ranking = ranked(_with_quantities(bench, job.system.first, first, search, candidates, question), job.deep)
             if job.system.reranker is not None:
                 search, share = again[str(job.system.reranker.bare)][question.reranker]
-                ranking = _rerank(bench, job.system, ranking, search, question)
+                ranking = ranked(_rerank(bench, job.system, ranking, search, question), job.params["depth"])
                 seconds += share
             seconds += time.perf_counter() - start + question.seconds
             part.add(query, ranking, seconds, job.source != "none" and not question.asked.conditions)

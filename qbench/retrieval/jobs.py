@@ -49,9 +49,15 @@ class Job:
     params: dict[str, Any]
 
     @property
-    def first_key(self) -> str:
+    def deep(self) -> int:
+        """Documents per query that the first stage gives: what is kept of them, or what is ranked again."""
+        again = int(reranker_values(self.system)["k"]) if self.system.reranker else 0
+        return max(int(self.params["depth"]), again)
+
+    @property
+    def first_key(self) -> tuple[str, int]:
         """The same for all jobs that can share a first stage."""
-        return str(self.system.first.bare)
+        return str(self.system.first.bare), self.deep
 
 
 def plan(
@@ -128,11 +134,8 @@ def _content(name: str, given: Mapping[str, Value]) -> dict[str, Any]:
         values["path"] = file_digest(path)
     if "model" in values:
         from qbench.models.folders import model_digest, model_folder
-        from qbench.models.multi_vector import START
 
-        if families[name] == "multi-vector":
-            values["start"] = START
-        values["model"] = model_digest(model_folder(str(values["model"])))
+        values["model"] = model_digest(model_folder(str(values["model"])), families[name])
     return values
 
 

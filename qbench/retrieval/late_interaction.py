@@ -124,7 +124,7 @@ def open_multi_vector(values: Mapping[str, Value], place: Place) -> Opened:
     model = str(values["model"])
     encoder = load_multi_vector_encoder(model, max_length=int(values["max_length"]))
     params = {
-        "model": model_digest(model_folder(model)),
+        "model": model_digest(model_folder(model), "multi-vector"),
         "max_length": values["max_length"],
         "corpus": place.corpus_key,
         "encoding": VERSION,

@@ -16,7 +16,6 @@ import numpy as np
 from qbench.benchmark.types import Kind as QueryKind
 from qbench.errors import OptionError
 from qbench.models.folders import LOG, model_digest, model_folder, quiet
-from qbench.models.multi_vector import START
 from qbench.progress import Progress, silent
 from qbench.randomness import generator
 from qbench.store import Draft, Manifest, digest, drafting, finished, read_manifest, write_json
@@ -70,6 +69,7 @@ class ContrastiveRecipe:
         query_flops, text_flops: weights of SPLADE's regularisation, raised over the first third of the steps.
         agg_dimension, cls_dimension: of an Aggretriever that starts from a BERT; 0 for 640, and for the encoder's own.
         joint_share: how many of the batches come from the benchmark that is trained on besides: one at least.
+        lowest_grade: of a judged document that is a positive, where a benchmark has judgments and no triples.
         max_length: tokens of a text that are read in training; 0 for as many as the model was made for, and so many the
             checkpoint reads in any case.
         max_pairs: positives per epoch, at most, every query's first before any second; 0 for all.
@@ -94,6 +94,7 @@ class ContrastiveRecipe:
     agg_dimension: int = 0
     cls_dimension: int = 0
     joint_share: float = 0.25
+    lowest_grade: int = 1
     max_length: int = 0
     max_pairs: int = 0
     dev_queries: int = 200
@@ -108,7 +109,7 @@ class ContrastiveRecipe:
         Raises:
             OptionError: names the option and what it allows.
         """
-        one = ("epochs", "batch_size", "accumulation", "negatives", "patience")
+        one = ("epochs", "batch_size", "accumulation", "negatives", "patience", "lowest_grade")
         none = ("max_length", "max_pairs", "dev_queries", "agg_dimension", "cls_dimension")
         for name, low in {**dict.fromkeys(one, 1), **dict.fromkeys(none, 0)}.items():
             if getattr(self, name) < low:
@@ -175,8 +176,9 @@ def train_retriever(
     key = _key(params)
     if not finished(output, kind, key):
         with drafting(output, kind, key, params, overwrite=overwrite) as draft:
-            data = read_triples(benchmark, methods=recipe.methods, kinds=recipe.kinds)
-            general = None if joint is None else read_triples(joint, every_split=True)
+            lowest = recipe.lowest_grade
+            data = read_triples(benchmark, methods=recipe.methods, kinds=recipe.kinds, lowest_grade=lowest)
+            general = None if joint is None else read_triples(joint, every_split=True, lowest_grade=lowest)
             held_out = dev_pool(benchmark, recipe.dev_queries, recipe.seed)
             own: dict[str, Any] = {name: getattr(recipe, name) for name in _OF_KIND.get(kind, ())}
             if kind == "bi-encoder" and teacher is not None:
@@ -252,11 +254,10 @@ def _params(
 
     return {
         "trained": kind,
-        **({"start": START} if kind == "colbert" else {}),
         "benchmark": benchmark_key(benchmark),
         "joint": None if joint is None else benchmark_key(joint),
         "teacher": None if teacher is None else model_digest(model_folder(teacher)),
-        "base": model_digest(model_folder(model)),
+        "base": model_digest(model_folder(model), "multi-vector" if kind == "colbert" else kind),
         "base_name": Path(model).name,
         **asdict(recipe),
     }
@@ -313,6 +314,7 @@ class _Training:
             "dev_documents": len(self.held_out.texts) if self.held_out else 0,
             "epochs": len(history),
             "best_epoch": best,
+            "scale": self.student.scale,
             "dev_untrained": log[0].get("ndcg"),
             "dev": log[best].get("ndcg"),
         }

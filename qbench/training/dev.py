@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qbench.benchmark.types import Query
+from qbench.errors import InputError
 from qbench.evaluation.measures import score_run
 from qbench.randomness import generator
+from qbench.retrieval.execute import passages
 from qbench.retrieval.types import run_schema
 from qbench.scoring.ranking import top_k
 from qbench.training.triples import lexical_best
@@ -64,7 +66,11 @@ class DevPool:
 
 
 def _all_scores(student: Student, queries: Sequence[str], texts: Sequence[str]) -> NDArray[np.float64]:
-    """Shape (queries, texts), without gradients."""
+    """Shape (queries, texts), without gradients.
+
+    Raises:
+        InputError: one of them is not finite.
+    """
     import torch
 
     training = student.network.training
@@ -79,6 +85,8 @@ def _all_scores(student: Student, queries: Sequence[str], texts: Sequence[str]) 
             found.append(student.scores(asked, block).double().cpu().numpy())
     student.network.train(training)
     scores: NDArray[np.float64] = np.concatenate(found, axis=1)[:, np.argsort(order)]
+    if not np.isfinite(scores).all():
+        raise InputError("the model gives vectors that are not finite", remedy="Start from another checkpoint")
     return scores
 
 
@@ -99,7 +107,7 @@ def dev_pool(benchmark: Benchmark, most: int, seed: int) -> DevPool | None:
         return None
     order = generator(seed, "dev queries").permutation(len(queries))[:most]
     queries = [queries[i] for i in sorted(order.tolist())]
-    corpus = benchmark.corpus.select("doc_id", "text").sort("doc_id", descending=True)
+    corpus = passages(benchmark.corpus).rename({"passage": "text"})  # by falling doc_id
     ids = [query.query_id for query in queries]
     theirs = relevant.filter(pl.col("query_id").is_in(ids)).sort("query_id", "grade", "doc_id", descending=True)
     chosen = set(theirs.group_by("query_id", maintain_order=True).head(RELEVANT)["doc_id"])

@@ -47,10 +47,12 @@ class Student(Protocol):
     Attributes:
         network: its model.
         start: what of it is made and not learnt yet; "" where it all was.
+        scale: of the scores in the loss.
     """
 
     network: Any
     start: str
+    scale: float
 
     def embed(self, texts: Sequence[str], role: Role) -> Embedded:
         """The texts' vectors, with gradients where torch records them."""
@@ -309,6 +311,16 @@ def open_student(kind: Kind, model: str, *, max_length: int = 0, scale: float = 
     return student
 
 
+def _scale_before(model: str) -> float:
+    """The scale with which one of our checkpoints was trained, which its head fits; 0 for others."""
+    from qbench.models.folders import model_folder
+    from qbench.store import MANIFEST, read_manifest
+
+    folder = model_folder(model)
+    counts = read_manifest(folder).counts if (folder / MANIFEST).is_file() else {}
+    return float(counts.get("scale", 0.0))
+
+
 def _opened(kind: Kind, model: str, given: dict[str, Any]) -> Student:
     if kind == "bi-encoder":
         from qbench.models.single_vector import load_model
@@ -325,8 +337,7 @@ def _opened(kind: Kind, model: str, given: dict[str, Any]) -> Student:
         from qbench.models.sparse import load_sparse_encoder
 
         encoder = load_sparse_encoder(model)
-        if not encoder.trained:
-            given.setdefault("scale", MADE_HEAD_SCALE)
+        given.setdefault("scale", _scale_before(model) or (SparseStudent.scale if encoder.trained else MADE_HEAD_SCALE))
         sparse = SparseStudent(encoder.model, **given)
         sparse.start = "" if encoder.trained else "its MLM head is initialised from the embeddings"
         return sparse
@@ -345,6 +356,6 @@ def _opened(kind: Kind, model: str, given: dict[str, Any]) -> Student:
         made = AggretrieverStudent(load_aggretriever(model, **sizes), **given)
         config = made.network.config
         head = "; its embeddings serve as an MLM head" if config.head == "embeddings" else ""
-        made.start = "" if config.trained else f"its token weights are 1{head}"
+        made.start = "" if config.trained else f"its token weights are all the same{head}"
         return made
     raise UnknownNameError("unknown kind of model", value=kind, remedy=f"Known: {', '.join(get_args(Kind))}")

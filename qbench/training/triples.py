@@ -18,6 +18,7 @@ from qbench.errors import InputError, OptionError
 from qbench.quantities.concept_match import concept_alternatives, folded
 from qbench.randomness import generator
 from qbench.retrieval.analysis import token_ids, token_lists
+from qbench.retrieval.execute import passages
 from qbench.scoring import bm25
 from qbench.scoring.ranking import top_k
 
@@ -104,7 +105,12 @@ class Triples:
 
 
 def read_triples(
-    benchmark: Benchmark, *, methods: Collection[str] = METHODS, kinds: Collection[str] = (), every_split: bool = False
+    benchmark: Benchmark,
+    *,
+    methods: Collection[str] = METHODS,
+    kinds: Collection[str] = (),
+    every_split: bool = False,
+    lowest_grade: int = 1,
 ) -> Triples:
     """The triples of a benchmark's training part.
 
@@ -114,6 +120,7 @@ def read_triples(
         kinds: queries of these kinds only; () for all.
         every_split: where the benchmark has no training part, take all of its queries: for a benchmark that is only
             trained on.
+        lowest_grade: of a judged document that is a positive, where there are no triples.
 
     Raises:
         InputError: nothing is left to learn from.
@@ -129,7 +136,7 @@ def read_triples(
         queries = list(benchmark.queries)
     if benchmark.triples.height:
         return _of_samples(benchmark, queries, methods)
-    return _of_judgments(benchmark, queries)
+    return _of_judgments(benchmark, queries, lowest_grade)
 
 
 def _of_samples(benchmark: Benchmark, queries: list[Query], methods: Collection[str]) -> Triples:
@@ -156,22 +163,26 @@ def _of_samples(benchmark: Benchmark, queries: list[Query], methods: Collection[
     return _triples(benchmark, queries, distinct["text"], distinct["doc_id"], rows, counts)
 
 
-def _of_judgments(benchmark: Benchmark, queries: list[Query]) -> Triples:
+def _of_judgments(benchmark: Benchmark, queries: list[Query], lowest: int) -> Triples:
+    """What has a grade below the lowest is no positive, and no negative either."""
     import polars as pl
 
     ids = pl.DataFrame({"query_id": [q.query_id for q in queries]}, schema={"query_id": pl.String}).with_row_index(
         "query"
     )
-    corpus = benchmark.corpus.select("doc_id", "text").sort("doc_id").with_row_index("text_id")
+    corpus = passages(benchmark.corpus).rename({"passage": "text"}).sort("doc_id").with_row_index("text_id")
     judged = benchmark.qrels.join(ids, on="query_id").join(corpus.select("doc_id", "text_id"), on="doc_id")
     positives: dict[int, set[int]] = {}
-    for query, text in judged.filter(pl.col("grade") > 0).select("query", "text_id").iter_rows():
-        positives.setdefault(query, set()).add(text)
+    rated: dict[int, set[int]] = {}
+    for query, text, grade in judged.filter(pl.col("grade") > 0).select("query", "text_id", "grade").iter_rows():
+        rated.setdefault(query, set()).add(text)
+        if grade >= lowest:
+            positives.setdefault(query, set()).add(text)
     # Deep enough to lose the relevant ones.
     hard = lexical_best(corpus["text"], [queries[i].text for i in sorted(positives)], 4 * HARD)
     made: list[tuple[int, int, int]] = []
     for query, ranked in zip(sorted(positives), hard, strict=True):
-        negatives = [text for text in ranked if text not in positives[query]][:HARD]
+        negatives = [text for text in ranked if text not in rated[query]][:HARD]
         made += [(query, positive, negative) for positive in sorted(positives[query]) for negative in negatives]
     rows = pl.DataFrame(made, schema=["query", "positive", "negative"], orient="row")
     counts = {"triples from judgments": rows.height, "queries without a judgment": len(queries) - len(positives)}

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from qbench.errors import InputError, OptionError
 from qbench.models import aggretriever as module
-from qbench.models.aggretriever import Aggretriever, load_aggretriever, sliced_maxima
+from qbench.models.aggretriever import SURE, Aggretriever, load_aggretriever, sliced_maxima
+from qbench.models.mlm_head import probes
 from tests.encoder_factories import tiny_bert
 
 TEXTS = ["the revenue of 2019", "profit", "", "in 2018 the group debt of the reported tax"]
@@ -109,7 +110,9 @@ def test_without_a_head_the_embeddings_serve_and_the_user_is_told(tiny, masked, 
     assert "no MLM head" in model.notes()["note"]
     assert model.config.agg_dimension == model.encoder.config.vocab_size  # fewer than 640
     hidden = torch.randn(2, 32)
-    torch.testing.assert_close(model.head(hidden), hidden @ model.encoder.get_input_embeddings().weight.T)
+    normal = (hidden - hidden.mean(dim=1, keepdim=True)) / hidden.std(dim=1, keepdim=True, correction=0)
+    expected = model.head.sharpness * normal @ model.encoder.get_input_embeddings().weight.T
+    torch.testing.assert_close(model.head(hidden), expected, rtol=1e-3, atol=1e-3)
     assert load_aggretriever(str(masked)).notes() == {"note": "this Aggretriever was not trained"}
     made = Aggretriever.new(tiny, agg_dimension=8)
     made.config = replace(made.config, trained=True)
@@ -157,10 +160,25 @@ def test_an_untrained_model_weighs_all_tokens_alike_and_is_the_same_every_time(t
     import torch
 
     a, b = (Aggretriever.new(tiny, agg_dimension=8, cls_dimension=4) for _ in range(2))
-    assert torch.equal(a.weight(torch.randn(5, 32)), torch.ones(5, 1))
+    assert a.weight(torch.randn(5, 32)).unique().numel() == 1
     np.testing.assert_array_equal(a.encode(TEXTS), b.encode(TEXTS))
     other = Aggretriever.new(tiny, agg_dimension=8, cls_dimension=4, seed=1)
     assert not np.allclose(a.encode(TEXTS)[:, :4], other.encode(TEXTS)[:, :4])
+
+
+@pytest.mark.parametrize("base", ["tiny", "masked"])
+def test_both_parts_of_an_untrained_model_count(base, request):
+    import torch
+
+    model = Aggretriever.new(request.getfixturevalue(base))
+    texts = probes(model.tokenizer)
+    vectors = model.encode(texts)
+    first, agg = np.split(vectors, [model.config.cls_dimension], axis=1)
+    assert np.linalg.norm(agg, axis=1).mean() == pytest.approx(np.linalg.norm(first, axis=1).mean(), rel=1e-3)
+    if base == "tiny":  # its head is made, and sure enough for gradients to come through
+        with torch.no_grad():
+            highest = model.head(model._states(texts)).softmax(dim=-1).amax(dim=-1)
+        assert highest.median().item() == pytest.approx(SURE, abs=0.01)
 
 
 @given(st.integers(1, 40), st.integers(1, 40), st.integers(0, 99))

@@ -218,11 +218,11 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path, monkeypatch):
     calls = []
     question = module._ask
 
-    def killed(bench, first, jobs, queries, depth):
+    def killed(bench, first, jobs, queries):
         calls.append([query.query_id for query in queries])
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return question(bench, first, jobs, queries, depth)
+        return question(bench, first, jobs, queries)
 
     monkeypatch.setattr(module, "_ask", killed)
     with pytest.raises(KeyboardInterrupt):

@@ -51,6 +51,16 @@ def test_the_best_k_are_ranked_again_and_the_others_left_out(tmp_path, tiny):
         assert set(scores(both, query.query_id)) == set(best)
 
 
+def test_more_can_be_ranked_again_than_is_kept(tmp_path, tiny):
+    name = f"BM25 + SBERT(model={tiny})"
+    bare, whole = ask(tmp_path / "whole", "BM25", name)
+    short_bare, short = ask(tmp_path / "short", "BM25", name, depth=2)
+    for query in BENCHMARK.part("test"):
+        for few, all_of_them in ((short_bare, bare), (short, whole)):
+            best = all_of_them.run.filter(query_id=query.query_id)["doc_id"][:2]
+            assert few.run.filter(query_id=query.query_id)["doc_id"].to_list() == best.to_list()
+
+
 @pytest.mark.parametrize("name", ["TCT-ColBERT", "Aggretriever", "SBERT_out"])
 def test_every_dense_model_reranks_with_the_scores_that_it_retrieves_with(tmp_path, tiny, name):
     dense, both = ask(tmp_path, f"{name}(model={tiny})", f"BM25 + {name}(model={tiny}, k=3)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from typing import get_args
 
@@ -19,7 +20,7 @@ from qbench.models.tct_colbert import load_tct_colbert
 from qbench.training import contrastive as module
 from qbench.training.contrastive import ContrastiveRecipe, setback, train_retriever
 from qbench.training.objectives import distillation, flops, info_nce, pairwise
-from qbench.training.students import Kind, SingleVectorStudent, open_student
+from qbench.training.students import MADE_HEAD_SCALE, Kind, SingleVectorStudent, open_student
 from tests.encoder_factories import WORDS, regular_benchmark, tiny_bert
 
 BENCHMARK = regular_benchmark()
@@ -132,6 +133,24 @@ def test_a_finished_training_is_not_repeated_and_another_is_refused(trained, bas
         train_retriever(kind, BENCHMARK, folder, bases[kind][0], replace(QUICK, seed=1))
 
 
+def test_a_splade_from_a_made_head_keeps_its_scale_when_it_is_tuned_again(base, tmp_path):
+    train_retriever("splade", BENCHMARK, tmp_path / "a", str(base), replace(QUICK, epochs=1, max_pairs=12))
+    assert open_student("splade", str(tmp_path / "a")).scale == MADE_HEAD_SCALE
+    assert open_student("splade", str(tmp_path / "a"), scale=2.0).scale == 2.0
+
+
+def test_weights_that_are_not_finite_are_no_start(base, tmp_path):
+    from safetensors.torch import load_file, save_file
+
+    shutil.copytree(base, tmp_path / "broken")
+    path = tmp_path / "broken" / "model.safetensors"
+    weights = load_file(path)
+    weights["embeddings.LayerNorm.weight"][:] = float("nan")
+    save_file(weights, path, metadata={"format": "pt"})
+    with pytest.raises(InputError, match="not finite"):
+        train_retriever("bi-encoder", BENCHMARK, tmp_path / "a", str(tmp_path / "broken"), QUICK)
+
+
 def test_accumulated_batches_make_fewer_steps(base, tmp_path):
     recipe = replace(QUICK, epochs=1, accumulation=3, dev_queries=0, max_pairs=30)
     told = []
@@ -167,7 +186,7 @@ def test_what_is_made_and_not_learnt_is_said(bases, base, tmp_path, trained):
     words = {
         "splade": "MLM head is initialised",
         "colbert": "projection is made",
-        "aggretriever": "token weights are 1",
+        "aggretriever": "token weights are all the same",
     }
     assert words.get(kind, "") in told[0].get("start", "")
     assert not any("start" in record for record in told[1:])

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from qbench.errors import InputError, OptionError
 from qbench.training.contrastive import compared
+from qbench.training.dev import dev_pool
 from qbench.training.triples import read_triples
 from tests.encoder_factories import regular_benchmark
 from tests.factories import tiny_benchmark
@@ -102,6 +103,29 @@ def test_judgments_give_triples_where_there_are_none():
         assert not any((name, docs[n]) in judged for n in data.negatives[data.starts[i] : data.starts[i + 1]])
     with pytest.raises(InputError, match="nothing to learn from"):
         read_triples(replace(REGULAR, **none, qrels=REGULAR.qrels.clear()))
+
+
+def test_grades_below_the_lowest_are_neither_positives_nor_negatives():
+    first = pl.int_range(pl.len()).over("query_id") == 0
+    graded = REGULAR.qrels.with_columns(grade=pl.when(first).then(2).otherwise(1).cast(REGULAR.qrels.schema["grade"]))
+    other = replace(REGULAR, samples=REGULAR.samples.clear(), triples=REGULAR.triples.clear(), qrels=graded)
+    grades = {(q, d): grade for q, d, grade in graded.select("query_id", "doc_id", "grade").iter_rows()}
+    docs = other.corpus.sort("doc_id")["doc_id"].to_list()
+    for lowest, found in ((1, {1, 2}), (2, {2})):
+        data = read_triples(other, lowest_grade=lowest)
+        names = [data.queries[query].query_id for query in data.query]
+        assert {grades[name, docs[text]] for name, text in zip(names, data.positive, strict=True)} == found
+        for i, name in enumerate(names):
+            assert not any((name, docs[n]) in grades for n in data.negatives[data.starts[i] : data.starts[i + 1]])
+
+
+def test_whole_documents_are_learnt_from_with_their_titles():
+    titled = REGULAR.corpus.with_columns(title=pl.lit("A title"), source_id="doc_id")
+    none = {"samples": REGULAR.samples.clear(), "triples": REGULAR.triples.clear()}
+    assert all(text.startswith("A title\n") for text in read_triples(replace(REGULAR, corpus=titled, **none)).texts)
+    pool = dev_pool(replace(REGULAR, corpus=titled), 5, 0)
+    assert pool is not None
+    assert all(text.startswith("A title\n") for text in pool.texts)
 
 
 def test_a_benchmark_that_is_only_trained_on_may_have_no_training_part():
