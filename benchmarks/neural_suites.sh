@@ -52,8 +52,8 @@ study() { # NAME BENCHMARK [INPUT=VALUE ...]
     done
 }
 
-trainings=("epochs=${EPOCHS:-1}" "pairs=${PAIRS:-800}" "batch=${BATCH:-16}" "lr=${LR:-1e-4}" "colbert_lr=${COLBERT_LR:-2e-5}"
-    "length=${LENGTH:-64}" "dev=${DEV:-60}")
+trainings=("epochs=${EPOCHS:-1}" "pairs=${PAIRS:-800}" "batch=${BATCH:-16}" "length=${LENGTH:-64}" "dev=${DEV:-60}")
+trainings+=("lr=${LR:-1e-4}" "colbert_lr=${COLBERT_LR:-2e-5}")
 
 for suite in ${SUITES:-main-finance main-medical cross_dataset masking augmentation numconq storage}; do
     case $suite in

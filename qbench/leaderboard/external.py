@@ -210,4 +210,4 @@ def _coverage(label: str, file: Path, run: pl.DataFrame, judged: _Judged) -> lis
         )
     if len(wanted) > len(common):
         notes.append(f"{label}: {len(wanted) - len(common)} judged queries are not in the run and score 0.")
-    return notes + unjudged(label, run, judged.qrels, wanted)
+    return notes + [f"{label}: {note}" for note in unjudged(run, judged.qrels, wanted)]

@@ -333,34 +333,40 @@ def _evidence(ran: list[_Ran], judged: _Judged, buckets: pl.DataFrame | None) ->
 
 
 def _said(contest: Contest, ran: list[_Ran], judged: _Judged) -> list[str]:
-    """What a reader should know of the runs."""
-    notes = []
+    """What a reader should know of the runs: each thing once, with the rows that it is said of."""
+    rows: dict[str, list[str]] = {}
     for one, qrels in zip(ran, judged.qrels, strict=True):
         for result in one.results:
-            label = one.group.label(result.system, result.conditions)
-            asked = result.meta.get("queries", 0)
-            bare, empty = result.meta.get("queries_without_condition", 0), result.meta.get("queries_without_results", 0)
-            if bare:
-                verb = "found in the text" if result.conditions == "parsed" else "given"
-                notes.append(f"{label}: no condition was {verb} for {bare} of {asked} queries.")
-            if empty:
-                notes.append(f"{label}: no results for {empty} of {asked} queries; they score 0.")
-            for part, who in (("", ""), ("reranker_", "reranker: ")):
-                cut = result.meta.get(f"{part}documents_cut", 0)
-                if cut:
-                    notes.append(f"{label}: {who}{cut} documents are longer than the model reads, and were cut.")
-                if f"{part}note" in result.meta:
-                    notes.append(f"{label}: {who}{result.meta[f'{part}note']}.")
+            told = _told(result)
             if not contest.judged_fully:
-                notes += unjudged(label, result.run, qrels, judged.query_ids)
+                told += unjudged(result.run, qrels, judged.query_ids)
+            for note in told:
+                rows.setdefault(note, []).append(one.group.label(result.system, result.conditions))
+    return [f"{', '.join(labels)}: {note}" for note, labels in rows.items()]
+
+
+def _told(result: RunResult) -> list[str]:
+    """What the making of a run has to say of it."""
+    notes, asked = [], result.meta.get("queries", 0)
+    bare, empty = result.meta.get("queries_without_condition", 0), result.meta.get("queries_without_results", 0)
+    if bare:
+        verb = "found in the text" if result.conditions == "parsed" else "given"
+        notes.append(f"no condition was {verb} for {bare} of {asked} queries.")
+    if empty:
+        notes.append(f"no results for {empty} of {asked} queries; they score 0.")
+    for part, who in (("", ""), ("reranker_", "reranker: ")):
+        cut = result.meta.get(f"{part}documents_cut", 0)
+        if cut:
+            notes.append(f"{who}{cut} documents are longer than the model reads, and were cut.")
+        if f"{part}note" in result.meta:
+            notes.append(f"{who}{result.meta[f'{part}note']}.")
     return notes
 
 
-def unjudged(label: str, run: pl.DataFrame, qrels: pl.DataFrame, query_ids: Sequence[str]) -> list[str]:
+def unjudged(run: pl.DataFrame, qrels: pl.DataFrame, query_ids: Sequence[str]) -> list[str]:
     """Which share of a run's first ten documents nobody judged, as a note; none where all are judged.
 
     Args:
-        label: of the row.
         run: columns query_id, doc_id, rank.
         qrels: columns query_id, doc_id, grade; grade 0 is a judgment too.
         query_ids: the queries that count.
@@ -372,7 +378,7 @@ def unjudged(label: str, run: pl.DataFrame, qrels: pl.DataFrame, query_ids: Sequ
     if not missing:
         return []
     share = 100 * missing / top.height
-    return [f"{label}: {share:.1f} % of the documents in the top {TOP} are not judged; they count as not relevant."]
+    return [f"{share:.1f} % of the documents in the top {TOP} are not judged; they count as not relevant."]
 
 
 def _buckets(contest: Contest, queries: list[Query]) -> tuple[pl.DataFrame, list[str]]:

@@ -78,6 +78,12 @@ class Steps:
     def _check_training(self, training: Training) -> None:
         recipe = recipe_of(training, self._fill)
         bench = self._source(training.bench)
+        if not bench.part("train"):
+            raise InputError(
+                f"{training.name} has nothing to learn from: this benchmark has no training part",
+                value=self._fill(training.bench),
+                remedy="Generate one with `qbench gen-queries`",
+            )
         if training.joint is not None:
             self._source(training.joint)
         for model in (training.model, training.teacher):
@@ -256,7 +262,8 @@ class Steps:
         return {"value": Path(value).name if Path(value).exists() else value}
 
     def _models(self) -> list[str]:
-        """The texts that name a model: of trainings, and of systems."""
+        """The texts that name a model: of trainings, of systems, and the defaults of inputs that stand there."""
         texts = [text for one in self.suite.trainings for text in (one.model, one.teacher or "")]
-        texts += [one.default or "" for one in self.suite.inputs.values()]
-        return texts + [text for board in self.suite.boards for text in board.systems.values() if "model=" in text]
+        texts += [text for board in self.suite.boards for text in board.systems.values() if "model=" in text]
+        inputs = self.suite.inputs.items()
+        return texts + [one.default or "" for name, one in inputs if any(f"{{{name}}}" in text for text in texts)]

@@ -250,6 +250,10 @@ def test_what_a_benchmark_lacks_is_said(here):
     assert "no training samples of this kind: value" in result.to_markdown()
     with pytest.raises(InputError, match="no quantities to mask"):
         run_suite(study(LEXICAL), {"bench": "regular"}, "out", **QUICK)
+    asked = [replace(query, split="test") for query in regular_benchmark().queries]
+    write_benchmark(replace(regular_benchmark(), queries=asked, digest=""), here / "asked")
+    with pytest.raises(InputError, match="ft has nothing to learn from: this benchmark has no training part"):
+        plan_suite(study(TRAINED), {"bench": "asked", "model": "base"})
     bare = [replace(query, conditions=()) for query in tiny_benchmark().queries]
     write_benchmark(replace(tiny_benchmark(), queries=bare, digest=""), here / "bare")
     text = LEXICAL.replace('measures = ["nDCG@10", "P@10"]', 'measures = ["nDCG@10", "P@10"]\nconditions = "given"', 1)
@@ -307,9 +311,9 @@ def test_the_output_is_no_artefact(here):
 def test_the_script_of_real_text_knows_the_inputs():
     folder = Path(__file__).parents[2] / "benchmarks"
     script = (folder / "neural_suites.sh").read_text(encoding="utf-8")
-    line = next(line for line in script.splitlines() if line.startswith("trainings=("))
-    given = set(re.findall(r'"(\w+)=\$', line))
-    assert given == {"epochs", "pairs", "batch", "lr", "length", "dev"}
+    lines = [line for line in script.splitlines() if line.startswith("trainings")]
+    given = set(re.findall(r'"(\w+)=\$', "\n".join(lines)))
+    assert given == {"epochs", "pairs", "batch", "lr", "colbert_lr", "length", "dev"}
     for path in (folder / "suites").glob("*.toml"):
         inputs = set(read_suite(path).inputs)
         assert {"bench", "model"} <= inputs
