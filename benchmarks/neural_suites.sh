@@ -55,7 +55,7 @@ study() { # NAME BENCHMARK [INPUT=VALUE ...]
 trainings=("epochs=${EPOCHS:-1}" "pairs=${PAIRS:-800}" "batch=${BATCH:-16}" "length=${LENGTH:-64}" "dev=${DEV:-60}")
 trainings+=("lr=${LR:-1e-4}" "colbert_lr=${COLBERT_LR:-2e-5}")
 
-for suite in ${SUITES:-main-finance main-medical cross_dataset masking augmentation numconq storage}; do
+for suite in ${SUITES:-main-finance main-medical cross_dataset masking augmentation numconq alpha storage}; do
     case $suite in
         main-*) study main "${suite#main-}" "${trainings[@]}" ;;
         cross_dataset) study cross_dataset finance "other=$out/medical" "${trainings[@]}" ;;

@@ -114,7 +114,7 @@ def leaderboard(
         typer.Option(
             metavar="FILE",
             help="Run a study instead: trainings, several boards, tables over them. A file, or one that comes with "
-            "qbench: main, cross_dataset, masking, augmentation, numconq, storage.",
+            "qbench: main, cross_dataset, masking, augmentation, numconq, alpha, storage.",
         ),
     ] = None,
     given: Annotated[

@@ -209,9 +209,11 @@ def require_kind(folder: Path, wanted: str, *kinds: Kind) -> None:
     """
     kind = model_kind(folder)
     if kind not in kinds:
-        fitting = f"Name the system {_SYSTEMS[kind]}, or choose another model" if kind in _SYSTEMS else "Choose another"
+        fitting = f"; the system {_SYSTEMS[kind]} searches with this one" if kind in _SYSTEMS else ""
         name = _NAMES.get(kind, f"a {kind} model")
-        raise InputError(f"this is {name}, and {wanted} is needed", file=folder, remedy=fitting)
+        raise InputError(
+            f"this is {name}, and {wanted} is needed", file=folder, remedy=f"Choose another model{fitting}"
+        )
 
 
 def modules_of(folder: Path) -> list[tuple[str, Path]]:

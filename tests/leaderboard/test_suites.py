@@ -127,7 +127,9 @@ def test_the_order_of_a_list_makes_no_other_checkpoint(write):
 def test_a_study_of_ours_by_its_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert read_suite("main") == read_suite(next(path for path in OURS if path.stem == "main"))
-    with pytest.raises(InputError, match=r"no such suite .found 'mian'.\. Give a file, or one of augmentation, cross"):
+    with pytest.raises(
+        InputError, match=r"no such suite .found 'mian'.\. Give a file, or one of alpha, augmentation, cross"
+    ):
         read_suite("mian")
 
 
@@ -197,6 +199,7 @@ def test_our_own_studies_are_readable(path):
 
 def test_there_is_a_study_for_each_table():
     assert {path.stem for path in OURS} == {
+        "alpha",
         "main",
         "cross_dataset",
         "masking",

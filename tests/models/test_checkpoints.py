@@ -151,10 +151,10 @@ def test_a_description_parser_that_lacks_a_file_is_named(checkpoints, tmp_path):
 
 
 IS = {
-    "bi-encoder": r"this is a single-vector model, .*Name the system SBERT",
-    "colbert": r"this is a multi-vector model, .*Name the system ColBERT",
-    "splade": r"this is a sparse model, .*Name the system SPLADE",
-    "aggretriever": r"this is an Aggretriever, .*Name the system Aggretriever",
+    "bi-encoder": r"this is a single-vector model, .*the system SBERT searches with this one",
+    "colbert": r"this is a multi-vector model, .*the system ColBERT searches with this one",
+    "splade": r"this is a sparse model, .*the system SPLADE searches with this one",
+    "aggretriever": r"this is an Aggretriever, .*the system Aggretriever searches with this one",
     "description-parser": r"this is a description parser, .*Choose another",
 }
 TAKES = {

@@ -288,8 +288,8 @@ def said_to_be(name, base, folder):
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("SparseEncoder", "this is a sparse model, and a single-vector model is needed. Name the system SPLADE"),
-        ("MultiVectorEncoder", "this is a multi-vector model.*Name the system ColBERT"),
+        ("SparseEncoder", "this is a sparse model, and a single-vector model is needed.*the system SPLADE searches"),
+        ("MultiVectorEncoder", "this is a multi-vector model.*the system ColBERT searches with this one"),
         ("ColBERT", "this is a multi-vector model"),
         ("CrossEncoder", "this is a cross-encoder model.*Choose another"),
     ],
