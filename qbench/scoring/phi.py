@@ -171,7 +171,7 @@ def phi_of_satisfying(
     if condition.comparator in ("between", "!="):
         return np.ones(v.shape)
     scores = chosen.bound(x, v, unit)
-    return scores if scores.min(initial=1.0) > 0 else np.maximum(scores, LEAST)
+    return scores if scores.min(initial=1.0) >= LEAST else np.maximum(scores, LEAST)
 
 
 @np.errstate(over="ignore")

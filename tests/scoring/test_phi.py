@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from qbench.errors import UnknownNameError
@@ -113,6 +113,7 @@ def test_zero_means_not_satisfied_and_satisfied_scores_in_0_1(name, comparator, 
 
 
 @given(st.sampled_from(sorted(FAMILIES)), st.floats(0.1, 1e6), st.floats(0.1, 1e6), st.floats(0.1, 1e6))
+@example("exponential", 1.0, 691.0, 746.0)  # below what a satisfied bound scores at least, and not yet zero
 @settings(deadline=None)
 def test_a_nearer_value_never_scores_less(name, x, v, w):
     near, far = sorted((x + v, x + w))
