@@ -43,7 +43,8 @@ def forecast(
         InputError: the benchmark or the recording cannot be read.
     """
     from qbench.retrieval.api import expected_calls
-    from qbench.retrieval.execute import PART, passages
+    from qbench.retrieval.execute import PART
+    from qbench.retrieval.passages import passages
 
     contest = line_up(benchmark, systems, qrels)
     queries, _ = select_queries(contest.groups[0].benchmark, split)

@@ -32,6 +32,7 @@ from qbench.retrieval.grammar import (
     reranker_values,
 )
 from qbench.retrieval.jobs import KIND, SETTINGS, Job, Setting, is_finished, plan, read_result, write_result
+from qbench.retrieval.passages import passages
 from qbench.retrieval.quantity_index import QuantityIndex, build_quantity_index, open_quantity_index
 from qbench.retrieval.rankers import Candidates, Opened, Place, Ranker, Search, open_ranker
 from qbench.retrieval.stored import stored
@@ -204,18 +205,6 @@ class _Bench:
             found = parse_query(query.text, self._extractor)
             self._parsed[query.query_id] = found, time.perf_counter() - start
         return self._parsed[query.query_id]
-
-
-def passages(corpus: pl.DataFrame) -> pl.DataFrame:
-    """The corpus as first stages see it: doc_id and passage, by falling doc_id, so that positions settle ties.
-
-    A whole document is searched with its title. A sentence's title is its document's, and no part of it.
-    """
-    import polars as pl
-
-    whole = (pl.col("source_id") == pl.col("doc_id")) & (pl.col("title") != "")
-    passage = pl.when(whole).then(pl.col("title") + "\n" + pl.col("text")).otherwise("text")
-    return corpus.select("doc_id", passage=passage).sort("doc_id", descending=True)
 
 
 @dataclass

@@ -12,7 +12,7 @@ from qbench.benchmark.types import Query
 from qbench.errors import InputError
 from qbench.evaluation.measures import score_run
 from qbench.randomness import generator
-from qbench.retrieval.execute import passages
+from qbench.retrieval.passages import passages
 from qbench.retrieval.types import run_schema
 from qbench.scoring.ranking import top_k
 from qbench.training.triples import lexical_best

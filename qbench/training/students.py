@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 from qbench.errors import UnknownNameError
 from qbench.models.encoders import require_neural
+from qbench.models.folders import model_folder
 from qbench.models.limits import limit_texts
 from qbench.models.single_vector import Role
+from qbench.store import MANIFEST, read_manifest
 
 if TYPE_CHECKING:
     import torch
@@ -313,9 +315,6 @@ def open_student(kind: Kind, model: str, *, max_length: int = 0, scale: float = 
 
 def _scale_before(model: str) -> float:
     """The scale with which one of our checkpoints was trained, which its head fits; 0 for others."""
-    from qbench.models.folders import model_folder
-    from qbench.store import MANIFEST, read_manifest
-
     folder = model_folder(model)
     counts = read_manifest(folder).counts if (folder / MANIFEST).is_file() else {}
     return float(counts.get("scale", 0.0))

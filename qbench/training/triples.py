@@ -18,7 +18,7 @@ from qbench.errors import InputError, OptionError
 from qbench.quantities.concept_match import concept_alternatives, folded
 from qbench.randomness import generator
 from qbench.retrieval.analysis import token_ids, token_lists
-from qbench.retrieval.execute import passages
+from qbench.retrieval.passages import passages
 from qbench.scoring import bm25
 from qbench.scoring.ranking import top_k
 

@@ -8,8 +8,9 @@ from qbench.errors import BudgetError, InputError, OptionError
 from qbench.llm.budget import Budget, Limit, Price
 from qbench.llm.client import Access
 from qbench.retrieval.api import expected_calls
-from qbench.retrieval.execute import execute, passages
+from qbench.retrieval.execute import execute
 from qbench.retrieval.grammar import parse_system
+from qbench.retrieval.passages import passages
 from tests.api_server import KEY, QUICK, ApiServer, embed
 from tests.factories import tiny_benchmark
 

@@ -16,9 +16,10 @@ from qbench.retrieval import document_quantities
 from qbench.retrieval import execute as module
 from qbench.retrieval.analysis import tokens
 from qbench.retrieval.document_quantities import FILE, extract_documents, extractor_options
-from qbench.retrieval.execute import execute, passages
+from qbench.retrieval.execute import execute
 from qbench.retrieval.grammar import parse_system
 from qbench.retrieval.lexical import BM25
+from qbench.retrieval.passages import passages
 from qbench.retrieval.types import run_schema
 from qbench.store import drafting
 from tests.encoder_factories import tiny_bert

@@ -13,8 +13,9 @@ from qbench.models.multi_vector import MultiVector, load_multi_vector_encoder
 from qbench.retrieval import late_interaction as module
 from qbench.retrieval.analysis import tokens
 from qbench.retrieval.entries import REGISTRY
-from qbench.retrieval.execute import execute, passages
+from qbench.retrieval.execute import execute
 from qbench.retrieval.grammar import parse_system
+from qbench.retrieval.passages import passages
 from qbench.retrieval.rankers import Place, Search, open_ranker
 from qbench.scoring.fusion import normalised
 from qbench.store import MANIFEST, read_json
