@@ -1,0 +1,105 @@
+"""Options declared once: a frozen dataclass whose fields give type, default, limits and help.
+
+The command line is made from such a class, systems' parameters are read by it, and files of options are checked
+against it:
+
+>>> @dataclass(frozen=True)
+... class Search:
+...     engine: Literal["exact", "faiss"] = option("exact", help="how neighbours are found")
+...     probes: int = option(32, help="lists to look into", low=1)
+>>> check(Search(probes=0))
+Traceback (most recent call last):
+    ...
+qbench.errors.OptionError: probes is at least 1 (found 0)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
+
+from qbench.errors import OptionError
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+__all__ = ["Declared", "check", "declared", "option"]
+
+
+@dataclass(frozen=True)
+class Declared:
+    """One option of a class.
+
+    Attributes:
+        name: of the field.
+        type: its annotation, resolved.
+        default: MISSING where it must be given.
+        help: what it does, for users.
+        low, high: both ends of the allowed range, inclusive.
+        choices: the allowed words, of a `Literal`; () for any.
+        extra: what one reader of options needs besides (`flag`, `metavar`, ... of the command line).
+    """
+
+    name: str
+    type: Any
+    default: Any
+    help: str
+    low: float
+    high: float
+    choices: tuple[str, ...]
+    extra: Mapping[str, Any]
+
+    def allowed(self) -> str:
+        """The allowed values, in words, to follow the name: "is at least 1"."""
+        if self.choices:
+            return f"is one of {', '.join(self.choices)}"
+        if self.low > -math.inf and self.high < math.inf:
+            return f"lies between {self.low:g} and {self.high:g}"
+        return f"is at least {self.low:g}" if self.low > -math.inf else f"is at most {self.high:g}"
+
+
+def option(default: Any = MISSING, *, help: str, low: float = -math.inf, high: float = math.inf, **extra: Any) -> Any:  # noqa: A002
+    """A field of an options class; limits hold for numbers, and for each number of a tuple."""
+    metadata = {"help": help, "low": low, "high": high, "extra": extra}
+    return field(default=default, metadata=metadata)
+
+
+def declared(options: type[DataclassInstance]) -> tuple[Declared, ...]:
+    """The options of a class, in order; fields made without `option` have no help and no limits."""
+    types = get_type_hints(options)
+    return tuple(_declared(one, types[one.name]) for one in fields(options))
+
+
+def _declared(one: Field[Any], type_: Any) -> Declared:
+    told = {"help": "", "low": -math.inf, "high": math.inf, "extra": {}, **one.metadata}
+    default = one.default if one.default_factory is MISSING else one.default_factory()
+    return Declared(one.name, type_, default, choices=_choices(type_), **told)
+
+
+def _choices(type_: Any) -> tuple[str, ...]:
+    if get_origin(type_) is Literal:
+        return tuple(map(str, get_args(type_)))
+    return next(filter(None, (_choices(part) for part in get_args(type_))), ())
+
+
+def check(options: DataclassInstance) -> None:
+    """Refuse a value outside its limits.
+
+    Raises:
+        OptionError: names the option, its value and what is allowed.
+    """
+    for one in declared(type(options)):
+        value = getattr(options, one.name)
+        for item in value if isinstance(value, tuple) else (value,):
+            if not _is_allowed(one, item):
+                raise OptionError(f"{one.name} {one.allowed()}", value=item)
+
+
+def _is_allowed(one: Declared, value: Any) -> bool:
+    if one.choices and isinstance(value, str):
+        return value in one.choices
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return one.low <= value <= one.high
+    return True
