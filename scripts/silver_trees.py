@@ -18,12 +18,12 @@ from pathlib import Path
 
 from qbench.corpora.source import open_source, read_documents
 from qbench.corpora.types import Problems, ReadOptions
-from qbench.quantities.amounts import AmountFinder
-from qbench.quantities.parse import Parser
-from qbench.quantities.parsers.embedded import EmbeddedParser
-from qbench.quantities.parsers.types import Reading
-from qbench.quantities.stand_ins import stand_ins
-from qbench.quantities.tokens import tokenize
+from qbench.quantities.english.amounts import AmountFinder
+from qbench.quantities.english.parse import Parser
+from qbench.quantities.english.parsers.embedded import EmbeddedParser
+from qbench.quantities.english.parsers.types import Reading
+from qbench.quantities.english.stand_ins import stand_ins
+from qbench.quantities.english.tokens import tokenize
 from qbench.quantities.units import load_units
 
 SHORTEST, LONGEST = 4, 70

@@ -20,8 +20,8 @@ from types import ModuleType
 from typing import Any
 
 from qbench.corpora.sentences import SentenceSplitter
+from qbench.quantities.english.queries import ParsedQuery, parse_query
 from qbench.quantities.extractors import Extractor, ExtractorOptions, get_extractor
-from qbench.quantities.queries import ParsedQuery, parse_query
 from qbench.quantities.types import Quantity, Span
 from qbench.quantities.units import load_units
 

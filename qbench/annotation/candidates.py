@@ -77,8 +77,8 @@ def with_conditions(benchmark: Benchmark, queries: Sequence[Query]) -> list[Quer
     """The queries, conditions read from the text where none are given."""
     if all(query.conditions for query in queries):
         return list(queries)
+    from qbench.quantities.english.queries import parse_query
     from qbench.quantities.extractors import get_extractor
-    from qbench.quantities.queries import parse_query
     from qbench.retrieval.document_quantities import extractor_options
 
     extractor = get_extractor(extractor_options(benchmark))

@@ -138,7 +138,7 @@ def _value(quantity: Quantity) -> float | list[float]:
 
 
 def _query_record(text: str, engine: Extractor) -> dict[str, Any]:
-    from qbench.quantities.queries import parse_query
+    from qbench.quantities.english.queries import parse_query
 
     parsed = parse_query(text, engine)
     return {"text": text, "terms": parsed.terms, "conditions": [c.to_dict() for c in parsed.conditions]}

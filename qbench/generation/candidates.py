@@ -12,7 +12,7 @@ from qbench.generation.pairs import MAX_LETTERS, MAX_WORDS, sane
 from qbench.llm.prompts import Prompt
 from qbench.llm.written import EMPTY
 from qbench.quantities.concept_match import ALTERNATIVE, folded
-from qbench.quantities.lexicon import FUNCTION_WORDS
+from qbench.quantities.english.lexicon import FUNCTION_WORDS
 
 TOO_LONG = "too long"
 ONE_WORD = "less than two words"

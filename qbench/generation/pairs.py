@@ -11,7 +11,7 @@ from qbench.errors import InputError
 from qbench.generation.mentions import Mentions
 from qbench.generation.surfaces import clean
 from qbench.quantities.concept_match import ALTERNATIVE, Concept
-from qbench.quantities.lexicon import FUNCTION_WORDS, WEAK_WORDS
+from qbench.quantities.english.lexicon import FUNCTION_WORDS, WEAK_WORDS
 from qbench.randomness import shuffled
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from qbench.llm.written import texts_of
 from qbench.progress import Progress, silent
 from qbench.quantities.concept_match import concept_alternatives
 from qbench.quantities.conditions import equal
-from qbench.quantities.queries import ParsedQuery, parse_query
+from qbench.quantities.english.queries import ParsedQuery, parse_query
 from qbench.quantities.types import Condition
 
 if TYPE_CHECKING:

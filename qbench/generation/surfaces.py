@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
-from qbench.quantities.lexicon import ABBREVIATED_SCALES, MONEY_SCALES, SCALES
+from qbench.quantities.english.lexicon import ABBREVIATED_SCALES, MONEY_SCALES, SCALES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

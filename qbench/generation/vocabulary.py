@@ -18,7 +18,7 @@ def known_words(index: Index) -> Callable[[str], bool]:
     """
     import polars as pl
 
-    from qbench.quantities.parsers.embedded import FOLDER, VOCABULARY
+    from qbench.quantities.english.parsers.embedded import FOLDER, VOCABULARY
 
     pieces = (FOLDER / VOCABULARY).read_text(encoding="utf-8").split("\n")
     said = index.sentences().select(pl.col("text").str.to_lowercase().str.extract_all(r"\p{L}{3,}").alias("word"))

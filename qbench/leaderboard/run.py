@@ -412,8 +412,8 @@ def _families(benchmark: Benchmark) -> dict[str, str]:
 
 
 def _with_conditions(queries: list[Query], benchmark: Benchmark) -> list[Query]:
+    from qbench.quantities.english.queries import parse_query
     from qbench.quantities.extractors import get_extractor
-    from qbench.quantities.queries import parse_query
     from qbench.retrieval.document_quantities import extractor_options
 
     extractor = get_extractor(extractor_options(benchmark))

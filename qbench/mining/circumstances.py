@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from qbench.quantities.concepts import SUBJECTS
-from qbench.quantities.noun_phrases import NounPhrases
-from qbench.quantities.parse import Parse
-from qbench.quantities.tokens import Token
+from qbench.quantities.english.concepts import SUBJECTS
+from qbench.quantities.english.noun_phrases import NounPhrases
+from qbench.quantities.english.parse import Parse
+from qbench.quantities.english.tokens import Token
 
 CASES = frozenset(
     "in at for on by from under within across among amongst during outside inside to through excluding including per "

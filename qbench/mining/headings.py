@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from qbench.quantities.lexicon import FUNCTION_WORDS
-from qbench.quantities.tokens import Token
+from qbench.quantities.english.lexicon import FUNCTION_WORDS
+from qbench.quantities.english.tokens import Token
 
 MARK = "|"
 """What stands for a heading's end; parsers take it for the end of a sentence."""

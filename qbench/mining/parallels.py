@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from qbench.quantities.changes import MOVES, TURNS
-from qbench.quantities.parse import Parse
-from qbench.quantities.respectively import Dealt, dealt, dealt_unsaid
-from qbench.quantities.tokens import Token
+from qbench.quantities.english.changes import MOVES, TURNS
+from qbench.quantities.english.parse import Parse
+from qbench.quantities.english.respectively import Dealt, dealt, dealt_unsaid
+from qbench.quantities.english.tokens import Token
 from qbench.quantities.types import Quantity, Span
 
 LISTED = 12

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from qbench.errors import OptionError, UnknownNameError
 from qbench.mining.types import DescriptionParser
-from qbench.quantities.parse import EMBEDDED
+from qbench.quantities.english.parse import EMBEDDED
 
 PARSERS: Mapping[str, str] = {
     "rules": "from the extractor's parse: concept, subject, verb, places and times (default)",

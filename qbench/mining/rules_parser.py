@@ -17,11 +17,11 @@ from qbench.mining.headings import MARK, apart, pages
 from qbench.mining.parallels import COUNTED, Parallels
 from qbench.mining.times import Time, dated, find_times, is_period
 from qbench.mining.types import Description
-from qbench.quantities.concepts import Place, concepts_of, find_concepts
-from qbench.quantities.noun_phrases import NounPhrases
-from qbench.quantities.parse import EMBEDDED, NO_PARSER, Parse, StandIn, load_parser, require_parser
-from qbench.quantities.stand_ins import in_place_of, without_restatements
-from qbench.quantities.tokens import Token, spans_of, tokenize
+from qbench.quantities.english.concepts import Place, concepts_of, find_concepts
+from qbench.quantities.english.noun_phrases import NounPhrases
+from qbench.quantities.english.parse import EMBEDDED, NO_PARSER, Parse, StandIn, load_parser, require_parser
+from qbench.quantities.english.stand_ins import in_place_of, without_restatements
+from qbench.quantities.english.tokens import Token, spans_of, tokenize
 from qbench.quantities.types import Quantity, Span
 
 _LINKS = frozenset({"IN", "DT", "TO", "POS", "PRP$"})
@@ -46,7 +46,8 @@ class RulesParser:
     """See the module. Holds no state between calls.
 
     Args:
-        spacy_model: what parses the sentences (see `qbench.quantities.parse.load_parser`); loaded when first needed.
+        spacy_model: pipeline that parses the sentences (see `qbench.quantities.english.parse.load_parser`); loaded on
+            first use.
 
     Raises:
         OptionError: there is no such parser.

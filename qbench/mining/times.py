@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from qbench.quantities.dates import is_month
-from qbench.quantities.noun_phrases import TIMES
-from qbench.quantities.tokens import Token
+from qbench.quantities.english.dates import is_month
+from qbench.quantities.english.noun_phrases import TIMES
+from qbench.quantities.english.tokens import Token
 
 Span = tuple[int, int]
 T = TypeVar("T")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from qbench.errors import UnknownNameError
-from qbench.quantities.parse import EMBEDDED, NO_PARSER
+from qbench.quantities.english.parse import EMBEDDED, NO_PARSER
 from qbench.quantities.types import Quantity
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _rules_digest() -> str:
     from qbench.store import digest, file_digest
 
     folder = Path(__file__).parent
-    return digest([file_digest(path) for path in sorted([*folder.rglob("*.py"), *folder.glob("data/*.txt")])])
+    return digest([file_digest(path) for path in sorted([*folder.rglob("*.py"), *folder.rglob("data/*.txt")])])
 
 
 @cache
@@ -111,7 +111,7 @@ def _parser_digest(name: str) -> str:
     """Names what parses: the files of a folder, or an installed pipeline's name and version."""
     if name == NO_PARSER:
         return name
-    from qbench.quantities.parsers import embedded
+    from qbench.quantities.english.parsers import embedded
     from qbench.store import digest, file_digest
 
     if name == EMBEDDED:
@@ -140,10 +140,10 @@ def get_extractor(options: ExtractorOptions = ExtractorOptions()) -> Extractor:
         raise UnknownNameError("unknown extractor", value=options.name, remedy=f"Known: {', '.join(EXTRACTORS)}")
     units = load_units(options.units_file)
     if options.name == "quantulum3":
-        from qbench.quantities.quantulum import QuantulumExtractor
+        from qbench.quantities.english.quantulum import QuantulumExtractor
 
         return QuantulumExtractor(units, years=options.years, spacy_model=options.spacy_model)
-    from qbench.quantities.rules import RulesExtractor
+    from qbench.quantities.english.rules import RulesExtractor
 
     return RulesExtractor(units, years=options.years, spacy_model=options.spacy_model)
 

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 
     from qbench.benchmark.disk import Benchmark
     from qbench.benchmark.types import Query, Split
+    from qbench.quantities.english.queries import ParsedQuery
     from qbench.quantities.extractors import Extractor, ExtractorOptions
-    from qbench.quantities.queries import ParsedQuery
     from qbench.quantities.units import Units
 
 PART = 256
@@ -195,8 +195,8 @@ class _Bench:
 
     def parsed(self, query: Query) -> tuple[ParsedQuery, float]:
         """A query's text parsed, and the seconds that it took."""
+        from qbench.quantities.english.queries import parse_query
         from qbench.quantities.extractors import get_extractor
-        from qbench.quantities.queries import parse_query
 
         if query.query_id not in self._parsed:
             if self._extractor is None:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from qbench.quantities.numbers import read_number
-from qbench.quantities.tokens import tokenize
+from qbench.quantities.english.numbers import read_number
+from qbench.quantities.english.tokens import tokenize
 from qbench.quantities.units import plural
 from qbench.synth.mapping import Attribute, TableMapping, concept_words
 

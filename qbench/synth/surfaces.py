@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from qbench.quantities.numbers import significant_digits
+from qbench.quantities.english.numbers import significant_digits
 from qbench.quantities.types import Bound
 from qbench.synth.mapping import counted_plural
 

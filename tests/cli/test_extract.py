@@ -199,7 +199,7 @@ def test_explain_is_refused_for_queries():
 
 
 def test_without_a_parser(monkeypatch):
-    import qbench.quantities.rules as module
+    import qbench.quantities.english.rules as module
 
     monkeypatch.setattr(module, "load_parser", lambda name: pytest.fail("loaded a parser"))
     mention = only("The shop employs 1,200 full-time employees.", "--spacy-model", "none", "--explain")

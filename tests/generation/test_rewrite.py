@@ -18,8 +18,8 @@ from qbench.llm.asking import Asking
 from qbench.llm.openai_chat import OpenAIChat
 from qbench.llm.prompts import load_prompt
 from qbench.llm.written import EMPTY, FORMLESS
+from qbench.quantities.english.queries import parse_query
 from qbench.quantities.extractors import get_extractor
-from qbench.quantities.queries import parse_query
 from tests.api_server import ApiServer, access, failing, only_key
 
 EXTRACTOR = get_extractor()

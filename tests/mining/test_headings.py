@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qbench.mining.headings import MARK, apart, pages
-from qbench.quantities.tokens import tokenize
+from qbench.quantities.english.tokens import tokenize
 
 
 @pytest.mark.parametrize(

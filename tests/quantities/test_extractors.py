@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qbench.quantities import extractors
-from qbench.quantities import rules as rules_module
+from qbench.quantities.english import rules as rules_module
+from qbench.quantities.english.parsers import embedded
+from qbench.quantities.english.queries import parse_query
 from qbench.quantities.extractors import EXTRACTORS, ExtractorOptions, extract_table, get_extractor
-from qbench.quantities.parsers import embedded
-from qbench.quantities.queries import parse_query
 from qbench.quantities.types import Quantity, from_row, quantity_schema
 
 KINDS = {

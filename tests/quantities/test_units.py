@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qbench.errors import InputError, OptionError
-from qbench.quantities.amounts import AmountFinder
-from qbench.quantities.rules import RulesExtractor
-from qbench.quantities.tokens import tokenize
+from qbench.quantities.english.amounts import AmountFinder
+from qbench.quantities.english.rules import RulesExtractor
+from qbench.quantities.english.tokens import tokenize
 from qbench.quantities.units import (
     UNITS_FILE,
     Converter,

@@ -1,0 +1,269 @@
+"""Amounts: each number of a text that may be a quantity, with its unit and sign."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from qbench.quantities.english.ages import is_age
+from qbench.quantities.english.ambiguity import scaled
+from qbench.quantities.english.dates import is_year, names_a_year
+from qbench.quantities.english.lexicon import FRACTION_MARKS
+from qbench.quantities.english.names import names_model
+from qbench.quantities.english.notquantity import excluded_until
+from qbench.quantities.english.numbers import MINUSES, Number, bracketed, read_number, with_late_scale
+from qbench.quantities.english.tokens import HYPHENS, Token, glued
+from qbench.quantities.english.unit_forms import UnitReader
+from qbench.quantities.english.written import STARTERS, is_part
+from qbench.quantities.units import Unit, Units
+
+CALENDAR_YEAR = "calendar year"
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A number with its unit, at tokens first..last-1.
+
+    Attributes:
+        number: as read; its token range is that of the digits or words.
+        unit: of the value; the bare number's unit while none is known.
+        first, last: token range, unit and sign included.
+        unit_span: characters of the unit; None for none.
+        low, high: the value, or the ends of a range.
+        is_range: whether it has two ends.
+        falling: whether the text names the upper end first.
+        how: the rules that made it, in order, for `explain`.
+    """
+
+    number: Number
+    unit: Unit
+    first: int
+    last: int
+    unit_span: tuple[int, int] | None
+    low: float
+    high: float
+    is_range: bool = False
+    falling: bool = False
+    how: tuple[str, ...] = ()
+
+    @property
+    def bare(self) -> bool:
+        """Whether it has no unit of its own."""
+        return not self.unit.name
+
+    @property
+    def year(self) -> bool:
+        """Whether it is taken for a calendar year."""
+        return self.unit.name == CALENDAR_YEAR
+
+
+class AmountFinder:
+    """Finds the amounts of a text. Holds no state between calls.
+
+    Args:
+        units: the known units.
+    """
+
+    def __init__(self, units: Units) -> None:
+        self.units = units
+        self.forms = UnitReader(units)
+
+    def find(self, tokens: Sequence[Token], text: str) -> list[Amount]:
+        """The amounts in order, years among them, noun units not yet looked for.
+
+        A bare "one" or "half" is among them too: only the words around it tell whether it counts something.
+        """
+        amounts: list[Amount] = []
+        i = 0
+        while i < len(tokens):
+            token = tokens[i]
+            if token.kind != "number" and token.low not in STARTERS and token.text not in FRACTION_MARKS:
+                i += 1
+                continue
+            currency, times = self._currency(tokens, text, i), 1.0
+            if currency is None and i and (thousands := self.forms.scaled_code(tokens[i - 1])) is not None:
+                currency, times = (thousands[0], i - 1), thousands[1]
+            currency = currency or self._outside(tokens, text, i)
+            number = read_number(tokens, i, money=currency is not None)
+            if number is None:
+                i += 1
+                continue
+            number = bracketed(tokens, number, money=currency is not None)
+            if currency is None:
+                number = scaled(tokens, number)
+            elif times != 1.0 and not number.scaled:
+                number = number.times(times, number.last)
+            goes_on = bool(amounts) and amounts[-1].last == i - 1 and tokens[i - 1].text in HYPHENS
+            amount, i = self._amount(tokens, text, number, currency, goes_on=goes_on)
+            if amount is not None:
+                amounts.append(amount)
+        return amounts
+
+    def _currency(self, tokens: Sequence[Token], text: str, i: int) -> tuple[Unit, int] | None:
+        """A currency before token i, a sign between them or not ("$-50.8bn"), and the token at which it starts."""
+        currency = self.forms.before(tokens, text, i)
+        if currency is None and i > 1 and tokens[i - 1].text in "-−" and glued(tokens[i - 1], tokens[i]):
+            near = glued(tokens[i - 2], tokens[i - 1])
+            if tokens[i - 2].kind == "mark" if near else tokens[i - 2].text.isupper() or tokens[i - 2].text in "$€£":
+                return self.forms.before(tokens, text, i - 1)
+        return currency
+
+    def _outside(self, tokens: Sequence[Token], text: str, i: int) -> tuple[Unit, int] | None:
+        """A currency before the bracket that opens at token i - 1, "$(1,245)", and the token at which it starts."""
+        opens = i > 1 and tokens[i - 1].text == "(" and glued(tokens[i - 1], tokens[i])
+        found = self.forms.before(tokens, text, i - 1) if opens else None
+        return found if found is not None and tokens[found[1]].kind == "mark" else None
+
+    def _amount(
+        self, tokens: Sequence[Token], text: str, number: Number, currency: tuple[Unit, int] | None, *, goes_on: bool
+    ) -> tuple[Amount | None, int]:
+        """The amount at a number, or None for what is no quantity; and where to go on.
+
+        Args:
+            goes_on: a hyphen joins it to the amount before it: "5 kg-10 kg".
+        """
+        if tokens[number.first].text == "000":
+            return None, number.last  # "in $000's": the scale of a table
+        if currency is None and not goes_on:
+            if (end := excluded_until(tokens, number)) is not None:
+                return None, end
+        number, unit, last, span = self._unit_after(tokens, text, number)
+        how = [number.rule] + (["magnitude"] if number.scaled else [])
+        if unit is not None:
+            how.append("unit after")
+        else:
+            last = number.last
+        if currency is not None:
+            start, end = tokens[currency[1]].start, tokens[number.first - 1].end
+            if unit is None or unit.family != "currency":
+                unit, last, span = currency[0], number.last, (start, end)
+                how.append("unit before")
+        if unit is None:
+            if _runs_on(tokens, number) or _is_fragment(tokens, number):
+                return None, max(number.last, number.first + 1) + _runs_on(tokens, number)
+            if self._is_exponent(tokens, number) or names_model(tokens, number):
+                return None, number.last
+            unit, rule = self._without_unit(tokens, text, number)
+            how += [rule] if rule else []
+        if unit is not None:
+            unit, last, span = self.forms.compound(tokens, text, unit, last, span)
+        first = number.first if currency is None else currency[1]
+        low, high = number.value, number.high or number.value
+        if number.bracketed or _is_negative(tokens, first, number.first):
+            low, high = -high, -low
+            first -= _sign_length(tokens, first)
+            how.append("minus")
+        is_range = number.high is not None
+        unit = unit or self.units.get("")
+        return Amount(number, unit, first, last, span, low, high, is_range=is_range, how=tuple(how)), last
+
+    def _unit_after(
+        self, tokens: Sequence[Token], text: str, number: Number
+    ) -> tuple[Number, Unit | None, int, tuple[int, int] | None]:
+        """The unit after a number, with the number: magnitudes may follow a currency ("75 USD million", "30 MEUR")."""
+        unit, last, span = self.forms.after(tokens, text, _before_of(tokens, number))
+        if unit is None and number.last < len(tokens) and not number.scaled:
+            if (thousands := self.forms.scaled_code(tokens[number.last])) is not None:
+                unit, last = thousands[0], number.last + 1
+                span = (tokens[number.last].start, tokens[number.last].end)
+                number = number.times(thousands[1], number.last)
+        if unit is not None and _is_heading(tokens, number, unit, last):
+            unit, span = None, None
+        if unit is not None and unit.family == "currency" and not number.scaled:
+            number, last = with_late_scale(tokens, number, last)
+        return number, unit, last, span
+
+    def _without_unit(self, tokens: Sequence[Token], text: str, number: Number) -> tuple[Unit | None, str]:
+        """The unit of a number that has none beside it: an age, a multiple, a calendar year; and the rule's name."""
+        if number.rule == "fold":
+            return self.units.get("count"), ""
+        if is_age(tokens, number):
+            return self.units.get("year of age"), "age"
+        if is_year(tokens, number) and not self._starts_range(tokens, text, number):
+            return self.units.get(CALENDAR_YEAR), "year"
+        return None, ""
+
+    def _starts_range(self, tokens: Sequence[Token], text: str, number: Number) -> bool:
+        """Whether the number opens a range that has a unit: the 2000 of "2000 to 3000 tonnes" is no year."""
+        k = number.last
+        if k + 1 >= len(tokens) or tokens[k].low not in ("to", "and", "-", "–") or tokens[k + 1].kind != "number":
+            return False
+        before = tokens[number.first - 1].low if number.first else ""
+        if before in ("in", "since", "during", ",") or (tokens[k].low == "and" and before != "between"):
+            return False  # "53% in 1978 and 55% in 1984"
+        other = read_number(tokens, k + 1)
+        return other is not None and self.forms.after(tokens, text, other)[0] is not None
+
+    def _is_exponent(self, tokens: Sequence[Token], number: Number) -> bool:
+        """Whether a number is what is left of a unit's negative power: the 1 of "12 counts s −1"."""
+        k = number.first - 1
+        if k < 1 or number.value not in (1, 2, 3) or number.written or tokens[k].text not in MINUSES:
+            return False
+        return glued(tokens[k], tokens[k + 1]) and self.units.symbol(tokens[k - 1].text) is not None
+
+
+def _is_heading(tokens: Sequence[Token], number: Number, unit: Unit, last: int) -> bool:
+    """Whether the word after a number is no unit of it: "157,000 week ago", "its 1986 year", "the 1985 share".
+
+    A singular after such a number belongs to something else than the number.
+    """
+    word = tokens[last - 1]
+    if unit.family not in ("time", "count") or last - number.last != 1 or glued(tokens[last - 2], word):
+        return False
+    if len(word.text) < 3 or (word.low != unit.name and word.low not in ("shr", "qtr")):
+        return False
+    ago = last < len(tokens) and tokens[last].low == "ago" and number.value > 1
+    return ago or (not number.scaled and names_a_year(tokens, number.first))
+
+
+def _runs_on(tokens: Sequence[Token], number: Number) -> bool:
+    """Whether letters that are neither unit nor magnitude are glued to the number: "3D", "6MARKETING"."""
+    k = number.last
+    return not number.written and k < len(tokens) and tokens[k].kind == "word" and glued(tokens[k - 1], tokens[k])
+
+
+def _before_of(tokens: Sequence[Token], number: Number) -> Number:
+    """The number with an "of" after it where units stand behind that: "thousands of dollars", "a couple of miles"."""
+    if number.rule not in ("indefinite plural", "couple") or number.last >= len(tokens):
+        return number
+    return replace(number, last=number.last + 1) if tokens[number.last].low == "of" else number
+
+
+def _is_fragment(tokens: Sequence[Token], number: Number) -> bool:
+    """Whether a number without a unit is no number: the 05 of a code, "half" of nothing that is named."""
+    text = tokens[number.first].text
+    if text == "half" or text == "Half":
+        alone = number.last == number.first + 1 or tokens[number.last - 1].low in ("a", "an")
+        return alone and not is_part(tokens, number.first)
+    return len(text) > 1 and text[0] == "0" and text.isdecimal()
+
+
+def _is_negative(tokens: Sequence[Token], first: int, number: int) -> bool:
+    """Whether a minus sign of its own stands before the amount, or between its currency and its number.
+
+    The brackets of tables, "(1,234)", are no sign: running text brackets many numbers that are not negative.
+    """
+    if number > first and tokens[number - 1].text in MINUSES:
+        return True
+    if not first:
+        return False
+    sign = tokens[first - 1]
+    if sign.low in ("minus", "negative"):
+        before = tokens[first - 2] if first > 1 else None
+        return before is None or not (before.kind == "number" or before.low in ("or", "/", "-"))
+    if sign.text not in MINUSES or not glued(sign, tokens[first]):
+        return False
+    before = tokens[first - 2] if first > 1 else None
+    if before is not None and before.low in ("minus", "negative"):
+        return True
+    return before is None or not glued(before, sign) or before.text in "(=,:[<>"
+
+
+def _sign_length(tokens: Sequence[Token], first: int) -> int:
+    """How many tokens before the amount are its sign: one, two for "minus-45", none within "$-5"."""
+    if not first:
+        return 0
+    sign = tokens[first - 1]
+    if sign.text in MINUSES and first > 1 and tokens[first - 2].low in ("minus", "negative"):
+        return 2
+    return int(sign.text in MINUSES or sign.low in ("minus", "negative"))

@@ -1,0 +1,145 @@
+"""The phrases that bound a number, made from a small grammar: a comparative, what may stand before it, and its forms.
+
+`before(...)` and `after(...)` find the longest phrase that ends, or begins, at a token: one look into a dict by the
+nearest word, and almost always no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from qbench.quantities.english.tokens import Token
+from qbench.quantities.types import Bound
+
+Phrase = tuple[str, ...]
+
+MORE = (
+    "more greater larger higher bigger longer older taller heavier faster farther further wider deeper later better "
+    "stronger thicker richer hotter warmer costlier pricier newer dearer brighter"
+).split()
+LESS = (
+    "less fewer smaller lower shorter younger lighter cheaper earlier slower thinner colder cooler narrower worse "
+    "weaker nearer sooner closer"
+).split()
+"""Comparatives of "than", of "or ..." and of "and ..."."""
+
+INCLUSIVE: dict[str, Bound] = {">": ">=", "<": "<=", ">=": ">=", "<=": "<=", "~": "~", "=": "="}
+NEGATED: dict[str, Bound] = {">": "<=", "<": ">=", ">=": "<", "<=": ">"}
+
+_OVER = "over|above|exceeding|exceed|exceeds|exceeded|in excess of|upwards of|upward of|beyond|north of|>|& gt ;"
+_UNDER = "below|under|beneath|underneath|south of|shy of|short of|inferior to|<|& lt ;"
+_BEFORE: dict[Bound, str] = {
+    ">": _OVER + "|superior to|over than|after|past|post|post -",
+    "<": _UNDER + "|before|sub|sub -|prior to|pre|pre -",
+    ">=": "at least|at the least|at the very least|minimum of|a minimum of|at a minimum|a minimum|minimum|min|min .|"
+    "a min of|min of|minimum :|min :|min . :|starting at|starting from|since|≥|⩾|≧|> =|"
+    "= >|> / =|> or =|> and =|as little as|as few as|as early as|from at least",
+    "<=": "at most|at the most|at the very most|maximum of|a maximum of|at a maximum|a maximum|maximum|max|max .|"
+    "a max of|max of|maximum :|max :|max . :|up to|upto|up to and including|up to a maximum of|as much as|as many as|"
+    "as late as|≤|⩽|≦|< =|= <|< / =|< or =|< and =|until|till|capped at|"
+    "limited to|not to exceed|within",
+    "~": "about|around|approximately|approx|approx .|approximate|nearly|almost|roughly|close to|near to|near|"
+    "circa|ca|ca .|c .|an estimated|estimated|estimated at|estimated to be|estimated as|an approximate|some|~|∼|≈|≃|≅|"
+    "more or less|something like|somewhere around|somewhere near|in the region of|in the neighborhood of|"
+    "in the neighbourhood of|in the vicinity of|on the order of|in the order of|of the order of|nearing|approaching|"
+    "verging on|bordering on|virtually|practically|round about|roundabout|barely|scarcely|hardly|give or take|"
+    "not far from|not far off",
+}  # fmt: skip
+_AFTER: dict[Bound, str] = {
+    ">=": "or above|or over|or beyond|or up|or upwards|or so and above|and above|and over|and up|"
+    "and upwards|and upward|"
+    "and beyond|or onwards|and onwards|onwards|upwards|minimum|at least|at a minimum|"
+    "at the least|at minimum|plus|- plus|"
+    "or after",
+    "<=": "or below|or under|or beneath|and below|and under|maximum|max|at most|at the most|"
+    "at a maximum|at maximum|tops|"
+    "or before",
+    "~": "or so|or thereabouts|or thereabout|ish|- ish|- odd|odd|give or take|more or less|"
+    "approximately|approx|or around",
+}
+DATE_ONLY = frozenset(
+    tuple(p.split())
+    for p in "after|before|since|until|till|past|prior to|as early as|as late as|post|post -|pre|pre -".split("|")
+)
+"""Of the phrases before a number, those that bound a calendar year and nothing else."""
+DEGREES = frozenset(
+    "just well slightly far much significantly considerably substantially somewhat marginally comfortably way long "
+    "only even still strictly already".split()
+)
+"""Adverbs before a phrase that leave its sense alone: "just under", "well over"."""
+NEGATIONS = frozenset(
+    "not no never nor cannot can't cannot don't doesn't didn't won't mustn't isn't aren't wasn't weren't shouldn't "
+    "couldn't needn't without".split()
+)
+
+
+def _phrases_before() -> dict[Phrase, Bound]:
+    table: dict[Phrase, Bound] = {}
+    for bound, phrases in _BEFORE.items():
+        for phrase in phrases.split("|"):
+            table[tuple(phrase.split())] = bound
+    sides: tuple[tuple[Bound, Sequence[str], str], ...] = ((">", MORE, _OVER), ("<", LESS, _UNDER))
+    for strict, words, places in sides:
+        inclusive = INCLUSIVE[strict]
+        for word in words:
+            table[word, "than"] = table[word, "then"] = strict
+            # "greater than or equal to", "greater or equal to", "equal to or greater than", "≥ or more"
+            for tail in ("or equal to", "or equals", "or equals to", "or equal", "or equal than", "or exactly"):
+                table[word, "than", *tail.split()] = table[word, *tail.split()] = inclusive
+            for lead in ("equal to", "equal", "equals", "at"):
+                table[*lead.split(), "or", word, "than"] = inclusive
+        for place in places.split("|"):
+            for lead in ("at", "equal to", "equal", "close to", "meet", "meets", "near", "on"):
+                table[*lead.split(), "or", *place.split()] = inclusive
+            for tail in ("or equal to", "or equal", "or at"):
+                table[*place.split(), *tail.split()] = inclusive
+    return table
+
+
+def _phrases_after() -> dict[Phrase, Bound]:
+    table = {tuple(p.split()): bound for bound, phrases in _AFTER.items() for p in phrases.split("|")}
+    for strict, words in ((">", MORE), ("<", LESS)):
+        for word in words:
+            table["or", word] = table["and", word] = INCLUSIVE[strict]
+    return table
+
+
+class _Table:
+    """Phrases to be looked up from one end: the longest wins, and most words end or begin none."""
+
+    def __init__(self, phrases: dict[Phrase, Bound], at: int) -> None:
+        self._phrases = phrases
+        lengths: dict[str, set[int]] = {}
+        for phrase in phrases:
+            lengths.setdefault(phrase[at], set()).add(len(phrase))
+        self.lengths = {word: sorted(found, reverse=True) for word, found in lengths.items()}
+
+    def get(self, tokens: Sequence[Token]) -> tuple[Bound, Phrase] | None:
+        """The bound that just these tokens say."""
+        phrase = tuple(t.low for t in tokens)
+        bound = self._phrases.get(phrase)
+        return None if bound is None else (bound, phrase)
+
+
+_BEFORE_TABLE = _Table(_phrases_before(), -1)
+_AFTER_TABLE = _Table(_phrases_after(), 0)
+
+
+def before(tokens: Sequence[Token], end: int) -> tuple[Bound, int, Phrase] | None:
+    """The phrase whose last token is end - 1: its bound, its first token, and the phrase."""
+    if not end:
+        return None
+    for length in _BEFORE_TABLE.lengths.get(tokens[end - 1].low, ()):
+        if length <= end and (found := _BEFORE_TABLE.get(tokens[end - length : end])):
+            return found[0], end - length, found[1]
+    return None
+
+
+def after(tokens: Sequence[Token], first: int) -> tuple[Bound, int, Phrase] | None:
+    """The phrase whose first token is `first`: its bound, the token after it, and the phrase."""
+    if first >= len(tokens):
+        return None
+    for length in _AFTER_TABLE.lengths.get(tokens[first].low, ()):
+        if first + length <= len(tokens) and (found := _AFTER_TABLE.get(tokens[first : first + length])):
+            return found[0], first + length, found[1]
+    return None

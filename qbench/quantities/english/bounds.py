@@ -1,0 +1,249 @@
+"""What the words around an amount say of it: how they bound its value, and whether it is a change up or down."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from qbench.quantities.english.amounts import Amount
+from qbench.quantities.english.bound_phrases import (
+    DATE_ONLY,
+    DEGREES,
+    NEGATED,
+    NEGATIONS,
+    Phrase,
+    after,
+    before,
+)
+from qbench.quantities.english.changes import read_changes
+from qbench.quantities.english.lexicon import FUNCTION_WORDS, VERBS
+from qbench.quantities.english.parse import Parse
+from qbench.quantities.english.tokens import Token, glued
+from qbench.quantities.types import Bound, Change
+
+MARKS = frozenset(
+    "mark threshold level barrier limit line ceiling minimum maximum cap cutoff required recommended permitted "
+    "allowed needed target".split()
+)
+"""What follows a number with "the" that is bounded all the same: "around the 30-minute mark"."""
+ARTICLES = frozenset("a an another further additional extra average of total full combined us the".split())
+"""Words that may stand between a phrase and its number: "more than a 5% rise", "at least another 5 kg"."""
+DATE_WORDS = frozenset("a an the year years just only is of".split())
+PERIODS = frozenset("the a last past previous prior preceding next first following coming same".split())
+"""Words that may stand between "within" and its number."""
+BRIDGES = frozenset("be been have any being".split())
+"""Words that may stand between a negation and a phrase: "should not be more than 5"."""
+SECTIONS = frozenset(
+    "categories category headings heading sections section titles title names name agreements agreement contracts "
+    "contract programs brands brand labels label rules themes managers coaches governments presidents".split()
+)
+"""What something stands "under" without being less than it."""
+TELLING = frozenset(
+    "film films movie movies story stories book books novel novels tale tales documentary comedy drama series article "
+    "articles question questions talk talks song songs news report reports joke jokes all".split()
+)
+"""What is "about" two boys without being roughly two of them."""
+RISES_TO = frozenset(
+    "back add adds adding added went goes going moved pushed bumped brought shot jumped ran bringing catch caught "
+    "stand stands stood lead leading led own owned come came coming grew rounded rounding "
+    "tick ticks ticked edge edges edged creep creeps crept inched sent bid drove drives rose climbed".split()
+)
+"""Words before "up to" that make it a direction."""
+DURATION_LEADS = frozenset(
+    "for in of after takes took take taken taking lasting lasted lasts lived spent spend spending spans spanning "
+    "spanned with from to is was are were be been has have had at by than and or just well slightly only now "
+    "since already them it age aged older runtime duration length time period delay wait tenure".split()
+)
+"""Words before "over 10 years" after which it is more than 10 years, and not the time in which something happens."""
+NEAR_ENOUGH = 0.12
+"""Two amounts restate each other ("60 miles (100 km)") if they differ by at most this share."""
+
+
+class Reading(NamedTuple):
+    """How an amount is bounded and what it changes.
+
+    Attributes:
+        bound: of the value.
+        change: "up" or "down" where the amount is the size of a change, else "". The level that a change leads to
+            ("rose 5% to $3") is no change.
+        first, last: token range of the mention with the words that bound it.
+    """
+
+    bound: Bound
+    change: Change
+    first: int
+    last: int
+
+
+def read_bounds(tokens: Sequence[Token], amounts: Sequence[Amount], parse: Parse | None) -> list[Reading]:
+    """One reading for each amount, in order."""
+    bounds = [_bound(tokens, amount) for amount in amounts]
+    for k in range(1, len(amounts)):
+        if bounds[k][0] == "=" and _restates(tokens, amounts[k - 1], amounts[k]):
+            # "about 60 miles (97 km)": the exact-looking restatement is no longer approximate.
+            bound = bounds[k - 1][0]
+            bounds[k] = (bound if bound in NEGATED else "=", *bounds[k][1:])
+    changes = read_changes(tokens, amounts, [first for _, first, _ in bounds], parse)
+    return [Reading(bound, change, first, last) for (bound, first, last), change in zip(bounds, changes, strict=True)]
+
+
+def _bound(tokens: Sequence[Token], amount: Amount) -> tuple[Bound, int, int]:
+    """How the words around an amount bound it; and the token range with those words."""
+    if amount.is_range:
+        return "between", amount.first, amount.last
+    found = _before(tokens, amount)
+    tail = _after(tokens, amount)
+    if found is not None and (tail is None or tail[0] == "~" or found[0] != "~"):
+        return found[0], found[1], amount.last
+    if tail is not None:
+        return tail[0], amount.first, tail[1]
+    return "=", amount.first, amount.last
+
+
+def _before(tokens: Sequence[Token], amount: Amount) -> tuple[Bound, int] | None:
+    """The bound that stands before an amount, and its first token."""
+    is_date = amount.unit.family == "date"
+    skipped = DATE_WORDS if is_date else ARTICLES
+    end = amount.first
+    if end > 2 and tuple(t.low for t in tokens[end - 3 : end]) == ("the", "age", "of"):
+        end -= 3
+        found = before(tokens, end)
+        return None if found is None else _outermost(tokens, amount, found[0], found[1])
+    for _ in range(4):
+        found = before(tokens, end)
+        if found is not None and _holds(tokens, amount, found[2], found[1], end):
+            return _outermost(tokens, amount, found[0], found[1])
+        if not end or tokens[end - 1].low not in skipped:
+            break
+        end -= 1
+    return _within(tokens, amount)
+
+
+def _within(tokens: Sequence[Token], amount: Amount) -> tuple[Bound, int] | None:
+    """ "within the last 6 months": at most 6; any other phrase before "the last" says when, not how much."""
+    end = amount.first
+    while end and amount.first - end < 3 and tokens[end - 1].low in PERIODS:
+        end -= 1
+    if amount.unit.family == "date":
+        return None
+    return ("<=", end - 1) if end and tokens[end - 1].low == "within" else None
+
+
+def _outermost(tokens: Sequence[Token], amount: Amount, bound: Bound, first: int) -> tuple[Bound, int]:
+    """A bound with its adverbs ("well over"), its negation ("not over") and what holds over it ("up to about")."""
+    if bound == "~":
+        end = first - 1 if first and tokens[first - 1].low in ("a", "an") else first
+        outer = before(tokens, end)
+        if outer is not None and outer[0] != "~" and _holds(tokens, amount, outer[2], outer[1], end):
+            bound, first = outer[0], outer[1]
+    start = first
+    while start and first - start < 2 and tokens[start - 1].low in DEGREES:
+        start -= 1
+    end, gap = start, first - start
+    while end and start - end < 2 and tokens[end - 1].low in BRIDGES:
+        end -= 1
+    # "not just over 5 kg" denies that it is all there is, not that it is over 5 kg.
+    if bound in NEGATED and not gap and end and tokens[end - 1].low in NEGATIONS:
+        return NEGATED[bound], end - 1
+    return bound, start
+
+
+def _holds(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int, end: int) -> bool:
+    """Whether a phrase that ends at `end`, before an amount, bounds it."""
+    unit = amount.unit
+    if phrase in DATE_ONLY:
+        return unit.family == "date"
+    lead = tokens[first - 1] if first else None
+    following = tokens[amount.last].low if amount.last < len(tokens) else ""
+    head = phrase[0]
+    if phrase == ("some",) and end < amount.first:
+        return False
+    if any(t.low == "the" for t in tokens[end : amount.first]) and unit.family != "date":
+        return following in MARKS or (following == "-" and _mark_after(tokens, amount.last))
+    if head in ("min", "max", "minimum", "maximum"):
+        named = tokens[first].text.istitle() and lead is not None and lead.kind == "word" and lead.text[:1].isupper()
+        return not named and (lead is None or lead.kind != "number")
+    if head in ("c", "ca", "sub") and not tokens[first].text.islower():
+        return False
+    if phrase == ("over",):
+        return unit.family != "time" or _lasts(tokens, first, end, amount)
+    if phrase == ("within",) and unit.family == "date":
+        return False
+    if phrase in (("under",), ("within",)):
+        return following not in SECTIONS and unit.name not in SECTIONS
+    if phrase == ("near",):
+        return unit.family != "count"
+    if phrase == ("about",) and lead is not None and lead.low in TELLING and amount.number.value < 20:
+        return unit.family not in ("count", "")
+    if phrase == ("up", "to"):
+        return lead is None or lead.low not in RISES_TO
+    return not (phrase[:2] in (("as", "many"), ("as", "much")) and lead is not None and lead.low in ("twice", "half"))
+
+
+def _mark_after(tokens: Sequence[Token], k: int) -> bool:
+    return k + 1 < len(tokens) and tokens[k + 1].low in MARKS
+
+
+def _lasts(tokens: Sequence[Token], first: int, end: int, amount: Amount) -> bool:
+    """Whether "over 10 years" is a length of more than 10 years, and not "in the course of 10 years"."""
+    if end != amount.first:
+        return False
+    if first == 0:
+        return amount.last >= len(tokens) or tokens[amount.last].text != ","
+    following = tokens[amount.last].low if amount.last < len(tokens) else ""
+    lead = tokens[first - 1]
+    opens = lead.kind == "mark" and lead.text != ","
+    return opens or lead.low in DURATION_LEADS or following in ("ago", "old", "-", "later", "earlier")
+
+
+def _after(tokens: Sequence[Token], amount: Amount) -> tuple[Bound, int] | None:
+    """The bound that stands after an amount, or between its number and its unit; and the token after both."""
+    for k in dict.fromkeys((amount.number.last, amount.last)):
+        if k < len(tokens) and tokens[k].text == "+" and glued(tokens[k - 1], tokens[k]) and not _adds(tokens, k):
+            return ">=", max(k + 1, amount.last)
+        start = k
+        while start < len(tokens) and start - k < 1 and tokens[start].text in (",", "("):
+            start += 1
+        found = after(tokens, start)
+        if found is not None and _closes(tokens, found[2], start, found[1]):
+            return found[0], max(found[1], amount.last)
+    return None
+
+
+def _adds(tokens: Sequence[Token], k: int) -> bool:
+    """Whether a plus sign joins a number or stands in "+/-"."""
+    if k + 1 >= len(tokens) or not glued(tokens[k], tokens[k + 1]):
+        return False
+    return tokens[k + 1].kind == "number" or tokens[k + 1].text in "/-−"
+
+
+def _closes(tokens: Sequence[Token], phrase: Phrase, first: int, last: int) -> bool:
+    """Whether a phrase after an amount is about that amount, and not about what follows."""
+    following = tokens[last] if last < len(tokens) else None
+    if phrase[-1] == "plus" and not (first and glued(tokens[first - 1], tokens[first])):
+        return False
+    if following is None:
+        return True
+    if following.kind == "number" or following.text in ("$", "€", "£", "¥") or following.low in ("to", "than", "equal"):
+        return phrase[-1] in ("ish", "odd")  # "1.4 kg and above 250 GB" bounds the second
+    if phrase[0] == "and" or phrase in (("approximately",), ("approx",), ("at", "least"), ("at", "most")):
+        ends = following.low in FUNCTION_WORDS and following.low != "of"  # "and upwards of 30"
+        return following.kind == "mark" or ends or following.low in VERBS
+    if phrase[0] in ("max", "maximum", "minimum"):
+        return tokens[first].text.islower()
+    return True
+
+
+def _restates(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
+    """Whether b says a again, or offers itself in a's place: "(60 miles)", "or 62 miles", "five or six"."""
+    between = "".join(t.low for t in tokens[a.last : b.first]) if b.first - a.last <= 2 else "far"
+    if a.is_range or b.is_range or between not in ("(", "or", ",or", "/", "[", "-", "–"):
+        return False
+    if a.unit.name == b.unit.name:
+        return between == "or"
+    if a.unit.family.startswith("currency") and b.unit.family.startswith("currency"):
+        return between in ("(", "[", "or", ",or")
+    if not a.unit.base_unit or a.unit.base_unit != b.unit.base_unit:
+        return False
+    x, y = (u.low * u.unit.factor + u.unit.offset for u in (a, b))
+    return abs(x - y) <= NEAR_ENOUGH * max(abs(x), abs(y))

@@ -1,0 +1,245 @@
+"""Which amounts are the size of a change: "rose about 5%", "grew sales by 35 per cent", "1.2% lower", "or 0.6%".
+
+The level that a change leads to ("fell to $3"), the one it comes from, and the noun ("a 5% rise") are no change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from qbench.quantities.english.amounts import Amount
+from qbench.quantities.english.parse import Parse
+from qbench.quantities.english.tokens import HYPHENS, Token
+from qbench.quantities.types import Change
+
+
+def _words(forms: str, change: Change) -> dict[str, Change]:
+    return dict.fromkeys(forms.split(), change)
+
+
+MOVES: dict[str, Change] = _words(
+    "rise rises rose risen rising increase increases increased increasing grow grows grew grown growing climb climbs "
+    "climbed climbing jump jumps jumped jumping surge surges surged surging soar soars soared soaring rally rallies "
+    "rallied rallying rebound rebounds rebounded rebounding advance advances advanced advancing spike spikes spiked "
+    "spiking skyrocket skyrockets skyrocketed skyrocketing swell swells swelled swelling swollen balloon ballooned "
+    "leap leaps leaped leapt leaping appreciate appreciates appreciated appreciating strengthen strengthens "
+    "strengthened strengthening expand expands expanded expanding rocket rocketed rocketing zoom zoomed accelerate "
+    "accelerated inflate inflated improve improves improved improving up",
+    "up",
+) | _words(
+    "fall falls fell fallen falling decline declines declined declining decrease decreases decreased decreasing drop "
+    "drops dropped dropping slip slips slipped slipping slide slides slid sliding tumble tumbles tumbled tumbling "
+    "plunge plunges plunged plunging plummet plummets plummeted plummeting sink sinks sank sunk sinking slump slumps "
+    "slumped slumping dip dips dipped dipping shrink shrinks shrank shrunk shrinking crash crashed crashes crashing "
+    "tank tanks tanked tanking retreat retreats retreated retreating ease eases eased easing weaken weakens weakened "
+    "weakening depreciate depreciates depreciated depreciating contract contracts contracted contracting dive dives "
+    "dived dove diving dwindle dwindled dwindling diminish diminished narrowed slumps nosedived recede receded down",
+    "down",
+)
+"""Words after which a number is the size of a change of their subject."""
+TURNS: dict[str, Change] = _words(
+    "gain gains gained gaining add adds added adding raise raises raised raising lift lifts "
+    "lifted lifting boost boosts "
+    "boosted boosting hike hikes hiked hiking extend extended bump bumped widen widened widening upped increment "
+    "multiply multiplied put",
+    "up",
+) | _words(
+    "lose loses lost losing shed sheds shedding cut cuts cutting lower lowers lowered lowering reduce reduces reduced "
+    "reducing trim trims trimmed trimming slash slashes slashed slashing curb curbed pare pared paring halve halved "
+    "discount discounted mark shave shaves shaved shaving erase erased give gave",
+    "down",
+)
+"""Words whose object may be anything: only shares, points and small coin after them are a change ("lost 190 points"),
+or what stands after "by" ("cut costs by $5 million"), or what leads to a level ("gained $2 to $31")."""
+NEVER_DIRECT = frozenset("put give gave mark increment multiply multiplied".split())
+NOUNS_TOO = frozenset(
+    "rise rises increase increases climb jump jumps surge surges rally spike leap advance fall falls decline declines "
+    "decrease decreases drop drops slip slide slides tumble plunge slump dip dips crash retreat dive gain gains boost "
+    "hike hikes cut cuts raise raises lift discount discounts contract contracts rebound tank tanks mark ease swell "
+    "balloon rocket".split()
+)
+BEFORE_NOUNS = frozenset(
+    "a an the this that these those any no some its their his her our my your each every of in "
+    "with 's ’s further sharp "
+    "big small large steep slight recent annual price tax rate pay % percent cent pct first biggest largest".split()
+)
+"""Words before which such a form is a noun, where no parse says it."""
+LIGHT = frozenset(
+    "by about around approximately approx nearly almost roughly some more less than as much many a an another further "
+    "additional at least most up down over just only well slightly fully sharply steadily quickly gradually modestly "
+    "significantly dramatically steeply even again back another estimated average of ~ ≈ + - total whopping full "
+    "better rapidly fast strongly not no fewer - − – ( minus negative".split()
+)
+"""Words that may stand between a verb and the size of its change."""
+PLACES = frozenset("above below under beneath past beyond to from at into through toward towards".split())
+"""Words after a verb that make its number a level: "fell below 50"."""
+PARTICLE_VERBS = frozenset(
+    "give gives gave given giving make makes made making take takes took taken taking set sets "
+    "setting put puts putting "
+    "pick picks picked picking turn turns turned turning shut shuts shutting buy buys bought buying rack racked racks "
+    "mop snap snapped snapping pony cough coughed line lined lining hold holds held eat ate "
+    "use used build builds built "
+    "building open opens opened opening free freed serve served serving throw threw track tracked wrote write written "
+    "pull pulled blow blew burn burned paid pay paying sign signed signing come came coming end ended ending sum add "
+    "adds added back backed hand handed hunt show showed showing team speed sell sold eating ran run hook load loaded "
+    "settle settled laid lay break broke narrow narrowed calm sit sat round rounded live call called keep kept".split()
+)
+"""Verbs whose "up" or "down" tells no direction: "gave up 500 yards"."""
+TAKERS = frozenset(
+    "give gives gave given giving make makes made making take takes took taken taking pick "
+    "picks picked buy buys bought "
+    "put puts set sets turn turns turned use used".split()
+)
+"""Those of them after which not even a percentage is a direction: "makes up 5%"."""
+AFTERWARDS: dict[str, Change] = {"higher": "up", "up": "up", "lower": "down", "down": "down"}
+ENDS = frozenset(".;:!?")
+REACH = 10
+"""Tokens back from an amount at most, to find its verb or the amount whose change it shares."""
+
+
+def read_changes(
+    tokens: Sequence[Token], amounts: Sequence[Amount], firsts: Sequence[int], parse: Parse | None
+) -> list[Change]:
+    """The change that each amount is the size of, or "".
+
+    Args:
+        firsts: for each amount the first token of it and of the words that bound it.
+    """
+    changes: list[Change] = []
+    for k, amount in enumerate(amounts):
+        last = amounts[k - 1].last if k else 0
+        following = amounts[k + 1] if k + 1 < len(amounts) else None
+        change = _change(tokens, amount, firsts[k], max(last, firsts[k] - REACH), following, parse)
+        if not change and k and changes[k - 1] and _shares(tokens, amounts[k - 1], amount, firsts[k], parse):
+            change = changes[k - 1]
+        changes.append(change)
+    return changes
+
+
+def _change(
+    tokens: Sequence[Token], amount: Amount, first: int, floor: int, following: Amount | None, parse: Parse | None
+) -> Change:
+    """The change by the words around one amount; `floor` is where the amount before it ends."""
+    family = amount.unit.family
+    if family in ("date", "age"):
+        return ""
+    k = amount.first - 1
+    if k >= floor and tokens[k].low == "at":
+        return ""  # "5 % lower at 7,512 points"
+    by = False
+    while k >= floor and tokens[k].low in LIGHT and not _moves(tokens, k, amount, following, parse):
+        by = by or tokens[k].low == "by"
+        k -= 1
+    if any(tokens[j].low in PLACES for j in range(max(k + 1, first), amount.first)) and not by:
+        return _afterwards(tokens, amount) if first == amount.first else ""
+    if k == amount.first - 1 and _is_attribute(tokens, amount):
+        return ""
+    if k >= floor:
+        change = _verb(tokens, k, amount, following, parse, by=by)
+        if change:
+            return "" if _denied(tokens, k) else change
+        leads = following is not None and following.first - amount.last == 1 and tokens[amount.last].low == "to"
+        if by or (leads and amount.unit.family == "ratio"):
+            return _far_verb(tokens, k, floor, parse)  # "grew sales by 35%", "raised its dividend 7% to 60 cents"
+    return _afterwards(tokens, amount)
+
+
+def _is_attribute(tokens: Sequence[Token], amount: Amount) -> bool:
+    """Whether an amount describes a noun, "an advanced 360-degree camera": its unit is joined to it."""
+    k = amount.number.last
+    return k < amount.last and tokens[k].text in HYPHENS and amount.unit.family != "ratio"
+
+
+def _moves(tokens: Sequence[Token], k: int, amount: Amount, following: Amount | None, parse: Parse | None) -> bool:
+    return tokens[k].low in ("up", "down") and bool(_verb(tokens, k, amount, following, parse, by=False))
+
+
+def _verb(
+    tokens: Sequence[Token], k: int, amount: Amount, following: Amount | None, parse: Parse | None, *, by: bool
+) -> Change:
+    """What the word right before an amount (but for light words) makes of it."""
+    word = tokens[k].low
+    if word in ("up", "down"):
+        return _direction(tokens, k, amount)
+    if _is_noun(tokens, k, parse):
+        return ""
+    if word in MOVES:
+        return MOVES[word] if by or amount.unit.family != "time" else ""
+    if word in TURNS and word not in NEVER_DIRECT:
+        to_level = following is not None and following.first - amount.last == 1 and tokens[amount.last].low == "to"
+        return TURNS[word] if by or to_level or _is_market(amount) else ""
+    return ""
+
+
+def _direction(tokens: Sequence[Token], k: int, amount: Amount) -> Change:
+    """ "up 19 per cent", "down nearly $2", but not "gave up 500 yards" or "up to 5"."""
+    lead = tokens[k - 1].low if k else ""
+    if lead in (TAKERS if _is_market(amount) else PARTICLE_VERBS) or (amount.unit.family == "time" and lead != "is"):
+        return ""
+    if k + 1 < len(tokens) and tokens[k + 1].low in ("to", "from", "for", "the", "at"):
+        return ""
+    return "up" if tokens[k].low == "up" else "down"
+
+
+def _far_verb(tokens: Sequence[Token], k: int, floor: int, parse: Parse | None) -> Change:
+    """The verb of "grew sales by 35%": the nearest one before it in the clause."""
+    while k >= floor and tokens[k].text not in ENDS:
+        word = tokens[k].low
+        change = MOVES.get(word) or TURNS.get(word)
+        if change and not _is_noun(tokens, k, parse):
+            return "" if _denied(tokens, k) else change
+        k -= 1
+    return ""
+
+
+def _is_noun(tokens: Sequence[Token], k: int, parse: Parse | None) -> bool:
+    """Whether a form that may be a noun is one: "a rise", "price cuts"."""
+    if tokens[k].low not in NOUNS_TOO:
+        return False
+    if parse is not None and parse.tags[k]:
+        return parse.tags[k].startswith(("NN", "JJ"))
+    return bool(k) and tokens[k - 1].low in BEFORE_NOUNS
+
+
+def _denied(tokens: Sequence[Token], k: int) -> bool:
+    """Whether the verb at k is negated: "did not rise 5%"."""
+    return any(t.low in ("not", "never") or t.low.endswith(("n't", "n’t")) for t in tokens[max(0, k - 2) : k])
+
+
+def _is_market(amount: Amount) -> bool:
+    """Whether an amount is one that prices, indices and shares move by."""
+    unit = amount.unit
+    if unit.family == "currency":
+        return unit.factor < 1 and unit.base_unit != unit.name
+    return unit.family in ("ratio", "ratio difference") or unit.name in ("point", "tick", "pip")
+
+
+def _afterwards(tokens: Sequence[Token], amount: Amount) -> Change:
+    """ "1.2% lower", "10 cents higher", "5% up"."""
+    k = amount.last
+    if k >= len(tokens) or tokens[k].low not in AFTERWARDS:
+        return ""
+    if not (_is_market(amount) or (amount.unit.family == "currency" and tokens[k].low in ("higher", "lower"))):
+        return ""
+    after = tokens[k + 1] if k + 1 < len(tokens) else None
+    # "5% higher taxes" says how much higher they are, and so it is read; "5% up to 8%" is a range.
+    return "" if after is not None and after.low in ("to", "for", "front") else AFTERWARDS[tokens[k].low]
+
+
+def _shares(tokens: Sequence[Token], a: Amount, b: Amount, first: int, parse: Parse | None) -> bool:
+    """Whether b has the change of a: "190 points, or 0.6%", "12 cents (0.9%)", "and Starbucks 3.5%"."""
+    gap = tokens[a.last : first]
+    if not gap or len(gap) > REACH or b.unit.family in ("date", "age", "time"):
+        return False
+    words = [t.low for t in gap]
+    if b.last < len(tokens) and tokens[b.last].low in ("ci", "confidence"):
+        return False  # "fell by 12 mm (95% CI 8 to 16)"
+    alike = a.unit.base_unit == b.unit.base_unit
+    if words in (["or"], [",", "or"], ["("], ["["]):
+        return alike or any(u.unit.family in ("ratio", "ratio difference") for u in (a, b))
+    if not alike or any(word in PLACES or word in ENDS or word in MOVES or word in TURNS for word in words):
+        return False
+    if words[-1] == "by":
+        words, gap = words[:-1], gap[:-1]
+    named = all(t.text[:1].isupper() or t.low in ("and", ",", "&", "while", "the", "of") for t in gap)
+    return named and bool(words) and words[0] in ("and", ",", "while")

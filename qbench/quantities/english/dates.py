@@ -1,0 +1,266 @@
+"""Dates, clock times and calendar years: numbers that tell when, not how much."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from qbench.quantities.english.lexicon import FUNCTION_WORDS, MONTHS, VERBS
+from qbench.quantities.english.numbers import Number, plain_digits
+from qbench.quantities.english.tokens import Token, glued
+
+YEAR_CUES = frozenset(
+    (
+        "in of since by until till before after during from to fiscal year years early late mid through "
+        "between and the for ended ending circa"
+    ).split()
+)
+_FUTURE_CUES = frozenset("in by until till since before after year circa".split())
+_PLAIN_MONTHS = frozenset(m.lower() for m in MONTHS if len(m) > 3 and m not in ("March", "August", "Sept"))
+"""Months whose name in small letters is no other word."""
+_ZONES = frozenset("GMT UTC EST EDT ET CST CDT CT MST MDT PST PDT PT BST CET CEST IST JST AEST AEDT SGT HKT".split())
+_ERAS = frozenset("BC BCE CE AD".split())
+_SPANS = ("-", "–", "—", "to", "and", "through", "until", "or", "/", "&")
+
+
+def date_until(tokens: Sequence[Token], number: Number) -> int | None:
+    """Where to go on if the number is part of a date; None if it is not."""
+    if number.scaled:
+        return None
+    first = number.first
+    if number.written:
+        return _day_in_words(tokens, number)
+    if (end := _day(tokens, number)) is not None:
+        return end
+    # 12/31/2023, 2024-01-05, 12.31.2023; 2023-24, 1995–96, 2019/20
+    chain = chain_of_numbers(tokens, first, "/-–.")
+    if chain >= 5:
+        return first + chain
+    if chain == 3 and tokens[first + 1].text in "-–/" and _is_short_year(tokens, first):
+        return first + 3
+    if chain == 3 and _is_lifetime(tokens, first):
+        return first + 3
+    return _era(tokens, number) or _short_year(tokens, number) or _month_and_day(tokens, number)
+
+
+def is_month(token: Token) -> bool:
+    """Whether a token names a month, abbreviated or not."""
+    if token.text in MONTHS or token.low in _PLAIN_MONTHS:
+        return True
+    return token.text.isupper() and token.text.capitalize() in MONTHS
+
+
+def chain_of_numbers(tokens: Sequence[Token], first: int, marks: str) -> int:
+    """How many tokens from `first` are whole numbers glued together by one and the same mark."""
+    n = 1
+    if not tokens[first].text.isdecimal():
+        return 0
+    while (
+        first + n + 1 < len(tokens)
+        and tokens[first + n].text in marks
+        and tokens[first + n].text == tokens[first + 1].text
+        and tokens[first + n + 1].text.isdecimal()
+        and glued(tokens[first + n - 1], tokens[first + n])
+        and glued(tokens[first + n], tokens[first + n + 1])
+    ):
+        n += 2
+    return n
+
+
+def clock_until(tokens: Sequence[Token], number: Number) -> int | None:
+    """Where to go on if the number is part of a clock time ("10:30", "10.45pm", "5 a.m.", "0401 GMT"); else None."""
+    first, last = number.first, number.last
+    if number.written and number.value > 12:
+        return None
+    if last + 1 < len(tokens) and tokens[last].text == ":" and tokens[last + 1].kind == "number":
+        if glued(tokens[last - 1], tokens[last]) and glued(tokens[last], tokens[last + 1]):
+            chain = chain_of_numbers(tokens, first, ":")
+            return first + max(chain, 3)
+    if (end := _half_of_day(tokens, number.value, last)) is not None:
+        return end
+    if last < len(tokens) and len(tokens[first].text) == 4 and tokens[first].text.isdecimal():
+        if tokens[last].text in _ZONES:
+            return last + 1
+        if tokens[last].low in ("hours", "hrs") and _on_the_clock(tokens, first, last):
+            return last + 1
+    # "9-11 a.m.", "from 5 to 7 pm": the first of two times
+    if last + 1 < len(tokens) and tokens[last].low in _SPANS and tokens[last + 1].kind == "number":
+        other = tokens[last + 1].text
+        small = len(other) <= 5 and other.isascii() and number.value < 13
+        if small and _half_of_day(tokens, float(plain_digits(other)), last + 2) is not None:
+            return last + 1
+    return None
+
+
+def _on_the_clock(tokens: Sequence[Token], first: int, last: int) -> bool:
+    """ "at 1900 hours", "1900 hours local time": an hour of the day, and no length of time."""
+    hours, minutes = int(tokens[first].text[:2]), int(tokens[first].text[2:])
+    local = last + 1 < len(tokens) and (tokens[last + 1].low == "local" or tokens[last + 1].text in _ZONES)
+    return hours < 24 and minutes < 60 and (local or (first > 0 and tokens[first - 1].low in ("at", "by", "until")))
+
+
+def is_year(tokens: Sequence[Token], number: Number) -> bool:
+    """Whether a bare number is a calendar year: 1900-2100, or 1500-2200 after a word that announces years."""
+    token = tokens[number.first]
+    if number.last != number.first + 1 or len(token.text) != 4 or not token.text.isdecimal():
+        return False
+    before = tokens[number.first - 1] if number.first else None
+    year = int(token.text)
+    if before is not None and before.low == "than":
+        return False
+    if 2100 < year <= 2200:
+        return before is not None and before.low in _FUTURE_CUES
+    if not 1500 <= year <= 2100:
+        return False
+    cue = before is None or before.low in YEAR_CUES or before.text in MONTHS or before.text in ",("
+    return cue or year >= 1900
+
+
+def _day(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "Aug. 14", "June 5-8", "2 December", "2 and 3 December": the day of a month."""
+    first, last = number.first, number.last
+    if not _may_be_day(tokens, first):
+        return None
+    before = tokens[first - 1] if first else None
+    if before is not None and before.text == "." and first > 1 and tokens[first - 2].end == before.start:
+        before = tokens[first - 2]
+    if before is not None and is_month(before):
+        return _last_day(tokens, last)
+    if last < len(tokens) and is_month(tokens[last]):
+        return last + 1
+    if last + 2 < len(tokens) and tokens[last].low in _SPANS and _may_be_day(tokens, last + 1):
+        if is_month(tokens[last + 2]) and tokens[last + 2].text != "May":
+            return last + 3
+    return None
+
+
+def _day_in_words(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "on May one", "Record April Three": nothing follows that the number could count."""
+    first, last = number.first, number.last
+    if not first or not is_month(tokens[first - 1]) or not 1 <= number.value <= 31:
+        return None
+    after = tokens[last] if last < len(tokens) else None
+    counts = after is not None and after.text.islower() and after.low not in FUNCTION_WORDS | VERBS
+    return None if counts or (after is not None and after.text in "-%") else last
+
+
+def _last_day(tokens: Sequence[Token], last: int) -> int:
+    """Past the second day of "June 5-8" or "June 5 to 8", where no word follows that the number could count."""
+    if last + 1 >= len(tokens) or tokens[last].low not in _SPANS or not _may_be_day(tokens, last + 1):
+        return last
+    after = tokens[last + 2] if last + 2 < len(tokens) else None
+    counts = after is not None and after.text.islower() and after.low not in FUNCTION_WORDS | VERBS
+    percent = after is not None and after.text in "%°"
+    return last if percent or (counts and tokens[last].text not in "-–—") else last + 2
+
+
+def _may_be_day(tokens: Sequence[Token], i: int) -> bool:
+    text = tokens[i].text
+    return text.isdecimal() and len(text) <= 2 and 1 <= int(text) <= 31
+
+
+def _is_short_year(tokens: Sequence[Token], first: int) -> bool:
+    year, end = tokens[first].text, tokens[first + 2].text
+    return len(year) == 4 and 1900 <= int(year) <= 2100 and len(end) == 2
+
+
+def _is_lifetime(tokens: Sequence[Token], first: int) -> bool:
+    """ "1703-1791", "(1736–1737)": two years, where nothing that they could count follows."""
+    start, end = tokens[first].text, tokens[first + 2].text
+    if tokens[first + 1].text not in "-–" or len(start) != 4 or len(end) != 4:
+        return False
+    after = tokens[first + 3] if first + 3 < len(tokens) else None
+    counts = after is not None and (after.text in "%$€£°" or (after.kind == "word" and after.text.islower()))
+    if counts and after is not None and after.low in FUNCTION_WORDS | VERBS:
+        counts = False
+    return 1000 <= int(start) < int(end) <= 2100 and int(end) - int(start) <= _LONGEST_LIFE and not counts
+
+
+_LONGEST_LIFE = 120
+
+
+def _era(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "1260 BC", "300 B.C.", "A.D. 1000", "AD 70"."""
+    first, last = number.first, number.last
+    if last < len(tokens) and tokens[last].text in _ERAS:
+        return last + 1
+    if last < len(tokens) and tokens[last].text == "B":
+        return last + 4 if "".join(t.text for t in tokens[last : last + 4]) == "B.C." else None
+    if first and tokens[first - 1].text == "AD":
+        return last
+    if first > 2 and tokens[first - 1].text == "." and tokens[first - 2].text == "D":
+        return last if "".join(t.text for t in tokens[max(0, first - 4) : first]) == "A.D." else None
+    return None
+
+
+def _short_year(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "the class of '99": an apostrophe that opens two digits."""
+    first = number.first
+    if not first or tokens[first - 1].text not in ("'", "’", "‘") or len(tokens[first].text) != 2:
+        return None
+    opens = glued(tokens[first - 1], tokens[first]) and (first < 2 or not glued(tokens[first - 2], tokens[first - 1]))
+    closes = number.last < len(tokens) and tokens[number.last].text in ("'", "’")
+    return number.last if opens and not closes else None
+
+
+def _month_and_day(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "on 12/31": month and day, where a word announces a date; and the names 9/11 and 24/7."""
+    first = number.first
+    if chain_of_numbers(tokens, first, "/") != 3:
+        return None
+    pair = (tokens[first].text, tokens[first + 2].text)
+    if pair in (("9", "11"), ("24", "7"), ("20", "20"), ("50", "50")):
+        return first + 3
+    announced = first > 0 and tokens[first - 1].low in ("on", "dated")
+    short = all(len(part) <= 2 for part in pair)
+    return first + 3 if announced and short and int(pair[0]) <= 12 and int(pair[1]) <= 31 else None
+
+
+def _half_of_day(tokens: Sequence[Token], value: float, k: int) -> int | None:
+    """The token after "a.m." or "pm" at token k, if the value is an hour."""
+    if value >= 13 or k >= len(tokens):
+        return None
+    if tokens[k].low in ("a", "p") and "".join(t.low for t in tokens[k : k + 3]) in ("a.m", "p.m"):
+        return k + (4 if k + 3 < len(tokens) and tokens[k + 3].text == "." else 3)
+    if tokens[k].low == "o" and k + 2 < len(tokens) and tokens[k + 2].low == "clock":
+        return k + 3
+    # "3 pM" is a concentration.
+    return k + 1 if tokens[k].low in ("am", "pm") and tokens[k].text not in ("pM", "aM") else None
+
+
+def names_a_year(tokens: Sequence[Token], first: int) -> bool:
+    """Whether a bare number before a noun is the year of it, not the count: "its 2018 sales", "above 2002 levels".
+
+    A number from 1900 to 2035 without separators is one, unless what follows is usually counted ("2012 patients") or
+    a word before it counts or acts ("about 2012 boats", "sold 2019 cars"); a round one (1900, 1950, 2000) only after a
+    name or a possessive.
+    """
+    text = tokens[first].text
+    if len(text) != 4 or not text.isdecimal() or not 1900 <= int(text) <= 2035:
+        return False
+    before = tokens[first - 1] if first else None
+    owned = before is not None and (before.text.endswith(("'s", "’s", "s'", "s’")) or before.low in _OWNERS)
+    if owned or first + 1 >= len(tokens):
+        return True
+    cue = before
+    if before is not None and before.low == "of" and first > 1:
+        cue = tokens[first - 2]  # "a total of 2012 boats"
+    if first + 3 < len(tokens) and tokens[first + 2].low == "of" and tokens[first + 3].text in "$€£":
+        return True  # "it had 2019 sales of $5 million"
+    if first + 3 < len(tokens) and tokens[first + 2].low == "of" and tokens[first + 3].kind == "number":
+        return True
+    if tokens[first + 1].low in _COUNTED or (cue is not None and (cue.low in _COUNTING or cue.low in VERBS)):
+        return False
+    named = before is not None and before.kind == "word" and before.text[:1].isupper() and first > 1
+    return int(text) % 50 != 0 or (named and before is not None and before.low not in FUNCTION_WORDS)
+
+
+_OWNERS = frozenset("its his her their our my your whose fiscal calendar".split())
+_COUNTING = frozenset(
+    "about nearly almost around approximately roughly some than least most total average sample maximum minimum number "
+    "all only exactly another every up these those".split()
+)
+_COUNTED = frozenset(
+    "patients participants people persons employees workers subjects women men children students respondents adults "
+    "individuals households deaths jobs seats votes meters metres feet miles yards pounds acres pages residents homes "
+    "soldiers troops voters".split()
+)

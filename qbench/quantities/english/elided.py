@@ -1,0 +1,138 @@
+"""Units said once: "400 headsets, up from 300", "to 5.2 million barrels from 4.8 million", "64 points to 4,577".
+
+A bare number takes the unit of the amount that it is compared with, where the words between the two say that the two
+are compared, and nothing else does: a number with a unit or a noun of its own keeps that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from qbench.quantities.english.amounts import Amount
+from qbench.quantities.english.changes import MOVES, TURNS
+from qbench.quantities.english.tokens import Token
+
+REACH = 14
+"""Tokens between the two at most."""
+ALIKE = 30.0
+"""Two amounts that are compared are at most so many times as large as one another."""
+_APPROXIMATE = frozenset("about around nearly almost roughly some just only approximately over under a".split())
+_EARLIER = frozenset(
+    "an the its original previous present current last year year's month month's quarter's earlier".split()
+)
+"""Words between "from" and the amount that it was: "from an original 60 million"."""
+_COMPARED = (("against",), ("vs",), ("vs", "."), ("versus",), ("compared", "with"), ("compared", "to"), ("and", "not"))
+_MOVED = frozenset("up down higher lower increase decrease drop decline rise fall improvement risen fallen".split())
+"""Words before "from" that compare with an earlier amount, however far away that stands."""
+_ENDS = frozenset(".;:!?")
+_CLOSES = frozenset("end ending close closing finish settle stand trade ended closed".split())
+_SIDES = (["vs"], ["vs", "."], ["versus"])
+"""What stands between two numbers of which the second says the unit: "24 vs 23 hours"."""
+
+
+def share_elided(tokens: Sequence[Token], amounts: Sequence[Amount]) -> list[Amount]:
+    """The amounts, bare ones with the unit of the amount that they are compared with."""
+    shared: list[Amount] = []
+    for amount in amounts:
+        if not amount.bare:
+            _lend_back(tokens, shared, amount)
+        elif not amount.is_range and not (amount.number.written and amount.number.value == 1):
+            amount = _compared(tokens, shared, amount)
+        shared.append(amount)
+    return shared
+
+
+def _compared(tokens: Sequence[Token], before: Sequence[Amount], b: Amount) -> Amount:
+    """The bare amount b with the unit of one of the two before it, or as it is."""
+    for a in [a for a in before[-4:] if not a.year][:-3:-1]:
+        if b.first - a.last > REACH:
+            break
+        if a.bare or a.is_range or a.unit.family in ("date", "age"):
+            continue
+        gap = [t.low for t in tokens[a.last : b.first]]
+        if _is_compared(tokens, a, b, gap):
+            return _with_unit(a, b)
+        if _is_level(tokens, a, gap) and a.low < b.low and not b.number.scaled:
+            return replace(b, unit=a.unit, how=(*b.how, "elided unit"))
+        if a.unit.family != "ratio":
+            break  # what stands further back is not what b goes with
+    return _as_first(tokens, before, b)
+
+
+def _is_compared(tokens: Sequence[Token], a: Amount, b: Amount, gap: list[str]) -> bool:
+    """Whether b is what a is compared with, by the words between."""
+    if not _ENDS.isdisjoint(w for w in gap[:-1] if w != "vs"):
+        return False
+    k = len(gap)
+    while k and (gap[k - 1] in _APPROXIMATE or gap[k - 1] in _EARLIER):
+        k -= 1
+    gap = gap[:k]
+    if not gap or ((")" in gap or "]" in gap) and not ("(" in gap or "[" in gap)):
+        return False
+    if b.last < len(tokens) and tokens[b.last].low == "of" and a.unit.family == "ratio":
+        return False  # "7% versus 42 of 86"
+    alike = _alike(a.low, b.low) or _alike(a.number.mantissa, b.low)
+    if any(tuple(gap[-len(link) :]) == link for link in _COMPARED):
+        return alike
+    if gap[-1] != "from" or not alike:
+        return False
+    # "rose 5% from 12": the size of a change and a level; "rose to 5% from 4%": two levels.
+    level = any(t.low in ("to", "at") for t in tokens[max(0, a.first - 3) : a.first])
+    if len(gap) > 1 and (gap[-2] in _MOVED or gap[-2] in MOVES or gap[-2] in TURNS):
+        return level or a.unit.family != "ratio"
+    return level and len(gap) <= 6
+
+
+def _alike(x: float, y: float) -> bool:
+    return 0 < abs(x) <= ALIKE * abs(y) and abs(y) <= ALIKE * abs(x)
+
+
+def _with_unit(a: Amount, b: Amount) -> Amount:
+    """The second with the unit of the first, and with its magnitude where only that makes them alike."""
+    low = b.low
+    if a.number.scaled and not b.number.scaled and not _alike(a.low, low) and abs(low) < 1000:
+        low = float(f"{low * (a.number.value / a.number.mantissa):.15g}")
+    return replace(b, unit=a.unit, low=low, high=low, how=(*b.how, "elided unit"))
+
+
+def _is_level(tokens: Sequence[Token], a: Amount, gap: list[str]) -> bool:
+    """Whether the level that a change of so many points or things leads to follows: "rose 64 points to 4,577"."""
+    if a.unit.family != "count" or not _reaches(gap):
+        return False
+    return any(t.low in MOVES or t.low in TURNS for t in tokens[max(0, a.first - 6) : a.first])
+
+
+def _reaches(gap: list[str]) -> bool:
+    """ "to", "or 0.4 per cent, to", "to close at", "and ended at"."""
+    while gap and gap[-1] in _APPROXIMATE:
+        gap = gap[:-1]
+    if gap[-1:] == ["at"]:
+        return len(gap) <= 4 and gap[-2:-1] != [] and gap[-2] in _CLOSES
+    if gap[-1:] != ["to"]:
+        return False
+    return len(gap) == 1 or (len(gap) <= 10 and gap[0] in ("or", ",", "(") and _ENDS.isdisjoint(gap))
+
+
+def _as_first(tokens: Sequence[Token], before: Sequence[Amount], b: Amount) -> Amount:
+    """Like the first level in "one fell 0.1% to 1,460 points, and the other rose 0.2% to 1,330"."""
+    if len(before) < 3:
+        return b
+    first, level, change = before[-3:]
+    alike = first.unit.family == change.unit.family == "ratio" and not level.bare and not level.is_range
+    if not alike or b.first - first.last > 3 * REACH or not _alike(level.low, b.low):
+        return b
+    for start, end in ((first, level), (change, b)):
+        gap = [t.low for t in tokens[start.last : end.first]]
+        if not gap or gap[0] != "to" or len(gap) > 4:
+            return b
+    return replace(b, unit=level.unit, how=(*b.how, "elided unit"))
+
+
+def _lend_back(tokens: Sequence[Token], shared: list[Amount], b: Amount) -> None:
+    """ "24 vs 23 hours": the first of the two takes the unit, too."""
+    a = shared[-1] if shared else None
+    if a is None or not a.bare or a.is_range or b.is_range or b.unit.family == "date" or b.first - a.last > 2:
+        return
+    if [t.low for t in tokens[a.last : b.first]] in _SIDES and _alike(a.low, b.low) and b.number.first == b.first:
+        shared[-1] = replace(a, unit=b.unit, unit_span=b.unit_span, how=(*a.how, "shared unit"))

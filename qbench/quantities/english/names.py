@@ -1,0 +1,137 @@
+"""Names that hold a number: products, models, roads, indices, lists. They are no quantities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from qbench.quantities.english.lexicon import FUNCTION_WORDS, INDEX_NAMES, ONES, VERBS
+from qbench.quantities.english.numbers import Number
+from qbench.quantities.english.tokens import Token, glued
+
+_MODELS = frozenset("Pro Max Plus Mini Ultra Lite XL SE Air XR XS Fold Flip".split())
+"""What follows the number of a model: "11 Pro Max"."""
+_BARE_MODELS = frozenset("Pro Max Ultra Lite XL SE XR XS".split())
+"""Those that are said of nothing else: "the 11 Pro"."""
+_UNCOUNTED = frozenset("people staff personnel men women children cattle sheep fish deer aircraft crew head".split())
+"""Plurals that look like singulars."""
+
+
+def named_until(tokens: Sequence[Token], number: Number) -> int | None:
+    """Where to go on if the number is part of a name, by the words beside it; None if it may be a quantity."""
+    for rule in (_index, _named_in_words, _model, _product_name):
+        if (end := rule(tokens, number)) is not None:
+            return end
+    return None
+
+
+def names_model(tokens: Sequence[Token], number: Number) -> bool:
+    """Whether a number without a unit is a model's: "a Snapdragon 410 chipset", "the Boeing 737 jet".
+
+    A singular noun ends there, which no number but one counts; or the name is counted itself ("85 Boeing 737 jets").
+    """
+    first, last = number.first, number.last
+    text = tokens[first].text
+    if not first or number.written or number.scaled or not text.isdecimal() or not 2 <= len(text) <= 4:
+        return False
+    before = tokens[first - 1]
+    if before.kind != "word" or not before.text[:1].isupper() or before.low in FUNCTION_WORDS | VERBS:
+        return False
+    if before.text.endswith(("'s", "’s")) or last >= len(tokens) or glued(tokens[last - 1], tokens[last]):
+        return False
+    noun, after = tokens[last], tokens[last + 1] if last + 1 < len(tokens) else None
+    if noun.kind != "word" or not noun.text.islower() or len(noun.text) < 3 or noun.low in FUNCTION_WORDS | VERBS:
+        return False
+    plural = noun.low.endswith("s") and not _counted(tokens, first - 1)
+    if noun.low in _UNCOUNTED or plural or noun.low.endswith(("ed", "ly")):
+        return False
+    return after is None or after.text in ".,;:)!?" or after.low in FUNCTION_WORDS or after.low in VERBS
+
+
+def _counted(tokens: Sequence[Token], k: int) -> bool:
+    """Whether a number stands right before the capitalised words of which token k is the last."""
+    while k and tokens[k].text[:1].isupper():
+        k -= 1
+    return tokens[k].kind == "number" or tokens[k].low in ONES
+
+
+def _index(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "the S&P 500", "Nasdaq 100": indices and lists with the number of their members in the name."""
+    first = number.first
+    if not first or number.scaled or number.written or not tokens[first].text.isdecimal():
+        return None
+    before = tokens[first - 1].text
+    poors = before == "P" and first > 2 and (tokens[first - 3].text, tokens[first - 2].text) == ("S", "&")
+    return number.last if poors or before in INDEX_NAMES else None
+
+
+def _named_in_words(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "the Slow Five", "the Big Ten": a capitalised numeral after a capitalised word, where not all words are."""
+    first = number.first
+    if not (number.written and first and number.last == first + 1 and tokens[first].text.istitle()):
+        return None
+    before = tokens[first - 1]
+    if before.low == "of" and first > 1 and tokens[first - 2].text == "Group":
+        return number.last
+    if before.kind != "word" or not before.text.istitle() or before.low in FUNCTION_WORDS or len(before.text) < 3:
+        return None
+    return None if _all_capitalised(tokens, first) else number.last
+
+
+def _model(tokens: Sequence[Token], number: Number) -> int | None:
+    """The second of "the iPhone 11 and 11 Pro Max"."""
+    last = number.last
+    if number.written or number.scaled or last >= len(tokens) or len(tokens[number.first].text) > 3:
+        return None
+    if tokens[last].text not in _MODELS or glued(tokens[last - 1], tokens[last]):
+        return None
+    linked = number.first > 0 and tokens[number.first - 1].low in ("and", "or", ",", "the", "/")
+    sure = tokens[last].text in _BARE_MODELS or (last + 1 < len(tokens) and tokens[last + 1].text in _MODELS)
+    return last if linked and sure else None
+
+
+def _product_name(tokens: Sequence[Token], number: Number) -> int | None:
+    """A short whole number after a capitalised word, with nothing after it to count: "iPhone 11 Pro", "Boeing 747"."""
+    first, last = number.first, number.last
+    text = tokens[first].text
+    if not first or number.written or number.scaled or not text.isdecimal() or len(text) > 4:
+        return None
+    before = tokens[first - 1]
+    if before.kind != "word" or before.low in ("age", "aged", "ages"):
+        return None
+    if before.text.endswith(("'s", "’s")) or (before.text.isupper() and len(before.text) <= 3):
+        return None
+    inner_capital = any(c.isupper() for c in before.text[1:]) and not before.text.isupper()
+    starts = first > 1 and tokens[first - 2].text not in ".!?" and before.low not in FUNCTION_WORDS | VERBS
+    if not inner_capital and not (before.text[:1].isupper() and starts):
+        return None
+    if last < len(tokens) and not _ends_name(tokens, number, certain=inner_capital):
+        return None
+    return last
+
+
+def _ends_name(tokens: Sequence[Token], number: Number, *, certain: bool) -> bool:
+    """Whether what follows a capitalised word and a number leaves them a name: nothing there can be counted."""
+    first, last = number.first, number.last
+    after = tokens[last]
+    if after.kind != "word":
+        return after.text not in "%‰°″′$€£-–/" or (after.text == "-" and certain)
+    if glued(tokens[last - 1], after):
+        return False
+    if after.text[:1].isupper():
+        return certain or not _all_capitalised(tokens, first)
+    return after.low in _AFTER_NAMES or after.low in VERBS
+
+
+def _all_capitalised(tokens: Sequence[Token], i: int) -> bool:
+    """Whether the words around token i are capitalised anyway, as in a headline."""
+    near = [*tokens[max(0, i - 7) : max(0, i - 1)], *tokens[i + 2 : i + 8]]
+    words = [t.text for t in near if t.kind == "word" and len(t.text) > 3]
+    return len(words) >= 2 and not any(w[0].islower() for w in words)
+
+
+_AFTER_NAMES = frozenset(
+    (
+        "is was are were has have had will would can could may with and or of in on at for from to by the a "
+        "an as which that who when while but"
+    ).split()
+)

@@ -1,0 +1,465 @@
+"""Numbers that are no quantities: versions, labels, ordinals, codes, names, list marks; dates are in `dates`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from qbench.quantities.english.dates import chain_of_numbers, clock_until, date_until
+from qbench.quantities.english.lexicon import CAPITAL_LABELS, FUNCTION_WORDS, LABELS, ONES, VERBS
+from qbench.quantities.english.names import named_until
+from qbench.quantities.english.numbers import Number
+from qbench.quantities.english.tokens import HYPHENS, Token, glued
+from qbench.quantities.english.written import ORDINALS
+
+ORDINAL_ENDINGS = frozenset({"st", "nd", "rd", "th"})
+GLUED_PREFIXES = frozenset(
+    "sub minus plus to and or non under over about nearly almost than least most some approximately".split()
+)
+"""Words that may be joined to a number by a hyphen without making a name of it."""
+_NEAR = 12
+"""How many tokens a rule looks at on either side, at most."""
+
+
+def excluded_until(tokens: Sequence[Token], number: Number) -> int | None:
+    """Where to go on if the number is part of something that is no quantity; None if it may be one."""
+    if number.first and tokens[number.first - 1].low == "per":
+        return number.last  # "fat per 100 g": the denominator of something else
+    for rule in _RULES:
+        if (end := rule(tokens, number)) is not None:
+            return end
+    return None
+
+
+def _version(tokens: Sequence[Token], number: Number) -> int | None:
+    """1.2.3, and whatever a dot joins to digits or letters on the left."""
+    first, last = number.first, number.last
+    if first >= 2 and tokens[first - 1].text == "." and glued(tokens[first - 1], tokens[first]):
+        if tokens[first - 2].kind == "number" and glued(tokens[first - 2], tokens[first - 1]):
+            return last
+    n = 0
+    while (
+        last + n + 1 < len(tokens)
+        and tokens[last + n].text == "."
+        and tokens[last + n + 1].kind == "number"
+        and glued(tokens[last + n - 1], tokens[last + n])
+        and glued(tokens[last + n], tokens[last + n + 1])
+    ):
+        n += 2
+    return last + n if n else None
+
+
+def _p_value(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "p = 0.03", "P<.001": a property of a test, no quantity of the world."""
+    k, stop = number.first - 1, max(0, number.first - _NEAR)
+    while k >= stop and tokens[k].text in "=<>≤≥≦≧":
+        k -= 1
+    is_p = stop <= k < number.first - 1 and tokens[k].low == "p" and number.value <= 1
+    return number.last if is_p else None
+
+
+def _ordinal(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "twenty-first", "the two hundredth": words that end as ordinals."""
+    last = number.last
+    if not number.written or last >= len(tokens):
+        return None
+    hyphen = tokens[last].text == "-" and last + 1 < len(tokens) and glued(tokens[last - 1], tokens[last])
+    if tokens[last + hyphen].low not in ORDINALS:
+        return None
+    ordinal = hyphen or number.value >= 20 or tokens[last].low in ("hundredth", "thousandth", "millionth")
+    return last + hyphen + 1 if ordinal else None
+
+
+def _joined_to_word(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "G20", "COVID-19", "F-16", "1st", "1990s", "10-K", "401(k)": letters and digits that are one name."""
+    first, last = number.first, number.last
+    if number.written:
+        return None
+    if first and glued(tokens[first - 1], tokens[first]):
+        before = tokens[first - 1]
+        if before.kind == "word" or before.text in ")]}":
+            return _end_of_code(tokens, last)
+        if before.text in "-‐‑/#@_" and first > 1 and tokens[first - 2].kind == "word":
+            joined = glued(tokens[first - 2], before)
+            if joined and tokens[first - 2].low not in GLUED_PREFIXES:
+                return _end_of_code(tokens, last)
+            if not joined and before.text != "/" and tokens[first - 2].text in _SPLIT_NAMES:
+                return last
+        if before.text in "#@_":
+            return _end_of_code(tokens, last)
+    return _followed_by_letters(tokens, number)
+
+
+_SPLIT_NAMES = frozenset("COVID Covid SARS CoV covid".split())
+"""Names that some texts part from their number: "COVID -19"."""
+
+
+def _followed_by_letters(tokens: Sequence[Token], number: Number) -> int | None:
+    last = number.last
+    if last >= len(tokens) or not glued(tokens[last - 1], tokens[last]):
+        return None
+    after, beyond = tokens[last], tokens[last + 1] if last + 1 < len(tokens) else None
+    if tokens[last - 1].text == "000":
+        return last + 1  # "in $000's", "£000"
+    if after.text in ("a", "b", "c", "d", "e") and len(tokens[last - 1].text) == 4 and 1900 <= number.value <= 2100:
+        return last + 1  # "Li, 2006a"
+    if after.low in ORDINAL_ENDINGS or (after.text in ("s", "’s", "'s") and number.value >= 10):
+        return last + 1
+    if after.text in ("'", "’") and beyond is not None and beyond.text == "s":
+        return last + 2
+    if beyond is None or not glued(after, beyond):
+        return None
+    if after.text in HYPHENS and beyond.kind == "word" and len(beyond.text) <= 2 and beyond.text.isupper():
+        return last + 2
+    if after.text == "/" and len(beyond.text) == 1 and beyond.text.isupper() and _slashed(tokens, last + 2):
+        return _end_of_code(tokens, last)
+    if after.text in HYPHENS and beyond.text == "Eleven":
+        return last + 2
+    closes = last + 2 < len(tokens) and tokens[last + 2].text == ")"
+    return last + 3 if after.text == "(" and len(beyond.text) == 1 and beyond.kind == "word" and closes else None
+
+
+def _slashed(tokens: Sequence[Token], k: int) -> bool:
+    """Whether a stroke is glued to the token before k: "100574/Z/12/Z"."""
+    return k < len(tokens) and tokens[k].text == "/" and glued(tokens[k - 1], tokens[k])
+
+
+def _end_of_code(tokens: Sequence[Token], j: int) -> int:
+    """Past what is glued to a code by marks of its own: the rest of a path, a serial number, "G20-led"."""
+    while j + 1 < len(tokens) and tokens[j].text in "-‑/_#.:" and glued(tokens[j - 1], tokens[j]):
+        if not glued(tokens[j], tokens[j + 1]) or tokens[j + 1].kind == "mark":
+            break
+        j += 2
+        while j < len(tokens) and tokens[j].kind != "mark" and glued(tokens[j - 1], tokens[j]):
+            j += 1
+    return j
+
+
+def _label(tokens: Sequence[Token], number: Number) -> int | None:
+    first = number.first
+    if not first or (number.scaled and len(tokens[number.last - 1].text) > 1):
+        return None
+    k = first - 1
+    if number.written:
+        return number.last if tokens[k].low in _SAID_LABELS and _is_label(tokens, number) else None
+    if tokens[k].text == "." and k and glued(tokens[k - 1], tokens[k]):
+        k -= 1
+    if tokens[k].text == "(" and k and number.last < len(tokens) and tokens[number.last].text == ")":
+        k -= 1
+    word = tokens[k]
+    # "no more than 5" has words between; "no 5" and "No. 5" are labels, "no 5 inch screens" is none.
+    if word.kind != "word" or (word.text == "no" and first == k + 1 and _is_word(tokens, number.last)):
+        return None
+    if word.low not in LABELS and word.text not in CAPITAL_LABELS:
+        return None
+    if _measures(tokens, number.last):
+        return None  # "a follow-up visit 4-7 days later"
+    several = word.low.endswith("s") or word.low in ("pp", "fig", "scope")
+    return _end_of_labels(tokens, number.last) if several else _end_of_section(tokens, number.last)
+
+
+def _is_word(tokens: Sequence[Token], k: int) -> bool:
+    return k < len(tokens) and tokens[k].text.islower() and tokens[k].low not in FUNCTION_WORDS | VERBS
+
+
+def _measures(tokens: Sequence[Token], j: int) -> bool:
+    """Whether the number before token j, or the range that it begins, is of days or the like: no label then."""
+    if j + 1 < len(tokens) and tokens[j].low in ("-", "–", "to") and tokens[j + 1].kind == "number":
+        j += 2
+    return j < len(tokens) and tokens[j].low in _TIMES
+
+
+_TIMES = frozenset("minutes hours days weeks months years percent %".split())
+
+
+def _end_of_section(tokens: Sequence[Token], j: int) -> int:
+    """Past the rest of "Topic 740-10": digits glued by a hyphen."""
+    if (
+        j + 1 < len(tokens)
+        and tokens[j].text in HYPHENS
+        and tokens[j + 1].text.isdecimal()
+        and glued(tokens[j - 1], tokens[j])
+    ):
+        return j + 2 if glued(tokens[j], tokens[j + 1]) else j
+    return j
+
+
+_SAID_LABELS = frozenset("number phase chapter type stage step day week game round act part episode season".split())
+"""Labels that take a number in words: "the number three carmaker", "phase two", "on day one"."""
+
+
+def _is_label(tokens: Sequence[Token], number: Number) -> bool:
+    """Whether a word before a small number in words labels it: nothing plural follows that it may count."""
+    if number.value > 20 or not number.value.is_integer() or number.rule != "words":
+        return False
+    after = tokens[number.last] if number.last < len(tokens) else None
+    plural = after is not None and after.kind == "word" and after.low.endswith("s") and after.low not in VERBS
+    return not plural or (after is not None and after.low in FUNCTION_WORDS)
+
+
+def _end_of_labels(tokens: Sequence[Token], j: int) -> int:
+    """Past the further numbers of "Figs. 2, 3 and 5": whole ones, up to one that something may be counted by."""
+    while True:
+        k = j
+        while k < len(tokens) and k < j + 2 and tokens[k].low in (",", "and", "or", "to", "-", "–", "&"):
+            k += 1
+        if k == j or k >= len(tokens) or not tokens[k].text.isdecimal() or len(tokens[k].text) > 3:
+            return j
+        after = tokens[k + 1] if k + 1 < len(tokens) else None
+        counts = after is not None and after.kind == "word" and after.low not in FUNCTION_WORDS | VERBS
+        if (counts and tokens[k - 1].text != "&") or (after is not None and after.text in "%°$€£"):
+            return j
+        j = k + 1
+
+
+def _phone(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "(212) 555-0123", "call 555-0123"."""
+    first = number.first
+    if chain_of_numbers(tokens, first, "-–.") != 3:
+        return None
+    if len(tokens[first].text) != 3 or len(tokens[first + 2].text) != 4:
+        return None
+    words = [t.low for t in tokens[max(0, first - 4) : first]]
+    code = words[-3:-2] == ["("] and words[-1] == ")"
+    return first + 3 if code or {"call", "dial", "telephone", "hotline", "mobile"} & set(words) else None
+
+
+def _area_code(tokens: Sequence[Token], number: Number) -> int | None:
+    """The 212 of "(212) 555-0123"."""
+    first, last = number.first, number.last
+    if not first or tokens[first - 1].text != "(" or len(tokens[first].text) != 3 or last + 3 >= len(tokens):
+        return None
+    if tokens[last].text != ")" or chain_of_numbers(tokens, last + 1, "-–.") != 3:
+        return None
+    return last + 4 if len(tokens[last + 3].text) == 4 else None
+
+
+def _citation(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "[12]", "[3, 4-6]", "(26,29)": nothing but numbers in brackets, and a word before them."""
+    first, last = number.first, number.last
+    if last >= len(tokens) or tokens[last].text not in ",-–]":
+        return None
+    k, stop = first - 1, max(0, first - _NEAR)
+    while k >= stop and (tokens[k].kind == "number" or tokens[k].text in ",-–"):
+        k -= 1
+    if k < stop or tokens[k].text not in "[(" or not tokens[first].text.isdecimal():
+        return None
+    close = "]" if tokens[k].text == "[" else ")"
+    j, end = last, min(len(tokens), last + _NEAR)
+    while j < end and (tokens[j].kind == "number" or tokens[j].text in ",-–"):
+        j += 1
+    cites = k > 0 and (tokens[k - 1].kind == "word" or tokens[k - 1].text in '.,;)”"]')
+    if j >= end or tokens[j].text != close or not cites or k + 1 != first:
+        return None
+    # In round brackets only a list without spaces cites: "(26,29)".
+    inside = tokens[first:j]
+    packed = all(glued(a, b) for a, b in pairwise(inside)) and any(t.text == "," for t in inside)
+    return j if close == "]" or packed else None
+
+
+def _list_mark(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "1. Open the box", "2) ...", "; (3) ...": a number that counts the points of a list."""
+    first, last = number.first, number.last
+    if number.written or number.value > 30 or not tokens[first].text.isdecimal() or last >= len(tokens):
+        return None
+    closes = tokens[last].text == ")" and glued(tokens[last - 1], tokens[last])
+    if first and tokens[first - 1].text == "(":
+        opens = first < 2 or tokens[first - 2].text in ".:;" or tokens[first - 2].low in ("and", "or")
+        opens = opens or (first > 1 and glued(tokens[first - 2], tokens[first - 1]) and tokens[first - 2].text != "$")
+        return last + 1 if closes and (opens or _has_sibling(tokens, first)) else None
+    if first and tokens[first - 1].text not in ".:;":
+        return None
+    if last + 1 >= len(tokens) or tokens[last + 1].kind != "word" or glued(tokens[last], tokens[last + 1]):
+        return None
+    point = tokens[last].text == "." and not first and tokens[last + 1].text[:1].isupper()
+    return last + 1 if closes or point else None
+
+
+def _has_sibling(tokens: Sequence[Token], first: int) -> bool:
+    """Whether a "(2)" comes soon after the "(1)" before token `first`, or the reverse: "due to (1) rain, (2) wind"."""
+    value = int(tokens[first].text)
+    near = range(max(1, first - _FAR), min(len(tokens) - 1, first + _FAR))
+    for step in (-1, 1):
+        wanted = str(value + step)
+        for k in near:
+            if tokens[k].text == wanted and (k > first) == (step > 0):
+                if tokens[k - 1].text == "(" and tokens[k + 1].text == ")":
+                    return value + step > 0
+    return False
+
+
+_FAR = 60
+"""Tokens to the next point of a list at most."""
+
+
+def _coordinate(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "51.5° N", "40°42′N": a place."""
+    j, end = number.last, min(len(tokens), number.last + 7)
+    if j >= end or tokens[j].text not in "°º":
+        return None
+    while j < end and (tokens[j].kind == "number" or tokens[j].text in "°º′″'’\""):
+        j += 1
+    return j + 1 if j < end and tokens[j].text in ("N", "S", "E", "W") else None
+
+
+def _legal(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "28 U.S.C. 1331", "17 C.F.R. § 240", "347 U.S. 483": title and section, volume and page."""
+    j, end, letters = number.last, min(len(tokens), number.last + 8), ""
+    if (
+        number.written
+        or number.scaled
+        or j + 2 >= len(tokens)
+        or tokens[j].text not in ("U", "C", "F", "S", "USC", "CFR")
+    ):
+        return None
+    while j < end and (tokens[j].text in ".§" or (tokens[j].kind == "word" and len(tokens[j].text) <= 3)):
+        letters += tokens[j].text if tokens[j].kind == "word" else ""
+        j += 1
+    if letters not in ("USC", "CFR", "US", "SCt") or j >= len(tokens) or tokens[j].kind != "number":
+        return None
+    return j + 1
+
+
+def _postcode(tokens: Sequence[Token], number: Number) -> int | None:
+    """The ZIP code of "Springfield, IL 62704", "Springfield, New York 12345-6789"."""
+    first, last = number.first, number.last
+    text = tokens[first].text
+    if first < 3 or len(text) != 5 or not text.isdecimal():
+        return None
+    if tokens[first - 1].text in _STATES:
+        state = tokens[first - 2].text == "," or tokens[first - 2].text.istitle()
+    else:
+        words = _STATE_NAMES.get(tokens[first - 1].text, ())
+        state = any(_names_state(tokens, first - len(name), name) for name in words)
+    return _end_of_postcode(tokens, last) if state else None
+
+
+def _names_state(tokens: Sequence[Token], k: int, name: Sequence[str]) -> bool:
+    return k > 1 and tokens[k - 1].text == "," and [t.text for t in tokens[k : k + len(name)]] == list(name)
+
+
+def _end_of_postcode(tokens: Sequence[Token], last: int) -> int:
+    more = tokens[last : last + 2]
+    longer = len(more) == 2 and more[0].text in "-–" and len(more[1].text) == 4 and more[1].text.isdecimal()
+    return last + 2 if longer else last
+
+
+def _street(tokens: Sequence[Token], number: Number) -> int | None:
+    """The house in "2485 Maple Drive", "12 North Main St."."""
+    first, last = number.first, number.last
+    text = tokens[first].text
+    if number.scaled or number.written or not text.isdecimal() or len(text) > 5:
+        return None
+    k = last
+    while k < min(len(tokens), last + _STREET_WORDS) and tokens[k].kind == "word" and tokens[k].text.istitle():
+        if k > last and tokens[k].text in _STREETS:
+            return last
+        k += 1
+    return None
+
+
+_STREETS = frozenset(
+    "Street St Avenue Ave Road Rd Drive Dr Boulevard Blvd Lane Ln Parkway Pkwy Highway Terrace Plaza".split()
+)
+_STREET_WORDS = 5
+"""Words of a street's name, at most."""
+
+_STATES = frozenset(
+    "AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA "
+    "RI SC SD TN TX UT VT VA WA WV WI WY DC PR".split()
+)
+_STATE_NAMES: dict[str, list[tuple[str, ...]]] = {}
+for _name in (
+    "Alabama,Alaska,Arizona,Arkansas,California,Colorado,Connecticut,Delaware,Florida,Georgia,Hawaii,Idaho,Illinois,"
+    "Indiana,Iowa,Kansas,Kentucky,Louisiana,Maine,Maryland,Massachusetts,Michigan,Minnesota,Mississippi,Missouri,"
+    "Montana,Nebraska,Nevada,New Hampshire,New Jersey,New Mexico,New York,North Carolina,North Dakota,Ohio,Oklahoma,"
+    "Oregon,Pennsylvania,Rhode Island,South Carolina,South Dakota,Tennessee,Texas,Utah,Vermont,Virginia,Washington,"
+    "West Virginia,Wisconsin,Wyoming,Puerto Rico"
+).split(","):
+    _STATE_NAMES.setdefault(_name.split()[-1], []).append(tuple(_name.split()))
+"""Last word -> the names that end with it."""
+
+
+def _odds(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "at 5/1 odds", "the 5-1 favourite", "odds of 5/2"."""
+    first = number.first
+    chain = chain_of_numbers(tokens, first, "/-–") if not number.written else 0
+    if number.rule == "fraction" and number.last - first == 3:
+        chain = 3
+    if chain != 3:
+        return None
+    after = tokens[first + 3].low if first + 3 < len(tokens) else ""
+    before = {t.low for t in tokens[max(0, first - 2) : first]}
+    return first + 3 if after in _BETS or before & {"odds"} else None
+
+
+_BETS = frozenset(
+    "odds favourite favorite favourites favorites outsider outsiders shot shots underdog underdogs".split()
+)
+
+
+def _address(tokens: Sequence[Token], number: Number) -> int | None:
+    """A number within a web address: "https://example.org/a?b=12", "www.example.org/b%20c"."""
+    k, stop = number.first - 1, max(0, number.first - _LONGEST_ADDRESS)
+    if tokens[number.first].text.startswith("10.") and number.last + 1 < len(tokens):
+        slash = tokens[number.last]
+        if slash.text == "/" and len(tokens[number.first].text) == 7 and glued(tokens[number.first], slash):
+            return _end_of_word(tokens, number.last)  # a DOI, "10.1186/s12"
+    if number.written or k < 0 or tokens[k].text not in "/=%&?-._#:~" or not glued(tokens[k], tokens[k + 1]):
+        return None
+    while k >= stop and (k + 1 == number.first or glued(tokens[k], tokens[k + 1])):
+        if tokens[k].low == "www" or (tokens[k].text == tokens[k + 1].text == "/" and k and tokens[k - 1].text == ":"):
+            return _end_of_word(tokens, number.last)
+        k -= 1
+        if k >= 0 and not glued(tokens[k], tokens[k + 1]):
+            return None
+    return None
+
+
+_LONGEST_ADDRESS = 40
+
+
+def _end_of_word(tokens: Sequence[Token], j: int) -> int:
+    """Past all that is glued together from token j - 1 on."""
+    while j < len(tokens) and glued(tokens[j - 1], tokens[j]):
+        j += 1
+    return j
+
+
+def _idiom(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "one-on-one talks", "a two-for-one offer", "a zero-sum game": words that are joined to a numeral."""
+    last = number.last
+    if not number.written or last + 1 >= len(tokens) or tokens[last].text not in HYPHENS:
+        return None
+    if not (glued(tokens[last - 1], tokens[last]) and glued(tokens[last], tokens[last + 1])):
+        return None
+    word = tokens[last + 1].low
+    if number.value == 0 and word not in _AFTER_ZERO and tokens[last + 1].kind == "word":
+        return last + 2
+    if word not in ("on", "for", "by", "to") or last + 3 >= len(tokens) or tokens[last + 2].text not in HYPHENS:
+        return None
+    other = tokens[last + 3].low
+    if word == "to" and other != tokens[number.first].low:
+        return None  # "five-to-six-week"
+    return last + 4 if other in ONES else None
+
+
+def _resolution(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "a 4K screen", "in 8K": the name of a picture format."""
+    last = number.last
+    if tokens[number.first].text not in ("2", "4", "5", "6", "8") or tokens[last - 1].text != "K":
+        return None
+    alone = last >= len(tokens) or tokens[last].text in ".,;)" or tokens[last].low in _PICTURES
+    return last if alone else None
+
+
+_PICTURES = frozenset(
+    "tv tvs video videos screen screens display displays resolution hdr monitor monitors content camera cameras "
+    "footage uhd ultra blu streaming television televisions quality movies movie films oled lcd hdmi gaming and".split()
+)
+_AFTER_ZERO = frozenset("percent per cent pct degree degrees to day days year years mile miles point points".split())
+
+_RULES = (
+    date_until, clock_until, _version, _p_value, _ordinal, _joined_to_word, _area_code, _phone, _label, _citation,
+    _list_mark, _coordinate, _legal, _address, _postcode, _street, _odds, _idiom, _resolution, named_until,
+)  # fmt: skip

@@ -1,0 +1,269 @@
+"""Counted nouns: what a number without a unit counts ("1,200 employees", "four FA Cup finals", "one solution").
+
+With a parse, the unit is the noun phrase after the number, adjectives included ("other employee"), since that is what
+is counted; it compares with other phrases of the same head noun (`Units.get`). Without one, a plural noun by its form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from qbench.quantities.english.amounts import Amount
+from qbench.quantities.english.lexicon import FUNCTION_WORDS, MONTHS, VERBS
+from qbench.quantities.english.numbers import Number
+from qbench.quantities.english.parse import Parse
+from qbench.quantities.english.stand_ins import may_be_counted
+from qbench.quantities.english.tokens import HYPHENS, Token, glued, words_of
+from qbench.quantities.english.unit_forms import UnitReader
+from qbench.quantities.english.written import is_part
+from qbench.quantities.units import Unit, Units, fold, singular
+
+ADJECTIVES = frozenset({"JJ", "JJR", "JJS", "AFX"})
+PARTICIPLES = frozenset({"VBN", "VBG"})
+MODIFIERS = ADJECTIVES | PARTICIPLES
+NOUNS = frozenset({"NN", "NNS", "NNP", "NNPS"})
+DETERMINERS = frozenset({"DT", "PRP$", "PDT", "POS", "WP$"})
+LONGEST = 8
+"""Tokens of a counted noun phrase at most."""
+VAGUE = frozenset(
+    "more less few fewer many much several further additional extra last next such own same total".split()
+)
+"""Adjectives that say nothing of what is counted: "20 more employees" are employees."""
+LINKS = frozenset("to and or nor for by in of on at per with from as than the a an".split())
+"""Words that are never the noun, whatever tag they get: the "to" of "0-to-60-mph"."""
+MORE_OR_LESS = frozenset("more less fewer so".split())
+"""What stands after "or" between a number and its noun: "two or more lesions", "a dozen or so boats"."""
+NOT_COUNTED = frozenset(
+    "today yesterday tomorrow tonight cash stock vs noon midnight ad bc gmt edt est pdt pst utc".split()
+)
+
+Found = tuple[Unit, int, tuple[int, int]]
+"""The unit, the token after the noun, and the noun's characters."""
+
+
+def count_nouns(
+    tokens: Sequence[Token], text: str, amounts: Sequence[Amount], forms: UnitReader, parse: Parse | None
+) -> list[Amount]:
+    """The amounts, bare ones with the noun that they count; without those that count nothing ("one of them")."""
+    kept, units = [], forms.units
+    for position, amount in enumerate(amounts):
+        if amount.bare or (amount.year and may_be_counted(tokens, amount)):
+            limit = amounts[position + 1].first if position + 1 < len(amounts) else len(tokens)
+            found = None if parse is None else _by_tags(tokens, amount, limit, units, parse)
+            if found is None and (parse is None or amount.year):
+                found = _by_words(tokens, amount.number, units)  # a parser may take the noun after a year for a verb
+            if found is not None:
+                # "three thousand tests per day"
+                unit, last, span = forms.compound(tokens, text, *found)
+                amount = replace(amount, unit=unit, last=last, unit_span=span, how=(*amount.how, "noun unit"))
+            elif amount.bare and _says_nothing(tokens, amount) and not _linked(tokens, amounts, position):
+                continue
+        kept.append(amount)
+    return kept
+
+
+def _says_nothing(tokens: Sequence[Token], amount: Amount) -> bool:
+    """A "one" or "half" that counts nothing; "minus one" is a number."""
+    number = amount.number
+    single = number.last - number.first == 1 and tokens[number.first].low == "half"
+    if single and is_part(tokens, number.first):
+        return False
+    if not single and _is_bounded(tokens, number):
+        return False  # "at least one prior therapy", "more than one", "one or more"
+    return number.written and amount.low >= 0 and (number.value == 1 or single)
+
+
+def _is_bounded(tokens: Sequence[Token], number: Number) -> bool:
+    before = [t.low for t in tokens[max(0, number.first - 2) : number.first]]
+    if before in (["at", "least"], ["at", "most"]) or before[-1:] == ["than"]:
+        return True
+    after = [t.low for t in tokens[number.last : number.last + 2]]
+    return len(after) == 2 and after[0] == "or" and after[1] in ("more", "fewer")
+
+
+def _linked(tokens: Sequence[Token], amounts: Sequence[Amount], position: int) -> bool:
+    """Whether an amount belongs to the one that follows: "one to two years", "between one and two", "one or two"."""
+    first, last = amounts[position].first, amounts[position].last
+    if position + 1 == len(amounts) or amounts[position + 1].first - last > 3:
+        return False
+    between = "".join(t.low for t in tokens[last : amounts[position + 1].first])
+    return between in ("to", "or", "-to-") or (between == "and" and first > 0 and tokens[first - 1].low == "between")
+
+
+def _by_tags(tokens: Sequence[Token], amount: Amount, limit: int, units: Units, parse: Parse) -> Found | None:
+    """The noun phrase after the number, or after "of" ("one of the best screens", "thousands of tests")."""
+    j = _past_bound(tokens, amount.last, limit)
+    if j < limit and tokens[j].text in HYPHENS and glued(tokens[j - 1], tokens[j]):
+        j += 1
+        if j + 1 < limit and parse.tags[j] in ("NN", "NNS") and not glued(tokens[j], tokens[j + 1]):
+            limit = j + 1  # "a 12-man jury": men are counted, and the jury has them
+    elif j < limit and glued(tokens[j - 1], tokens[j]):
+        return None
+    of = j < limit and tokens[j].low == "of"
+    if of:
+        if not amount.is_range and not _partitive(amount.number):
+            return None
+        j += 1
+        while j < limit and (parse.tags[j] in DETERMINERS or tokens[j].low == "all"):
+            j += 1
+    return _phrase(tokens, amount, j, limit, units, parse, many=of)
+
+
+def _past_bound(tokens: Sequence[Token], j: int, limit: int) -> int:
+    """The token after what bounds a number from behind: "500+ users", "500-plus users", "two or more lesions"."""
+    if j >= limit:
+        return j
+    near = glued(tokens[j - 1], tokens[j])
+    if near and tokens[j].text == "+":
+        return j + 1
+    if near and tokens[j].text in HYPHENS and j + 1 < limit and tokens[j + 1].low == "plus":
+        return j + 2
+    if not near and tokens[j].low == "plus":
+        return j + 1
+    return j + 2 if tokens[j].low == "or" and j + 1 < limit and tokens[j + 1].low in MORE_OR_LESS else j
+
+
+def _partitive(number: Number) -> bool:
+    """Whether "of" after the number may lead to what it counts: a small whole number in words, "two of the ships"."""
+    return number.written and number.value.is_integer() and number.value <= 100
+
+
+def _phrase(
+    tokens: Sequence[Token], amount: Amount, j: int, limit: int, units: Units, parse: Parse, *, many: bool
+) -> Found | None:
+    first, k, head = j, j, -1
+    while k < min(limit, j + LONGEST):
+        token, tag = tokens[k], parse.tags[k]
+        if token.text in MONTHS or (token.kind != "word" and not _joint(tokens, k, limit)):
+            break
+        if token.low in LINKS:
+            if not (token.low == "and" and k > first and _pair(parse, k, limit)):
+                break
+        elif tag in NOUNS and token.kind == "word":
+            if head >= 0 and _new_phrase(parse, head, k):
+                break
+            head = k
+        elif head == k - 2 and tokens[k - 1].text in HYPHENS and tag in MODIFIERS:
+            head = -1  # "20 oil-producing countries"
+        elif token.kind == "word" and (head >= 0 or tag not in MODIFIERS):
+            break  # "one point last year"
+        k += 1
+    if head < 0 or not _counted(tokens, amount, head, parse, many=many):
+        return None
+    while first < head and (
+        tokens[first].low in VAGUE or parse.tags[first] in PARTICIPLES or tokens[first].kind != "word"
+    ):
+        first += 1
+    return _unit(tokens, first, head, units, of=many), head + 1, (tokens[first].start, tokens[head].end)
+
+
+def _joint(tokens: Sequence[Token], k: int, limit: int) -> bool:
+    """A hyphen or the like inside a compound: "wind-powered"."""
+    return (
+        tokens[k].text in "-&/"
+        and k + 1 < limit
+        and glued(tokens[k - 1], tokens[k])
+        and glued(tokens[k], tokens[k + 1])
+    )
+
+
+def _new_phrase(parse: Parse, head: int, k: int) -> bool:
+    """Whether noun k starts another phrase than that of the noun before: "19 cents Monday", "two points Friday"."""
+    return parse.tags[head] in ("NNS", "NNPS") and parse.heads[head] != k and parse.heads[k] != head
+
+
+def _pair(parse: Parse, k: int, limit: int) -> bool:
+    """ "Kia and Hyundai vehicles", "digital and physical sales": two of a kind, and a plural noun after them."""
+    if k + 2 >= limit or parse.tags[k + 2] not in ("NNS", "NNPS"):
+        return False
+    left, right = parse.tags[k - 1], parse.tags[k + 1]
+    return left == right and (left in ADJECTIVES or left == "NNP")
+
+
+def _counted(tokens: Sequence[Token], amount: Amount, head: int, parse: Parse, *, many: bool) -> bool:
+    """Whether the noun is what the number counts: a plural, a singular after "one", or the noun that it modifies."""
+    tag, word = parse.tags[head], tokens[head].low
+    if word in NOT_COUNTED or len(word) < 2 or _is_when(tokens, amount, head) or _is_heading(tokens, amount, head):
+        return False
+    if tag in ("NNS", "NNPS") or word in ("people", "staff", "personnel"):
+        return True
+    if many:
+        return tag == "NN" and amount.number.value < 1
+    if amount.number.value == 1:
+        return tag == "NN"
+    modifies = any(
+        amount.first < parse.heads[k] <= head and parse.relations[k] in ("nummod", "compound")
+        for k in range(amount.number.first, amount.number.last)
+    )
+    if amount.number.scaled and tokens[head].text.istitle():
+        return False  # "revs 19.5 mln Year shr 2": a heading
+    return tag == "NN" and modifies and amount.number.value.is_integer() and not amount.year
+
+
+def _is_when(tokens: Sequence[Token], amount: Amount, head: int) -> bool:
+    """Whether the noun only says when: "157,000 week ago", "40 a share versus nine last year"."""
+    if head + 1 < len(tokens) and tokens[head + 1].low == "ago":
+        return True
+    first = amount.number.last
+    return head == first + 1 and tokens[first].low in ("last", "this", "next") and tokens[head].low in _PERIODS
+
+
+_PERIODS = frozenset("year month week quarter season summer winter spring autumn fall decade".split())
+
+
+def _is_heading(tokens: Sequence[Token], amount: Amount, head: int) -> bool:
+    """Whether the noun heads the next column of figures: "Net 5,452,000 Sales 155.7 mln NOTE: ..."."""
+    first = tokens[amount.number.last].text
+    if amount.number.written or head + 1 >= len(tokens):
+        return False
+    if first[:1].isupper() and tokens[head + 1].kind == "number":
+        return True  # "2.1 mln Avg shrs 11,871,751"
+    if not tokens[head].text[:1].isupper():
+        return False
+    if first in _COLUMNS:
+        return True
+    return head == amount.number.last and tokens[head + 1].text in ":-"
+
+
+_COLUMNS = frozenset(
+    "Year Yr Oper Avg Net Shr Rev Revs Sales Qtr Qtly Div Tax Pretax Profit Turnover Operating Extraordinary Outside "
+    "Current Prior First Second Third Fourth Note NOTE".split()
+)
+"""Words at which the next item of a company's figures begins."""
+
+
+def _unit(tokens: Sequence[Token], first: int, head: int, units: Units, *, of: bool) -> Unit:
+    words = " ".join(words_of(tokens, [k for k in range(first, head + 1) if tokens[k].low != "and"]))
+    # "thousands of dollars"; a single word right after the number was looked up before, and is no unit there.
+    known = units.named(fold(words)) if of or first < head else None
+    if known is None and first < head:
+        known = units.named(fold(tokens[head].low))  # "517 rushing yards", but not "12 steel bars"
+        known = known if known is not None and known.family in ("time", "length") else None
+    return known if known is not None else units.get(singular(words))
+
+
+def _by_words(tokens: Sequence[Token], number: Number, units: Units) -> Found | None:
+    j = _past_bound(tokens, number.last, len(tokens))
+    if j < len(tokens) and glued(tokens[j - 1], tokens[j]) and tokens[j].kind == "word":
+        return None
+    words, k = 0, j
+    while k < len(tokens) and words < 3:
+        token = tokens[k]
+        if token.text == "-" and words and k + 1 < len(tokens) and glued(token, tokens[k + 1]):
+            k += 1
+            continue
+        if token.kind != "word" or not token.text.islower() or token.low in FUNCTION_WORDS:
+            break
+        if _is_plural(token.low):
+            return units.get(singular(token.low)), k + 1, (token.start, token.end)
+        if token.low in VERBS:
+            break
+        words, k = words + (tokens[k - 1].text != "-"), k + 1
+    return None
+
+
+def _is_plural(word: str) -> bool:
+    if word in ("people", "men", "women", "children"):
+        return True
+    return len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is", "as")) and word not in VERBS

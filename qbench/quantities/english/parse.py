@@ -1,0 +1,249 @@
+"""Part of speech, head and relation of each token of the sentences in which quantities stand."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import islice, pairwise
+from pathlib import Path
+
+from qbench.quantities.english.parsers.types import Reading, WordParser
+from qbench.quantities.english.tokens import Token
+
+EMBEDDED, NO_PARSER = "embedded", "none"
+LONGEST = 160
+"""Tokens to a stretch at most: longer ones (tables, lists without a full stop) are cut, for bounded memory."""
+BATCH = 128
+KEPT = 8_192
+"""Sentences whose reading is remembered: many differ in their numbers alone, and a parser reads stand-ins for those."""
+_SURROGATES = re.compile("[\ud800-\udfff]")
+ENDS = frozenset(".!?;\n•|")
+
+
+@dataclass(frozen=True)
+class Parse:
+    """What a parser says of tokens, one entry for each of our tokens.
+
+    Attributes:
+        tags: Penn Treebank tags ("NNS", "VBD"); "" where the parser did not look.
+        heads: index of the governing token; a token's own index for a root and where the parser did not look. Following
+            heads always ends at such a token.
+        relations: Universal Dependencies relations ("nsubj", "obl"); "part" for a further piece of a parser's word.
+    """
+
+    tags: Sequence[str]
+    heads: Sequence[int]
+    relations: Sequence[str]
+
+    @cached_property
+    def children(self) -> list[list[int]]:
+        """For each token, the tokens that it governs, in order."""
+        below: list[list[int]] = [[] for _ in self.tags]
+        for k, head in enumerate(self.heads):
+            if head != k:
+                below[head].append(k)
+        return below
+
+
+@dataclass(frozen=True, slots=True)
+class StandIn:
+    """What the parser reads in place of a mention, tokens first..last-1: plain words, or none to leave it out.
+
+    Treebanks hold few amounts, and a parser stumbles over "HK $3.7bn (US $473m)"; over "$ 5" it does not.
+    """
+
+    first: int
+    last: int
+    words: tuple[str, ...]
+
+
+class Parser:
+    """Parses the stretches of texts in which quantities stand.
+
+    Args:
+        reader: cuts and parses sentences.
+    """
+
+    def __init__(self, reader: WordParser) -> None:
+        self._reader = reader
+        self._known: dict[tuple[str, ...], Reading] = {}
+
+    def parse_many(self, texts: Sequence[tuple[str, Sequence[Token], Sequence[StandIn]]]) -> list[Parse]:
+        """The parse of each text.
+
+        Args:
+            texts: for each text the text itself, its tokens, and what stands in for its mentions, in order; only
+                sentences with a mention are parsed.
+        """
+        results = [_Columns(len(tokens)) for _, tokens, _ in texts]
+        # Lazily, so that a text of any length takes the memory of a batch of its sentences.
+        pieces = (
+            (stretch, result) for result, text in zip(results, texts, strict=True) for stretch in self._stretches(*text)
+        )
+        while batch := list(islice(pieces, BATCH)):
+            readings = self._read([tuple(stretch.words) for stretch, _ in batch])
+            for (stretch, result), reading in zip(batch, readings, strict=True):
+                stretch.write(reading, result)
+        return [Parse(c.tags, c.heads, c.relations) for c in results]
+
+    def _read(self, sentences: Sequence[tuple[str, ...]]) -> list[Reading]:
+        """The reading of each sentence; equal ones are read once."""
+        found = {words: self._known[words] for words in sentences if words in self._known}
+        unread = [words for words in dict.fromkeys(sentences) if words not in found]
+        new = dict(zip(unread, self._reader.read(unread), strict=True)) if unread else {}
+        if len(self._known) + len(new) > KEPT:
+            self._known = {}
+        self._known |= new
+        found |= new
+        return [found[words] for words in sentences]
+
+    def sentences(self, text: str, tokens: Sequence[Token], mentions: Sequence[StandIn]) -> Iterator[list[str]]:
+        """The words of each sentence of a text that `parse_many` would have parsed."""
+        return (stretch.words for stretch in self._stretches(text, tokens, mentions))
+
+    def _stretches(self, text: str, tokens: Sequence[Token], mentions: Sequence[StandIn]) -> Iterator[_Stretch]:
+        for first, last, inside in _stretches(tokens, mentions):
+            yield _Stretch(self._reader, text, tokens, first, last, inside)
+
+
+class _Stretch:
+    """A sentence on its way through the parser: the words that it reads, and which token each of them speaks for."""
+
+    def __init__(
+        self,
+        reader: WordParser,
+        text: str,
+        tokens: Sequence[Token],
+        first: int,
+        last: int,
+        mentions: Sequence[StandIn],
+    ) -> None:
+        self._first, self._last, self._mentions = first, last, mentions
+        shift = tokens[first].start
+        ends = [tokens[k].end for k in range(first, last)]
+        inside = {k: m for m in mentions for k in range(m.first, m.last)}
+        self.words: list[str] = []
+        self.speaks_for: list[int] = []
+        done: set[int] = set()
+        for word, start in reader.cut(_SURROGATES.sub("\ufffd", text[shift : tokens[last - 1].end])):
+            k = first + min(bisect_right(ends, start + shift), last - first - 1)
+            mention = inside.get(k)
+            if mention is None:
+                self._add(word, k)
+            elif mention.first not in done:
+                done.add(mention.first)
+                for piece in mention.words:
+                    self._add(piece, mention.first)
+        if not self.words:
+            self._add(".", first)
+
+    def _add(self, word: str, token: int) -> None:
+        self.words.append(word)
+        self.speaks_for.append(token)
+
+    def write(self, reading: Reading, into: _Columns) -> None:
+        """Write what the words are onto the tokens; further tokens of a word or a mention are parts of its first."""
+        speakers: dict[int, list[int]] = {}
+        for w, token in enumerate(self.speaks_for):
+            speakers.setdefault(token, []).append(w)
+        depths = _depths(reading.heads)
+        for token, own in speakers.items():
+            # Of several words, the one nearest to the root speaks for all: so no token comes to stand above itself.
+            w = min(own, key=depths.__getitem__)
+            head = reading.heads[w]
+            into.tags[token] = reading.tags[w]
+            into.heads[token] = token if head == w else self.speaks_for[head]
+            into.relations[token] = reading.relations[w]
+        left_out = {k for m in self._mentions if not m.words for k in range(m.first, m.last)}
+        leader = self._first
+        for k in range(self._first, self._last):
+            if k in speakers:
+                leader = k
+            elif k not in left_out:
+                into.tags[k], into.heads[k], into.relations[k] = into.tags[leader], leader, "part"
+
+
+class _Columns:
+    def __init__(self, n: int) -> None:
+        self.tags = [""] * n
+        self.heads = list(range(n))
+        self.relations = [""] * n
+
+
+def _depths(heads: Sequence[int]) -> list[int]:
+    """How many steps lead from each word to a root."""
+    depths = [0] * len(heads)
+    for start in range(len(heads)):
+        path = [start]
+        while depths[path[-1]] == 0 and heads[path[-1]] != path[-1]:
+            path.append(heads[path[-1]])
+        for above, k in pairwise(reversed(path)):
+            depths[k] = depths[above] + 1
+    return depths
+
+
+def _stretches(tokens: Sequence[Token], mentions: Sequence[StandIn]) -> Iterator[tuple[int, int, Sequence[StandIn]]]:
+    """Token ranges with the mentions in them: sentences where their ends can be seen, else `LONGEST` tokens or so."""
+    first, due = 0, 0
+    while first < len(tokens) and due < len(mentions):
+        last, inside = first + 1, due
+        while last < len(tokens):
+            while inside < len(mentions) and mentions[inside].last <= last:
+                inside += 1
+            broken = inside < len(mentions) and mentions[inside].first < last
+            if not broken and (last - first >= LONGEST or _ends(tokens, last - 1)):
+                break
+            last += 1
+        while inside < len(mentions) and mentions[inside].last <= last:
+            inside += 1
+        if inside > due:
+            yield first, last, mentions[due:inside]
+        first, due = last, inside
+
+
+def _ends(tokens: Sequence[Token], k: int) -> bool:
+    """Whether a sentence seems to end with token k: a mark, a gap, and no lower-case word after it."""
+    if tokens[k].text not in ENDS or k + 1 == len(tokens) or tokens[k].end == tokens[k + 1].start:
+        return False
+    before = tokens[k - 1].text if k else ""
+    return not tokens[k + 1].text[:1].islower() and (tokens[k].text != "." or len(before) > 3 or before.islower())
+
+
+def require_parser(name: str) -> None:
+    """Check that `load_parser` would find a parser, without loading it.
+
+    Raises:
+        OptionError: there is none of that name.
+    """
+    if name in (EMBEDDED, NO_PARSER) or Path(name).exists():
+        return
+    from importlib.util import find_spec
+
+    if not name.isidentifier() or find_spec(name) is None:
+        from qbench.quantities.english.parsers.pipelines import unknown
+
+        raise unknown(name)
+
+
+@lru_cache(maxsize=4)
+def load_parser(name: str) -> Parser:
+    """The parser of a name.
+
+    Args:
+        name: "embedded" for the one that comes with qbench; else a folder with weights like its own, a spaCy pipeline's
+            name, or a folder with such a pipeline.
+
+    Raises:
+        OptionError: there is no such pipeline, or it has no tagger or no parser; or the weights can't be read.
+    """
+    from qbench.quantities.english.parsers.embedded import FOLDER, WEIGHTS, EmbeddedParser
+
+    folder = FOLDER if name == EMBEDDED else Path(name)
+    if (folder / WEIGHTS).is_file():
+        return Parser(EmbeddedParser(folder))
+    from qbench.quantities.english.parsers.pipelines import load_pipeline
+
+    return Parser(load_pipeline(name))

@@ -1,0 +1,265 @@
+"""Amounts that belong together: ranges, shared units and magnitudes, tolerances. Two amounts become one, or lend."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from qbench.quantities.english.amounts import Amount
+from qbench.quantities.english.changes import MOVES, TURNS
+from qbench.quantities.english.dates import is_month
+from qbench.quantities.english.elided import share_elided
+from qbench.quantities.english.lexicon import CHANGE_VERBS
+from qbench.quantities.english.tokens import Token, glued
+from qbench.quantities.units import Unit
+
+JOINERS = frozenset({"-", "–", "—", "‑", "~", "-to-", "to-", "-to"})
+WORDS = frozenset({"to", "through", "till", "until", "thru"})
+LONGEST = 30
+"""Tokens from the start of a range to its end, at most."""
+_APPROXIMATE = frozenset("about around nearly almost roughly approximately up just over under some as maybe an".split())
+"""Words that may stand before either end: "from up to 250 miles to about 290"."""
+_BEFORE_HIGH = _APPROXIMATE | {"to", "and"}
+_BEFORE_LOW = _APPROXIMATE | frozenset("the years year ages of to much high low a".split())
+_CONTEST = frozenset(
+    "win wins won beat beats lost lose loses defeat defeats defeated drew draw tied tie victory loss score".split()
+)
+
+
+_CHANGING = CHANGE_VERBS | MOVES.keys() | TURNS.keys()
+
+
+TOLERANCE = "tolerance"
+"""The rule's name in `Amount.how`."""
+
+
+def join(tokens: Sequence[Token], amounts: list[Amount]) -> list[Amount]:
+    """ "5-8 kg", "between $10 and $15 billion", "from 3 to 4 per cent": two amounts become one.
+
+    A hyphen binds tighter than words: "from 24 to 33-35" ends in a range.
+    """
+    hyphened = _pass(tokens, amounts, hyphens=True)
+    return share_elided(tokens, _pass(tokens, hyphened, hyphens=False)) if len(hyphened) > 1 else hyphened
+
+
+def _pass(tokens: Sequence[Token], amounts: list[Amount], *, hyphens: bool) -> list[Amount]:
+    """One pass over neighbours: those that hyphens and signs join, or those that words join."""
+    joined: list[Amount] = []
+    for amount in amounts:
+        before = joined[-1] if joined else None
+        if before is None or amount.first - before.last > LONGEST:
+            joined.append(amount)
+        elif (both := _range(tokens, before, amount, hyphens=hyphens)) is not None:
+            joined[-1] = both
+        elif hyphens and _is_score(tokens, before, amount):
+            joined.pop()
+        elif hyphens and _is_tolerance(tokens, before, amount):
+            owner = amount if before.bare else before
+            how = (*before.how, TOLERANCE)
+            joined[-1] = replace(before, last=amount.last, unit=owner.unit, unit_span=owner.unit_span, how=how)
+        else:
+            joined.append(amount)
+            if not hyphens:
+                _share(tokens, joined)
+    return joined
+
+
+def _range(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphens: bool) -> Amount | None:
+    """The range of two amounts; None if they are none."""
+    if (
+        a.is_range
+        or a.last >= b.first
+        or (tokens[a.last].text == "~" and not glued(tokens[a.last - 1], tokens[a.last]))
+    ):
+        return None
+    if (tokens[a.last].text in JOINERS) != hyphens and tokens[a.last].low != "to":
+        return None
+    if not hyphens and tokens[a.last].low not in WORDS and tokens[b.first - 1].low not in _BEFORE_HIGH:
+        return None
+    if _is_part(a, b):
+        return None
+    lead, start = _lead(tokens, a.first)
+    joint = _joint([t.low for t in tokens[a.last : b.first]], lead)
+    hyphen = joint == "-"
+    if not joint or hyphen != hyphens or (b.is_range and not (lead == "from" and joint == "to")):
+        return None
+    if joint == "to" and lead not in ("from", "between") and _moves(tokens, a) and not (a.bare and not b.bare):
+        return None  # "rose 5 per cent to 8 per cent"
+    unit = None if a.year and not b.year and _tells_when(tokens, a, b) else _common_unit(a, b)
+    ends = None if unit is None else _ends(a, b, hyphen=hyphen)
+    if unit is None or ends is None:
+        return None
+    low, high, falling = ends
+    if falling and not _may_fall(tokens, a, b, unit, joint, lead):
+        return None
+    if not falling and hyphen and not unit.name and _contest(tokens, a, b):
+        return None
+    if joint == "to" and lead != "from" and b.bare and not a.bare and not low <= high <= 20 * low:
+        return None  # "lost 190 points to 5,040"
+    first = start if lead in ("between", "from") else a.first
+    # The unit of "$5 to $8" stands before both numbers: the first sign lies outside the span of the range's value.
+    precedes = a.unit_span is not None and a.unit_span[0] < tokens[a.number.first].start
+    span = a.unit_span if precedes else b.unit_span or a.unit_span
+    digits = max(a.number.digits, b.number.digits)
+    # The magnitude stays known: a further number before the range may share it.
+    number = replace(b.number, first=a.number.first, digits=digits)
+    how = (*a.how, *(rule for rule in b.how if rule not in a.how), "falling range" if falling else "range")
+    return Amount(number, unit, first, b.last, span, low, high, is_range=True, falling=falling, how=how)
+
+
+def _joint(words: list[str], lead: str) -> str:
+    """What joins two ends by the words between them: "-", "to", "and"; "" for nothing."""
+    if "".join(words) in JOINERS:
+        return "-"
+    if words[0] in WORDS and all(w in _APPROXIMATE for w in words[1:]):
+        return "to"
+    if words[0] in ("and", "to") and lead == "between" and all(w in _APPROXIMATE for w in words[1:]):
+        return "and"
+    if lead == "from" and words == ["up", "to"]:
+        return "to"
+    # "from $40 a year ago to $35"
+    near = lead == "from" and len(words) <= 6 and words[-1] == "to" and all(w in _WHEN for w in words[:-1])
+    return "to" if near else ""
+
+
+_WHEN = frozenset("a an the year years month months week quarter day ago earlier before last previous prior".split())
+
+
+def _may_fall(tokens: Sequence[Token], a: Amount, b: Amount, unit: Unit, joint: str, lead: str) -> bool:
+    """Whether the upper end may stand first: after "from", or where a unit shows that it is no score."""
+    if lead == "from" and joint == "to":
+        return True
+    if joint == "-":
+        if b.bare and not a.bare and a.unit_span is not None and a.unit_span[0] > tokens[a.number.first].start:
+            return False  # "6-foot-2"
+        return unit.name != "" and unit.family not in ("count", "date") and min(a.low, b.low) >= 0
+    alike = a.unit.name == b.unit.name or min(abs(a.low), abs(b.low)) * 3 > max(abs(a.low), abs(b.low))
+    return unit.name != "" and unit.family != "date" and (alike or joint == "and")
+
+
+def _lead(tokens: Sequence[Token], first: int) -> tuple[str, int]:
+    """The word that opens a range before token `first`, past approximations, and the token at which it stands."""
+    start, stop = first, max(0, first - 5)
+    while start > stop and tokens[start - 1].low in _BEFORE_LOW:
+        start -= 1
+    lead = tokens[start - 1].low if start else ""
+    return (lead, start - 1) if lead in ("from", "between") else (tokens[first - 1].low if first else "", first)
+
+
+def _moves(tokens: Sequence[Token], a: Amount) -> bool:
+    """Whether a verb of change governs: "rose 5 per cent to 8 per cent" has two amounts."""
+    around = {t.low for t in tokens[max(0, a.first - 6) : a.first]}
+    return bool(around & _CHANGING) and not {"between", "ranging", "range", "ranged", "ranges"} & around
+
+
+def _common_unit(a: Amount, b: Amount) -> Unit | None:
+    """The unit of a range: of both ends, of the one that has it, or of the one that says per what."""
+    if a.year != b.year:
+        year, other = (a, b) if a.year else (b, a)
+        return other.unit if other.bare or year is a else None  # "2000 to 3000 employees"
+    if a.bare or b.bare:
+        return b.unit if a.bare else a.unit
+    if a.unit.name == b.unit.name or a.unit.name == f"{b.unit.name} of age":
+        return a.unit  # "aged 18 to 55 years": both are ages
+    if b.unit.name == f"{a.unit.name} of age":
+        return b.unit
+    if "age" in a.how and b.unit.family == "time":
+        return b.unit  # "age 1-12 months"
+    # "between $48,000 and $90,000 a year", "from $75 per barrel to $45"
+    if b.unit.name.startswith(f"{a.unit.name} per "):
+        return b.unit
+    return a.unit if a.unit.name.startswith(f"{b.unit.name} per ") else None
+
+
+def _tells_when(tokens: Sequence[Token], year: Amount, b: Amount) -> bool:
+    """Whether a year-like number is the year in which something moved "to" b: "from $16 in 2018 to $31"."""
+    before = tokens[year.first - 1] if year.first else None
+    if before is not None and (before.low in _DATED or is_month(before)):
+        return True
+    # "2000 to 3000 employees": of like size, and without a currency of its own.
+    return b.first < b.number.first or not b.low <= 5 * year.low
+
+
+_DATED = frozenset("in , since during fiscal year by of until".split())
+
+
+def _ends(a: Amount, b: Amount, *, hyphen: bool) -> tuple[float, float, bool] | None:
+    """Both ends in order and whether the text falls, the magnitude of one end lent to the other."""
+    low, high = a.low, b.high
+    # The minus sign of "-5 to -8" is part of a number, the hyphen of "5-8" is not: `_is_negative` saw to that.
+    if hyphen:
+        high = abs(high)
+    scale = b.number.magnitude
+    if scale != 1 and a.number.magnitude == 1 and abs(low) < scale:
+        # "10 to 15 billion" means billions twice, "$900,000 to $1.3 million" and "500 to 2 thousand" do not.
+        low = float(f"{low * scale:.15g}") if abs(low) < 1000 and _lends(a, b) else low
+    if low == high:
+        return None
+    return (low, high, False) if low < high else (high, low, True)
+
+
+_FALLS = 10
+"""How many times larger the first end may be to share the other's magnitude, with a unit of its own: not "$200 to $4
+million"."""
+
+
+def _lends(a: Amount, b: Amount) -> bool:
+    """Whether the second end's magnitude is meant for the first too: they are of like size then."""
+    times = 100 if a.bare else _FALLS
+    return abs(a.number.value) <= times * abs(b.number.value / b.number.magnitude)
+
+
+def _contest(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
+    """Whether "2-5" is the result of a game, by the words around it."""
+    around = {t.low for t in tokens[max(0, a.first - 4) : a.first]} | {t.low for t in tokens[b.last : b.last + 2]}
+    return tokens[a.last].text != "~" and bool(around & _CONTEST)
+
+
+def _is_score(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
+    """ "3-2": two small whole numbers, the larger first, with nothing but a hyphen between and no unit."""
+    if b.first - a.last != 1 or tokens[a.last].text not in ("-", "–", "‑") or not a.bare or a.is_range:
+        return False
+    if not (b.bare or b.unit.family == "count") or not glued(tokens[a.last], tokens[b.first]):
+        return False
+    falls = b.low <= a.low or _contest(tokens, a, b)
+    return falls and a.low < 200 and a.low.is_integer() and b.low.is_integer()
+
+
+def _share(tokens: Sequence[Token], joined: list[Amount]) -> None:
+    """The last amount lends its unit and magnitude to those before it: "eight or nine euros", "5, 6 and 7 inches"."""
+    b = joined[-1]
+    k = len(joined) - 2
+    while k >= 0 and (lent := _lent(tokens, joined[k], joined[k + 1], b, k == len(joined) - 2)) is not None:
+        joined[k] = lent
+        k -= 1
+
+
+def _lent(tokens: Sequence[Token], a: Amount, following: Amount, b: Amount, nearest: bool) -> Amount | None:
+    """`a` with the unit of `b`; `following` stands next to `a`, and is `b` itself for the nearest."""
+    if not a.bare or b.bare or following.first - a.last > 3 or _is_part(a, b):
+        return None
+    between = "".join(t.low for t in tokens[a.last : following.first])
+    if between not in (
+        ("to", "or", "and", ",or", ",and", "and/or", "x", "×", "by", "/", "-and", "-or", "-to") if nearest else (",",)
+    ):
+        return None
+    if b.is_range or a.is_range or b.unit.family == "date":
+        return None
+    if between != "to" and a.low and not abs(b.low) / 10 <= abs(a.low) <= abs(b.low) * 10:
+        if not (b.number.magnitude != 1 and a.number.magnitude == 1 and a.number.value < 1000):
+            return None  # "2,227,000 or four cts a share": two quantities, not two guesses at one
+    scale = b.number.magnitude if a.number.magnitude == 1 else 1.0
+    how = (*a.how, "shared unit")
+    return replace(a, unit=b.unit, low=a.low * scale, high=a.high * scale, unit_span=b.unit_span, how=how)
+
+
+def _is_part(a: Amount, b: Amount) -> bool:
+    """Whether a is a part of something that b is not: "fell by a quarter to 5 million"."""
+    return "fraction in words" in a.how and a.low < 1 < b.low
+
+
+def _is_tolerance(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
+    """Whether b says how far a may be off; an amount has one tolerance at most."""
+    if a.how[-1:] == (TOLERANCE,) or not 1 <= b.first - a.last <= 3:
+        return False
+    return "".join(t.text for t in tokens[a.last : b.first]) in ("±", "+/-", "+-", "+/−", "∓")

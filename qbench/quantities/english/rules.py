@@ -1,0 +1,157 @@
+"""The default extractor: numbers, units, bounds and concepts by rules over tokens and, where wanted, a parse.
+
+Amounts first (a number with its unit), then counted nouns, ranges, the words that bound each, and its concept
+(*Numbers Matter* section 3.1: value, unit, condition and concept). Linear in the length of the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from qbench.quantities.english.amounts import Amount, AmountFinder
+from qbench.quantities.english.bounds import Reading, read_bounds
+from qbench.quantities.english.concept_words import find_concept
+from qbench.quantities.english.concepts import Concept, Place, find_concepts
+from qbench.quantities.english.lexicon import FRACTION_MARKS, FRACTIONS, SCALES
+from qbench.quantities.english.nouns import count_nouns
+from qbench.quantities.english.parse import NO_PARSER, Parse, load_parser, require_parser
+from qbench.quantities.english.ranges import join
+from qbench.quantities.english.stand_ins import stand_ins
+from qbench.quantities.english.tokens import Token, spans_of, tokenize, words_of
+from qbench.quantities.english.written import STARTERS
+from qbench.quantities.types import Quantity
+from qbench.quantities.units import Units
+
+_SIGNS = re.compile(r"[\d" + "".join(FRACTION_MARKS) + "]")
+_WORD = re.compile("[a-z]+")
+_HINTS = (STARTERS - {"a", "an"}) | frozenset(SCALES) | frozenset(FRACTIONS) | {"quarter", "couple"}
+"""Words without which a text has no written number; an article alone makes none."""
+
+Explained = tuple[Quantity, tuple[str, ...]]
+"""A mention, and the names of the rules that made it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A text on its way through the rules."""
+
+    text: str
+    tokens: Sequence[Token]
+    amounts: Sequence[Amount]
+
+
+class RulesExtractor:
+    """Rules over tokens; see the module. Holds no state between calls.
+
+    Args:
+        units: the known units.
+        years: report calendar years too.
+        spacy_model: what parses the sentences with amounts, for counted nouns and concepts (see `load_parser`);
+            "none" goes by word lists. Loaded when first needed.
+
+    Raises:
+        OptionError: there is no such parser.
+    """
+
+    name = "rules"
+
+    def __init__(self, units: Units, *, years: bool = False, spacy_model: str = NO_PARSER) -> None:
+        self.units = units
+        self.years = years
+        require_parser(spacy_model)
+        self._spacy_model = spacy_model
+        self._finder = AmountFinder(units)
+
+    def extract(self, text: str) -> list[Quantity]:
+        """The mentions in `text`, in order; spans index into `text`."""
+        return self.extract_many([text])[0]
+
+    def extract_many(self, texts: Iterable[str]) -> list[list[Quantity]]:
+        """The mentions of each text: the same as `extract` of one after the other, faster where a parser runs."""
+        return [[q for q, _ in found] for found in self.explain_many(texts)]
+
+    def extract_query(self, text: str) -> list[Quantity]:
+        """The mentions of a typed query. By words alone: queries are seldom sentences, and are to be read at once."""
+        draft = self._draft(text)
+        return [q for q, _ in self._finish(draft, None)] if draft.amounts else []
+
+    def explain_many(self, texts: Iterable[str]) -> list[list[Explained]]:
+        """The mentions of each text, each with the names of the rules that made it."""
+        drafts = [self._draft(text) for text in texts]
+        parses = self._parses([draft for draft in drafts if draft.amounts])
+        return [self._finish(draft, next(parses)) if draft.amounts else [] for draft in drafts]
+
+    def _parses(self, drafts: Sequence[Draft]) -> Iterator[Parse | None]:
+        if self._spacy_model == NO_PARSER or not drafts:
+            return iter([None] * len(drafts))
+        texts = [(d.text, d.tokens, stand_ins(d.tokens, d.amounts)) for d in drafts]
+        return iter(load_parser(self._spacy_model).parse_many(texts))
+
+    def _draft(self, text: str) -> Draft:
+        if not (_SIGNS.search(text) or not _HINTS.isdisjoint(_WORD.findall(text.lower()))):
+            return Draft(text, (), ())
+        tokens = tokenize(text)
+        return Draft(text, tokens, self._finder.find(tokens, text))
+
+    def _finish(self, draft: Draft, parse: Parse | None) -> list[Explained]:
+        counted = count_nouns(draft.tokens, draft.text, draft.amounts, self._finder.forms, parse)
+        return self.describe(draft.tokens, join(draft.tokens, counted), parse)
+
+    def describe(self, tokens: Sequence[Token], amounts: Sequence[Amount], parse: Parse | None) -> list[Explained]:
+        """Read bound, change and concept of each amount from the words around it."""
+        amounts = [a for a in amounts if self.years or not a.year]
+        readings = read_bounds(tokens, amounts, parse)
+        if parse is None:
+            taken = [False] * len(tokens)
+            for reading in readings:
+                taken[reading.first : reading.last] = [True] * (reading.last - reading.first)
+            concepts = [_concept_by_words(tokens, a, r, taken) for a, r in zip(amounts, readings, strict=True)]
+        else:
+            concepts = find_concepts(tokens, [_place(a, r) for a, r in zip(amounts, readings, strict=True)], parse)
+        return [self._quantity(tokens, *each) for each in zip(amounts, readings, concepts, strict=True)]
+
+    def _quantity(self, tokens: Sequence[Token], amount: Amount, reading: Reading, concept: Concept) -> Explained:
+        unit = amount.unit
+        moved = [f"change {reading.change}"] if reading.change else []
+        bound_tokens = [*range(reading.first, amount.first), *range(amount.last, reading.last)]
+        quantity = Quantity(
+            value=amount.low,
+            high=amount.high,
+            bound=reading.bound,
+            unit=unit.name,
+            family=unit.family,
+            base_unit=unit.base_unit,
+            base_value=self.units.to_base(amount.low, unit.name),
+            base_high=self.units.to_base(amount.high, unit.name),
+            concept=words_of(tokens, concept.words),
+            subject=words_of(tokens, concept.subject),
+            digits=amount.number.digits,
+            value_span=_value_span(tokens, amount),
+            unit_span=amount.unit_span,
+            bound_span=(tokens[bound_tokens[0]].start, tokens[bound_tokens[-1]].end) if bound_tokens else None,
+            concept_spans=spans_of(tokens, [*concept.words, *concept.subject]),
+            change=reading.change,
+            falling=amount.falling,
+        )
+        return quantity, (*amount.how, f"bound {reading.bound}", *moved, f"concept {concept.how}")
+
+
+def _place(amount: Amount, reading: Reading) -> Place:
+    family = amount.unit.family
+    return Place(reading.first, reading.last, family == "count", family == "time", family.startswith("currency"))
+
+
+def _concept_by_words(tokens: Sequence[Token], amount: Amount, reading: Reading, taken: Sequence[bool]) -> Concept:
+    family = amount.unit.family
+    counts = family in ("currency", "ratio", "count", "", "ratio difference") or family.startswith("currency")
+    words = tuple(find_concept(tokens, reading.first, reading.last, taken, counts=counts))
+    return Concept(words, "words around" if words else "none")
+
+
+def _value_span(tokens: Sequence[Token], amount: Amount) -> tuple[int, int]:
+    """The characters of the number, its sign included where it is next to it."""
+    first = amount.number.first
+    signed = not amount.is_range and amount.low < 0 and first > amount.first and tokens[first - 1].text in "-−–"
+    return tokens[first - signed].start, tokens[amount.number.last - 1].end

@@ -1,0 +1,94 @@
+"""Tokens with offsets: numbers, words, and single marks. One regular expression, linear in the text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from qbench.quantities.english.lexicon import ABBREVIATIONS, FRACTION_MARKS
+
+HYPHENS = frozenset("-‐‑")
+"""The hyphens of a typewriter and of typesetting, and the one at which lines don't break."""
+
+
+class Token(NamedTuple):
+    """A piece of text: `kind` is "number", "word" or "mark"; `text[start:end]` is what stands there."""
+
+    text: str
+    start: int
+    end: int
+    kind: str
+    low: str
+
+
+# The repeats that a later mismatch can undo are bounded, so that no text makes the expression back up over and over.
+_TOKEN = re.compile(
+    r"(?P<number>\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?"  # 1,200.5
+    r"|\d{1,3}(?:[\u00a0\u2009\u202f]\d{3})+(?!\d)(?:\.\d+)?"  # 1 200 000, with spaces that do not break
+    r"|[1-9]\d{0,2}(?: \d{3}){0,3} 000(?![\d.,]?\d)"  # 50 000, with plain spaces: only before a group of noughts
+    r"|\d{1,2}(?:,\d{2}){1,5},\d{3}(?![\d,])(?:\.\d+)?"  # 1,00,000
+    r"|\d{1,3}(?:\.\d{3}){1,5},\d{1,2}(?![\d,])"  # 1.200,50
+    r"|\d+(?:\.\d+)?|(?<![\w.])\.\d+)"
+    rf"|(?P<word>[^\W\d_{''.join(FRACTION_MARKS)}]+(?:['’](?:s|t|re|ve|ll|d|m)\b)?)"
+    r"|(?P<mark>\S)"
+)
+
+
+def tokenize(text: str) -> list[Token]:
+    """Cut a text into tokens.
+
+    >>> [t.text for t in tokenize("$3.5mn, 1,200 km/h")]
+    ['$', '3.5', 'mn', ',', '1,200', 'km', '/', 'h']
+    """
+    tokens = []
+    for match in _TOKEN.finditer(text):
+        piece = match.group()
+        kind = match.lastgroup or "mark"
+        tokens.append(Token(piece, match.start(), match.end(), kind, piece.lower() if kind == "word" else piece))
+    return tokens
+
+
+def glued(left: Token, right: Token) -> bool:
+    """Whether nothing stands between two tokens."""
+    return left.end == right.start
+
+
+def abbreviates(tokens: Sequence[Token], k: int) -> bool:
+    """Whether token k is the full stop of an abbreviation, such as "Inc." or the last of "U.S.".
+
+    >>> tokens = tokenize("Acme Inc. of the U.S. grew.")
+    >>> [k for k in range(len(tokens)) if abbreviates(tokens, k)]
+    [2, 8]
+    """
+    if not k or tokens[k].text != "." or not glued(tokens[k - 1], tokens[k]):
+        return False
+    if tokens[k - 1].low in ABBREVIATIONS:
+        return True
+    initials = tokens[max(0, k - 3) : k]
+    lengths = [len(token.text) for token in initials]
+    return lengths == [1, 1, 1] and initials[1].text == "." and all(glued(a, b) for a, b in pairwise(initials))
+
+
+def spans_of(tokens: Sequence[Token], indexes: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Character spans of runs of neighbouring tokens."""
+    spans: list[tuple[int, int]] = []
+    for previous, k in zip([-2, *indexes], indexes, strict=False):
+        if k == previous + 1:
+            spans[-1] = (spans[-1][0], tokens[k].end)
+        else:
+            spans.append((tokens[k].start, tokens[k].end))
+    return tuple(spans)
+
+
+def words_of(tokens: Sequence[Token], indexes: Sequence[int]) -> tuple[str, ...]:
+    """The words of some tokens, lower-case; pieces that stand glued in the text ("R&D", "full-time") are one word."""
+    words: list[str] = []
+    for previous, k in zip([-2, *indexes], indexes, strict=False):
+        piece = tokens[k].text.lower().removesuffix("'s").removesuffix("’s")
+        if k == previous + 1 and glued(tokens[previous], tokens[k]):
+            words[-1] += piece
+        else:
+            words.append(piece)
+    return tuple(word for word in words if word)

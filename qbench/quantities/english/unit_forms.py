@@ -1,0 +1,387 @@
+"""Units as they stand in text: after a number, before it, and compounds of several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from qbench.quantities.english.ambiguity import Sense, is_shared, resolve
+from qbench.quantities.english.lexicon import ABBREVIATED_SCALES, FUNCTION_WORDS, MONEY_SCALES, SCALES, VERBS
+from qbench.quantities.english.numbers import MINUSES, Number
+from qbench.quantities.english.tokens import HYPHENS, Token, glued, tokenize
+from qbench.quantities.english.unit_trie import Match, UnitTrie
+from qbench.quantities.units import Unit, Units, singular
+
+Found = tuple[Unit, int, tuple[int, int]]
+"""A unit, the token after it, and its characters."""
+
+PER_WORDS = frozenset({"per", "a", "an", "each", "every"})
+PER_ADJECTIVES = frozenset(["diluted", "basic", "common", "ordinary", "class", "average", "weighted", "fully"])
+A_DENOMINATORS = frozenset(
+    (
+        "share barrel ounce pound-mass ton tonne gallon bushel head person unit second minute hour day week month "
+        "year quarter night piece litre kilogram gram mile kilometre metre yard gallon game match head pop plate "
+        "bottle can pack dozen acre hectare pair"
+    ).split()
+) | {"troy ounce"}
+NOT_A_RATE = frozenset("ago earlier later before after old prior previously".split())
+"""Words that make a point in time of "a year", so that "from $6.8 billion a year earlier" is no rate."""
+RISKY_SYMBOLS = frozenset(
+    (
+        "t A K J N b in bar cal ct ha mi mp min ms PS kt ly MP cf Cal l kb Kb Mb Gb L dl gr lt Da Ma Ga ka ac "
+        "au AU fc rad mas mil kat Ci Sv PB EB MP NM mo FF TL Ft TD WAR x d"
+    ).split()
+)
+"""Symbols that also are words or letters: taken only glued to the number, or where nothing speaks against them."""
+NEVER_SPACED = frozenset("p d b B t T F f C c R P a J ly in × x bp pc us pm".split())
+"""Those that are taken after a space only if the words around speak for them."""
+RISKY_CODES = frozenset(
+    (
+        "ALL TOP TRY CUP MOP PEN GEL COP MAD SOS BOB ARS AMD PHP BAM LAK ANG GIP SDR DOP ETB RON SR QR JD KD FF Sh Bs "
+        "Bs. TL SCR MGA BIF PAB ETH LTC CRC CVE SLE STN TOP LSL ERN PS EURO Euro euro"
+    ).split()
+)
+"""Codes that are words, or mean something else: taken only with a number that looks like money."""
+COMMON_NOUNS = frozenset(
+    "league chain hand cord peck bar cup stone point mark time item share mole real quad slug hold grain "
+    "quarter scruple".split()
+)
+"""Names that begin many compounds ("two chain stores"): in the singular they are no unit of another number than 1."""
+CODE_SCALES = {"M": 1e6, "m": 1e6, "k": 1e3, "K": 1e3, "T": 1e3, "B": 1e9}
+"""Letters before a currency's code: "MSEK 5", "30 TEUR"."""
+AFTER_HYPHEN = frozenset("long high tall wide deep old thick plus a an per and to or by square cubic".split())
+NATIONAL = {
+    "us": "dollar", "u.s.": "dollar", "usd": "dollar", "canadian": "canadian dollar", "cdn": "canadian dollar",
+    "cad": "canadian dollar", "australian": "australian dollar", "aud": "australian dollar",
+    "singapore": "singapore dollar", "sgd": "singapore dollar", "hkd": "hong kong dollar", "nzd": "new zealand dollar",
+}  # fmt: skip
+"""What may follow an amount of dollars and says whose they are: "$75 U.S. per barrel"."""
+
+
+class UnitReader:
+    """Finds the unit of a number among the tokens around it.
+
+    Args:
+        units: the known units.
+    """
+
+    def __init__(self, units: Units) -> None:
+        self.units = units
+        self._trie = UnitTrie(units)
+        self._ends_of_signs = frozenset(tokenize(sign)[-1].text for unit in units for sign in unit.before)
+
+    def before(self, tokens: Sequence[Token], text: str, i: int) -> tuple[Unit, int] | None:
+        """A currency sign or code before token i, and the token at which it starts."""
+        if not i or tokens[i - 1].text not in self._ends_of_signs:
+            return None
+        for k in (5, 4, 3, 2, 1):  # "U.S.$" is five tokens
+            if i - k < 0 or tokens[i].start - tokens[i - 1].end > 1:
+                continue
+            surface = text[tokens[i - k].start : tokens[i - 1].end]
+            unit = self.units.preceding(surface) or self._dollar_sign(surface)
+            if unit is None or (i - k > 0 and _part_of_word(tokens, i - k)):
+                continue
+            if surface in RISKY_CODES and not _looks_like_money(tokens, i, surface):
+                continue
+            if (sense := self._sense(unit, surface, tokens, i - k, i)) is not None:
+                if not sense.unit:
+                    continue
+                unit = self.units.get(sense.unit)
+            return unit, i - k
+        return None
+
+    def scaled_code(self, token: Token) -> tuple[Unit, float] | None:
+        """A currency code with its magnitude, "MUSD", "TEUR", "mSEK": the currency and the magnitude."""
+        text = token.text
+        if len(text) != 4 or text[0] not in CODE_SCALES or not text[1:].isupper():
+            return None
+        unit = self.units.preceding(text[1:])
+        if unit is None or text in self._ends_of_signs or self.units.symbol(text) is not None:
+            return None
+        return (unit, CODE_SCALES[text[0]]) if text[1:] not in RISKY_CODES else None
+
+    def _dollar_sign(self, surface: str) -> Unit | None:
+        """A dollar or peso sign with its country in small letters, or with a code: "hk $", "c$", "MXN$"."""
+        if not surface.endswith("$") or len(surface) > 6 or surface in ("a $", "c $", "s $"):
+            return None
+        plain = surface.upper()
+        return self.units.preceding(plain) or self.units.preceding(plain[:-1].rstrip())
+
+    def after(
+        self, tokens: Sequence[Token], text: str, number: Number
+    ) -> tuple[Unit | None, int, tuple[int, int] | None]:
+        """The unit after a number, the token after it, and its characters."""
+        j = number.last
+        if j < len(tokens) and tokens[j].text in HYPHENS and glued(tokens[j - 1], tokens[j]):
+            if j + 1 < len(tokens) and glued(tokens[j], tokens[j + 1]) and tokens[j + 1].kind != "number":
+                j += 1
+        found = self._match(tokens, text, j, number) or self._quote_mark(tokens, text, j)
+        found = found or self._glued_letter(tokens, j, number)
+        return found if found is not None else (None, number.last, None)
+
+    def _match(self, tokens: Sequence[Token], text: str, j: int, number: Number | None) -> Found | None:
+        """The longest unit that starts at token j and fits there."""
+        if j >= len(tokens) or not self._trie.starts(tokens[j]):
+            return None
+        for match in self._trie.matches(tokens, j):
+            start, end = tokens[j].start, tokens[match.last - 1].end
+            if end - start > 60 or "\n" in text[start:end]:
+                continue
+            if (unit := self._fitting(tokens, j, match, number)) is not None:
+                return unit, match.last, (start, end)
+        return None
+
+    def _fitting(self, tokens: Sequence[Token], j: int, match: Match, number: Number | None) -> Unit | None:
+        """The unit of a match by the words around it; None if it is no unit there."""
+        surface = match.surface if match.symbol else match.surface.lower()
+        unit, cued = match.unit, match.unit.name in self.units.own
+        if (sense := self._sense(unit, surface, tokens, j, match.last)) is not None:
+            unit, cued = self.units.get(sense.unit), sense.cued
+        if not unit.name or number is None:
+            return unit if unit.name else None
+        if match.symbol:
+            fits = self._symbol_fits(tokens, j, match.last, surface, cued, number, currency=unit.family == "currency")
+        else:
+            fits = _name_fits(tokens, j, match, number)
+        return unit if fits else None
+
+    def _sense(self, unit: Unit, surface: str, tokens: Sequence[Token], first: int, last: int) -> Sense | None:
+        """What a form that several units share means at tokens first..last-1; None where it means `unit`."""
+        if unit.name in self.units.own or not is_shared(surface):
+            return None
+        return resolve(surface, tokens, first, last)
+
+    def _precedes(self, surface: str) -> bool:
+        return (self.units.preceding(surface) or self.units.preceding(surface.upper())) is not None
+
+    def _symbol_fits(
+        self, tokens: Sequence[Token], j: int, last: int, surface: str, cued: bool, number: Number, *, currency: bool
+    ) -> bool:
+        following = tokens[last] if last < len(tokens) else None
+        joined = glued(tokens[j - 1], tokens[j])
+        if following is not None and currency and self._precedes(surface):
+            # "$100 $200", "5 EUR 10": the sign belongs to the number that it touches, else to the first.
+            next_to = following.kind == "number" and following.start - tokens[last - 1].end <= (0 if joined else 1)
+            if next_to:
+                return False
+        if surface in ("x", "×") and following is not None and following.kind == "number":
+            return False
+        if surface == "A" and joined and _section_name(tokens, j):
+            return False
+        if surface == "a" and following is not None and not _may_follow_a(following):
+            return False
+        if surface == "A" and not joined and following is not None and following.kind == "word" and not cued:
+            if not _may_follow_a(following):
+                return False  # "2 A median salary": the point of a list and its article
+        if joined:
+            return surface != "a" or cued
+        if currency and surface in RISKY_CODES and not _is_money(tokens, number):
+            return False
+        if cued:
+            return True
+        if surface in NEVER_SPACED:
+            return following is not None and following.text == "/" and glued(tokens[last - 1], following)
+        if surface not in RISKY_SYMBOLS:
+            return True
+        return following is None or (
+            not (following.kind == "word" and following.text[:1].isupper())
+            and (following.text != "." or len(surface) > 1)
+        )
+
+    def _quote_mark(self, tokens: Sequence[Token], text: str, j: int) -> Found | None:
+        """ "5'", '12"': feet and inches, minutes and seconds, if no quotation ends there."""
+        if j >= len(tokens) or tokens[j].text not in ("'", "’", '"', "”") or not glued(tokens[j - 1], tokens[j]):
+            return None
+        last = j + 1
+        mark = '"' if tokens[j].text in '"”' else "'"
+        if tokens[j].text == "'" and last < len(tokens) and tokens[last].text == "'" and glued(tokens[j], tokens[last]):
+            mark, last = '"', last + 1
+        if last < len(tokens) and glued(tokens[last - 1], tokens[last]) and tokens[last].kind == "word":
+            return None
+        if not _no_quotation(text, tokens[j].start, tokens[j].text):
+            return None
+        sense = resolve(mark, tokens, j, last)
+        if tokens[j].text in "’”" and (sense is None or not sense.cued):
+            return None  # a curly mark is a quotation's more often than a measure's
+        unit = self.units.get(sense.unit if sense is not None else "inch")
+        return unit, last, (tokens[j].start, tokens[last - 1].end)
+
+    def _glued_letter(self, tokens: Sequence[Token], j: int, number: Number) -> Found | None:
+        """ "5G" networks and "16G" memories; a gauss or a gravity is not written so."""
+        if j >= len(tokens) or tokens[j].text != "G" or not glued(tokens[j - 1], tokens[j]) or number.written:
+            return None
+        if j + 1 < len(tokens) and glued(tokens[j], tokens[j + 1]) and tokens[j + 1].kind == "word":
+            return None
+        name = "generation wireless" if number.value in (2, 3, 4, 5, 6) else ""
+        if number.value in (8, 16, 32, 64, 128, 256, 512):
+            name = "gigabyte"
+        return (self.units.get(name), j + 1, (tokens[j].start, tokens[j].end)) if name else None
+
+    def compound(
+        self, tokens: Sequence[Token], text: str, unit: Unit, last: int, span: tuple[int, int] | None
+    ) -> tuple[Unit, int, tuple[int, int] | None]:
+        """Denominators after a unit: "cents per diluted share", "mg/kg/day", "dlrs a barrel", "hours a week"."""
+        if unit.name == "dollar" and (country := _country(tokens, last)) is not None:
+            unit, last = self.units.get(country[0]), country[1]
+        if span is not None and (raised := self._raised(tokens, unit, last))[1] > last:
+            unit, last, span = raised[0], raised[1], (span[0], tokens[raised[1] - 1].end)
+        for _ in range(3):
+            below = self._denominator(tokens, text, last, unit)
+            if below is None:
+                break
+            name, end = below
+            span = (span[0] if span and span[1] <= tokens[end - 1].end else tokens[last].start, tokens[end - 1].end)
+            if span[0] > tokens[last].start:
+                span = (tokens[last].start, tokens[end - 1].end)
+            unit, last = self.units.get(f"{unit.name} per {name}"), end
+        return unit, last, span
+
+    def _denominator(self, tokens: Sequence[Token], text: str, j: int, unit: Unit) -> tuple[str, int] | None:
+        hyphened = j + 2 < len(tokens) and tokens[j].text in HYPHENS and glued(tokens[j], tokens[j + 1])
+        if hyphened:  # "barrel-a-day"
+            j += 1
+        if j + 1 >= len(tokens):
+            return None
+        if (inverse := self._inverse(tokens, j)) is not None:
+            return inverse
+        sign = tokens[j].low
+        slash = sign == "/" and glued(tokens[j], tokens[j + 1])
+        if not slash and sign not in PER_WORDS:
+            return None
+        k = j + 1
+        if hyphened and tokens[k].text in HYPHENS and k + 1 < len(tokens):
+            k += 1
+        while k < len(tokens) - 1 and tokens[k].low in PER_ADJECTIVES:
+            k += 1
+        found = self._match(tokens, text, k, None)
+        if found is not None and found[1] < len(tokens) and tokens[found[1]].kind == "number":
+            return None  # "£50/$65"
+        if found is not None and (slash or found[0].family != "currency" or sign == "per"):
+            name, end = found[0].name, found[1]
+        elif tokens[k].kind != "word" or tokens[k].low in FUNCTION_WORDS | VERBS:
+            return None
+        else:
+            found, name, end = None, singular(tokens[k].low), k + 1
+        if sign in ("a", "an", "each", "every") and not _is_rate(tokens, name, end, sign):
+            return None
+        # Only a bare noun may follow "/" where both sides are words ("men/women" is no rate).
+        if slash and found is None and unit.family == "count":
+            return None
+        return name, end
+
+    def _inverse(self, tokens: Sequence[Token], j: int) -> tuple[str, int] | None:
+        """A unit to a negative power, "kg m-3", "mg kg−1 day−1", "km s −1", "g·l−1", as a denominator."""
+        if tokens[j].text in "·⋅." and j + 3 < len(tokens):
+            j += 1  # a product's point; "g. The -1" has no unit after it
+        if j + 2 >= len(tokens) or tokens[j].kind != "word" or tokens[j + 1].text not in (*MINUSES, "⁻"):
+            return None
+        power = _POWERS.get(tokens[j + 2].text)
+        if power is None or tokens[j + 1].start - tokens[j].end > 1 or not glued(tokens[j + 1], tokens[j + 2]):
+            return None
+        below = self.units.symbol(tokens[j].text) or self.units.named(tokens[j].low)
+        name = power + below.name if below is not None else ""
+        return (name, j + 3) if name in self.units else None
+
+    def _raised(self, tokens: Sequence[Token], unit: Unit, last: int) -> tuple[Unit, int]:
+        """An area or a volume whose exponent stands after a space: "12 cm 2 of leaf"."""
+        if last >= len(tokens) or tokens[last].text not in ("2", "3") or unit.family != "length":
+            return unit, last
+        if unit.name == "foot":
+            return unit, last  # "6 ft 2 in"
+        name = _POWERS[tokens[last].text] + unit.name
+        after = tokens[last + 1] if last + 1 < len(tokens) else None
+        counts = after is not None and (after.kind == "number" or after.text in "-–×x%°+±")
+        if after is not None and after.kind == "word":
+            # "12 cm 2 samples", "6 ft 2in"
+            counts = after.low not in FUNCTION_WORDS | VERBS or glued(tokens[last], after)
+        near = tokens[last].start - tokens[last - 1].end == 1 and len(tokens[last - 1].text) <= 2
+        return (self.units.get(name), last + 1) if near and not counts and name in self.units else (unit, last)
+
+
+_POWERS = {"1": "", "2": "square ", "3": "cubic ", "¹": "", "²": "square ", "³": "cubic "}
+
+
+def _is_rate(tokens: Sequence[Token], name: str, end: int, sign: str) -> bool:
+    """Whether "a NAME" after a quantity is a rate: "$3,500 a month", and not "$6.8 billion a year earlier"."""
+    if name not in A_DENOMINATORS:
+        return False
+    return end >= len(tokens) or tokens[end].low not in NOT_A_RATE
+
+
+def _country(tokens: Sequence[Token], k: int) -> tuple[str, int] | None:
+    """Whose dollars, said after the number, and the token after that."""
+    if k >= len(tokens) or tokens[k].kind != "word":
+        return None
+    if tokens[k].text == "U" and k + 3 < len(tokens) and [t.text for t in tokens[k + 1 : k + 4]] == [".", "S", "."]:
+        return "dollar", k + 4
+    name = NATIONAL.get(tokens[k].low) if tokens[k].text[:1].isupper() else None
+    if name is None:
+        return None
+    following = tokens[k + 1] if k + 1 < len(tokens) else None
+    if following is not None and following.kind == "word" and following.low not in FUNCTION_WORDS:
+        return None  # "$75 Canadian bonds"
+    return name, k + 1
+
+
+def _name_fits(tokens: Sequence[Token], j: int, match: Match, number: Number) -> bool:
+    """Whether a written-out name is a unit here."""
+    word, last = tokens[j], match.last
+    text = word.text
+    if match.unit.family == "time" and text[0].isupper() and not all(t.text.isupper() for t in tokens[j:last]):
+        return False  # "19.5 mln Year Shr": the heading of the next column
+    spaced = not glued(tokens[j - 1], word)
+    following = tokens[last] if last < len(tokens) else None
+    if following is None or not spaced or last - j > 1:
+        return True
+    plain = singular(word.low) == word.low
+    if plain and following.text in HYPHENS and last + 1 < len(tokens) and glued(word, following):
+        # "5 second-half goals": the word belongs to what follows
+        if glued(following, tokens[last + 1]) and tokens[last + 1].low not in AFTER_HYPHEN:
+            return tokens[last + 1].kind != "word" or match.unit.family in ("ratio", "mass", "length", "currency")
+    if plain and word.low in COMMON_NOUNS and number.value > 1:
+        return following.kind != "word" or following.low in FUNCTION_WORDS or not following.text.islower()
+    return True
+
+
+def _may_follow_a(following: Token) -> bool:
+    """Whether "10 a" may be a quantity before this token: an article is followed by its noun."""
+    return following.kind != "word" or following.low in ("of", "and", "for", "in", "to", "per", "as", "at", "with")
+
+
+def _is_money(tokens: Sequence[Token], number: Number) -> bool:
+    """Whether a number looks like a sum: decimals, separators, a magnitude, or a thousand and more."""
+    return number.scaled or number.value >= 1000 or not tokens[number.first].text.isdecimal()
+
+
+def _looks_like_money(tokens: Sequence[Token], i: int, surface: str) -> bool:
+    """The same before the number is read: "PS12.5m" and "TRY 1,200", not "PS5" or "TOP 10"."""
+    text, following = tokens[i].text, tokens[i + 1].low if i + 1 < len(tokens) else ""
+    scale = following in SCALES or following in ABBREVIATED_SCALES or following in MONEY_SCALES
+    joined = glued(tokens[i - 1], tokens[i])
+    if surface == "PS":
+        return joined and (scale or len(text) > 1)
+    return scale or not text.isdecimal() or (joined and len(text) > 1)
+
+
+def _section_name(tokens: Sequence[Token], j: int) -> bool:
+    """Whether "409A" names a section: a capitalised word stands beside it."""
+    beside = [tokens[k] for k in (j - 2, j + 1) if 0 <= k < len(tokens)]
+    return any(t.kind == "word" and t.text[:1].isupper() for t in beside)
+
+
+def _no_quotation(text: str, at: int, mark: str) -> bool:
+    """Whether a quotation mark at `at` closes no quotation (looked for nearby, so that cost stays linear)."""
+    nearby = text[max(0, at - 300) : at]
+    if mark in "’”":
+        return nearby.rfind("‘" if mark == "’" else "“") <= nearby.rfind(mark)
+    opened = 0
+    for k, c in enumerate(nearby):
+        if c == mark:
+            before = nearby[k - 1] if k else " "
+            opens = not before.isalnum() and before not in ".,!?%)" + mark
+            opened = 1 if opens else 0
+    return not opened
+
+
+def _part_of_word(tokens: Sequence[Token], k: int) -> bool:
+    """Whether token k continues a word: the "$" of "US$" is no dollar sign of its own, the "M" of "FARM 5" no code."""
+    return glued(tokens[k - 1], tokens[k]) and tokens[k - 1].kind == "word" and tokens[k].kind == "word"

@@ -1,0 +1,189 @@
+"""Bounds and changes: what the words around a number say of it."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qbench.quantities.english.bounds import read_bounds
+from qbench.quantities.extractors import ExtractorOptions, get_extractor
+
+RULES = get_extractor(ExtractorOptions(spacy_model="none"))
+WITH_YEARS = get_extractor(ExtractorOptions(spacy_model="none", years=True))
+
+
+def bounds(text, extractor=RULES):
+    return [q.bound for q in extractor.extract(text)]
+
+
+def changes(text):
+    return [q.change for q in RULES.extract(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "bound"),
+    [
+        # comparatives, their inclusive forms and their negations
+        ("it weighs more than 7 kg", ">"),
+        ("it weighs a little less than 7 kg", "<"),
+        ("an age greater than or equal to 21 years", ">="),
+        ("a load equal to or greater than 30 kg", ">="),
+        ("a load less or equal to 30 kg", "<="),
+        ("no later than 9 months", "<="),
+        ("not under 12 kg", ">="),
+        ("the crate should not be more than 5 kg", "<="),
+        ("the fee does not exceed $40", "<="),
+        ("not just over 5 kg", ">"),
+        # adverbs, and what holds over an approximation
+        ("just under 296 hp", "<"),
+        ("well over 60 boats", ">"),
+        ("up to about 10%", "<="),
+        ("more than an estimated 400 boats", ">"),
+        ("more than a 5% share", ">"),
+        ("at least another 5 kg", ">="),
+        # places
+        ("north of $3 billion", ">"),
+        ("just shy of 40 km", "<"),
+        ("at or above 35 dB", ">="),
+        ("upwards of 50 ships", ">"),
+        ("as many as 60 ships", "<="),
+        ("a maximum of 4 litres", "<="),
+        ("a minimum of 4 litres", ">="),
+        ("sub-9 second laps", "<"),
+        # approximations
+        ("roughly 30 degrees", "~"),
+        ("some 300 riders", "~"),
+        ("around the 30 minute mark", "~"),
+        ("nearing 12%", "~"),
+        ("60 minutes or so", "~"),
+        # signs
+        ("a flow >=18 litres", ">="),
+        ("a flow > or = 18 litres", ">="),
+        ("a flow </= 18 litres", "<="),
+        ("a flow ≥ 18 litres", ">="),
+        ("a flow ~ 18 litres", "~"),
+        # after the number
+        ("18 litres or more", ">="),
+        ("18 litres (or more)", ">="),
+        ("18 litres and below", "<="),
+        ("18+ litres", ">="),
+        ("18 litres at most", "<="),
+        ("18 litres max", "<="),
+        ("18 litres of milk", "="),
+        # not a bound
+        ("it fell over the past 8 weeks", "="),
+        ("the plan runs, over 3 years, in town", "="),
+        ("a film about two dogs", "="),
+        ("listed under 5 categories", "="),
+        ("it went up to 5 kg", "="),
+        ("it ticked up to 5 kg", "="),
+        ("5 kg and upwards of it", "="),
+        ("twice as many as 60 ships", "="),
+        ("an average of 70 days", "="),
+        # time that passes
+        ("they rowed for over 10 hours", ">"),
+        ("within 6 months", "<="),
+        ("within the last 6 months", "<="),
+        ("in the last 6 months", "="),
+        ("over the age of 18", ">"),
+    ],
+)
+def test_bound(text, bound):
+    assert bounds(text) == [bound]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("just under 296 hp (221 kW)", ["<", "<"]),
+        ("more than 100 kilometers (62 miles)", [">", ">"]),
+        ("about 100 kilometers (62 miles)", ["~", "="]),
+        ("more than 100 kilometers in 62 minutes", [">", "="]),
+        ("more than 60% of sales, or more than $30 billion", [">", ">"]),
+        ("a weight of 1.4 kg and above 250 GB", ["=", ">"]),
+        ("5 kg plus 3 kg", ["=", "="]),
+        ("over $40 but under $90", [">", "<"]),
+        ("5 min 30 s", ["=", "="]),
+    ],
+)
+def test_bounds_of_several(text, expected):
+    assert bounds(text) == expected
+
+
+def test_words_of_dates_bound_years_only():
+    assert bounds("after 1990", WITH_YEARS) == [">"]
+    assert bounds("since the year 1990", WITH_YEARS) == [">="]
+    assert bounds("within 1990", WITH_YEARS) == ["="]
+    assert bounds("after 5 kg", WITH_YEARS) == ["="]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Sales rose 5%.", ["up"]),
+        ("Sales rose about 1.5%.", ["up"]),
+        ("Shares were down nearly 12%.", ["down"]),
+        ("Shares, up 19 per cent, led the list.", ["up"]),
+        ("The index edged down 0.03%.", ["down"]),
+        ("The index lost 190 points, or 0.6%.", ["down", "down"]),
+        ("Acme fell 12 cents (0.9%).", ["down", "down"]),
+        ("It plunged 40 per cent to $2.06.", ["down", ""]),
+        ("Acme gained 10 cents to $31.20.", ["up", ""]),
+        ("They hope to grow sales by 35 per cent.", ["up"]),
+        ("Valve lift was increased by 18 degrees.", ["up"]),
+        ("Staff grew by 1,600 jobs or 2.2 per cent.", ["up", "up"]),
+        ("Acme jumped 8.5% and Bolt gained 3.5%.", ["up", "up"]),
+        ("Acme fell 0.9%, while Bolt slid 1.1%, Cord by 2.6%.", ["down"] * 3),
+        ("It closed 2.3% higher.", ["up"]),
+        ("It ended 5 cents lower.", ["down"]),
+        # levels, nouns, denials, and verbs that say something else
+        ("Sales rose to $5 million.", [""]),
+        ("It closed 1.9 per cent up at 845p.", ["up", ""]),
+        ("It ended 0.8% lower at 7,512 points.", ["down", ""]),
+        ("It fell by 12 mm (95% CI 8 to 16).", ["down", "", ""]),
+        ("Sales fell by half.", ["down"]),
+        ("The rate fell below 5%.", [""]),
+        ("a 5 per cent drop in sales", [""]),
+        ("an increase of 600 jobs", [""]),
+        ("Prices did not rise 5%.", [""]),
+        ("She gave up 200 yards.", [""]),
+        ("It makes up 5% of sales.", [""]),
+        ("It raised $5 million.", [""]),
+        ("It climbed 3 years ago.", [""]),
+        ("It weighs 5 kg.", [""]),
+    ],
+)
+def test_change(text, expected):
+    assert changes(text) == expected
+
+
+def test_a_bound_and_a_change_are_both_kept():
+    (rise,) = RULES.extract("Sales rose more than 5%.")
+    assert (rise.bound, rise.change) == (">", "up")
+
+
+def test_the_span_of_a_bound_holds_its_words():
+    for text, words in [
+        ("it is well over 5 kg", "well over"),
+        ("it should not be more than 5 kg", "not be more than"),
+        ("it is 5 kg or more", "or more"),
+        ("about 5 kg or so", "about"),
+    ]:
+        (found,) = RULES.extract(text)
+        assert text[slice(*found.bound_span)] == words
+
+
+PIECES = (
+    "about over under no not more than or at least up to within the last by rose fell + > = ( ) , - 5 kg 10% $".split()
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.sampled_from(PIECES), max_size=25))
+def test_any_order_of_words_gives_one_reading_for_each_amount(words):
+    for q in WITH_YEARS.extract(" ".join(words)):
+        assert q.bound in ("=", "~", "<", "<=", ">", ">=", "between")
+        assert q.change in ("", "up", "down")
+
+
+def test_no_amounts_no_readings():
+    assert read_bounds([], [], None) == []

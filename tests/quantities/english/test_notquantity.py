@@ -1,0 +1,172 @@
+"""Numbers that are no quantities, and look-alikes that are, in sentences of our own."""
+
+import pytest
+
+from qbench.quantities.english.amounts import AmountFinder
+from qbench.quantities.english.ranges import join
+from qbench.quantities.english.tokens import tokenize
+from qbench.quantities.units import load_units
+
+FINDER = AmountFinder(load_units())
+
+
+def values(text):
+    tokens = tokenize(text)
+    return [a.low for a in join(tokens, FINDER.find(tokens, text)) if not a.year]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # parts of nothing, a part that somebody took
+        "half the time it rained", "bought by a third party",
+        # dates
+        "on Dec 2", "on 2 December", "on 9 May it rained", "on Aug. 14 it rained", "the 4th of July", "12/31/2023",
+        "2023-12-31", "31.12.2023", "season 2023-24", "in 2019/20", "A.D. 1000", "AD 70", "in 1260 BC",
+        "300 B.C. or so", "the 1990s", "the mid-1980s", "FY19", "from June 5-8", "from June 5 to 8",
+        "the 2-5 December fair", "March 31, 2024", "SEPT 30, 2024", "the class of '99", "on 3/14 it rained",
+        "open 24/7", "after 9/11", "in 2019 and 2020", "by 2120", "between 1987 and 1989", "January 5",
+        # clock times
+        "at 10.45pm", "at 12:01 a.m. sharp", "at 0401 GMT", "at 5am", "at 17:22", "at five o'clock", "from 9-11 a.m.",
+        "from 5 to 7 pm", "in 2:04:31",
+        # versions, codes, numbers of things
+        "version 1.2.3", "192.168.10.1", "call 555-0123", "(212) 555-0123", "1-800-555-0123", "COVID-19", "COVID -19",
+        "the G20-led talks", "a TA-35 plate", "a V-6 engine", "Form 10-K", "Section 401(k)", "a 401(k) plan", "Room 12",
+        "Article 5", "page 3", "Route 66", "in Game 6", "No. 5", "#1", "ISBN 978-3-16-148410-0", "Model 3", "Big 12",
+        "see example.org/12345/2", "U-238", "0401", "agent 007",
+        # citations, list marks, places
+        "in phases 3, 5, and 7 of it", "see Figs. 2 and 3", "Columns 4-6", "so they said (Li, 2006a)", "Ca(ClO4)2",
+        "as seen before (26,29)", "in earlier work (4,35–38)", "as shown [12].",
+        "as shown [3,4] and [5-8].", "1. Open the box", "2) Close it", "(3) Go home",
+        "51.5° N", "40°42′N",
+        # ordinals and names
+        "the 1st and the 22nd", "the twenty-first", "the S&P 500 fell", "the Nasdaq 100", "the FTSE 100 rose",
+        "a new iPhone 11 Pro for sale", "the Galaxy Note 20 Ultra is out", "the Boeing 787 Dreamliner flew",
+        "his Slow Five call was fine", "a 3D film", "7-Eleven opened",
+        # the second of two models, processors, lists
+        "the iPhone 11 and 11 Pro Max", "a Snapdragon 410 chipset, new", "the Boeing 737 jet", "a Euro 6 engine",
+        "the Group of Seven met", "a 4K screen", "films in 8K", "a 50-50 split", "20/20 vision",
+        # numbers of things, in words too
+        "the number three carmaker", "in phase two of it", "the number 7 seed", "scope 1 & 2 emissions", "zone 5c",
+        "under Topic 740-10", "Item 407 (c)(3) and (d)(4)", "the market(1) grew", "in $000's",
+        "due to (1) rain and (2) wind", "grant 100574/Z/12/Z",
+        # idioms with a numeral
+        "one-on-one talks", "a two-for-one split", "a zero-sum game", "zero-emission cars",
+        # law, places, bets, addresses
+        "under 28 U.S.C. 1331", "17 C.F.R. § 240", "in Springfield, IL 62704", "at 5/1 odds", "the 5-1 favourite",
+        "in Springfield, California 95054", "in Salem, New York 10001-1234", "at 2485 Maple Drive, Springfield",
+        "at 12 North Main St.",
+        "see https://example.org/a?b=364768&c=5", "see www.example.org/b%20c",
+        "see 10.1234/ab56-78",
+        # years before a noun, lives, days in words, hours of the day
+        "its 2018 sales", "Keytruda 2018 sales rose", "above 2002 levels", "a 2011 report", "the 1986 year",
+        "it had 2019 sales of", "Wesley (1703-1791) wrote", "on April Three", "on May 28 and 29 at noon",
+        "at 1900 hours", "1900 hours local time",
+        # what is left of an exponent
+        "counts s −1",
+        # properties of tests, denominators
+        "(p < 0.05)", "deaths per 100,000",
+    ],
+)  # fmt: skip
+def test_leaves_alone(text):
+    assert values(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("In May 120 boats sank", [120]),
+        ("On Dec 2, 40 boats sank", [40]),
+        ("From June 5 to 8 boats a day sank", [8]),
+        ("2 may be enough", [2]),
+        ("5 a day", [5]),
+        ("Marta Ruiz, 65, now sails", [65]),
+        ("On Monday, 65, and so on", [65]),
+        ("a boat [5 metres] long", [5]),
+        ("In phase 3, 5 kg were lost", [5]),
+        ("see notes 2 and 3 kg of flour", [3]),
+        ("he ate ten, he said (10)", [10, 10]),
+        ("five (5) days", [5, 5]),
+        ("a sub-9 micron film", [9]),
+        ("more-than-5 kg", [5]),
+        ("a 787 kg load", [787]),
+        ("In Paris 500 boats sank", [500]),
+        ("Then Paris Saw 500 Boats Sinking Near Lyon", [500]),
+        ("The Fleet Lost 12 Ships", [12]),
+        ("the EUR 500 fee", [500]),
+        ("5.5% a year", [5.5]),
+        ("3/4 of the boats", [0.75]),
+        ("It rose 5.", [5]),
+        ("-40 °C", [-40]),
+        ("45° north of", [45]),
+        ("2150 boats", [2150]),
+        ("2000 to 3000 tonnes", [2000]),
+        ("05 kg", [5]),
+        ("over 9000 boats", [9000]),
+        ("1400 m up", [1400]),
+        ("for 1900 hours", [1900]),
+        ("In May four ships sank", [4]),
+        ("the first three quarters of it", [3]),
+        ("five-to-six-week", [5]),
+        ("zero percent", [0]),
+        ("a 1/5 share", [0.2]),
+        ("5 zebras", [5]),
+        ("sold 4K boats", [4000]),
+        ("In 2019, 62704 boats", [62704]),
+        ("In California 95054 boats sank", [95054]),
+        ("12 Street musicians played", [12]),
+        ("5 main roads", [5]),
+        ("30-year bonds", [30]),
+        ("It flies 85 Acme 737 jets", [85]),
+        ("At Acme 300 workers left", [300]),
+        ("1100-1350 lbs", [1100]),
+    ],
+)
+def test_keeps(text, expected):
+    assert values(text) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [
+        ("Marta Ruiz, 65, now sails", "year of age"),
+        ("Ruiz, 7, sails", "year of age"),
+        ("aged 18", "year of age"),
+        ("anyone 60 or older", "year of age"),
+        ("adults 65 and over", "year of age"),
+        ("voters under 30, too", "year of age"),
+        ("under 40 contracts", ""),
+        ("60 or older than 50", ""),
+        ("On Monday, 65, and so on", ""),
+        ("The total was 9, 65, 7", ""),
+    ],
+)
+def test_ages(text, unit):
+    tokens = tokenize(text)
+    assert {a.unit.name for a in FINDER.find(tokens, text)} == {unit}
+
+
+def test_years_are_kept_apart():
+    tokens = tokenize("in 2019")
+    (amount,) = FINDER.find(tokens, "in 2019")
+    assert amount.year
+    assert "year" in amount.how
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It has 2012 patients.", [2012]),
+        ("at least one prior therapy", [1]),
+        ("more than one of them", [1]),
+        ("one or more of the boats", [1]),
+        ("At 6 weeks of age, one can swim.", [6]),
+        ("half of the boats", [0.5]),
+        ("about 2012 boats", [2012]),
+        ("The yard sold 2019 canoes.", [2019]),
+        ("The yard's 2000 canoes", []),
+        ("Its 2019 canoes were new.", []),
+    ],
+)
+def test_years_and_counts(words_only, text, expected):
+    assert [q.value for q in words_only.extract(text)] == expected

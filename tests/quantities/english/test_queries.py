@@ -1,0 +1,171 @@
+"""Typed queries -> search words and conditions."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qbench.quantities.english.queries import parse_query
+from qbench.quantities.extractors import ExtractorOptions, get_extractor
+from qbench.quantities.types import COMPARATORS
+
+EXTRACTOR = get_extractor(ExtractorOptions(years=True))
+PLAIN = get_extractor(ExtractorOptions())
+
+
+@pytest.mark.parametrize(
+    ("text", "terms", "conditions"),
+    [
+        ("laptop under 2 lb", "laptop", [("<", 2, 2, "pound-mass")]),
+        ("unemployment rate above 4 percent", "unemployment rate", [(">", 4, 4, "percentage")]),
+        (
+            "phone battery over 4000 mAh and between $300 and $500, not 5 inches",
+            "phone battery",
+            [(">", 4000, 4000, "milliampere hour"), ("between", 300, 500, "dollar"), ("!=", 5, 5, "inch")],
+        ),
+        ("storage exactly 64 GB", "storage", [("=", 64, 64, "gigabyte")]),
+        ("price other than 20 euros", "price", [("!=", 20, 20, "euro")]),
+        ("no 15 inch laptops", "laptops", [("!=", 15, 15, "inch")]),
+        ("parcels not 5-10 kg", "parcels", [("!=", 5, 10, "kilogram")]),
+        ("parcels not between 5 and 10 kg", "parcels", [("!=", 5, 10, "kilogram")]),
+        ("songs not in the 90s", "songs", [("!=", 1990, 1999, "calendar year")]),
+        (
+            "leagues with revenue (USD) less than 1566891818",
+            "leagues revenue",
+            [("<", 1566891818, 1566891818, "dollar")],
+        ),
+        ("films released before 1990", "films released", [("<", 1990, 1990, "calendar year")]),
+        ("staff of at least 1,200 employees", "staff employees", [(">=", 1200, 1200, "employee")]),
+        ("revenue beneath U.S.$525,000", "revenue", [("<", 525000, 525000, "dollar")]),
+        ("cost between U.S. $48 million and U.S. $124 million", "cost", [("between", 48e6, 124e6, "dollar")]),
+        ("cost different from 9 mo", "cost", [("!=", 9, 9, "month")]),
+        ("cost, anything but 9 kg", "cost", [("!=", 9, 9, "kilogram")]),
+        ("how to tie a knot", "tie knot", []),
+        # one thing bounded twice: two conditions, the unit told once
+        ("sacks more than 5 but less than 10 kg", "sacks", [(">", 5, 5, "kilogram"), ("<", 10, 10, "kilogram")]),
+        (
+            "battery over 4000 mAh and under 5000",
+            "battery",
+            [(">", 4000, 4000, "milliampere hour"), ("<", 5000, 5000, "milliampere hour")],
+        ),
+        # ranges, in whatever order and units
+        ("boxes 5-10 kg", "boxes", [("between", 5, 10, "kilogram")]),
+        ("boxes from 5 to 10 kg", "boxes", [("between", 5, 10, "kilogram")]),
+        ("boxes between 10 and 5 kg", "boxes", [("between", 5, 10, "kilogram")]),
+        ("walks between 2 hours and 90 minutes", "walks", [("between", 1.5, 2, "hour")]),
+        ("budget within 22 million and $30 million", "budget", [("between", 22e6, 30e6, "dollar")]),
+        # wordings of shops
+        ("shoes cheaper than 90 euros", "shoes", [("<", 90, 90, "euro")]),
+        ("shoes priced under $50", "shoes", [("<", 50, 50, "dollar")]),
+        ("shoes from $50", "shoes", [(">=", 50, 50, "dollar")]),
+        ("inn with at least three stars", "inn stars", [(">=", 3, 3, "star")]),
+        ("flats with 2+ bedrooms", "flats bedrooms", [(">=", 2, 2, "bedroom")]),
+        ("suitcase max 2 kg", "suitcase", [("<=", 2, 2, "kilogram")]),
+        ("laptop minimum 8GB", "laptop", [(">=", 8, 8, "gigabyte")]),
+        ("camera with a minimum battery of 900 mAh", "camera battery", [(">=", 900, 900, "milliampere hour")]),
+        ("parcel <= 5 kg", "parcel", [("<=", 5, 5, "kilogram")]),
+        ("parcel ≥ 5 kg", "parcel", [(">=", 5, 5, "kilogram")]),
+        ("parcel = 5 kg", "parcel", [("=", 5, 5, "kilogram")]),
+        ("parcel != 5 kg", "parcel", [("!=", 5, 5, "kilogram")]),
+        ("parcel <> 5 kg", "parcel", [("!=", 5, 5, "kilogram")]),
+        ("parcel not equal to 5 kg", "parcel", [("!=", 5, 5, "kilogram")]),
+        ("walks over 2 hours", "walks", [(">", 2, 2, "hour")]),
+        ("a budget above 1.6 M", "budget", [(">", 1.6e6, 1.6e6, "")]),
+        ("a rating over 8.3/10", "rating", [(">", 8.3, 8.3, "")]),
+        # no conditions
+        ("top 10 songs", "top 10 songs", []),
+        ("rowing Men's Four under 80 kg", "rowing Men's Four", [("<", 80, 80, "kilogram")]),
+        # dates, by their years
+        ("films no later than 2010", "films", [("<=", 2010, 2010, "calendar year")]),
+        ("cars older than 2010", "cars", [("<", 2010, 2010, "calendar year")]),
+        ("cars 2010 or newer", "cars", [(">=", 2010, 2010, "calendar year")]),
+        ("songs in the 90s", "songs", [("between", 1990, 1999, "calendar year")]),
+        ("songs after the nineties", "songs", [(">", 1999, 1999, "calendar year")]),
+        ("songs before the 1990s", "songs", [("<", 1990, 1990, "calendar year")]),
+        ("early 1980s songs", "songs", [("between", 1980, 1983, "calendar year")]),
+        ("'89 songs", "songs", [("=", 1989, 1989, "calendar year")]),
+        ("songs post mid '04", "songs", [(">", 2004, 2004, "calendar year")]),
+        ("songs since May 1953", "songs", [(">=", 1953, 1953, "calendar year")]),
+        ("songs not of 3 May 1953", "songs", [("!=", 1953, 1953, "calendar year")]),
+        ("songs between spring 2011 and 02/14/09", "songs", [("between", 2009, 2011, "calendar year")]),
+        ("songs from 2000 to 2005", "songs", [("between", 2000, 2005, "calendar year")]),
+        ("", "", []),
+    ],
+)
+def test_parses(text, terms, conditions):
+    parsed = parse_query(text, EXTRACTOR)
+    assert parsed.terms == terms
+    assert [(c.comparator, c.value, c.high, c.unit) for c in parsed.conditions] == conditions
+
+
+def test_written_forms_are_kept():
+    (asked,) = parse_query("revenue above $3.5 million", EXTRACTOR).conditions
+    assert (asked.value_text, asked.unit_text, asked.base_value) == ("3.5 million", "$", 3.5e6)
+
+
+def test_dates_are_asked_for_only_where_years_are_reported():
+    assert parse_query("songs in the 90s before August 1953", PLAIN).conditions == ()
+
+
+@pytest.mark.parametrize(
+    ("query", "concept"),
+    [
+        ("u.s. trade deficit above 5 percent", ("u.s.", "trade", "deficit")),
+        ("acme inc. sales above 5 percent", ("acme", "inc.", "sales")),
+    ],
+)
+def test_abbreviations_are_words(query, concept):
+    assert [c.concept for c in parse_query(query, EXTRACTOR).conditions] == [concept]
+
+
+def test_a_concept_told_once_serves_both_bounds():
+    low, high = parse_query("parcel weight over 5 kg and under 9 kg", EXTRACTOR).conditions
+    assert low.concept == high.concept == ("parcel", "weight")
+
+
+PHRASES = {
+    "<": ["less than", "below", "under", "cheaper than", "fewer than", "<", "just under"],
+    "<=": ["at most", "no more than", "up to", "not over", "a maximum of", "<=", "≤", "max", "not exceeding"],
+    ">": ["more than", "above", "over", "greater than", "exceeding", ">", "upwards of", "well over"],
+    ">=": ["at least", "no less than", "a minimum of", "not below", ">=", "≥", "minimum", "greater than or equal to"],
+    "=": ["exactly", "of", "=", "equal to", "about"],
+    "!=": ["not", "other than", "not equal to", "anything but", "different from", "!="],
+}
+ASKED = st.tuples(
+    st.sampled_from([(comparator, phrase) for comparator, phrases in PHRASES.items() for phrase in phrases]),
+    st.integers(2, 999_999),
+    st.sampled_from(
+        [("kilogram", "{} kg"), ("dollar", "${}"), ("euro", "{} euros"), ("inch", "{} inches"), ("percentage", "{}%")]
+    ),
+    st.sampled_from(["price", "screen size", "parcel", "growth rate"]),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(ASKED, min_size=1, max_size=3), st.sampled_from([", ", " and ", " with a "]), st.booleans())
+def test_what_a_template_asks_is_read_back(asked, join, commas):
+    parts = []
+    for (_, phrase), value, (_, form), concept in asked:
+        parts.append(f"{concept} {phrase} {form.format(f'{value:,}' if commas else value)}")
+    parsed = parse_query(join.join(parts), EXTRACTOR)
+    got = [(c.comparator, c.value, c.unit) for c in parsed.conditions]
+    assert got == [(comparator, value, unit) for (comparator, _), value, (unit, _), _ in asked], join.join(parts)
+    assert parsed.terms == " ".join(concept for *_, concept in asked)
+
+
+WORDS = st.sampled_from(
+    "between and to from within not over under 5 10 1990 '89 90s kg $ M / - < > = ! ( ) , the early 10% or May 8.3/10 "
+    "minimum top films than older before".split()
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.one_of(st.text(max_size=120), st.lists(WORDS, max_size=20).map(" ".join)))
+def test_any_text_gives_valid_conditions(text):
+    for extractor in (EXTRACTOR, PLAIN):
+        for c in parse_query(text, extractor).conditions:
+            assert c.comparator in COMPARATORS
+            assert c.value <= c.high
+            assert c.comparator in ("between", "!=") or c.value == c.high
+            assert c.value_text in text
+            assert c.unit_text in text
+            assert c.base_unit == EXTRACTOR.units.get(c.unit).base_unit
