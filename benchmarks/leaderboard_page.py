@@ -25,7 +25,8 @@ import polars as pl
 from qbench.benchmark.types import Query
 from qbench.evaluation.buckets import query_buckets
 from qbench.leaderboard.evidence import Collection, Evidence, heads
-from qbench.leaderboard.table import Entry, Leaderboard, make_leaderboard
+from qbench.leaderboard.standings import Entry
+from qbench.leaderboard.table import Leaderboard, make_leaderboard
 from qbench.quantities.types import COMPARATORS, Condition, Quantity, quantity_schema, to_row
 from qbench.retrieval.types import Cost
 

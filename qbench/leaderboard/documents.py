@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from qbench.evaluation.buckets import DIMENSIONS
-from qbench.leaderboard.table import BOTH, Cell, Leaderboard, Row, marks
+from qbench.leaderboard.standings import BOTH, Cell, Row, Standings, marks
 
 if TYPE_CHECKING:
     from qbench.retrieval.types import Cost
@@ -39,12 +39,12 @@ def cost_cells(cost: Cost | None) -> list[str]:
     ]
 
 
-def has_costs(board: Leaderboard) -> bool:
+def has_costs(board: Standings) -> bool:
     """Whether anybody measured a cost."""
     return any(row.entry.cost is not None for row in board.rows)
 
 
-def caption(board: Leaderboard) -> list[str]:
+def caption(board: Standings) -> list[str]:
     """How to read the table, one sentence an item; plain text."""
     tests = board.about["tests"]
     lines = [
@@ -78,12 +78,12 @@ def caption(board: Leaderboard) -> list[str]:
     return lines
 
 
-def problems(board: Leaderboard) -> list[str]:
+def problems(board: Standings) -> list[str]:
     """Why some rows are empty, one sentence an item."""
     return [f"{row.letter}: {row.entry.label} has no run: {row.entry.problem}" for row in board.problems]
 
 
-def bucket_grid(board: Leaderboard, dimension: str) -> list[list[str]]:
+def bucket_grid(board: Standings, dimension: str) -> list[list[str]]:
     """The primary measure by bucket: per bucket its name, its number of queries, and the mean of each row with a run.
 
     Empty if the dimension has fewer than two buckets: its table would repeat the means.
@@ -99,7 +99,7 @@ def bucket_grid(board: Leaderboard, dimension: str) -> list[list[str]]:
     return [[bucket, str(size), *(f"{means[bucket, label]:.3f}" for label in labels)] for bucket, size in sizes]
 
 
-def win_grid(board: Leaderboard) -> list[list[str]]:
+def win_grid(board: Standings) -> list[list[str]]:
     """The win matrix: for each row with a run its letter, its name, and its share of wins over each such row.
 
     A star marks a row whose mean is significantly above that of the column. Empty if there are no two rows to compare.
@@ -114,7 +114,7 @@ def win_grid(board: Leaderboard) -> list[list[str]]:
     return [[row.letter, row.entry.label, *(cell(row, other) for other in rows)] for row in rows] if shares else []
 
 
-def win_caption(board: Leaderboard) -> str:
+def win_caption(board: Standings) -> str:
     """How to read the win matrix; plain text."""
     return (
         f"Share of the queries on which the row's system scores higher than the column's on {board.win_measure}; what "
@@ -122,7 +122,7 @@ def win_caption(board: Leaderboard) -> str:
     )
 
 
-def markdown(board: Leaderboard) -> str:
+def markdown(board: Standings) -> str:
     """The whole leaderboard as a Markdown page; `-` for what is missing."""
     header = ["#", "", "System", f"{board.primary} (95 % interval)", *board.measures[1:]]
     lines = [f"# Leaderboard: {escape(board.name)}", "", *_facts(board)]
@@ -149,7 +149,7 @@ def markdown(board: Leaderboard) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def latex(board: Leaderboard) -> str:
+def latex(board: Standings) -> str:
     """A table for a paper: needs the package booktabs; marks are superscripts."""
     header = ["", "System", *board.measures]
     body = []
@@ -199,7 +199,7 @@ def tex(text: str) -> str:
     return "".join(special.get(sign, sign) for sign in plain(text))
 
 
-def _facts(board: Leaderboard) -> list[str]:
+def _facts(board: Standings) -> list[str]:
     facts = [f"{key}: {value}" for key, value in board.about.get("benchmark", {}).items() if value not in (None, "")]
     lines = [escape("; ".join(facts)), ""] if facts else []
     if "command" in board.about:
@@ -208,7 +208,7 @@ def _facts(board: Leaderboard) -> list[str]:
     return lines
 
 
-def _figures(row: Row, board: Leaderboard) -> list[str]:
+def _figures(row: Row, board: Standings) -> list[str]:
     rank = MISSING if row.rank is None else str(row.rank)
     cells = [row.cells.get(measure) for measure in board.measures]
     first = cells[0]
@@ -222,7 +222,7 @@ def _figure(cell: Cell | None) -> str:
     return f"{cell.mean:.3f}" + (f"<sup>{marks(cell.beats)}</sup>" if cell.beats else "")
 
 
-def _pairs(board: Leaderboard) -> list[str]:
+def _pairs(board: Standings) -> list[str]:
     import polars as pl
 
     rows = []

@@ -13,7 +13,8 @@ from qbench.evaluation.measures import DEFAULT_MEASURES, parse_measures, relevan
 from qbench.evaluation.significance import RESAMPLES, check_resamples
 from qbench.leaderboard.evidence import Collection, Evidence, heads
 from qbench.leaderboard.run import select_queries, sort_into_buckets, unjudged, versions
-from qbench.leaderboard.table import Entry, Leaderboard, make_leaderboard
+from qbench.leaderboard.standings import Entry
+from qbench.leaderboard.table import Leaderboard, make_leaderboard
 from qbench.progress import Progress, silent
 from qbench.store import file_digest
 

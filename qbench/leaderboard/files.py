@@ -6,7 +6,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from qbench.leaderboard.table import Leaderboard, Row
+from qbench.leaderboard.documents import latex, markdown
+from qbench.leaderboard.standings import Row, Standings
 from qbench.store import atomic_file, write_json, write_text
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def table_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
     return {"rank": pl.Int64, **text, **figures, "beats": pl.List(pl.String), **costs, "problem": pl.String}
 
 
-def as_frame(board: Leaderboard) -> pl.DataFrame:
+def as_frame(board: Standings) -> pl.DataFrame:
     """One row per system and measure, in the order of the table (`table_schema`)."""
     import polars as pl
 
@@ -47,7 +48,7 @@ def as_frame(board: Leaderboard) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=table_schema())
 
 
-def as_dict(board: Leaderboard) -> dict[str, Any]:
+def as_dict(board: Standings) -> dict[str, Any]:
     """Everything but the per-query scores; only what JSON can say (what is undefined is null)."""
     return {
         "name": board.name,
@@ -76,7 +77,7 @@ def as_dict(board: Leaderboard) -> dict[str, Any]:
     }
 
 
-def write(board: Leaderboard, folder: Path) -> list[Path]:
+def write(board: Standings, folder: Path) -> list[Path]:
     """Write leaderboard.md, .tex, .json and .parquet, scores, significance and buckets; each file atomically.
 
     leaderboard.json comes last: where it is new, the others are.
@@ -90,13 +91,13 @@ def write(board: Leaderboard, folder: Path) -> list[Path]:
     for name, frame in frames.items():
         with atomic_file(folder / name) as temporary:
             frame.write_parquet(temporary)
-    write_text(folder / "leaderboard.md", board.to_markdown())
-    write_text(folder / "leaderboard.tex", board.to_latex())
+    write_text(folder / "leaderboard.md", markdown(board))
+    write_text(folder / "leaderboard.tex", latex(board))
     write_json(folder / "leaderboard.json", as_dict(board))
     return [folder / name for name in ("leaderboard.md", "leaderboard.tex", "leaderboard.json", *frames)]
 
 
-def _figures(board: Leaderboard, row: Row, measure: str) -> dict[str, Any]:
+def _figures(board: Standings, row: Row, measure: str) -> dict[str, Any]:
     cell = row.cells.get(measure)
     if cell is None:
         return {"mean": None, "ci_low": None, "ci_high": None, "beats": []}

@@ -23,7 +23,7 @@ from qbench.evaluation.significance import Scores
 from qbench.evaluation.wins import win_counts
 from qbench.leaderboard.documents import DIMENSION_TITLES, caption, clipped, win_caption
 from qbench.leaderboard.page_evidence import BUDGET, document_block, query_block
-from qbench.leaderboard.table import Leaderboard, Row, ranks
+from qbench.leaderboard.standings import Row, Standings, ranks
 from qbench.pages import static_page
 from qbench.store import write_text
 
@@ -44,7 +44,7 @@ LABEL, REASON = 300, 2_000
 """Characters of a name and of a reason that a page shows."""
 
 
-def leaderboard_page(board: Leaderboard) -> str:
+def leaderboard_page(board: Standings) -> str:
     """The page; the same bytes for the same leaderboard.
 
     It shows documents and texts of queries only where the board's evidence was kept.
@@ -84,7 +84,7 @@ def _is_page(place: Path) -> bool:
         return stream.read(15).lower() == b"<!doctype html>"
 
 
-def write_page(board: Leaderboard, path: str | Path) -> Path:
+def write_page(board: Standings, path: str | Path) -> Path:
     """Write the page atomically; gives its path.
 
     Raises:
@@ -95,7 +95,7 @@ def write_page(board: Leaderboard, path: str | Path) -> Path:
     return place
 
 
-def page_data(board: Leaderboard) -> dict[str, Any]:
+def page_data(board: Standings) -> dict[str, Any]:
     """Everything but the queries; only what JSON can say (what is undefined or not finite is null)."""
     return {
         "name": clipped(board.name, LABEL),
@@ -115,12 +115,12 @@ def page_data(board: Leaderboard) -> dict[str, Any]:
     }
 
 
-def _rows(board: Leaderboard) -> list[dict[str, Any]]:
+def _rows(board: Standings) -> list[dict[str, Any]]:
     places = [ranks([row.cells[m].beats if row.cells else () for row in board.rows]) for m in board.measures]
     return [_row(board, row, [place[i] for place in places]) for i, row in enumerate(board.rows)]
 
 
-def _row(board: Leaderboard, row: Row, places: list[int]) -> dict[str, Any]:
+def _row(board: Standings, row: Row, places: list[int]) -> dict[str, Any]:
     entry = row.entry
     cells = [row.cells.get(measure) for measure in board.measures]
     return {
@@ -155,7 +155,7 @@ def _number(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else float(f"{value:.6g}")
 
 
-def _pairs(board: Leaderboard) -> dict[str, Any]:
+def _pairs(board: Standings) -> dict[str, Any]:
     """Each pair once, by its rows' numbers, and per measure its figures in the same order."""
     place = {row.entry.label: i for i, row in enumerate(board.rows)}
     first = board.pairs.filter(measure=board.primary)
@@ -172,7 +172,7 @@ def _pairs(board: Leaderboard) -> dict[str, Any]:
     return {"a": [place[a] for a in first["a"]], "b": [place[b] for b in first["b"]], "measures": figures}
 
 
-def _buckets(board: Leaderboard) -> list[dict[str, Any]]:
+def _buckets(board: Standings) -> list[dict[str, Any]]:
     """The dimensions with two buckets or more: names and sizes of their buckets, means by measure, bucket and row."""
     place = {row.entry.label: i for i, row in enumerate(board.rows)}
     found = []
@@ -197,7 +197,7 @@ def _buckets(board: Leaderboard) -> list[dict[str, Any]]:
     return found
 
 
-def _blocks(board: Leaderboard) -> tuple[dict[str, bytes], dict[str, Any]]:
+def _blocks(board: Standings) -> tuple[dict[str, bytes], dict[str, Any]]:
     """The compressed parts of the page, and what the script must know to read them."""
     if not board.scores.height:
         return {}, {"queries": None}

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from qbench.benchmark.types import Query
-    from qbench.leaderboard.table import Leaderboard
+    from qbench.leaderboard.standings import Standings
     from qbench.quantities.types import Condition
 
 BUDGET = 3_900_000
@@ -49,7 +49,7 @@ _JOINED = 3
 """A number and its unit are one highlight if no more characters lie between them."""
 
 
-def query_block(board: Leaderboard, ids: Sequence[str]) -> tuple[bytes, dict[str, Any]]:
+def query_block(board: Standings, ids: Sequence[str]) -> tuple[bytes, dict[str, Any]]:
     """Ids, texts, conditions and buckets of some queries as JSON, and what is known of them.
 
     Args:
@@ -68,7 +68,7 @@ def query_block(board: Leaderboard, ids: Sequence[str]) -> tuple[bytes, dict[str
     return as_json(block), {"texts": any(query is not None for query in found)}
 
 
-def _query_buckets(board: Leaderboard, ids: Sequence[str]) -> list[dict[str, Any]]:
+def _query_buckets(board: Standings, ids: Sequence[str]) -> list[dict[str, Any]]:
     frame = board.evidence.buckets if board.evidence else None
     if frame is None:
         return []
@@ -103,7 +103,7 @@ def _condition(one: Condition) -> str:
 
 
 def document_block(
-    board: Leaderboard, ids: Sequence[str], primary: NDArray[np.float64], budget: int
+    board: Standings, ids: Sequence[str], primary: NDArray[np.float64], budget: int
 ) -> tuple[bytes | None, dict[str, Any]]:
     """What was retrieved for as many queries as fit, as JSON; and what is shown and what is left out.
 

@@ -14,7 +14,8 @@ from qbench.evaluation.buckets import query_buckets
 from qbench.evaluation.measures import parse_measures, relevant_queries, score_run
 from qbench.evaluation.significance import RESAMPLES, check_resamples
 from qbench.leaderboard.evidence import Collection, Evidence, heads
-from qbench.leaderboard.table import Entry, Leaderboard, make_leaderboard
+from qbench.leaderboard.standings import Entry
+from qbench.leaderboard.table import Leaderboard, make_leaderboard
 from qbench.leaderboard.views import DEFAULT_SYSTEMS, Contest, Group, line_up, pooled_qrels
 from qbench.progress import Progress, silent
 from qbench.store import MANIFEST, locked, write_text

@@ -13,8 +13,7 @@ from qbench.training.contrastive import ContrastiveRecipe
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from qbench.leaderboard.suite_run import SuiteResult
-    from qbench.leaderboard.suite_tables import SuiteCell, SuiteTable
+    from qbench.leaderboard.suite_tables import SuiteCell, SuiteResult, SuiteTable
 
 
 def cell_text(cell: SuiteCell | None) -> str:

@@ -10,15 +10,15 @@ a suite on a benchmark: main-finance, where the suite has an input `bench`, else
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from qbench.errors import OptionError
 from qbench.evaluation.significance import RESAMPLES, check_resamples
+from qbench.leaderboard import suite_documents as documents
 from qbench.leaderboard.run import output_folder
 from qbench.leaderboard.suite_steps import Steps
-from qbench.leaderboard.suite_tables import SuiteTable, make_table
+from qbench.leaderboard.suite_tables import SuiteResult, make_table
 from qbench.leaderboard.suite_types import Suite, filled
 from qbench.progress import Progress, silent
 from qbench.store import locked, write_json, write_text
@@ -26,47 +26,7 @@ from qbench.store import locked, write_json, write_text
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from qbench.leaderboard.table import Leaderboard
     from qbench.llm.client import Access
-
-
-@dataclass(frozen=True)
-class SuiteResult:
-    """A suite that ran.
-
-    Attributes:
-        suite: what ran.
-        boards: name -> leaderboard.
-        tables: over them.
-        about: what it was made from: inputs, trainings, tests, versions.
-        failed: board without a single run -> why.
-        notes: what a reader should know before believing a figure.
-    """
-
-    suite: Suite
-    boards: Mapping[str, Leaderboard]
-    tables: tuple[SuiteTable, ...]
-    about: Mapping[str, Any] = field(default_factory=dict)
-    failed: Mapping[str, str] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-
-    @property
-    def lost(self) -> int:
-        """How many rows of all boards have no run."""
-        whole = sum(len(board.systems) for board in self.suite.boards if board.name in self.failed)
-        return whole + sum(len(board.problems) for board in self.boards.values())
-
-    def to_markdown(self) -> str:
-        """Title, what it was made from, and the tables."""
-        from qbench.leaderboard.suite_documents import markdown
-
-        return markdown(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON; boards have files of their own."""
-        from qbench.leaderboard.suite_documents import as_dict
-
-        return as_dict(self)
 
 
 def plan_suite(suite: Suite, given: Mapping[str, str]) -> list[str]:
@@ -161,8 +121,8 @@ def run_suite(
         about = {**steps.about(ran), "tests": {"resamples": resamples, "seed": seed}}
         failed = {name: str(error) for name, error in steps.failed.items()}
         result = SuiteResult(suite, ran, tables, about, failed, tuple(steps.notes))
-        write_text(place / "suite.md", result.to_markdown())
-        write_json(place / "suite.json", result.to_dict())
+        write_text(place / "suite.md", documents.markdown(result))
+        write_json(place / "suite.json", documents.as_dict(result))
     return result
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from qbench.randomness import generator
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from qbench.leaderboard.table import Leaderboard, Row
+    from qbench.leaderboard.standings import Row
+    from qbench.leaderboard.table import Leaderboard
 
 Key = tuple[str, str]
 """A column: a board, and a measure or a bucket."""
@@ -70,6 +71,33 @@ class SuiteTable:
     columns: tuple[str, ...]
     rows: Mapping[str, tuple[SuiteCell | None, ...]]
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class SuiteResult:
+    """A suite that ran.
+
+    Attributes:
+        suite: what ran.
+        boards: name -> leaderboard.
+        tables: over them.
+        about: what it was made from: inputs, trainings, tests, versions.
+        failed: board without a single run -> why.
+        notes: what a reader should know before believing a figure.
+    """
+
+    suite: Suite
+    boards: Mapping[str, Leaderboard]
+    tables: tuple[SuiteTable, ...]
+    about: Mapping[str, Any] = field(default_factory=dict)
+    failed: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def lost(self) -> int:
+        """How many rows of all boards have no run."""
+        whole = sum(len(board.systems) for board in self.suite.boards if board.name in self.failed)
+        return whole + sum(len(board.problems) for board in self.boards.values())
 
 
 def make_table(table: Table, suite: Suite, boards: Mapping[str, Leaderboard], resamples: int, seed: int) -> SuiteTable:

@@ -19,14 +19,14 @@ from qbench.leaderboard.documents import (
     win_caption,
     win_grid,
 )
-from qbench.leaderboard.table import Leaderboard, Row, marks
+from qbench.leaderboard.standings import Row, Standings, marks
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
 
 
-def tables(board: Leaderboard) -> list[RenderableType]:
+def tables(board: Standings) -> list[RenderableType]:
     """Title, figures, caption, costs. The primary measure has its interval and marks; files have them for all."""
     from rich.text import Text
 
@@ -44,7 +44,7 @@ def tables(board: Leaderboard) -> list[RenderableType]:
     return parts
 
 
-def bucket_tables(board: Leaderboard) -> list[RenderableType]:
+def bucket_tables(board: Standings) -> list[RenderableType]:
     """The primary measure by kind of query, one table for each dimension with two buckets or more.
 
     Columns are headed by the letters of the rows: names would not fit.
@@ -63,7 +63,7 @@ def bucket_tables(board: Leaderboard) -> list[RenderableType]:
     return parts
 
 
-def win_table(board: Leaderboard) -> list[RenderableType]:
+def win_table(board: Standings) -> list[RenderableType]:
     """The win matrix; columns are headed by the letters of the rows."""
     from rich.text import Text
 
@@ -94,7 +94,7 @@ def show(console: Console, parts: Sequence[RenderableType]) -> None:
             console.print()
 
 
-def _size(board: Leaderboard) -> str:
+def _size(board: Standings) -> str:
     facts = board.about.get("benchmark", {})
     queries = board.scores["query_id"].n_unique() if board.scores.height else facts.get("queries", 0)
     parts = [f"{queries} queries"]
@@ -104,7 +104,7 @@ def _size(board: Leaderboard) -> str:
     return ", ".join([*parts, f"ranked by {board.primary}"])
 
 
-def _figures(row: Row, board: Leaderboard) -> list[str]:
+def _figures(row: Row, board: Standings) -> list[str]:
     rank = MISSING if row.rank is None else str(row.rank)
     cells = [row.cells.get(measure) for measure in board.measures]
     means = [f"{cell.mean:.3f}" if cell else MISSING for cell in cells]

@@ -23,7 +23,8 @@ from qbench.leaderboard.evidence import HEAD, Collection, Evidence, heads
 from qbench.leaderboard.page import check_page, page_data, write_page
 from qbench.leaderboard.page_evidence import BUDGET, _shown_spans, condition_text, document_block
 from qbench.leaderboard.run import run_leaderboard
-from qbench.leaderboard.table import Entry, make_leaderboard
+from qbench.leaderboard.standings import Entry
+from qbench.leaderboard.table import make_leaderboard
 from qbench.retrieval.types import Cost
 from tests.factories import condition, tiny_benchmark
 from tests.leaderboard.test_table import MEASURES, board, entry, full_board, scored

@@ -9,7 +9,8 @@ from qbench.benchmark.types import Query
 from qbench.leaderboard.evidence import Collection, Evidence, heads
 from qbench.leaderboard.page import write_page
 from qbench.leaderboard.run import run_leaderboard
-from qbench.leaderboard.table import Entry, make_leaderboard
+from qbench.leaderboard.standings import Entry
+from qbench.leaderboard.table import make_leaderboard
 from qbench.retrieval.types import Cost
 from tests.factories import tiny_benchmark
 from tests.leaderboard.test_table import MEASURES, board, entry, full_board, scored

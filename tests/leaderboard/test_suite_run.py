@@ -13,7 +13,7 @@ from qbench.benchmark.disk import write_benchmark
 from qbench.benchmark.export import export_beir
 from qbench.errors import BusyError, InputError, OptionError
 from qbench.evaluation.significance import holm
-from qbench.leaderboard.suite_documents import cell_text
+from qbench.leaderboard.suite_documents import as_dict, cell_text, markdown
 from qbench.leaderboard.suite_run import plan_suite, run_suite
 from qbench.leaderboard.suite_tables import SuiteCell
 from qbench.leaderboard.suites import read_suite
@@ -129,7 +129,7 @@ def test_pages_name_no_folder_of_the_machine(here):
         text = (here / "out" / "study-tiny" / name).read_text(encoding="utf-8")
         assert str(here) not in text, name
     page = (here / "out" / "study-tiny" / "suite.md").read_text(encoding="utf-8")
-    assert page == result.to_markdown()
+    assert page == markdown(result)
     assert "| Q | " in page
     assert "--with bench=tiny" in page
     made = json.loads((here / "out" / "study-tiny" / "suite.json").read_text(encoding="utf-8"))
@@ -160,7 +160,7 @@ def test_training_then_searching_with_it(here):
     assert [line.partition(":")[0] for line in told] == ["train ft", "board all"]
     assert list(result.tables[0].rows) == ["BM25", "SBERT", "SBERT_ft"]
     assert all(cells[0] is not None for cells in result.tables[0].rows.values())
-    page = result.to_markdown()
+    page = markdown(result)
     assert "bi-encoder from {model}" in page
     assert "sentence-transformers" in page.splitlines()[-1]
     # Another study in the same folder finds the checkpoint and the runs.
@@ -187,8 +187,8 @@ def test_a_row_without_a_run_stays_visible(here):
     text = LEXICAL.replace('"Q" = "QBM25" }', '"Q" = "QBM25", "lost" = "Run(path=nowhere.trec)" }', 1)
     result = run_suite(study(text), {"bench": "tiny"}, "out", **QUICK)
     assert result.tables[0].rows["lost"] == (None, None, None, None)
-    assert "| lost | - | - | - | - |" in result.to_markdown()
-    assert "nowhere.trec" in result.to_markdown()
+    assert "| lost | - | - | - | - |" in markdown(result)
+    assert "nowhere.trec" in markdown(result)
 
 
 def test_nothing_is_made_before_everything_is_checked(here):
@@ -232,8 +232,8 @@ def test_a_board_without_a_single_run_does_not_end_the_study(here):
     result = run_suite(study(text.replace('change_from = "plain"', "")), {"bench": "tiny"}, "out", **QUICK)
     assert list(result.boards) == ["masked"]
     assert result.lost == 1
-    assert "plain: no row has a run: " in result.to_markdown()
-    assert result.to_dict()["boards"]["plain"]["problems"]
+    assert "plain: no row has a run: " in markdown(result)
+    assert as_dict(result)["boards"]["plain"]["problems"]
     both = LEXICAL.replace('{ "BM25" = "BM25", "Q" = "QBM25" }', '{ "lost" = "Run(path=nowhere.trec)" }')
     both = both.replace('against = { "Q" = "BM25" }', "")
     with pytest.raises(InputError, match=r"nowhere\.trec"):
@@ -247,7 +247,7 @@ def test_what_a_benchmark_lacks_is_said(here):
     text = TRAINED.replace("epochs = 1", 'epochs = 1\nmethods = ["original", "value"]')
     result = run_suite(study(text), given, "out", **QUICK)
     assert result.notes == ("ft: regular has no training samples of this kind: value.",)
-    assert "no training samples of this kind: value" in result.to_markdown()
+    assert "no training samples of this kind: value" in markdown(result)
     with pytest.raises(InputError, match="no quantities to mask"):
         run_suite(study(LEXICAL), {"bench": "regular"}, "out", **QUICK)
     asked = [replace(query, split="test") for query in regular_benchmark().queries]

@@ -20,7 +20,8 @@ from qbench.evaluation.buckets import bucket_schema, query_buckets
 from qbench.evaluation.significance import holm, pair_schema
 from qbench.leaderboard.documents import escape, plain, tex
 from qbench.leaderboard.files import table_schema
-from qbench.leaderboard.table import Entry, Leaderboard, letter, make_leaderboard, marks
+from qbench.leaderboard.standings import Entry, letter, marks
+from qbench.leaderboard.table import Leaderboard, make_leaderboard
 from qbench.leaderboard.terminal import show
 from qbench.quantities.types import Condition
 from qbench.retrieval.types import Cost

@@ -1,0 +1,169 @@
+"""Ranked systems as a value: what every face of a leaderboard shows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from qbench.evaluation.wins import win_matrix
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from qbench.leaderboard.evidence import Evidence
+    from qbench.retrieval.types import Cost
+
+WIN_MEASURE = "nDCG@10"
+"""The measure of the win matrix, where the leaderboard has it (*Quantity Retrieval*, table 3)."""
+
+BOTH = {"given", "parsed"}
+"""Sources of conditions whose rows are not compared with each other."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What one row is made from.
+
+    Attributes:
+        label: names the row; unique.
+        system: the system's name in the grammar, or the name of a run file.
+        conditions: where the system took the queries' conditions from: none, given, parsed; unknown for a run file.
+        scores: columns query_id, measure, value; None where there is no run.
+        cost: what it needed; None where nobody measured it.
+        problem: why there is no run.
+        digest: of the run.
+        meta: what else is known of the run.
+    """
+
+    label: str
+    system: str
+    conditions: Literal["none", "given", "parsed", "unknown"]
+    scores: pl.DataFrame | None = None
+    cost: Cost | None = None
+    problem: str = ""
+    digest: str = ""
+    meta: Mapping[str, int | float | str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A mean with its 95 % interval, and the indices of the rows that it is significantly above."""
+
+    mean: float
+    low: float
+    high: float
+    beats: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table.
+
+    Attributes:
+        letter: stands for the row in other rows' marks.
+        rank: 1 + the number of comparable rows significantly better on the primary measure; None for a row without a
+            run.
+        cells: measure -> cell; empty for a row without a run.
+        entry: what it was made from.
+    """
+
+    letter: str
+    rank: int | None
+    cells: Mapping[str, Cell]
+    entry: Entry
+
+
+@dataclass(frozen=True)
+class Standings:
+    """Ranked systems on one benchmark: what every face of a leaderboard shows.
+
+    Attributes:
+        name: of the benchmark.
+        measures: their names, the primary one first.
+        rows: by falling mean of the primary measure, rows without a run last.
+        pairs: `pair_schema` of qbench.evaluation.significance.
+        scores: columns label, query_id, measure, value.
+        buckets: `bucket_schema` of qbench.evaluation.buckets.
+        about: where it comes from: benchmark, settings, versions, command.
+        notes: what a reader should know before believing a figure.
+        evidence: queries, runs and documents behind the scores; None where nobody asked for them to be kept.
+    """
+
+    name: str
+    measures: tuple[str, ...]
+    rows: tuple[Row, ...]
+    pairs: pl.DataFrame
+    scores: pl.DataFrame
+    buckets: pl.DataFrame
+    about: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
+    evidence: Evidence | None = None
+
+    @property
+    def primary(self) -> str:
+        """The measure that decides the ranks."""
+        return self.measures[0]
+
+    @property
+    def problems(self) -> tuple[Row, ...]:
+        """The rows without a run."""
+        return tuple(row for row in self.rows if row.entry.scores is None)
+
+    @property
+    def win_measure(self) -> str:
+        """What the win matrix counts: nDCG@10, or the primary measure where that is not there."""
+        return WIN_MEASURE if WIN_MEASURE in self.measures else self.primary
+
+    @property
+    def wins(self) -> pl.DataFrame:
+        """On which share of the queries one row is better than another (`win_schema` of qbench.evaluation.wins)."""
+        return win_matrix(self.scores, self.pairs, self.win_measure)
+
+
+def ranks(beats: Sequence[Sequence[int]]) -> list[int]:
+    """The rank of each row: 1 and the number of rows that are significantly above it.
+
+    Args:
+        beats: for each row the rows that it is significantly above.
+
+    >>> ranks([(1, 2), (2,), ()])
+    [1, 2, 3]
+    """
+    above = Counter(loser for losers in beats for loser in losers)
+    return [1 + above[row] for row in range(len(beats))]
+
+
+def letter(index: int) -> str:
+    """The name of a row in marks.
+
+    >>> [letter(i) for i in (0, 25, 26, 701)]
+    ['a', 'z', 'aa', 'zz']
+    """
+    name = ""
+    index += 1
+    while index:
+        index, digit = divmod(index - 1, 26)
+        name = chr(ord("a") + digit) + name
+    return name
+
+
+def marks(rows: Sequence[int]) -> str:
+    """The letters of some rows; three or more neighbours become a range.
+
+    >>> marks((1, 3, 4, 5, 6)), marks((0, 1)), marks((25, 26))
+    ('bd-g', 'ab', 'z,aa')
+    """
+    parts: list[list[int]] = []
+    for row in rows:
+        if parts and parts[-1][-1] == row - 1:
+            parts[-1].append(row)
+        else:
+            parts.append([row])
+    names = [
+        name
+        for part in parts
+        for name in ([f"{letter(part[0])}-{letter(part[-1])}"] if len(part) > 2 else [letter(row) for row in part])
+    ]
+    return ("," if any(row > 25 for row in rows) else "").join(names)
