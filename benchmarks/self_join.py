@@ -54,7 +54,8 @@ def texts_of(options: argparse.Namespace) -> pl.Series:
 
 def ours(options: argparse.Namespace) -> dict[str, Any]:
     from qbench.mining import join_index
-    from qbench.mining.self_join import JoinOptions, self_join
+    from qbench.mining.options import JoinOptions
+    from qbench.mining.self_join import self_join
     from qbench.mining.terms import term_matrix
 
     texts, build, laid_out, worked = texts_of(options), join_index.build, [], []

@@ -16,7 +16,7 @@ _PUBLIC: dict[str, str] = {
     "ExtractorOptions": "qbench.quantities.extractors",
     "GenerationOptions": "qbench.generation.options",
     "Query": "qbench.benchmark.types",
-    "MiningOptions": "qbench.mining.pairs",
+    "MiningOptions": "qbench.mining.options",
     "build_index": "qbench.index.build",
     "describe": "qbench.mining.describe",
     "evaluate": "qbench.leaderboard.external",

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from qbench.annotation.sheet import HIGHEST, KEYS, UNSURE, Sheet
+from qbench.annotation.options import HIGHEST
+from qbench.annotation.sheet import KEYS, UNSURE, Sheet
 from qbench.benchmark.card import printable
 from qbench.benchmark.reading import Problems
 from qbench.errors import InputError

@@ -6,14 +6,15 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 from qbench.annotation.answers import Answers, Pair, read_answers
 from qbench.annotation.candidates import LOOK_UP, texts
+from qbench.annotation.options import HIGHEST, ImportOptions
 from qbench.annotation.page import page
-from qbench.annotation.sheet import GUIDELINE, HIGHEST, UNSURE, Sheet, write_csv
+from qbench.annotation.sheet import GUIDELINE, UNSURE, Sheet, write_csv
 from qbench.benchmark.disk import benchmark_key, write_benchmark
-from qbench.benchmark.reading import OnError, Problems
+from qbench.benchmark.reading import Problems
 from qbench.errors import InputError, OptionError
 from qbench.evaluation.agreement import Resolve, agreements, settled
 from qbench.store import digest, file_digest, read_text, write_text
@@ -44,11 +45,8 @@ def import_answers(
     sheet: Sheet,
     files: Sequence[str | Path],
     output: str | Path,
+    options: ImportOptions = ImportOptions(),
     *,
-    resolve: Resolve = "fail",
-    adjudicated: str | Path | None = None,
-    on_error: OnError = "fail",
-    names: bool = False,
     overwrite: bool = False,
 ) -> Judged:
     """Make the benchmark that people judged: the queries with something relevant, and a judgment for each answer.
@@ -64,11 +62,7 @@ def import_answers(
         sheet: that was filled in.
         files: one for each annotator: CSV, or what the page saved.
         output: the folder to write.
-        resolve: what to do about an item that two annotators grade differently and nobody settled.
-        adjudicated: a filled file of disagreements; what it says goes before what the others say.
-        on_error: stop at an answer that cannot be used, or leave it out and count it.
-        names: keep the annotators' names, and those of their files, in the benchmark, with which they are published;
-            without it they are numbered there in the order of the files.
+        options: what becomes of disagreements, of answers that cannot be used, and of the annotators' names.
         overwrite: replace a benchmark made from something else.
 
     Raises:
@@ -79,18 +73,19 @@ def import_answers(
     from qbench import __version__
 
     paths = [Path(file) for file in files]
-    _check_options(paths, resolve, sheet, benchmark)
+    _check_options(paths, sheet, benchmark)
     output = Path(output)
     told = texts(benchmark, sheet.items)
     asked = {query.query_id: query for query in benchmark.queries}
     shown = {(one.query_id, one.doc_id): (asked[one.query_id].text, told[one.doc_id][1]) for one in sheet.items}
-    problems = Problems(on_error)
+    problems = Problems(options.on_error)
     read = [read_answers(path, sheet, shown, problems) for path in paths]
     _refuse_namesakes(read)
-    final = None if adjudicated is None else read_answers(Path(adjudicated), sheet, shown, problems)
+    last = options.adjudicated
+    final = None if last is None else read_answers(last, sheet, shown, problems)
     real = [one.name for one in read]
     agreement = _of_annotators(read, real, sheet)["agreement"]
-    grades, disputed = _settle(read, final, resolve)
+    grades, disputed = _settle(read, final, options.resolve)
     settled = set() if final is None else set(final.grades)
     left = {pair: answers for pair, answers in disputed.items() if pair not in settled}
     written = _write_disagreements(benchmark, sheet, read, left, output) if left else ()
@@ -99,10 +94,8 @@ def import_answers(
         raise _unsettled(open_ones, read, agreement, written, final)
     others = {"graded_differently": len(disputed), **_result(grades, sheet), **problems.summary()}
     counts = {**_of_annotators(read, real, sheet), **others}
-    shown_as = real if names else [f"annotator {number}" for number, _ in enumerate(read, start=1)]
-    last = None if adjudicated is None else Path(adjudicated)
-    options = [*(["--names"] if names else []), "--resolve", resolve, "--on-error", on_error]
-    params = _params(benchmark, sheet, paths, last, options, names=names)
+    shown_as = real if options.names else [f"annotator {number}" for number, _ in enumerate(read, start=1)]
+    params = _params(benchmark, sheet, paths, options)
     made = replace(
         _benchmark(benchmark, grades, sheet),
         params={**params, "counts": {**_of_annotators(read, shown_as, sheet), **others}},
@@ -111,13 +104,13 @@ def import_answers(
     return Judged(write_benchmark(made, output, overwrite=overwrite), counts, written, problems.examples)
 
 
-def _params(
-    benchmark: Benchmark, sheet: Sheet, files: Sequence[Path], last: Path | None, options: Sequence[str], *, names: bool
-) -> dict[str, Any]:
-    """What made a judged benchmark, and the one that it comes from; `last` is the file of the one who settled."""
+def _params(benchmark: Benchmark, sheet: Sheet, files: Sequence[Path], options: ImportOptions) -> dict[str, Any]:
+    """What made a judged benchmark, and the one that it comes from."""
+    names, last = options.names, options.adjudicated
     given = [path.name if names else f"ANSWERS-{number}" for number, path in enumerate(files, start=1)]
     words = ["qbench", "annotate", "import", "BENCH", "SHEET", *given, "-o", "JUDGED"]
     words += [] if last is None else ["--adjudicated", last.name if names else "DISAGREEMENTS"]
+    words += [*(["--names"] if names else []), "--resolve", options.resolve, "--on-error", options.on_error]
     before = benchmark.params
     return {
         **{name: value for name, value in before.items() if name not in _NOT_KEPT},
@@ -126,7 +119,7 @@ def _params(
         "sheet": sheet.digest,
         "scale": sheet.scale,
         "answers": [file_digest(path) for path in [*files, *filter(None, [last])]],
-        "command": shlex.join([*words, *options]),
+        "command": shlex.join(words),
         "judged": {name: before[name] for name in ("command", "relaxed", "judged") if name in before},
     }
 
@@ -138,14 +131,12 @@ _SHOWN = 5
 """Disagreements that an error lists."""
 
 
-def _check_options(paths: Sequence[Path], resolve: str, sheet: Sheet, benchmark: Benchmark) -> None:
+def _check_options(paths: Sequence[Path], sheet: Sheet, benchmark: Benchmark) -> None:
     if not paths:
         raise OptionError("no file of answers named")
     twice = [path for number, path in enumerate(paths) if path.resolve() in {p.resolve() for p in paths[:number]}]
     if twice:
         raise OptionError("this file is named twice", value=str(twice[0]), remedy="Name each annotator's file once")
-    if resolve not in get_args(Resolve):
-        raise OptionError("unknown way to resolve", value=resolve, remedy=f"Use {', '.join(get_args(Resolve))}")
     if sheet.source != benchmark_key(benchmark):
         remedy = "Name the benchmark that it was exported from"
         raise OptionError("this sheet was made from another benchmark", file=sheet.folder, remedy=remedy)

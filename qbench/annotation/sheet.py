@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 from qbench.annotation.candidates import Item, choose, gather, look_up, pooled, texts, with_conditions
+from qbench.annotation.options import HIGHEST, Scale, SheetOptions
 from qbench.annotation.page import conditions, page, read_guideline, with_tolerance
 from qbench.benchmark.commands import command_line
 from qbench.benchmark.disk import benchmark_key
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from qbench.benchmark.disk import Benchmark
-    from qbench.benchmark.types import Query, Schema, Split
+    from qbench.benchmark.types import Query, Schema
     from qbench.quantities.types import Condition
 
 KIND = "sheet"
@@ -35,60 +36,12 @@ KEYS = ("query_id", "doc_id", "grade")
 
 COLUMNS = ("query_id", "query", "condition", "doc_id", "title", "text", "grade", "comment")
 
-Scale = Literal["binary", "graded"]
-
-HIGHEST: Mapping[Scale, int] = {"binary": 1, "graded": 2}
-"""The highest grade of each scale; the lowest is 0."""
-
+_COMMAND = ("qbench", "annotate", "export", "BENCH", "-o", "SHEET")
 _FLAGS = {"number": "queries", "queries": "query"}
 """Options of `qbench annotate export` that are called otherwise here."""
 
 UNSURE = "?"
 """The answer of an annotator who cannot tell."""
-
-
-@dataclass(frozen=True)
-class SheetOptions:
-    """What is asked of annotators.
-
-    Attributes:
-        split: the part whose queries are judged.
-        number: queries at most; None for all.
-        queries: ids of the queries wanted; all of the part where there is none.
-        depth: how far into each run to look.
-        most: looked-up documents per query at most.
-        tolerance: also look up what is within this share of the value of an "="; annotators are told.
-        scale: the grades: "binary" 0 and 1, "graded" 0, 1 and 2.
-        annotators: among how many people the queries are shared out.
-        shared: queries that all of them get, to measure how far they agree.
-        seed: of all choices and orders.
-    """
-
-    split: Split = "test"
-    number: int | None = None
-    queries: tuple[str, ...] = ()
-    depth: int = 10
-    most: int = 50
-    tolerance: float = 0.0
-    scale: Scale = "graded"
-    annotators: int = 1
-    shared: int = 20
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        for name, least in (("depth", 1), ("most", 0), ("annotators", 1), ("shared", 0)):
-            if getattr(self, name) < least:
-                raise OptionError(f"{name} is at least {least}", value=getattr(self, name))
-        if self.number is not None and self.number < 1:
-            raise OptionError("at least one query is judged", value=self.number)
-        if self.scale not in get_args(Scale):
-            raise OptionError("unknown scale", value=self.scale, remedy=f"Use {' or '.join(get_args(Scale))}")
-
-    def command(self, *more: str) -> str:
-        """The command line with these options and more words, for the manifest."""
-        return command_line(
-            ["qbench", "annotate", "export", "BENCH", "-o", "SHEET"], self, more, names=_FLAGS, repeated=True
-        )
 
 
 @dataclass(frozen=True)
@@ -177,7 +130,7 @@ def export_sheet(
     if not items:
         raise InputError("no query has a candidate", value=benchmark.name, remedy="Give runs, or expansions")
     params = {
-        "command": options.command(*_files(runs, expansions, guideline)),
+        "command": command_line(_COMMAND, options, _files(runs, expansions, guideline), names=_FLAGS, repeated=True),
         "benchmark": benchmark_key(benchmark),
         "runs": sorted(runs),
         **{name: value for name, value in asdict(options).items() if name != "queries"},

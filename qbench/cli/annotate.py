@@ -79,7 +79,8 @@ def export(
     Example: qbench annotate export bench/ -o sheet/ --runs qbench-leaderboard/bench --queries 50
     """
     from qbench.annotation.candidates import load_runs
-    from qbench.annotation.sheet import SheetOptions, export_sheet
+    from qbench.annotation.options import SheetOptions
+    from qbench.annotation.sheet import export_sheet
     from qbench.benchmark.disk import open_benchmark
     from qbench.generation.expansions import Expansions
 
@@ -155,6 +156,7 @@ def import_(
     Example: qbench annotate import bench/ sheet/ anna.json ben.csv -o judged/
     """
     from qbench.annotation.judged import import_answers
+    from qbench.annotation.options import ImportOptions
     from qbench.annotation.sheet import open_sheet
     from qbench.benchmark.disk import open_benchmark
 
@@ -163,10 +165,7 @@ def import_(
         open_sheet(sheet),
         answers,
         output,
-        resolve=resolve.value,
-        adjudicated=adjudicated,
-        on_error=on_error.value,
-        names=names,
+        ImportOptions(resolve.value, adjudicated, on_error.value, names),
         overwrite=overwrite,
     )
     _report(made, output)

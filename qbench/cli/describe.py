@@ -51,8 +51,8 @@ def describe(
     from qbench.cli import console
     from qbench.errors import OptionError
     from qbench.licences import known
-    from qbench.mining.describe import ParserOptions
     from qbench.mining.describe import describe as make
+    from qbench.mining.options import ParserOptions
     from qbench.mining.tables import import_descriptions
 
     with console.progress("describe") as progress:

@@ -57,7 +57,7 @@ def mine_paraphrases(
     Example: qbench mine-paraphrases news-descriptions -o news-pairs
     """
     from qbench.cli import console
-    from qbench.mining.pairs import MiningOptions
+    from qbench.mining.options import MiningOptions
     from qbench.mining.pairs import mine_paraphrases as mine
 
     options = MiningOptions(

@@ -51,15 +51,14 @@ def make(
     Example: qbench test-set make pairs -o testset
     """
     from qbench.cli import console
+    from qbench.mining.options import TestSetOptions
     from qbench.mining.test_set import make_test_set
 
     with console.progress("test-set") as progress:
         made = make_test_set(
             pairs,
             output,
-            max_queries=max_queries,
-            max_relevant=max_relevant,
-            seed=seed,
+            TestSetOptions(max_queries, max_relevant, seed),
             overwrite=overwrite,
             progress=progress,
         )
@@ -88,11 +87,12 @@ def pool(
     """
     from qbench.cli.benchmark import print_counts
     from qbench.cli.console import note
+    from qbench.mining.options import PoolOptions
     from qbench.mining.pooling import pool_sheet
     from qbench.mining.test_set import open_test_set
 
     opened = open_test_set(test_set)
-    counts = pool_sheet(opened, leaderboards, output, depth=depth, queries=queries, irrelevant=irrelevant, seed=seed)
+    counts = pool_sheet(opened, leaderboards, output, PoolOptions(depth, queries, irrelevant, seed))
     print_counts(dict(counts))
     note(f"Fill the column judgment of {output}, then: qbench test-set judge {test_set} {output} -o JUDGED")
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from qbench.index.pool import Task, WorkerPool, default_workers
 from qbench.index.schemas import arrow_schema
 from qbench.mining import describing
 from qbench.mining.describing import COUNTS, PART
+from qbench.mining.options import ParserOptions
 from qbench.mining.parsers import get_parser
 from qbench.mining.types import DESCRIPTIONS, DESCRIPTIONS_KIND, description_schema
 from qbench.progress import Progress, silent
@@ -30,21 +31,6 @@ SENTENCES = 256
 """Sentences of a chunk: the unit of work, and of resuming."""
 _ROWS = 20_000
 """Sentences of the index that are in memory at once."""
-
-
-@dataclass(frozen=True)
-class ParserOptions:
-    """Which parser finds the descriptions.
-
-    Attributes:
-        name: a key of `qbench.mining.parsers.PARSERS`.
-        folder: the tagger's checkpoint.
-        spacy_model: what parses sentences for the rules; None for what parsed those of the index.
-    """
-
-    name: str = "rules"
-    folder: Path | None = None
-    spacy_model: str | None = None
 
 
 @dataclass(frozen=True)
@@ -137,8 +123,9 @@ def describe(
     if workers is not None and workers < 1:
         raise OptionError("at least one worker is needed", value=workers)
     model = parser.spacy_model or source.extractor_options().spacy_model
-    options = {**asdict(parser), "spacy_model": model, "folder": None if parser.folder is None else str(parser.folder)}
-    key = get_parser(parser.name, folder=parser.folder, spacy_model=model).key()
+    checkpoint = None if parser.checkpoint is None else str(parser.checkpoint)
+    options = {"parser": parser.parser, "checkpoint": checkpoint, "spacy_model": model}
+    key = get_parser(parser.parser, folder=parser.checkpoint, spacy_model=model).key()
     params = {"index": source.manifest.digest, "source": source.manifest.params.get("source"), "parser": key}
     params["version"] = __version__
     if "licence" in source.manifest.params:
@@ -176,7 +163,7 @@ def _describe(source: Index, parts: Path, options: dict[str, Any], workers: int,
                 yield chunk
 
     # A tagger is one model that uses all cores by itself.
-    count = min(workers, 1 + total // SENTENCES) if options["name"] == "rules" else 1
+    count = min(workers, 1 + total // SENTENCES) if options["parser"] == "rules" else 1
     with WorkerPool(count, Task(describing.__name__, options), parts) as pool:
         for chunk, _ in pool.map(missing()):
             done += chunk.documents

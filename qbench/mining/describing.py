@@ -25,11 +25,9 @@ LONGEST = 1_000
 
 def tools(options: dict[str, Any]) -> tuple[DescriptionParser]:
     """What a worker needs for `process`: the parser that `options` name."""
-    folder = options["folder"]
-    parser = get_parser(
-        options["name"], folder=None if folder is None else Path(folder), spacy_model=options["spacy_model"]
-    )
-    return (parser,)
+    checkpoint = options["checkpoint"]
+    folder = None if checkpoint is None else Path(checkpoint)
+    return (get_parser(options["parser"], folder=folder, spacy_model=options["spacy_model"]),)
 
 
 def process(payload: str, parts: Path, name: str, parser: DescriptionParser) -> tuple[int, int]:

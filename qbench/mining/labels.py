@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from qbench.mining.pairs import MiningOptions
+    from qbench.mining.options import MiningOptions
 
 PARAPHRASE, CONFUSING, DUPLICATE, DROPPED = range(4)
 REASONS = (

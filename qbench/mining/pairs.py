@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qbench.errors import InputError, OptionError
+from qbench.errors import InputError
 from qbench.mining.describe import Descriptions
 from qbench.mining.labels import CONFUSING, DROPPED, DUPLICATE, PARAPHRASE, Records, label
+from qbench.mining.options import JoinOptions, MiningOptions
 from qbench.mining.probability import paper_estimate, rank_estimate, relative_width, value_shares
 from qbench.mining.report import write_report
-from qbench.mining.same_value import LEAST_DIGITS, Values
-from qbench.mining.self_join import JoinOptions, Neighbours, self_join
+from qbench.mining.same_value import Values
+from qbench.mining.self_join import Neighbours, self_join
 from qbench.mining.terms import TermMatrix, term_matrix
 from qbench.mining.types import DESCRIPTIONS, PAIRS, PAIRS_KIND, pair_schema
 from qbench.progress import Progress, silent
@@ -29,56 +30,7 @@ if TYPE_CHECKING:
 
 BLOCK = 50_000
 """Descriptions whose candidates are labelled at a time."""
-MOST = 1_000
-"""Candidates of a description at most."""
 _NAMES = {PARAPHRASE: "paraphrase", CONFUSING: "confusing", DUPLICATE: "duplicate"}
-
-
-@dataclass(frozen=True)
-class MiningOptions:
-    """How pairs are mined.
-
-    Attributes:
-        k: candidates of a description: its best other ones by BM25.
-        k1, b: of BM25.
-        min_digits: significant digits that a value needs, to be searched with and to agree.
-        min_rounded_digits: those that it needs where it may be a more precise value, rounded. With 2, "4.6 billion" and
-            "4,587 million" agree; in a sample of real pairs none of four such was one fact.
-        min_terms: different terms that two descriptions have to share.
-        min_probability: paraphrases with a lower `p_fact` are left out.
-        all_confusing: whether confusing pairs are kept for descriptions without a paraphrase too, as in the paper.
-        bare: whether numbers without a unit are searched for: sections, versions and patents are such numbers too.
-        same_sentence, same_document: whether both may stand in one sentence, in one document.
-        test_share: share of the documents whose descriptions are the queries of the test part.
-        seed: of the split.
-    """
-
-    k: int = 64
-    k1: float = 1.5
-    b: float = 0.75
-    min_digits: int = LEAST_DIGITS
-    min_rounded_digits: int = LEAST_DIGITS
-    min_terms: int = 3
-    min_probability: float = 0.99
-    all_confusing: bool = False
-    bare: bool = False
-    same_sentence: bool = False
-    same_document: bool = True
-    test_share: float = 0.3
-    seed: int = 13
-
-    def __post_init__(self) -> None:
-        limits = (
-            ("k", self.k, 1 <= self.k <= MOST, f"from 1 to {MOST:,}"),
-            ("min_digits", self.min_digits, self.min_digits >= 1, "at least 1"),
-            ("min_rounded_digits", self.min_rounded_digits, self.min_rounded_digits >= 1, "at least 1"),
-            ("min_terms", self.min_terms, self.min_terms >= 1, "at least 1"),
-            ("min_probability", self.min_probability, 0 <= self.min_probability < 1, "from 0, below 1"),
-            ("test_share", self.test_share, 0 <= self.test_share < 1, "from 0, below 1"),
-        )
-        for name, value, allowed, remedy in limits:
-            if not allowed:
-                raise OptionError(f"{name} makes no sense", value=value, remedy=f"It is {remedy}")
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qbench.errors import InputError, OptionError
+from qbench.mining.options import PoolOptions
 from qbench.randomness import generator
 from qbench.sheets import one_line, write_sheet
 
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from qbench.mining.test_set import QuantityTestSet
-
-DEPTH, QUERIES, IRRELEVANT = 10, 291, 5
-"""How much is pooled by default; 291 queries are the paper's."""
 
 JUDGED = ("query_id", "doc_id", "judgment")
 """The columns that `qbench test-set judge` reads."""
@@ -38,11 +36,7 @@ def pool_sheet(
     test_set: QuantityTestSet,
     folders: Sequence[str | Path],
     output: str | Path,
-    *,
-    depth: int = DEPTH,
-    queries: int = QUERIES,
-    irrelevant: int = IRRELEVANT,
-    seed: int = 0,
+    options: PoolOptions = PoolOptions(),
 ) -> dict[str, int]:
     """Write what systems found for some queries as a CSV file, a record per row, for people to judge.
 
@@ -54,21 +48,15 @@ def pool_sheet(
         test_set: the automatic one.
         folders: of leaderboards on it.
         output: the file to write; it must not be there yet, since it might hold judgments.
-        depth: how far into each run to look.
-        queries: how many to choose at most, among those for which something relevant was found.
-        irrelevant: how many automatically irrelevant records per query at most.
-        seed: of all choices and orders.
+        options: what is pooled. Queries are chosen among those for which something relevant was found.
 
     Returns:
         what is in the sheet -> how many.
 
     Raises:
-        OptionError: a number makes no sense, the test set is judged already, or the file is there.
+        OptionError: the test set is judged already, or the file is there.
         InputError: no folder holds a run on this test set, a run cannot be read, or none found anything relevant.
     """
-    for name, number, least in (("depth", depth, 1), ("queries", queries, 1), ("irrelevant", irrelevant, 0)):
-        if number < least:
-            raise OptionError(f"{name} is at least {least}", value=number)
     if test_set.manual:
         raise OptionError("this test set is judged already", file=test_set.folder, remedy="Pool the automatic one")
     output = Path(output)
@@ -76,9 +64,9 @@ def pool_sheet(
         remedy = "Choose another name: it may hold judgments"
         raise OptionError("the sheet is there already", file=output, remedy=remedy)
     records = test_set.records()
-    pool = _pool(test_set, [Path(folder) for folder in folders], records, depth)
-    chosen = _choose(pool, queries, seed)
-    rows = [row for query_id in chosen for row in _shuffled(pool[query_id], query_id, irrelevant, seed)]
+    pool = _pool(test_set, [Path(folder) for folder in folders], records, options.depth)
+    chosen = _choose(pool, options.queries, options.seed)
+    rows = [row for name in chosen for row in _shuffled(pool[name], name, options.irrelevant, options.seed)]
     _write(output, rows, test_set.queries(), records)
     relevant = sum(agrees for _, _, agrees in rows)
     return {

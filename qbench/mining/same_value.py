@@ -23,12 +23,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qbench.errors import OptionError
+from qbench.mining.options import LEAST_DIGITS
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-LEAST_DIGITS = 3
 YEARS = (1900, 2100)
 ROUNDED = 1_000
 """From here on a number may be another one, rounded: "101" is not "101.25", and "3.8 %" not "3.75 %"."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from qbench.errors import InputError, OptionError
 from qbench.index.pool import default_workers
+from qbench.mining.options import JoinOptions
 from qbench.progress import Progress, silent
 from qbench.store import digest, read_json, write_json
 
@@ -30,37 +31,6 @@ STATE = "join.json"
 ARRAYS = {"docs": np.int32, "scores": np.float32, "shared": np.int16}
 TASK = 1024
 """Different texts that a thread searches before it takes the next ones."""
-
-
-@dataclass(frozen=True)
-class JoinOptions:
-    """How to search.
-
-    Attributes:
-        k: results for each text.
-        k1, b, epsilon: the parameters of BM25, as in `qbench.scoring.bm25`.
-        drop_terms: so many of the terms in most texts are left out of matching; 0 is BM25 over all terms. Lengths
-            and the weights of other terms stay as they are.
-        block: texts searched between two writes; a run that is stopped loses at most one block.
-        threads: None for all cores.
-    """
-
-    k: int = 64
-    k1: float = 1.5
-    b: float = 0.75
-    epsilon: float = 0.25
-    drop_terms: int = 0
-    block: int = 16 * TASK
-    threads: int | None = None
-
-    def __post_init__(self) -> None:
-        for name, least in (("k", 1), ("k1", 0), ("b", 0), ("epsilon", 0), ("drop_terms", 0), ("block", 1)):
-            if not getattr(self, name) >= least:
-                raise OptionError(f"{name} must be at least {least}", value=getattr(self, name))
-        if self.b > 1:
-            raise OptionError("b must lie between 0 and 1", value=self.b)
-        if self.threads is not None and self.threads < 1:
-            raise OptionError("threads must be at least 1", value=self.threads)
 
 
 class Neighbours(NamedTuple):

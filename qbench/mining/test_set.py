@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qbench.benchmark.tables import read_parquet
-from qbench.errors import InputError, OptionError
-from qbench.mining.same_value import LEAST_DIGITS
+from qbench.errors import InputError
+from qbench.mining.options import LEAST_DIGITS, TestSetOptions
 from qbench.mining.types import DESCRIPTIONS, PAIRS, PAIRS_KIND, description_schema, pair_schema
 from qbench.progress import Progress, silent
 from qbench.store import MANIFEST, digest, drafting, finished, read_manifest, refuse_foreign
@@ -32,9 +32,6 @@ VIEWS: Mapping[str, str] = {"C_s": "sentences", "C_q": "descriptions"}
 
 RECORDS, QUERIES = "records.parquet", "queries.parquet"
 """The records that are searched, and the records that the queries are (`description_schema`)."""
-
-MAX_QUERIES = 1000
-MAX_RELEVANT = 1000
 
 DISAGREEING = "no paraphrase has an agreeing value"
 """Why a description is no query; the other reasons are those of `qbench.mining.query_choice`."""
@@ -120,10 +117,8 @@ def open_test_set(folder: str | Path) -> QuantityTestSet:
 def make_test_set(
     pairs: str | Path,
     output: str | Path,
+    options: TestSetOptions = TestSetOptions(),
     *,
-    max_queries: int = MAX_QUERIES,
-    max_relevant: int = MAX_RELEVANT,
-    seed: int = 0,
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> QuantityTestSet:
@@ -137,30 +132,24 @@ def make_test_set(
     Args:
         pairs: a folder that `qbench mine-paraphrases` made.
         output: the folder to write.
-        max_queries: at most so many, chosen by `seed`.
-        max_relevant: a query whose value agrees with more records is dropped: its value means too little.
-        seed: of the choice.
+        options: which queries are taken.
         overwrite: replace a test set that was made from something else.
         progress: told the number of steps.
 
     Raises:
         InputError: the pairs cannot be read, name a description that is not there, or leave no query.
-        OptionError: an option makes no sense, or `output` holds something else.
+        OptionError: `output` holds something else.
         BusyError: another process is writing there.
     """
     from qbench import __version__
 
     folder, output = Path(pairs), Path(output)
-    for name, number in (("max_queries", max_queries), ("max_relevant", max_relevant)):
-        if number < 1:
-            raise OptionError(f"{name} is at least 1", value=number)
     mined = read_manifest(folder, PAIRS_KIND)
     rule = {
         "least": int(mined.params.get("min_digits", LEAST_DIGITS)),
         "rounded": int(mined.params.get("min_rounded_digits", LEAST_DIGITS)),
     }
-    options: dict[str, int] = {"max_queries": max_queries, "max_relevant": max_relevant, "seed": seed}
-    key = digest({"pairs": mined.digest, "options": options, **rule, "version": __version__})
+    key = digest({"pairs": mined.digest, "options": asdict(options), **rule, "version": __version__})
     if finished(output, KIND, key):
         return open_test_set(output)
     refuse_foreign(output, KIND, overwrite)
@@ -169,15 +158,15 @@ def make_test_set(
     table = read_parquet(folder / PAIRS, pair_schema(), nullable=("shared", "p_paper", "p_fact"))
     _check_ids(records, table, folder)
     progress(1, 3, "choosing queries")
-    queries, kept, relevant, counts = _choose(records, table, {**options, **rule}, folder)
-    words = ["qbench", "test-set", "make", "PAIRS", "-o", "TESTSET", "--max-queries", str(max_queries)]
-    words += ["--max-relevant", str(max_relevant), "--seed", str(seed)]
+    queries, kept, relevant, counts = _choose(records, table, {**asdict(options), **rule}, folder)
+    words = ["qbench", "test-set", "make", "PAIRS", "-o", "TESTSET", "--max-queries", str(options.max_queries)]
+    words += ["--max-relevant", str(options.max_relevant), "--seed", str(options.seed)]
     params: dict[str, Any] = {
         "judgments": "values",
         "pairs": mined.digest,
         "min_digits": rule["least"],
         "min_rounded_digits": rule["rounded"],
-        **options,
+        **asdict(options),
         "command": shlex.join(words),
         **{name: mined.params[name] for name in ("licence", "extractor") if name in mined.params},
     }

@@ -9,7 +9,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from qbench.annotation.sheet import SheetOptions, export_sheet
+from qbench.annotation.options import SheetOptions
+from qbench.annotation.sheet import export_sheet
 from qbench.benchmark.disk import write_benchmark
 from qbench.benchmark.trec import rank_run
 from tests.factories import tiny_benchmark

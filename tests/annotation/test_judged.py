@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from qbench.annotation.judged import import_answers
-from qbench.annotation.sheet import SheetOptions, export_sheet
+from qbench.annotation.options import ImportOptions, SheetOptions
+from qbench.annotation.sheet import export_sheet
 from qbench.benchmark.check import check
 from qbench.benchmark.disk import open_benchmark
 from qbench.benchmark.mask import mask_benchmark
@@ -55,7 +56,7 @@ def test_annotators_are_numbered_unless_names_are_asked_for(bench, sheet, tmp_pa
     filled = table.read_text(encoding="utf-8-sig").replace(",,,", ",2,,")
     carla = tmp_path / "Carla-Zyx.csv"
     carla.write_text(filled, encoding="utf-8")
-    made = import_answers(bench, sheet, files, tmp_path / "judged", adjudicated=carla, names=names)
+    made = import_answers(bench, sheet, files, tmp_path / "judged", ImportOptions(adjudicated=carla, names=names))
     assert list(made.counts["annotators"]) == ["Anna-Zyx", "Benno Zyx"]
     told = open_benchmark(tmp_path / "judged").params
     numbered = ["annotator 1", "annotator 2"]
@@ -116,7 +117,7 @@ def test_two_who_differ_are_measured_and_have_to_settle(bench, sheet, tmp_path):
     assert "Ben B: 1" in screen.read_text(encoding="utf-8")
 
     for resolve, grade in (("first", 0), ("lowest", 0), ("highest", 1)):
-        made = import_answers(bench, sheet, [anna, ben], tmp_path / resolve, resolve=resolve)
+        made = import_answers(bench, sheet, [anna, ben], tmp_path / resolve, ImportOptions(resolve=resolve))
         assert {(q, d): g for q, d, g in made.benchmark.qrels.rows()}["q4", "d01"] == grade
         assert made.counts["graded_differently"] == 1
         figures = made.counts["agreement"]["anna and Ben B"]
@@ -136,10 +137,10 @@ def test_a_third_settles_it(bench, sheet, tmp_path):
     table.write_text("\n".join(filled) + "\n", encoding="utf-8")
     kept = table.read_bytes()
     with pytest.raises(InputError, match=r"1 items are graded differently and not settled in judged\.disagreements"):
-        import_answers(bench, sheet, [one, two], tmp_path / "judged", adjudicated=table)
+        import_answers(bench, sheet, [one, two], tmp_path / "judged", ImportOptions(adjudicated=table))
     assert table.read_bytes() == kept, "what was settled is never written over"
     table.write_text(text.replace(",,,", ",2,,"), encoding="utf-8")
-    made = import_answers(bench, sheet, [one, two], tmp_path / "judged", adjudicated=table)
+    made = import_answers(bench, sheet, [one, two], tmp_path / "judged", ImportOptions(adjudicated=table))
     grades = {(q, d): g for q, d, g in made.benchmark.qrels.rows()}
     assert (grades["q4", "d01"], grades["q5", "d10"]) == (2, 2)
     assert made.counts["agreement"]["one and two"]["equal"] == round(7 / 9, 4)
@@ -206,7 +207,7 @@ def test_rows_that_cannot_be_used(bench, sheet, tmp_path, change, message, reaso
         import_answers(bench, sheet, [path], tmp_path / "judged")
     assert not (tmp_path / "judged").exists()
     whole = fill(sheet, tmp_path / "whole.csv")
-    made = import_answers(bench, sheet, [whole, path], tmp_path / "judged", on_error="skip")
+    made = import_answers(bench, sheet, [whole, path], tmp_path / "judged", ImportOptions(on_error="skip"))
     assert made.counts["left out"] == {reason: 1}
     assert made.counts["annotators"]["a"]["judged"] == 8
     assert made.counts["annotators"]["a"]["left_blank"] == 1
@@ -221,7 +222,7 @@ def test_a_stray_quotation_mark_takes_one_row_with_it(bench, sheet, tmp_path, ma
     if mark.startswith('"'):
         with pytest.raises(InputError, match=rf"a\.csv:{at + 1}: not a readable CSV file: .*quotation mark too many"):
             import_answers(bench, sheet, [path], tmp_path / "judged")
-    made = import_answers(bench, sheet, [whole, path], tmp_path / "judged", on_error="skip")
+    made = import_answers(bench, sheet, [whole, path], tmp_path / "judged", ImportOptions(on_error="skip"))
     lost = int(mark.startswith('"'))
     assert made.counts.get("left out", {}) == ({"not a whole row": 1} if lost else {})
     assert made.counts["annotators"]["a"]["judged"] == 9 - lost
@@ -258,7 +259,7 @@ def test_files_that_are_no_answers(bench, sheet, tmp_path, data, message):
     (tmp_path / "a.csv").write_bytes(data)
     for on_error in ("fail", "skip"):
         with pytest.raises(InputError, match=message) as caught:
-            import_answers(bench, sheet, [tmp_path / "a.csv"], tmp_path / "judged", on_error=on_error)
+            import_answers(bench, sheet, [tmp_path / "a.csv"], tmp_path / "judged", ImportOptions(on_error=on_error))
             raise AssertionError
         assert "a.csv" in str(caught.value)
 
@@ -272,7 +273,7 @@ def test_a_page_file_with_a_bad_answer(bench, sheet, tmp_path):
     path.write_text(json.dumps(data))
     with pytest.raises(InputError, match=r"answer 10: not an answer"):
         import_answers(bench, sheet, [path], tmp_path / "judged")
-    made = import_answers(bench, sheet, [path], tmp_path / "judged", on_error="skip")
+    made = import_answers(bench, sheet, [path], tmp_path / "judged", ImportOptions(on_error="skip"))
     assert made.counts["left out"] == {"not an answer": 1}
 
 

@@ -7,7 +7,8 @@ import json
 import pytest
 
 from qbench.annotation.judged import import_answers
-from qbench.annotation.sheet import SheetOptions, export_sheet
+from qbench.annotation.options import SheetOptions
+from qbench.annotation.sheet import export_sheet
 
 NO_PICKER = "() => { delete window.showSaveFilePicker; }"
 """Without it a click on Save downloads, as in browsers that have no file system access."""

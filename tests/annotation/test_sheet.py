@@ -11,8 +11,9 @@ import polars as pl
 import pytest
 
 from qbench.annotation.candidates import LOOK_UP, choose, load_runs
+from qbench.annotation.options import SheetOptions
 from qbench.annotation.page import pieces, read_guideline
-from qbench.annotation.sheet import COLUMNS, SheetOptions, export_sheet, open_sheet
+from qbench.annotation.sheet import COLUMNS, export_sheet, open_sheet
 from qbench.benchmark.disk import write_benchmark
 from qbench.benchmark.trec import write_run
 from qbench.errors import InputError, OptionError
@@ -213,11 +214,11 @@ def test_a_guideline_of_ones_own(bench, tmp_path):
     ("options", "message"),
     [
         ({"depth": 0}, "depth is at least 1"),
-        ({"number": 0}, "at least one query"),
-        ({"scale": "stars"}, "binary or graded"),
+        ({"number": 0}, "number is at least 1"),
+        ({"scale": "stars"}, "scale is one of binary, graded"),
         ({"queries": ("q99",)}, "no such query"),
         ({"queries": ("q4", "q4")}, "named twice"),
-        ({"tolerance": 1.5}, "a tolerance is a number"),
+        ({"tolerance": 1.5}, "tolerance lies between 0 and 1"),
     ],
 )
 def test_options_that_make_no_sense(bench, tmp_path, options, message):

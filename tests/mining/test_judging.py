@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from qbench.errors import InputError, OptionError
 from qbench.leaderboard.run import run_leaderboard
 from qbench.mining.judging import judge
+from qbench.mining.options import PoolOptions
 from qbench.mining.pooling import COLUMNS, pool_sheet
 from qbench.mining.test_set import make_test_set
 from qbench.sheets import shielded, unshielded
@@ -54,7 +55,7 @@ A0, A1, T0 = "answer000::0#0", "answer001::0#0", "trap000::0#0"
 
 
 def test_a_sheet_has_all_that_agrees_and_some_of_the_rest(made, board, tmp_path):
-    counts = pool_sheet(made, [board], tmp_path / "s.csv", queries=5, irrelevant=3)
+    counts = pool_sheet(made, [board], tmp_path / "s.csv", PoolOptions(queries=5, irrelevant=3))
     rows = rows_of(tmp_path / "s.csv")
     assert tuple(rows[0]) == COLUMNS
     asked = dict.fromkeys(row["query_id"] for row in rows)
@@ -84,14 +85,14 @@ def test_a_sheet_shows_what_a_judge_needs(made, board, tmp_path):
 
 def test_a_sentence_brings_all_its_records(made, tmp_path):
     run_leaderboard(made, ["C_s-BM25"], output=tmp_path / "board", **QUICK)
-    pool_sheet(made, [tmp_path / "board"], tmp_path / "s.csv", depth=2, queries=99, irrelevant=99)
+    pool_sheet(made, [tmp_path / "board"], tmp_path / "s.csv", PoolOptions(depth=2, queries=99, irrelevant=99))
     rows = [row["doc_id"] for row in rows_of(tmp_path / "s.csv") if row["query_id"] == Q0]
     assert sorted(rows) == [A0, "answer000::0#1", T0, "trap000::0#1"]
 
 
 def test_depth_and_seed_are_obeyed(made, board, tmp_path):
     # Sentences alone find a trap first, so that only descriptions bring the answer at depth 1.
-    counts = pool_sheet(made, [board], tmp_path / "one.csv", depth=1, irrelevant=99)
+    counts = pool_sheet(made, [board], tmp_path / "one.csv", PoolOptions(depth=1, irrelevant=99))
     assert counts == {
         "queries": 12,
         "rows": 36,
@@ -101,7 +102,7 @@ def test_depth_and_seed_are_obeyed(made, board, tmp_path):
     }
     again = [tmp_path / f"{name}.csv" for name in ("a", "b", "c")]
     for path, seed in zip(again, (1, 1, 2), strict=True):
-        pool_sheet(made, [board], path, seed=seed, queries=4)
+        pool_sheet(made, [board], path, PoolOptions(seed=seed, queries=4))
     assert again[0].read_bytes() == again[1].read_bytes() != again[2].read_bytes()
 
 
@@ -115,7 +116,7 @@ def test_a_sheet_is_never_written_over(made, board, tmp_path):
 @pytest.mark.parametrize("options", [{"depth": 0}, {"queries": 0}, {"irrelevant": -1}])
 def test_numbers_that_make_no_sense(made, board, tmp_path, options):
     with pytest.raises(OptionError, match="at least"):
-        pool_sheet(made, [board], tmp_path / "s.csv", **options)
+        pool_sheet(made, [board], tmp_path / "s.csv", PoolOptions(**options))
 
 
 def test_what_cannot_be_pooled_is_told(made, board, tmp_path):

@@ -7,7 +7,8 @@ import pytest
 
 from qbench.errors import InputError, OptionError
 from qbench.mining import pairs as module
-from qbench.mining.pairs import MiningOptions, Pairs, mine_paraphrases
+from qbench.mining.options import MiningOptions
+from qbench.mining.pairs import Pairs, mine_paraphrases
 from qbench.mining.tables import import_descriptions
 from qbench.mining.types import DESCRIPTIONS, PAIRS, pair_schema
 from qbench.quantities.extractors import ExtractorOptions

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from qbench.errors import InputError, OptionError
 from qbench.mining import join_index, join_kernel
 from qbench.mining import self_join as module
-from qbench.mining.self_join import JoinOptions, read_neighbours, self_join
+from qbench.mining.options import JoinOptions
+from qbench.mining.self_join import read_neighbours, self_join
 from qbench.mining.terms import term_matrix
 from qbench.retrieval.analysis import token_ids, token_lists
 from qbench.scoring import bm25

@@ -9,6 +9,7 @@ import pytest
 
 from qbench.benchmark.disk import open_benchmark
 from qbench.errors import InputError, OptionError
+from qbench.mining.options import TestSetOptions
 from qbench.mining.test_set import is_test_set, make_test_set, open_test_set, sentence_qrels
 from qbench.mining.types import DESCRIPTIONS, PAIRS
 from tests.mining.pairs_factory import Record, fact_world, pair_table, pairs_folder, record_table
@@ -25,7 +26,7 @@ def pairs(tmp_path):
 
 def small(tmp_path, records, pairs, **options):
     folder = pairs_folder(tmp_path / "pairs", record_table(records), pair_table(pairs))
-    return make_test_set(folder, tmp_path / "out", **options)
+    return make_test_set(folder, tmp_path / "out", TestSetOptions(**options))
 
 
 def test_both_views_hold_the_same_evidence_and_queries(pairs, tmp_path):
@@ -116,7 +117,7 @@ def test_the_seed_chooses_and_nothing_else_does(tmp_path):
     turned = pairs_folder(tmp_path / "turned", records.reverse(), pairs.reverse())
 
     def asked(folder, name, seed):
-        made = make_test_set(folder, tmp_path / name, max_queries=5, seed=seed)
+        made = make_test_set(folder, tmp_path / name, TestSetOptions(max_queries=5, seed=seed))
         return sorted(made.queries()["description_id"])
 
     assert asked(plain, "a", 1) == asked(turned, "b", 1)
@@ -139,8 +140,8 @@ def test_a_finished_test_set_is_left_alone(pairs, tmp_path):
     make_test_set(pairs, out)
     assert before == {path: path.stat().st_mtime_ns for path in out.rglob("*")}
     with pytest.raises(OptionError, match="--overwrite"):
-        make_test_set(pairs, out, seed=1)
-    assert make_test_set(pairs, out, max_queries=3, overwrite=True).counts["queries"] == 3
+        make_test_set(pairs, out, TestSetOptions(seed=1))
+    assert make_test_set(pairs, out, TestSetOptions(max_queries=3), overwrite=True).counts["queries"] == 3
 
 
 def test_a_killed_run_leaves_nothing_and_goes_on(pairs, tmp_path, monkeypatch):
@@ -232,7 +233,7 @@ def test_what_is_no_test_set_is_told(pairs, tmp_path):
     with pytest.raises(InputError, match="this is a qbench test set"):
         make_test_set(made.folder, tmp_path / "again")
     with pytest.raises(OptionError, match="max_queries"):
-        make_test_set(pairs, tmp_path / "again", max_queries=0)
+        make_test_set(pairs, tmp_path / "again", TestSetOptions(max_queries=0))
     (made.folder / "records.parquet").write_bytes(b"PAR1")
     with pytest.raises(InputError, match=r"records\.parquet: not a readable"):
         made.records()

@@ -12,7 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from qbench.annotation.judged import import_answers
-from qbench.annotation.sheet import SheetOptions, export_sheet
+from qbench.annotation.options import SheetOptions
+from qbench.annotation.sheet import export_sheet
 from qbench.benchmark.disk import open_benchmark, write_benchmark
 from qbench.benchmark.relax import relax_benchmark
 from qbench.cli import expand_concepts, gen_queries

@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 from qbench.annotation.judged import import_answers
-from qbench.annotation.sheet import SheetOptions, export_sheet
+from qbench.annotation.options import SheetOptions
+from qbench.annotation.sheet import export_sheet
 from qbench.benchmark.disk import open_benchmark, write_benchmark
 from qbench.corpora.types import Document
 from qbench.errors import InputError, OptionError
@@ -16,7 +17,8 @@ from qbench.generation.options import GenerationOptions
 from qbench.index import build_index
 from qbench.licences import LICENCES
 from qbench.mining.describe import describe
-from qbench.mining.pairs import MiningOptions, mine_paraphrases
+from qbench.mining.options import MiningOptions
+from qbench.mining.pairs import mine_paraphrases
 from qbench.publishing import withheld
 from qbench.publishing.prepare import PublishOptions
 from qbench.publishing.publish import publish
