@@ -34,9 +34,11 @@ from qbench.mining.segment_scores import partial, strict
 from qbench.mining.types import Description, DescriptionParser
 from qbench.quantities.types import Quantity
 from qbench.randomness import generator
-from qbench.training.tagger import TaggerRecipe, train_tagger
+from qbench.training.recipes import TaggerRecipe
+from qbench.training.tagger import train_tagger
 
 SEED = TaggerRecipe().seed
+FIXED = ("seed", "limit", "schedule")
 MODES = {"strict": strict, "partial": partial}
 NAMES = {"precision": "P", "recall": "R", "f1": "F1", "accuracy": "Acc"}
 RESAMPLES = 2_000
@@ -75,7 +77,7 @@ def arguments() -> argparse.Namespace:
             command.add_argument("--share", type=float, default=1.0, help="of the training sentences")
             command.add_argument("--device", default="cpu")
             for option, default in asdict(TaggerRecipe()).items():
-                if option not in ("seed", "limit"):
+                if option not in FIXED:
                     command.add_argument(f"--{option.replace('_', '-')}", type=type(default), default=default)
     return parser.parse_args()
 
@@ -83,7 +85,7 @@ def arguments() -> argparse.Namespace:
 def trained(gold: Gold, options: argparse.Namespace) -> tuple[dict[str, Any], DescriptionParser]:
     sentences = texts(split(gold.samples, SEED)["train"])
     limit = None if options.share >= 1 else round(options.share * sentences)
-    chosen = {name: getattr(options, name) for name in asdict(TaggerRecipe()) if name not in ("seed", "limit")}
+    chosen = {name: getattr(options, name) for name in asdict(TaggerRecipe()) if name not in FIXED}
     recipe = TaggerRecipe(seed=SEED, limit=limit, **chosen)
     name = f"tagger, {limit or sentences} sentences"
     changed = {option: value for option, value in chosen.items() if value != getattr(TaggerRecipe(), option)}

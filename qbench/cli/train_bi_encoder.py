@@ -151,11 +151,12 @@ def _refuse(given: dict[str, Any], needs: str, names: tuple[str, ...]) -> None:
 
 def _on_pairs(pairs: Path, output: Path, model: str, options: dict[str, Any], overwrite: bool) -> None:
     from qbench.cli import console
-    from qbench.training.bi_encoder import Recipe, train_bi_encoder
+    from qbench.training.bi_encoder import train_bi_encoder
+    from qbench.training.recipes import PairRecipe
 
     with console.progress("train") as progress:
         manifest = train_bi_encoder(
-            pairs, output, model, Recipe(**options), overwrite=overwrite, progress=progress, on_epoch=_show_epoch
+            pairs, output, model, PairRecipe(**options), overwrite=overwrite, progress=progress, on_epoch=_show_epoch
         )
     _report_pairs(output, manifest.counts)
 

@@ -54,7 +54,8 @@ def description_parser(
     """
     from qbench.cli import console
     from qbench.mining.gold import read_gold
-    from qbench.training.tagger import TaggerRecipe, train_tagger
+    from qbench.training.recipes import TaggerRecipe
+    from qbench.training.tagger import train_tagger
 
     recipe = TaggerRecipe(
         epochs=epochs,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from qbench.training.students import Kind
+    from qbench.training.recipes import Kind
 
 
 class LossName(StrEnum):
@@ -199,7 +199,8 @@ def train_on_triples(kind: Kind, system: str, given: dict[str, Any]) -> None:
     """
     from qbench.benchmark.disk import open_benchmark
     from qbench.cli import console
-    from qbench.training.contrastive import ContrastiveRecipe, train_retriever
+    from qbench.training.contrastive import train_retriever
+    from qbench.training.recipes import ContrastiveRecipe
 
     options = dict(given)
     bench, output, model = (options.pop(name) for name in ("bench", "output", "model"))

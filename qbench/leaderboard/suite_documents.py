@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from qbench.leaderboard.documents import MISSING, escape, grid, plain, problems
-from qbench.training.contrastive import ContrastiveRecipe
+from qbench.training.recipes import ContrastiveRecipe
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -90,7 +90,7 @@ class Steps:
             if model is not None:
                 self._require_model(self._fill(model))
         made = set() if bench.samples is None else set(bench.samples["method"].unique())
-        lost = sorted(set(recipe.methods) - made) if "methods" in training.recipe and made else []
+        lost: list[str] = sorted(set(recipe.methods) - made) if "methods" in training.recipe and made else []
         there = {query.kind for query in bench.part("train")}
         lost += sorted(set(recipe.kinds) - there)
         self.notes += [f"{training.name}: {bench.name} has no training samples of this kind: {one}." for one in lost]

@@ -13,9 +13,7 @@ from qbench.errors import OptionError
 from qbench.evaluation.measures import DEFAULT_MEASURES
 from qbench.retrieval.grammar import System, parse_system
 from qbench.store import digest
-from qbench.training.contrastive import ContrastiveRecipe
-from qbench.training.students import Kind
-from qbench.training.triples import METHODS
+from qbench.training.recipes import METHODS, ContrastiveRecipe, Kind
 
 REFERENCE = re.compile(r"\{([^{}]*)\}")
 _QUOTED = re.compile(r'"(\{[^{}]*\})"|(\{[^{}]*\})')

@@ -38,8 +38,7 @@ from qbench.leaderboard.suite_types import (
 )
 from qbench.resources import resource
 from qbench.store import read_text
-from qbench.training.contrastive import ContrastiveRecipe
-from qbench.training.students import Kind
+from qbench.training.recipes import ContrastiveRecipe, Kind
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 

@@ -8,7 +8,7 @@ the confusing pairs that lie nearer than the farthest paraphrase.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from qbench.randomness import generator
 from qbench.store import Draft, Manifest, digest, drafting, finished, read_manifest, write_json
 from qbench.training.epochs import Record, adamw, set_rate, train_epochs
 from qbench.training.pairs import PairData, Pairs, read_pairs, sampled
+from qbench.training.recipes import PairRecipe
 from qbench.training.students import SingleVectorStudent
 from qbench.training.verdicts import best_threshold, nearest_is_paraphrase, verdicts
 
@@ -33,58 +34,11 @@ if TYPE_CHECKING:
 KIND = "bi-encoder"
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """How the bi-encoder is trained; the defaults are those of *Quantity Retrieval* 5.1 where it says any.
-
-    Attributes:
-        epochs: passes over the paraphrases.
-        batch_size: pairs per step.
-        lr: highest learning rate, reached after `warmup` of all steps; then it falls to 0 in a straight line.
-        margin: cosine distance that confusing pairs are pushed to.
-        negatives: confusing pairs per query and epoch, at most; chosen anew in each epoch.
-        max_length: tokens of a description that are read; 0 for as many as the model was made for.
-        max_pairs: pairs per epoch, at most, those of queries with a paraphrase first; 0 for all.
-        dev_share: of the training documents with paraphrases, how many are held out; 0 for none.
-        patience: stop after so many epochs without a better F1 on the held-out part.
-        warmup, weight_decay: of AdamW; biases and norms do not decay.
-        seed: of every choice.
-    """
-
-    epochs: int = 20
-    batch_size: int = 120
-    lr: float = 2e-5
-    margin: float = 0.5
-    negatives: int = 5
-    max_length: int = 0
-    max_pairs: int = 0
-    dev_share: float = 0.1
-    patience: int = 5
-    warmup: float = 0.1
-    weight_decay: float = 0.01
-    seed: int = 13
-
-    def check(self) -> None:
-        """Refuse what makes no sense.
-
-        Raises:
-            OptionError: names the option and what it allows.
-        """
-        at_least = {"epochs": 1, "batch_size": 2, "negatives": 1, "max_length": 0, "max_pairs": 0, "patience": 1}
-        for name, low in at_least.items():
-            if getattr(self, name) < low:
-                raise OptionError(f"{name} is at least {low}", value=getattr(self, name))
-        ranges = {"margin": (0, 2), "dev_share": (0, 0.5), "warmup": (0, 1), "weight_decay": (0, 1), "lr": (0, 1)}
-        for name, (lowest, highest) in ranges.items():
-            if not lowest <= getattr(self, name) <= highest:
-                raise OptionError(f"{name} lies between {lowest} and {highest}", value=getattr(self, name))
-
-
 def train_bi_encoder(
     pairs: Path,
     output: Path,
     model: str,
-    recipe: Recipe = Recipe(),
+    recipe: PairRecipe = PairRecipe(),
     *,
     overwrite: bool = False,
     progress: Progress = silent,
@@ -144,7 +98,7 @@ class _Training:
         self,
         data: PairData,
         network: SentenceTransformer,
-        recipe: Recipe,
+        recipe: PairRecipe,
         draft: Draft,
         progress: Progress,
         on_epoch: Callable[[Record], None] | None,

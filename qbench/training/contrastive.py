@@ -7,22 +7,23 @@ triples, for two epochs. A batch's texts serve as negatives of all its queries, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qbench.benchmark.types import Kind as QueryKind
 from qbench.errors import OptionError
 from qbench.models.folders import LOG, model_digest, model_folder, quiet
+from qbench.options import declared
 from qbench.progress import Progress, silent
 from qbench.randomness import generator
 from qbench.store import Draft, Manifest, digest, drafting, finished, read_manifest, write_json
 from qbench.training.dev import DevPool, dev_pool
 from qbench.training.epochs import Record, adamw, set_rate, train_epochs
-from qbench.training.students import Kind, SparseStudent, Student, open_student
-from qbench.training.triples import METHODS, Triples, read_triples
+from qbench.training.recipes import LEARNING_RATES, ContrastiveRecipe, Kind
+from qbench.training.students import SparseStudent, Student, open_student
+from qbench.training.triples import Triples, read_triples
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,101 +31,8 @@ if TYPE_CHECKING:
 
     from qbench.benchmark.disk import Benchmark
 
-Loss = Literal["infonce", "pairwise"]
-
-LOSSES: tuple[Loss, ...] = ("infonce", "pairwise")
-
-LEARNING_RATES: dict[Kind, float] = {"bi-encoder": 2e-5, "colbert": 1e-5, "splade": 2e-5, "aggretriever": 2e-5}
-"""Those of *Numbers Matter* C.3 for ColBERT and SPLADE, which tuned a BERT of 110 million weights."""
-
-KINDS: tuple[str, ...] = get_args(QueryKind)
-
-_OF_KIND: dict[Kind, tuple[str, ...]] = {
-    "splade": ("query_flops", "text_flops"),
-    "aggretriever": ("agg_dimension", "cls_dimension"),
-}
-"""Parts of a recipe that one kind of model alone takes."""
-
 Drawn = tuple[int, int, list[int]]
 """A query, its positive, its negatives: positions in a `Triples`."""
-
-
-@dataclass(frozen=True)
-class ContrastiveRecipe:
-    """How a retriever is trained on triples.
-
-    Attributes:
-        epochs: passes over the positives.
-        batch_size: positives that are scored together: the larger, the more negatives each has.
-        accumulation: batches per step of the optimiser.
-        lr: highest learning rate; 0 for the kind's own (`LEARNING_RATES`).
-        loss: "infonce", over a query's own negatives and the other texts of its batch; "pairwise", the softmax over
-            each (positive, negative) alone, as ColBERT was first trained.
-        negatives: own negatives of a positive, at most; drawn anew in each epoch.
-        temperature: a teacher's scores are divided by it (tau of *WolfPQ* eq. 2.7).
-        scale: of the scores in the softmax; 0 for the kind's own (20 for cosines, 1 for MaxSim and dot products, 0.1
-            for a SPLADE whose head was just made).
-        methods: samples that are learnt from: original, unit, value (*Numbers Matter* C.5).
-        kinds: kinds of queries that are learnt from; () for all.
-        query_flops, text_flops: weights of SPLADE's regularisation, raised over the first third of the steps.
-        agg_dimension, cls_dimension: of an Aggretriever that starts from a BERT; 0 for 640, and for the encoder's own.
-        joint_share: how many of the batches come from the benchmark that is trained on besides: one at least.
-        lowest_grade: of a judged document that is a positive, where a benchmark has judgments and no triples.
-        max_length: tokens of a text that are read in training; 0 for as many as the model was made for, and so many the
-            checkpoint reads in any case.
-        max_pairs: positives per epoch, at most, every query's first before any second; 0 for all.
-        dev_queries: held-out queries that choose the best epoch, at most; 0 for none.
-        patience: stop after so many epochs without a better nDCG@10 there.
-        warmup, weight_decay: of AdamW.
-        seed: of every choice.
-    """
-
-    epochs: int = 2
-    batch_size: int = 32
-    accumulation: int = 1
-    lr: float = 0.0
-    loss: Loss = "infonce"
-    negatives: int = 1
-    temperature: float = 1.0
-    scale: float = 0.0
-    methods: tuple[str, ...] = METHODS
-    kinds: tuple[str, ...] = ()
-    query_flops: float = 5e-5
-    text_flops: float = 3e-5
-    agg_dimension: int = 0
-    cls_dimension: int = 0
-    joint_share: float = 0.25
-    lowest_grade: int = 1
-    max_length: int = 0
-    max_pairs: int = 0
-    dev_queries: int = 200
-    patience: int = 2
-    warmup: float = 0.1
-    weight_decay: float = 0.01
-    seed: int = 13
-
-    def check(self) -> None:
-        """Refuse what makes no sense.
-
-        Raises:
-            OptionError: names the option and what it allows.
-        """
-        one = ("epochs", "batch_size", "accumulation", "negatives", "patience", "lowest_grade")
-        none = ("max_length", "max_pairs", "dev_queries", "agg_dimension", "cls_dimension")
-        for name, low in {**dict.fromkeys(one, 1), **dict.fromkeys(none, 0)}.items():
-            if getattr(self, name) < low:
-                raise OptionError(f"{name} is at least {low}", value=getattr(self, name))
-        unit = ("lr", "warmup", "weight_decay", "query_flops", "text_flops")
-        for name, highest in {**dict.fromkeys(unit, 1.0), "scale": 1e6, "joint_share": 0.9}.items():
-            if not 0 <= getattr(self, name) <= highest:
-                raise OptionError(f"{name} lies between 0 and {highest:g}", value=getattr(self, name))
-        if not 0 < self.temperature < float("inf"):
-            raise OptionError("temperature is more than 0", value=self.temperature)
-        unknown = sorted(set(self.kinds) - set(KINDS))
-        if unknown:
-            raise OptionError("no such kind of queries", value=unknown[0], remedy=f"Known: {', '.join(KINDS)}")
-        if self.loss not in LOSSES:
-            raise OptionError("no such loss", value=self.loss, remedy=f"Use {' or '.join(LOSSES)}")
 
 
 def train_retriever(
@@ -180,7 +88,7 @@ def train_retriever(
             data = read_triples(benchmark, methods=recipe.methods, kinds=recipe.kinds, lowest_grade=lowest)
             general = None if joint is None else read_triples(joint, every_split=True, lowest_grade=lowest)
             held_out = dev_pool(benchmark, recipe.dev_queries, recipe.seed)
-            own: dict[str, Any] = {name: getattr(recipe, name) for name in _OF_KIND.get(kind, ())}
+            own = _own_options(kind, recipe)
             if kind == "bi-encoder" and teacher is not None:
                 # What learns from a ColBERT is compared as TCT-ColBERT is: by the dot product of what the model gives.
                 own["dot"] = True
@@ -188,6 +96,12 @@ def train_retriever(
             wise = None if teacher is None else _teacher(teacher, recipe)
             _Training(student, data, general, held_out, recipe, draft, progress, on_epoch, wise).run()
     return read_manifest(output, kind)
+
+
+def _own_options(kind: Kind, recipe: ContrastiveRecipe) -> dict[str, Any]:
+    """The recipe's options that only some kinds of models have, this one among them, as its student takes them."""
+    named = {one.name for one in declared(ContrastiveRecipe) if kind in one.extra.get("models", ())}
+    return {name: getattr(recipe, name) for name in named - {"temperature"}}
 
 
 def _check_teacher(recipe: ContrastiveRecipe, teacher: str | None) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Protocol, get_args
 
 from qbench.errors import UnknownNameError
 from qbench.models.encoders import require_neural
@@ -17,14 +17,13 @@ from qbench.models.folders import model_folder
 from qbench.models.limits import limit_texts
 from qbench.models.single_vector import Role
 from qbench.store import MANIFEST, read_manifest
+from qbench.training.recipes import Kind
 
 if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
     from qbench.models.aggretriever import Aggretriever
-
-Kind = Literal["bi-encoder", "colbert", "splade", "aggretriever"]
 
 GROUP = 24
 """Texts that go through a model together on a CPU."""

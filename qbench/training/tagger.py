@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from qbench.progress import Progress, silent
 from qbench.randomness import generator
 from qbench.store import Draft, Manifest, digest, drafting, finished, read_manifest, write_json
 from qbench.training.epochs import Record, train_epochs
+from qbench.training.recipes import TaggerRecipe
 
 if TYPE_CHECKING:
     from torch.optim import Optimizer
@@ -25,43 +26,6 @@ if TYPE_CHECKING:
 KIND = "description-parser"
 IGNORED = -100
 """The tag of tokens that the loss leaves out: special ones, those of the pivot, padding."""
-
-
-@dataclass(frozen=True, slots=True)
-class TaggerRecipe:
-    """How a description parser is trained.
-
-    Attributes:
-        epochs: passes over the training part, at most.
-        batch_size: quantities per step; those of a batch have texts of about one length.
-        lr: learning rate of Adam for the encoder; 2e-5 in the paper, for a BERT-base. Small encoders (MiniLM) learn
-            faster with 1e-4.
-        head_lr: the same for the layers above it. The paper has one rate for all, with 80,000 quantities to learn from;
-            on a thousand the new layers hardly move at it.
-        patience: stop after so many epochs without a better F1 on the development part (strict, of segments).
-        hidden_size: of the LSTM, in each direction; 512 in the paper.
-        limit: train on the first so many sentences of the training part, for a learning curve; None for all.
-        seed: of the split, the new weights, the batches and the dropout.
-    """
-
-    epochs: int = 20
-    batch_size: int = 16
-    lr: float = 2e-5
-    head_lr: float = 1e-3
-    patience: int = 4
-    hidden_size: int = 512
-    limit: int | None = None
-    seed: int = 13
-
-    def check(self) -> None:
-        """Refuse what makes no sense.
-
-        Raises:
-            OptionError: a number is not more than 0; names it.
-        """
-        for name, value in asdict(self).items():
-            if name != "seed" and value is not None and not 0 < value < float("inf"):
-                raise OptionError(f"{name} must be more than 0", value=value)
 
 
 def train_tagger(

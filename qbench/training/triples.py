@@ -21,15 +21,13 @@ from qbench.retrieval.analysis import token_ids, token_lists
 from qbench.retrieval.passages import passages
 from qbench.scoring import bm25
 from qbench.scoring.ranking import top_k
+from qbench.training.recipes import METHODS
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
     from qbench.benchmark.disk import Benchmark
-
-METHODS = ("original", "unit", "value")
-"""How samples are made: as they stand in the corpus, or with another unit or value."""
 
 HARD = 16
 """Documents that BM25 ranks high without being relevant, kept per query where a benchmark has no triples."""

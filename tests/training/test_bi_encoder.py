@@ -12,11 +12,12 @@ from qbench.models.folders import model_digest
 from qbench.models.single_vector import load_encoder
 from qbench.training import bi_encoder as module
 from qbench.training import epochs
-from qbench.training.bi_encoder import Recipe, train_bi_encoder
+from qbench.training.bi_encoder import train_bi_encoder
 from qbench.training.epochs import set_rate
+from qbench.training.recipes import PairRecipe
 from tests.encoder_factories import WORDS, regular_pairs, tiny_bert, write_pairs
 
-QUICK = Recipe(epochs=3, batch_size=48, lr=3e-3, patience=3, seed=5)
+QUICK = PairRecipe(epochs=3, batch_size=48, lr=3e-3, patience=3, seed=5)
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +100,7 @@ def test_a_finished_training_is_not_repeated_and_another_is_refused(trained, bas
     monkeypatch.setattr(module, "_Training", None)
     assert train_bi_encoder(pairs, folder, str(base), QUICK) == manifest
     with pytest.raises(OptionError, match="holds a bi-encoder made from other input"):
-        train_bi_encoder(pairs, folder, str(base), Recipe(seed=1))
+        train_bi_encoder(pairs, folder, str(base), PairRecipe(seed=1))
 
 
 def test_foreign_folders_are_refused(base, pairs, tmp_path):
@@ -116,13 +117,13 @@ def test_the_best_epoch_is_kept_and_patience_ends_it(base, pairs, tmp_path, monk
     monkeypatch.setattr(module._Training, "_on_dev", lambda self: {"dev": {"f1": next(scores), "threshold": 0.5}})
     load = epochs.load_best
     monkeypatch.setattr(epochs, "load_best", lambda *a: kept.append(a[2]) or load(*a))
-    recipe = Recipe(epochs=9, batch_size=200, lr=1e-3, patience=2, max_pairs=100)
+    recipe = PairRecipe(epochs=9, batch_size=200, lr=1e-3, patience=2, max_pairs=100)
     counts = train_bi_encoder(pairs, tmp_path / "out", str(base), recipe).counts
     assert (counts["epochs"], counts["best_epoch"], kept) == (4, 2, [2])
 
 
 def test_without_a_held_out_part_the_last_epoch_is_kept(base, pairs, tmp_path):
-    recipe = Recipe(epochs=2, batch_size=200, dev_share=0, max_pairs=100)
+    recipe = PairRecipe(epochs=2, batch_size=200, dev_share=0, max_pairs=100)
     counts = train_bi_encoder(pairs, tmp_path / "out", str(base), recipe).counts
     assert (counts["best_epoch"], counts["dev"]) == (2, None)
     assert counts["test_downsampled"]["threshold_from"] == "test"
@@ -141,7 +142,7 @@ def test_a_loss_that_runs_away_is_an_error(base, pairs, tmp_path, monkeypatch):
 def test_recipes_that_make_no_sense(change, tmp_path):
     (name,) = change
     with pytest.raises(OptionError, match=name):
-        train_bi_encoder(tmp_path, tmp_path / "out", "nothing", Recipe(**change))
+        train_bi_encoder(tmp_path, tmp_path / "out", "nothing", PairRecipe(**change))
 
 
 def test_the_rate_rises_then_falls_to_nothing():

@@ -18,9 +18,10 @@ from qbench.models.single_vector import load_encoder
 from qbench.models.sparse import load_sparse_encoder
 from qbench.models.tct_colbert import load_tct_colbert
 from qbench.training import contrastive as module
-from qbench.training.contrastive import ContrastiveRecipe, setback, train_retriever
+from qbench.training.contrastive import setback, train_retriever
 from qbench.training.objectives import distillation, flops, info_nce, pairwise
-from qbench.training.students import MADE_HEAD_SCALE, Kind, SingleVectorStudent, open_student
+from qbench.training.recipes import ContrastiveRecipe, Kind
+from qbench.training.students import MADE_HEAD_SCALE, SingleVectorStudent, open_student
 from tests.encoder_factories import WORDS, regular_benchmark, tiny_bert
 
 BENCHMARK = regular_benchmark()
@@ -213,7 +214,7 @@ def test_options_that_would_do_nothing_are_refused(base, tmp_path):
     for recipe, teacher in ((replace(QUICK, temperature=3.0), None), (replace(QUICK, loss="pairwise"), str(base))):
         with pytest.raises(OptionError, match=r"temperature|distribution"):
             train_retriever("bi-encoder", BENCHMARK, tmp_path / "a", str(base), recipe, teacher=teacher)
-    with pytest.raises(OptionError, match=r"no such kind of queries.*sene"):
+    with pytest.raises(OptionError, match=r"kinds is one of seen, .*sene"):
         replace(QUICK, kinds=("sene",)).check()
 
 

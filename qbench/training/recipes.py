@@ -1,0 +1,172 @@
+"""Recipes: the options of each training, with their defaults, limits and helps; light enough for `--help`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from qbench.benchmark.types import Kind as QueryKind
+from qbench.options import check, option
+
+Kind = Literal["bi-encoder", "colbert", "splade", "aggretriever"]
+"""Kinds of retrievers that are trained on triples."""
+
+Loss = Literal["infonce", "pairwise"]
+
+Method = Literal["original", "unit", "value"]
+"""How samples are made: as they stand in the corpus, or with another unit or value."""
+
+METHODS: tuple[Method, ...] = get_args(Method)
+
+LEARNING_RATES: dict[Kind, float] = {"bi-encoder": 2e-5, "colbert": 1e-5, "splade": 2e-5, "aggretriever": 2e-5}
+"""Peak learning rates of *Numbers Matter* C.3 for ColBERT and SPLADE, which tuned a BERT of 110 million weights."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Options of every training; `check` refuses values outside their limits.
+
+    An option that only some kinds of models have names them in `extra["models"]`.
+    """
+
+    epochs: int = option(2, help="Passes over the training data.", low=1)
+    batch_size: int = option(32, help="Examples per batch.", low=1)
+    accumulation: int = option(1, help="Batches per step of the optimiser.", low=1)
+    lr: float = option(2e-5, help="Peak learning rate.", low=0, high=1)
+    schedule: Literal["linear", "constant"] = option(
+        "linear", help="Learning rate after the warm-up: linear falls to 0, constant stays."
+    )
+    warmup: float = option(0.1, help="Share of the steps in which the learning rate rises from 0.", low=0, high=1)
+    weight_decay: float = option(
+        0.01, help="Weight decay of AdamW; biases and norms have none.", low=0, high=1, metavar="SHARE"
+    )
+    clip: float = option(1.0, help="Largest norm of the gradients, which are scaled down to it; 0: no limit.", low=0)
+    patience: int = option(2, help="Epochs without a better figure on dev before training stops.", low=1)
+    seed: int = option(13, help="Seed of every random choice.")
+
+    def check(self) -> None:
+        """Refuse values outside their limits.
+
+        Raises:
+            OptionError: names the option and the values it allows.
+        """
+        check(self)
+
+
+@dataclass(frozen=True)
+class ContrastiveRecipe(Recipe):
+    """How a retriever is trained on triples (*Numbers Matter* 3.3 and C.3)."""
+
+    epochs: int = option(2, help="Passes over the positives.", low=1)
+    batch_size: int = option(32, help="Positives scored together; each text is a negative of the others.", low=1)
+    lr: float = option(
+        0.0, help="Peak learning rate; 0 uses the model's default (1e-5 for ColBERT, 2e-5 for others).", low=0, high=1
+    )
+    patience: int = option(2, help="Epochs without a better nDCG@10 on dev before training stops.", low=1)
+    loss: Loss = option(
+        "infonce",
+        help="infonce: against a query's own negatives and the other texts of its batch that cannot satisfy it; "
+        "pairwise: against its own negatives, one at a time.",
+    )
+    negatives: int = option(1, help="Own negatives of a positive, drawn anew in each epoch.", low=1)
+    temperature: float = option(
+        1.0,
+        help="Divisor of the teacher's scores (tau of WolfPQ eq. 2.7).",
+        low=1e-6,
+        high=1e6,
+        models=("bi-encoder",),
+    )
+    scale: float = option(
+        0.0,
+        help="Factor of the scores in the softmax; 0 uses the model's default: 20 for cosines, 1 for MaxSim and dot "
+        "products, 0.1 for a SPLADE without a trained head.",
+        low=0,
+        high=1e6,
+    )
+    methods: tuple[Method, ...] = option(
+        METHODS,
+        help="Samples to learn from: original, unit or value (Numbers Matter C.5); repeat it for more.",
+        flag="--method",
+    )
+    kinds: tuple[QueryKind, ...] = option(
+        (), help="Kinds of queries to learn from (seen, expansion); repeat it for more. Default: all.", flag="--kind"
+    )
+    query_flops: float = option(
+        5e-5, help="Weight of the FLOPS regularisation of queries.", low=0, high=1, models=("splade",)
+    )
+    text_flops: float = option(
+        3e-5, help="Weight of the FLOPS regularisation of documents.", low=0, high=1, models=("splade",)
+    )
+    agg_dimension: int = option(
+        0,
+        help="Dimensions of agg*, where the model is a BERT; 0 uses the paper's 640.",
+        low=0,
+        models=("aggretriever",),
+    )
+    cls_dimension: int = option(
+        0,
+        help="Dimensions that [CLS] is projected to (128 in the paper); 0: no projection.",
+        low=0,
+        models=("aggretriever",),
+    )
+    joint_share: float = option(0.25, help="Share of the batches that come from --joint.", low=0, high=0.9)
+    lowest_grade: int = option(
+        1, help="Lowest grade of a positive, for benchmarks without triples (2 for TREC Deep Learning).", low=1
+    )
+    max_length: int = option(0, help="Tokens read of a text in training; 0: the model's own maximum.", low=0)
+    max_pairs: int = option(0, help="Positives per epoch, every query's first before any second; 0: all.", low=0)
+    dev_queries: int = option(
+        200, help="Number of dev queries that choose the best epoch by nDCG@10; 0: none, the last epoch is kept.", low=0
+    )
+
+
+@dataclass(frozen=True)
+class PairRecipe(Recipe):
+    """How a bi-encoder is trained on mined pairs; defaults of *Quantity Retrieval* 5.1 where it gives any."""
+
+    epochs: int = option(20, help="Passes over the paraphrases.", low=1)
+    batch_size: int = option(120, help="Pairs per batch.", low=2)
+    patience: int = option(5, help="Epochs without a better F1 on dev before training stops.", low=1)
+    margin: float = option(0.5, help="Cosine distance that confusing pairs are pushed apart to.", low=0, high=2)
+    negatives: int = option(5, help="Confusing pairs per query and epoch, drawn anew in each epoch.", low=1)
+    max_length: int = option(0, help="Tokens read of a description; 0: the model's own maximum.", low=0)
+    max_pairs: int = option(0, help="Pairs per epoch, those of queries with a paraphrase first; 0: all.", low=0)
+    dev_share: float = option(
+        0.1,
+        help="Share of the training documents held out as dev, which chooses the best epoch; 0: none.",
+        low=0,
+        high=0.5,
+    )
+
+
+@dataclass(frozen=True)
+class TaggerRecipe(Recipe):
+    """How a description parser is trained (*Quantity Retrieval*, sections 4.2 and 4.3).
+
+    The paper has one learning rate, 2e-5, for a BERT-base and 80,000 quantities; on a thousand the new layers hardly
+    move at it. Its optimiser is Adam at a constant rate.
+    """
+
+    epochs: int = option(20, help="Passes over the training split.", low=1)
+    batch_size: int = option(16, help="Quantities per batch; those of a batch have texts of similar length.", low=1)
+    lr: float = option(
+        2e-5, help="Learning rate of the encoder. Small ones (MiniLM) learn faster with 1e-4.", low=0, high=1
+    )
+    head_lr: float = option(
+        1e-3,
+        help="Learning rate of the new layers. The paper has 2e-5; small gold sets need more.",
+        low=0,
+        high=1,
+    )
+    schedule: Literal["linear", "constant"] = option(
+        "constant", help="Learning rates after the warm-up: linear falls to 0, constant stays."
+    )
+    warmup: float = option(0.0, help="Share of the steps in which the learning rates rise from 0.", low=0, high=1)
+    weight_decay: float = option(
+        0.0, help="Weight decay of AdamW; biases and norms have none.", low=0, high=1, metavar="SHARE"
+    )
+    clip: float = option(0.0, help="Largest norm of the gradients, which are scaled down to it; 0: no limit.", low=0)
+    patience: int = option(4, help="Epochs without a better F1 on dev before training stops.", low=1)
+    hidden_size: int = option(512, help="Size of the LSTM in each direction.", low=1)
+    limit: int | None = option(None, help="Number of training sentences, for a learning curve. Default: all.", low=1)
+    seed: int = option(13, help="Seed of the split and of every random choice.")
