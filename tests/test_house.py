@@ -10,7 +10,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "qbench"
 ROOMS = [
-    "errors", "options", "store", "sheets", "randomness", "progress", "resources", "pages", "licences", "llm",
+    "errors", "options", "store", "keys", "sheets", "randomness", "progress", "resources", "pages", "licences", "llm",
     "quantities", "corpora", "index", "benchmark", "generation", "synth", "scoring", "models", "retrieval",
     "evaluation", "annotation", "mining", "training", "leaderboard", "publishing", "cli",
 ]  # fmt: skip

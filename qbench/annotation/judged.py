@@ -17,6 +17,7 @@ from qbench.benchmark.disk import benchmark_key, write_benchmark
 from qbench.benchmark.reading import Problems
 from qbench.errors import InputError, OptionError
 from qbench.evaluation.agreement import Resolve, agreements, settled
+from qbench.keys import key
 from qbench.store import digest, file_digest, read_text, write_text
 
 if TYPE_CHECKING:
@@ -70,8 +71,6 @@ def import_answers(
         OptionError: no file, two of one name, the sheet is of another benchmark, or `output` holds something else.
         BusyError: another process is writing there.
     """
-    from qbench import __version__
-
     paths = [Path(file) for file in files]
     _check_options(paths, sheet, benchmark)
     output = Path(output)
@@ -99,7 +98,7 @@ def import_answers(
     made = replace(
         _benchmark(benchmark, grades, sheet),
         params={**params, "counts": {**_of_annotators(read, shown_as, sheet), **others}},
-        digest=digest({**params, "version": __version__}),
+        digest=key("judged benchmark", **params),
     )
     return Judged(write_benchmark(made, output, overwrite=overwrite), counts, written, problems.examples)
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from qbench import keys
 from qbench.annotation.candidates import Item, choose, gather, look_up, pooled, texts, with_conditions
 from qbench.annotation.options import HIGHEST, Scale, SheetOptions
 from qbench.annotation.page import conditions, page, read_guideline, with_tolerance
@@ -100,23 +101,19 @@ def export_sheet(
         InputError: a run is of another benchmark, the guideline cannot be read, or no query has a candidate.
         BusyError: another process is writing there.
     """
-    from qbench import __version__
-
     options, runs, expansions = options or SheetOptions(), runs or {}, expansions or Expansions()
     output = Path(output)
     if benchmark.quantities is None and not runs:
         remedy = "Give runs, or import it with --quantities ours"
         raise OptionError("this benchmark has no quantities to look up, and no run is given", remedy=remedy)
     told = with_tolerance(read_guideline(guideline), options.tolerance, HIGHEST[options.scale])
-    key = digest(
-        {
-            "benchmark": benchmark_key(benchmark),
-            "options": asdict(options),
-            "runs": {name: _run_digest(run) for name, run in runs.items()},
-            "expansions": expansions.pairs(),
-            "guideline": told,
-            "version": __version__,
-        }
+    key = keys.key(
+        "annotation sheet",
+        benchmark=benchmark_key(benchmark),
+        options=asdict(options),
+        runs={name: _run_digest(run) for name, run in runs.items()},
+        expansions=expansions.pairs(),
+        guideline=told,
     )
     if finished(output, KIND, key) and not _edited(output):
         return open_sheet(output)

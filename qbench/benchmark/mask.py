@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from qbench.errors import InputError, OptionError
-from qbench.store import digest
+from qbench.keys import key
 
 if TYPE_CHECKING:
     from qbench.benchmark.disk import Benchmark
@@ -44,7 +44,6 @@ def mask_benchmark(benchmark: Benchmark, what: Masked, *, mask: str = MASK) -> B
     """
     import polars as pl
 
-    from qbench import __version__
     from qbench.benchmark.disk import benchmark_key
 
     if what not in get_args(Masked):
@@ -70,7 +69,7 @@ def mask_benchmark(benchmark: Benchmark, what: Masked, *, mask: str = MASK) -> B
         samples=None,
         triples=None,
         params={**params, **kept, "quantities": None, "counts": {"masked": made}},
-        digest=digest({**params, "version": __version__}),
+        digest=key("mask", **params),
     )
 
 

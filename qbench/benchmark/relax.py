@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qbench.errors import InputError, OptionError
+from qbench.keys import key
 from qbench.quantities.types import Condition
-from qbench.store import digest, read_text
+from qbench.store import read_text
 
 if TYPE_CHECKING:
     from qbench.benchmark.disk import Benchmark
@@ -116,7 +117,6 @@ def relax_benchmark(benchmark: Benchmark, tolerances: Tolerances | None = None) 
     """
     import polars as pl
 
-    from qbench import __version__
     from qbench.benchmark.disk import benchmark_key
     from qbench.benchmark.types import qrels_schema
 
@@ -160,7 +160,7 @@ def relax_benchmark(benchmark: Benchmark, tolerances: Tolerances | None = None) 
             "relaxed": {**rule, "command": before.get("command")},
             "counts": {**before.get("counts", {}), "relaxed": counts},
         },
-        digest=digest({"relaxed": rule, "version": __version__}),
+        digest=key("relax", **rule),
     )
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from qbench import keys
 from qbench.benchmark.card import printable
 from qbench.benchmark.commands import command_line
 from qbench.errors import InputError, OptionError
@@ -167,7 +168,7 @@ def expand_concepts(
         InputError, ServerError, BudgetError: as in `qbench.llm.asking.ask_until`; nothing is written then, and all
             answers are recorded.
     """
-    key = digest({"by": "model", "index": index.manifest.digest, "asking": asking.key, **_key(options)})
+    key = keys.key("expansion", index=index.manifest.digest, asking=asking.key, **_key(options))
     with locked(output):  # two at once would both pay
         there = _there(output, key, overwrite)
         if there is not None and not there.get("without an answer"):
@@ -294,7 +295,6 @@ def _judge(index: Index, asking: Asking) -> Judge:
 
 
 def _key(options: ExpansionOptions) -> dict[str, Any]:
-    from qbench import __version__
 
     listed = None if options.concepts is None else digest(read_text(options.concepts, "concepts"))
     return {
@@ -303,7 +303,6 @@ def _key(options: ExpansionOptions) -> dict[str, Any]:
         "max_concepts": options.max_concepts,
         "concepts": listed,
         "shared": options.shared,
-        "version": __version__,
     }
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from qbench import keys
 from qbench.benchmark.types import SPLITS, Query, Split
 from qbench.generation.expansions import Expansions
 from qbench.generation.labels import Labels, confirmed, label
@@ -24,7 +25,7 @@ from qbench.generation.templates import load_templates
 from qbench.progress import Progress, silent
 from qbench.quantities.concept_match import Concept
 from qbench.randomness import generator
-from qbench.store import MANIFEST, digest, file_digest, finished, locked, read_manifest
+from qbench.store import MANIFEST, file_digest, finished, locked, read_manifest
 
 if TYPE_CHECKING:
     import polars as pl
@@ -92,7 +93,7 @@ def generate(
         if said["without an answer"]:
             # Not done: the same again asks for them, so that it needs another key than the whole.
             params["part of"] = key
-            key = digest({"part of": key, "texts": [query.text for query in queries]})
+            key = keys.key("generation", whole=key, texts=[query.text for query in queries])
     write_benchmark(
         Benchmark(
             name=output.name,
@@ -174,18 +175,15 @@ def _named(progress: Progress, what: str) -> Progress:
 
 
 def _key(index: Index, options: GenerationOptions, rewriting: Rewriting | None) -> str:
-    from qbench import __version__
     from qbench.resources import resource
 
     templates = options.templates or resource("templates/queries.toml")
-    return digest(
-        {
-            "index": index.manifest.digest,
-            "options": options.key(),
-            "templates": file_digest(templates),
-            **({} if rewriting is None else {"rewriting": rewriting.key}),
-            "version": __version__,
-        }
+    return keys.key(
+        "generation",
+        index=index.manifest.digest,
+        options=options.key(),
+        templates=file_digest(templates),
+        rewriting=None if rewriting is None else rewriting.key,
     )
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from qbench import keys
 from qbench.corpora.source import Source, open_source, read_documents
 from qbench.corpora.types import OnError, Problems, ReadOptions
 from qbench.errors import InputError, OptionError, QbenchError
@@ -77,11 +78,12 @@ def build_index(
         "reading": reading.key(),
         "extractor": extractor.key(),
         "format": FORMAT,
+        "revision": keys.revision("index"),
     }
     stated = normalised(licence or found.licence)
     if stated != UNKNOWN:
         params["licence"] = stated
-    key = digest(params)
+    key = keys.key("index", **params)
     _state_licence(folder, key, params)
     if finished(folder, KIND, key):
         _refuse_skipped(folder, on_error)

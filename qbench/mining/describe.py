@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from qbench import keys
 from qbench.errors import InputError, OptionError
 from qbench.index.chunks import Chunk
 from qbench.index.disk import Index
@@ -22,7 +23,7 @@ from qbench.mining.options import ParserOptions
 from qbench.mining.parsers import get_parser
 from qbench.mining.types import DESCRIPTIONS, DESCRIPTIONS_KIND, description_schema
 from qbench.progress import Progress, silent
-from qbench.store import Manifest, digest, drafting, finished, read_json, read_manifest
+from qbench.store import Manifest, drafting, finished, read_json, read_manifest
 
 if TYPE_CHECKING:
     import polars as pl
@@ -117,8 +118,6 @@ def describe(
         BusyError: another process is writing to `output`.
         MissingPackageError: the parser needs a package that is not installed.
     """
-    from qbench import __version__
-
     source, folder = Index.open(index), Path(output)
     if workers is not None and workers < 1:
         raise OptionError("at least one worker is needed", value=workers)
@@ -127,10 +126,9 @@ def describe(
     options = {"parser": parser.parser, "checkpoint": checkpoint, "spacy_model": model}
     key = get_parser(parser.parser, folder=parser.checkpoint, spacy_model=model).key()
     params = {"index": source.manifest.digest, "source": source.manifest.params.get("source"), "parser": key}
-    params["version"] = __version__
     if "licence" in source.manifest.params:
         params["licence"] = source.manifest.params["licence"]
-    name = digest(params)
+    name = keys.key("descriptions", **params)
     params["corpus"] = {name: source.manifest.params.get(name) for name in ("source", "content", "reading")}
     if finished(folder, DESCRIPTIONS_KIND, name):
         return Descriptions.open(folder)

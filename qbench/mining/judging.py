@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+from qbench import keys
 from qbench.errors import InputError, OptionError
 from qbench.evaluation.agreement import Resolve, agreements, settled
 from qbench.mining.pooling import JUDGED
 from qbench.mining.test_set import KIND, QuantityTestSet, open_test_set, sentence_qrels, write_test_set
 from qbench.sheets import read_sheet, unshielded
-from qbench.store import digest, file_digest, finished
+from qbench.store import file_digest, finished
 
 if TYPE_CHECKING:
     import polars as pl
@@ -64,8 +65,6 @@ def judge(
         OptionError: no sheet, or `output` holds something else.
         BusyError: another process is writing there.
     """
-    from qbench import __version__
-
     paths = [Path(sheet) for sheet in sheets]
     if not paths:
         raise OptionError("no sheet named")
@@ -78,7 +77,7 @@ def judge(
     known = set(asked["description_id"]), set(records["description_id"])
     read = [_read(path, *known) for path in paths]
     sums = [file_digest(path) for path in paths]
-    key = digest({"test set": test_set.digest, "sheets": sums, "resolve": resolve, "version": __version__})
+    key = keys.key("judged test set", test_set=test_set.digest, sheets=sums, resolve=resolve)
     if finished(Path(output), KIND, key):
         return open_test_set(output)
     agreement = agreements(

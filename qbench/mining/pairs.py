@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from qbench import keys
 from qbench.errors import InputError
 from qbench.mining.describe import Descriptions
 from qbench.mining.labels import CONFUSING, DROPPED, DUPLICATE, PARAPHRASE, Records, label
@@ -22,7 +23,7 @@ from qbench.mining.terms import TermMatrix, term_matrix
 from qbench.mining.types import DESCRIPTIONS, PAIRS, PAIRS_KIND, pair_schema
 from qbench.progress import Progress, silent
 from qbench.randomness import generator
-from qbench.store import Manifest, digest, drafting, finished, read_manifest
+from qbench.store import Manifest, drafting, finished, read_manifest
 
 if TYPE_CHECKING:
     import polars as pl
@@ -113,13 +114,11 @@ def mine_paraphrases(
     """
     import polars as pl
 
-    from qbench import __version__
-
     source, folder = Descriptions.open(descriptions), Path(output)
-    params = {"descriptions": source.manifest.digest, **asdict(options), "version": __version__}
+    params = {"descriptions": source.manifest.digest, **asdict(options)}
     if "licence" in source.manifest.params:
         params["licence"] = source.manifest.params["licence"]
-    key = digest(params)
+    key = keys.key("pairs", **params)
     if "corpus" in source.manifest.params:
         params["corpus"] = source.manifest.params["corpus"]
     if finished(folder, PAIRS_KIND, key):

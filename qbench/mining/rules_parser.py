@@ -10,8 +10,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
+from qbench.keys import revision
 from qbench.mining.circumstances import PLACES, Clause
 from qbench.mining.headings import MARK, apart, pages
 from qbench.mining.parallels import COUNTED, Parallels
@@ -38,8 +38,6 @@ _COMPARING = frozenset("from vs versus against than compared".split())
 _PLACING = frozenset("to at for by after before until".split())
 _LABEL = 3
 """Digits of the number of a word, at most: longer ones are codes or years."""
-_RULES = ("rules_parser.py", "circumstances.py", "headings.py", "parallels.py", "times.py")
-"""The files of the rules."""
 
 
 class RulesParser:
@@ -63,14 +61,11 @@ class RulesParser:
     def key(self) -> dict[str, object]:
         """Everything that can change the descriptions."""
         from qbench.quantities.extractors import ExtractorOptions
-        from qbench.store import digest, file_digest
 
-        folder = Path(__file__).parent
-        own = [file_digest(folder / name) for name in _RULES]
         return {
             "descriptions": self.name,
             **ExtractorOptions(spacy_model=self._spacy_model).key(),
-            "rules of descriptions": digest(own),
+            "rules of descriptions": revision("description rules"),
         }
 
     def parse_many(self, sentences: Sequence[tuple[str, Sequence[Quantity]]]) -> list[list[Description]]:

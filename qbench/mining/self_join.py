@@ -15,9 +15,10 @@ import numpy as np
 
 from qbench.errors import InputError, OptionError
 from qbench.index.pool import default_workers
+from qbench.keys import key
 from qbench.mining.options import JoinOptions
 from qbench.progress import Progress, silent
-from qbench.store import digest, read_json, write_json
+from qbench.store import read_json, write_json
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from qbench.mining.join_index import Searchable
     from qbench.mining.terms import TermMatrix
 
-VERSION = 1
-"""Raised when the same texts and options give other results."""
 STATE = "join.json"
 ARRAYS = {"docs": np.int32, "scores": np.float32, "shared": np.int16}
 TASK = 1024
@@ -192,4 +191,5 @@ def _key(matrix: TermMatrix, rows: NDArray[np.int64], options: JoinOptions) -> s
     """Names everything that can change the result: not the size of blocks, nor the number of threads."""
     chosen = {name: value for name, value in asdict(options).items() if name not in ("block", "threads")}
     arrays = (matrix.starts, matrix.terms, matrix.counts, matrix.lengths, rows)
-    return digest([VERSION, chosen, [hashlib.sha256(np.ascontiguousarray(array).data).hexdigest() for array in arrays]])
+    sums = [hashlib.sha256(np.ascontiguousarray(array).data).hexdigest() for array in arrays]
+    return key("self-join", options=chosen, arrays=sums)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from qbench import keys
 from qbench.corpora.clean import SeenIds
 from qbench.corpora.tables import Row, Table
 from qbench.corpora.types import OnError, Problems
@@ -60,15 +61,13 @@ def import_descriptions(
         OptionError: `output` holds something else.
         BusyError: another process is writing to `output`.
     """
-    from qbench import __version__
-
     path, folder = Path(table), Path(output)
     problems = Problems(on_error)
     rows = Table(path, problems)
-    params = {"table": file_digest(path), "extractor": extractor.key(), "version": __version__}
+    params = {"table": file_digest(path), "extractor": extractor.key()}
     if licence is not None:
         params["licence"] = normalised(licence)
-    key = digest(params)
+    key = keys.key("description table", **params)
     if finished(folder, DESCRIPTIONS_KIND, key):
         return Descriptions.open(folder)
     with drafting(folder, DESCRIPTIONS_KIND, key, params, overwrite=overwrite) as draft:

@@ -141,8 +141,6 @@ def make_test_set(
         OptionError: `output` holds something else.
         BusyError: another process is writing there.
     """
-    from qbench import __version__
-
     folder, output = Path(pairs), Path(output)
     mined = read_manifest(folder, PAIRS_KIND)
     rule = {

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from qbench.errors import InputError, MissingPackageError, QbenchError
+from qbench.keys import key
 from qbench.store import MANIFEST, digest, file_digest, read_json, read_manifest
 
 LOG = "log.json"
@@ -153,8 +154,8 @@ _NAMES: dict[Kind, str] = {
     "image": "an image model",
 }
 
-STARTS: dict[str, int] = {"multi-vector": 2, "aggretriever": 2}
-"""What is made of a model of another kind before it is trained, counted up when the same one becomes something else."""
+_BUILT = ("multi-vector", "aggretriever")
+"""Kinds that are built from a model of another kind, where one is opened as such."""
 
 AGGRETRIEVER = "aggretriever.json"
 """What stands in a folder of `qbench.models.aggretriever`, beside the encoder's files."""
@@ -289,10 +290,10 @@ def model_digest(folder: Path, kind: str | None = None) -> str:
 
     Args:
         folder: from `model_folder`.
-        kind: what it is opened as. Of a model of another kind one is made, and how counts too (`STARTS`).
+        kind: what it is opened as. A kind that is built from a model of another kind has a key of its own.
     """
-    if kind in STARTS and model_kind(folder) != kind:
-        return digest([kind, STARTS[kind], model_digest(folder)])
+    if kind in _BUILT and model_kind(folder) != kind:
+        return key("new model", kind=kind, model=model_digest(folder))
     files = []
     for path in sorted(folder.rglob("*"), key=lambda p: p.relative_to(folder).as_posix()):
         name = path.relative_to(folder).as_posix()

@@ -34,9 +34,6 @@ if TYPE_CHECKING:
     import sentence_transformers
     from numpy.typing import NDArray
 
-VERSION = 1
-"""Counted up when the same model gives other vectors; part of the keys of caches."""
-
 UNTRAINED = "the projection was not trained: qbench train colbert"
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from qbench import keys
 from qbench.benchmark.disk import CARD, open_benchmark
 from qbench.benchmark.disk import KIND as BENCHMARK
 from qbench.errors import InputError, OptionError
@@ -28,7 +29,6 @@ from qbench.publishing.withheld import changes, locate, source_documents, withhe
 from qbench.store import (
     MANIFEST,
     Manifest,
-    digest,
     drafting,
     file_digest,
     finished,
@@ -105,8 +105,6 @@ def prepare(artefact: Path, output: Path, options: PublishOptions, progress: Pro
         BusyError: another process is writing there, or uses a recording that goes along.
         MissingPackageError: the picture needs matplotlib.
     """
-    from qbench import __version__
-
     manifest = read_manifest(artefact)
     mine, texts = licences(manifest, options)
     citation = "" if options.citation is None else _citation(options.citation)
@@ -128,7 +126,7 @@ def prepare(artefact: Path, output: Path, options: PublishOptions, progress: Pro
         params["made_with"] = {making.path.name: making.digest for making in attached}
     files = {path: file_digest(artefact / path) for path in manifest.files if (artefact / path).is_file()}
     card = {"picture": _picture_key(options), "citation": citation, "languages": options.languages}
-    key = digest({**params, "files": files, **card, "by": __version__})
+    key = keys.key("publication", **params, files=files, **card)
     if finished(output, KIND, key):
         return read_manifest(output)
     contents = open_contents(artefact, texts=texts is None, progress=progress)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from qbench.errors import UnknownNameError
+from qbench.keys import revision
 from qbench.quantities.english.parse import EMBEDDED, NO_PARSER
 from qbench.quantities.types import Quantity
 
@@ -93,17 +94,17 @@ class ExtractorOptions:
             "units_file": None if self.units_file is None else file_digest(self.units_file),
             "spacy_model": self.spacy_model,
             "parser": _parser_digest(self.spacy_model),
-            "rules": _rules_digest(),
+            "rules": revision("extraction"),
+            "data": _data_digest(),
         }
 
 
 @cache
-def _rules_digest() -> str:
-    """Names the code and the word lists that extract: an edit of theirs makes every index stale."""
+def _data_digest() -> str:
+    """Digest of the files of units and senses: an edit of them makes every index stale."""
     from qbench.store import digest, file_digest
 
-    folder = Path(__file__).parent
-    return digest([file_digest(path) for path in sorted([*folder.rglob("*.py"), *folder.rglob("data/*.txt")])])
+    return digest([file_digest(path) for path in sorted(Path(__file__).parent.rglob("data/*.txt"))])
 
 
 @cache

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 TOKEN = r"\d+(?:[.,]\d+)*|\p{L}\w*|[%‰\p{Sc}]"  # noqa: S105  a pattern, not a secret
 
-VERSION = 1
-"""Raised when the tokens of a text change: part of the digest of every index."""
-
 CHUNK = 50_000
 """Texts tokenised at a time; the tokens of one chunk are in memory as strings, those of all others as numbers."""
 

@@ -225,7 +225,6 @@ def build_dense(
     Raises:
         InputError: a vector is not finite.
     """
-    from qbench import __version__
 
     def make(folder: Path) -> None:
         texts, starts, docs = distinct(passages)
@@ -234,4 +233,4 @@ def build_dense(
         save_arrays(folder, {"starts": starts, "docs": docs})
         write_json(folder / NOTES, {"documents_cut": int(np.diff(starts)[cut].sum())})
 
-    return stored(root, "dense", {**params, "version": __version__}, make)
+    return stored(root, "dense", params, make)

@@ -98,8 +98,6 @@ def build_faiss(
         root: the folder of all indexes.
         progress: told the number of vectors done.
     """
-    from qbench import __version__
-
     faiss = require_faiss()
 
     def make(folder: Path) -> None:
@@ -111,7 +109,7 @@ def build_faiss(
             faiss.write_index(index, str(temporary))
 
     params = {"vectors": key, "per_list": PER_LIST, "sample": SAMPLE, "seed": SEED}
-    return stored(root, "faiss", {**params, "faiss": faiss.__version__, "version": __version__}, make)
+    return stored(root, "faiss", {**params, "faiss": faiss.__version__}, make)
 
 
 def lists_of(count: int) -> int:

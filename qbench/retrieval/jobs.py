@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from qbench.errors import InputError, OptionError
-from qbench.retrieval.analysis import VERSION as ANALYSIS
+from qbench.keys import key, revision
 from qbench.retrieval.document_quantities import DocumentQuantities, uses_stored
 from qbench.retrieval.entries import REGISTRY
 from qbench.retrieval.grammar import System, first_values, fusion_values, reranker_values
 from qbench.retrieval.types import ConditionSource, Cost, RunResult
-from qbench.store import digest, file_digest, finished, read_json, read_manifest, write_json
+from qbench.store import file_digest, finished, read_json, read_manifest, write_json
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from qbench.benchmark.disk import Benchmark
     from qbench.benchmark.types import Query
     from qbench.quantities.extractors import ExtractorOptions
-    from qbench.retrieval.registry import Value
+    from qbench.retrieval.registry import Family, Value
 
 Setting = Literal["given", "parsed"]
 
@@ -106,16 +106,31 @@ def plan(
             if system.reranker is not None:
                 parts |= {"reranker_values": again, "fusion_values": fusion_values(system)}
                 parts["reranker"]["model"]["params"] = ()
-            key = digest({**common, **parts, **extraction, "analysis": ANALYSIS, "version": _version()})
+            name = key("run", **common, **parts, **extraction, steps=_revisions(system))
             params = {**common, "system": str(system), "conditions": source}
-            jobs.setdefault((str(system), source), Job(system, source, key, root / key, params))
+            jobs.setdefault((str(system), source), Job(system, source, name, root / name, params))
     return list(jobs.values())
 
 
-def _version() -> str:
-    from qbench import __version__
+_STEPS: dict[Family, tuple[str, ...]] = {
+    "lexical": ("bm25", "analysis"),
+    "run": (),
+    "single-vector": ("dense", "faiss"),
+    "tct-colbert": ("dense",),
+    "aggretriever": ("dense",),
+    "api": ("dense",),
+    "multi-vector": ("token vectors", "centroid index"),
+    "sparse": ("sparse",),
+}
+"""The steps whose results a run of each family of models rests on."""
 
-    return __version__
+
+def _revisions(system: System) -> dict[str, int]:
+    models = [system.first.model] + ([system.reranker.model] if system.reranker else [])
+    families = {entry.name: entry.family for entry in REGISTRY.entries}
+    used = [step for model in models if (family := families[model.name]) for step in _STEPS[family]]
+    used += ["analysis", "quantities", "quantity-index"] if system.uses_conditions else []
+    return {step: revision(step) for step in used}
 
 
 def _content(name: str, given: Mapping[str, Value]) -> dict[str, Any]:

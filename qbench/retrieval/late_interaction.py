@@ -16,7 +16,7 @@ import numpy as np
 
 from qbench.models.blocks import encode_blocks, remove_blocks
 from qbench.models.folders import model_digest, model_folder
-from qbench.models.multi_vector import UNTRAINED, VERSION, MultiVectorEncoder, load_multi_vector_encoder
+from qbench.models.multi_vector import UNTRAINED, MultiVectorEncoder, load_multi_vector_encoder
 from qbench.progress import Progress, silent
 from qbench.retrieval.rankers import Candidates, Opened, Place, Search
 from qbench.retrieval.shared_texts import SharedTexts, distinct, first_ids
@@ -127,7 +127,6 @@ def open_multi_vector(values: Mapping[str, Value], place: Place) -> Opened:
         "model": model_digest(model_folder(model), "multi-vector"),
         "max_length": values["max_length"],
         "corpus": place.corpus_key,
-        "encoding": VERSION,
     }
     precision = cast(Precision, values["dtype"])
     ids, passages = place.corpus["doc_id"], place.corpus["passage"]
@@ -176,7 +175,6 @@ def build_token_vectors(
     Raises:
         InputError: a vector is not finite.
     """
-    from qbench import __version__
 
     def encode(texts: list[str]) -> dict[str, NDArray[Any]]:
         lengths, vectors = encoder.encode(texts)
@@ -201,7 +199,7 @@ def build_token_vectors(
         write_json(folder / COUNTS, {"documents_cut": int(np.diff(starts)[np.concatenate(cut)].sum())})
         remove_blocks(folder)
 
-    return stored(root, "token vectors", {**params, "dtype": precision, "version": __version__}, make)
+    return stored(root, "token vectors", {**params, "dtype": precision}, make)
 
 
 def _join(

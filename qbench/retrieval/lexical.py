@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qbench.errors import OptionError
-from qbench.retrieval.analysis import VERSION as ANALYSIS
+from qbench.keys import revision
 from qbench.retrieval.analysis import token_ids, token_lists
 from qbench.retrieval.rankers import Candidates, Opened, Place, Search, Terms
 from qbench.retrieval.stored import Stored, mapped, save_arrays, stored
@@ -132,8 +132,6 @@ def build_bm25(passages: pl.Series, weights: dict[str, float], corpus_key: str, 
     """BM25's posting lists and vocabulary on disk, made if they are not there yet."""
     import polars as pl
 
-    from qbench import __version__
-
     def make(folder: Path) -> None:
         vocabulary, ids, lengths = token_ids(passages)
         postings = bm25.build(ids, lengths, len(vocabulary), **weights)
@@ -141,7 +139,7 @@ def build_bm25(passages: pl.Series, weights: dict[str, float], corpus_key: str, 
         np.save(folder / "size.npy", np.int64(postings.size), allow_pickle=False)
         pl.DataFrame({"token": vocabulary}, schema={"token": pl.String}).write_parquet(folder / "vocabulary.parquet")
 
-    params = {"corpus": corpus_key, **weights, "analysis": ANALYSIS, "version": __version__}
+    params = {"corpus": corpus_key, **weights, "analysis": revision("analysis")}
     return stored(root, "bm25", params, make)
 
 

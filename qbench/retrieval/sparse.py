@@ -142,7 +142,6 @@ def build_sparse(
     Raises:
         InputError: a weight is not finite.
     """
-    from qbench import __version__
 
     def make(folder: Path) -> None:
         texts, starts, docs = distinct(passages)
@@ -154,7 +153,7 @@ def build_sparse(
         counted = int(np.diff(starts)[cut].sum())
         write_json(folder / META, {"documents_cut": counted, "mean_terms": round(postings / max(len(texts), 1), 1)})
 
-    return stored(root, "sparse", {**params, "version": __version__}, make)
+    return stored(root, "sparse", params, make)
 
 
 def invert(

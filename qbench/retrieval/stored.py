@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qbench.store import digest, drafting, finished, read_json, read_manifest, write_json
+from qbench.keys import key
+from qbench.store import drafting, finished, read_json, read_manifest, write_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,18 +32,18 @@ def stored(root: Path, kind: str, params: Mapping[str, Any], make: Callable[[Pat
 
     Args:
         root: the folder that holds a folder per digest.
-        kind: what it is; part of its digest.
+        kind: what it is: a step of `qbench.keys`.
         params: everything that can change its bytes.
         make: writes its files into the folder that it is given; finds there what an interrupted run left.
 
     Raises:
         BusyError: another process is building it.
     """
-    key = digest({"kind": kind, **params})
-    folder = root / key
-    if not finished(folder, kind, key):
+    name = key(kind, **params)
+    folder = root / name
+    if not finished(folder, kind, name):
         start = time.perf_counter()
-        with drafting(folder, kind, key, params, overwrite=True) as draft:
+        with drafting(folder, kind, name, params, overwrite=True) as draft:
             make(draft.folder)
             write_json(draft.folder / SECONDS, {"seconds": time.perf_counter() - start})
     files = read_manifest(folder, kind).files

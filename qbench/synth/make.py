@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 from qbench.corpora.tables import Row, Table
 from qbench.corpora.types import OnError, Problems
 from qbench.errors import InputError, OptionError
+from qbench.keys import key
 from qbench.licences import normalised
 from qbench.progress import Progress, silent
 from qbench.quantities.units import UNITS_FILE, Units, load_units
-from qbench.store import digest, drafting, file_digest, finished, write_text
+from qbench.store import drafting, file_digest, finished, write_text
 from qbench.synth.concepts import Concepts
 from qbench.synth.corpus import CorpusFiles
 from qbench.synth.dice import Dice
@@ -123,12 +124,9 @@ def _mapping(table: Path, mapping: str | Path | None, sample: Sequence[Row], uni
 
 
 def _key(params: dict[str, Any], table: Path, templates: Path) -> str:
-    from qbench import __version__
 
     files = {"table": table, "templates": templates, "units": UNITS_FILE}
-    return digest(
-        {"params": params, "version": __version__, "files": {name: file_digest(path) for name, path in files.items()}}
-    )
+    return key("synthesis", params=params, files={name: file_digest(path) for name, path in files.items()})
 
 
 @dataclass

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from qbench import keys
 from qbench.errors import OptionError
 from qbench.models.folders import LOG, model_digest, model_folder, quiet
 from qbench.models.single_vector import BATCH, Role, SingleVector, load_model
 from qbench.progress import Progress, silent
 from qbench.randomness import generator
-from qbench.store import Draft, Manifest, digest, drafting, finished, read_manifest, write_json
+from qbench.store import Draft, Manifest, drafting, finished, read_manifest, write_json
 from qbench.training.epochs import Record, adamw, set_rate, train_epochs
 from qbench.training.pairs import PairData, Pairs, read_pairs, sampled
 from qbench.training.recipes import PairRecipe
@@ -70,7 +71,6 @@ def train_bi_encoder(
         MissingPackageError: sentence-transformers is not installed.
         BusyError: another process is writing there.
     """
-    from qbench import __version__
     from qbench.mining.types import PAIRS_KIND
 
     recipe.check()
@@ -82,7 +82,7 @@ def train_bi_encoder(
         "base_name": Path(model).name,
         **asdict(recipe),
     }
-    key = digest({**{k: v for k, v in params.items() if k != "base_name"}, "version": __version__})
+    key = keys.key("bi-encoder training", **{k: v for k, v in params.items() if k != "base_name"})
     if not finished(output, KIND, key):
         with drafting(output, KIND, key, params, overwrite=overwrite) as draft:
             data = read_pairs(pairs, dev_share=recipe.dev_share, seed=recipe.seed)

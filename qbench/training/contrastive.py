@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qbench.errors import OptionError
+from qbench.keys import key
 from qbench.models.folders import LOG, model_digest, model_folder, quiet
 from qbench.options import declared
 from qbench.progress import Progress, silent
 from qbench.randomness import generator
-from qbench.store import Draft, Manifest, digest, drafting, finished, read_manifest, write_json
+from qbench.store import Draft, Manifest, drafting, finished, read_manifest, write_json
 from qbench.training.dev import DevPool, dev_pool
 from qbench.training.epochs import Record, adamw, set_rate, train_epochs
 from qbench.training.recipes import LEARNING_RATES, ContrastiveRecipe, Kind
@@ -178,9 +179,8 @@ def _params(
 
 
 def _key(params: dict[str, Any]) -> str:
-    from qbench import __version__
 
-    return digest({**{k: v for k, v in params.items() if k != "base_name"}, "version": __version__})
+    return key("retriever training", **{k: v for k, v in params.items() if k != "base_name"})
 
 
 class _Training:

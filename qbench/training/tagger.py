@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from qbench import keys
 from qbench.errors import OptionError
 from qbench.mining.gold import Gold, GoldSample, split, texts
 from qbench.mining.segment_scores import SegmentScores, partial, strict
@@ -14,7 +15,7 @@ from qbench.models.encoders import choose_device, require_neural
 from qbench.models.folders import LOG, model_digest, model_folder
 from qbench.progress import Progress, silent
 from qbench.randomness import generator
-from qbench.store import Draft, Manifest, digest, drafting, finished, read_manifest, write_json
+from qbench.store import Draft, Manifest, drafting, finished, read_manifest, write_json
 from qbench.training.epochs import Record, train_epochs
 from qbench.training.recipes import TaggerRecipe
 
@@ -65,8 +66,6 @@ def train_tagger(
         OptionError: the recipe makes no sense, there is no such device, or `output` holds something else.
         BusyError: another process is writing there.
     """
-    from qbench import __version__
-
     recipe.check()
     require_neural()
     from qbench.models.tagger import Tagger
@@ -81,7 +80,7 @@ def train_tagger(
         "device": device.partition(":")[0],
         **asdict(recipe),
     }
-    key = digest({**{name: value for name, value in params.items() if name != "base_name"}, "version": __version__})
+    key = keys.key("description-parser training", **{k: v for k, v in params.items() if k != "base_name"})
     if not finished(output, KIND, key):
         with drafting(output, KIND, key, params, overwrite=overwrite) as draft:
             tagger = Tagger.new(folder, recipe.seed, recipe.hidden_size).to(device)

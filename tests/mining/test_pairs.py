@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from qbench.errors import InputError, OptionError
+from qbench.keys import REVISIONS
 from qbench.mining import pairs as module
 from qbench.mining.options import MiningOptions
 from qbench.mining.pairs import Pairs, mine_paraphrases
@@ -78,9 +79,9 @@ def test_all_confusing_pairs_can_be_kept(descriptions, pairs, tmp_path):
     assert counts["paraphrase"] == fewer["paraphrase"]
 
 
-def test_another_version_of_the_rules_mines_again(descriptions, pairs, tmp_path, monkeypatch):
+def test_another_revision_of_the_step_mines_again(descriptions, pairs, tmp_path, monkeypatch):
     assert not mine_paraphrases(descriptions.path, pairs.path, OPTIONS).new
-    monkeypatch.setattr("qbench.__version__", "99")
+    monkeypatch.setitem(REVISIONS, "pairs", 99)
     assert mine_paraphrases(descriptions.path, pairs.path, OPTIONS, overwrite=True).new
 
 

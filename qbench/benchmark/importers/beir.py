@@ -11,8 +11,9 @@ from qbench.benchmark.reading import OnError, Problems, as_id, json_lines
 from qbench.benchmark.trec import qrels_rows
 from qbench.benchmark.types import KINDS, SPLITS, Query, Split, corpus_schema, qrels_schema
 from qbench.errors import InputError, OptionError
+from qbench.keys import key
 from qbench.quantities.types import Condition
-from qbench.store import digest, file_digest
+from qbench.store import file_digest
 
 if TYPE_CHECKING:
     import polars as pl
@@ -79,8 +80,6 @@ def _benchmark(
 ) -> Benchmark:
     import polars as pl
 
-    from qbench import __version__
-
     recipe = {
         "importer": "beir",
         "qrels": chosen,
@@ -93,7 +92,7 @@ def _benchmark(
         queries=queries,
         qrels=pl.DataFrame(judgments, schema=qrels_schema(), orient="row"),
         params={**recipe, "quantities": None, "counts": problems.summary(), "notes": problems.examples},
-        digest=digest({**recipe, "version": __version__}),
+        digest=key("import", **recipe),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qbench.benchmark.disk import Benchmark
+from qbench.keys import key
 from qbench.licences import normalised
 from qbench.progress import Progress, silent
 from qbench.quantities.extractors import ExtractorOptions, extract_table, get_extractor
@@ -41,7 +42,7 @@ def with_our_quantities(benchmark: Benchmark, options: ExtractorOptions, progres
         benchmark,
         quantities=extract,
         params={**benchmark.params, **made},
-        digest=digest({"benchmark": benchmark.digest, **made}),
+        digest=key("benchmark quantities", benchmark=benchmark.digest, **made),
     )
 
 

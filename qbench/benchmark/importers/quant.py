@@ -26,9 +26,10 @@ from qbench.benchmark.importers.quant_qrels import (
 from qbench.benchmark.reading import OnError, Problems
 from qbench.benchmark.types import Kind, Query, corpus_schema, qrels_schema
 from qbench.errors import InputError, OptionError
+from qbench.keys import key
 from qbench.progress import Progress, silent
 from qbench.quantities.types import Condition, Quantity, Span, quantity_schema, to_row
-from qbench.store import digest, file_digest
+from qbench.store import file_digest
 
 if TYPE_CHECKING:
     import polars as pl
@@ -92,8 +93,6 @@ def _benchmark(
 ) -> Benchmark:
     import polars as pl
 
-    from qbench import __version__
-
     recipe = {
         "importer": "quant",
         "files": {name: file_digest(path) for name, path in sorted(files.items())},
@@ -107,7 +106,7 @@ def _benchmark(
         qrels=pl.DataFrame(rows, schema=qrels_schema(), orient="row"),
         quantities=quantities,
         params={**recipe, "counts": problems.summary(), "notes": problems.examples},
-        digest=digest({**recipe, "version": __version__}),
+        digest=key("import", **recipe),
     )
 
 
