@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from qbench import keys
 from qbench.benchmark.tables import read_parquet
 from qbench.errors import InputError
 from qbench.mining.options import LEAST_DIGITS, TestSetOptions
@@ -147,7 +148,7 @@ def make_test_set(
         "least": int(mined.params.get("min_digits", LEAST_DIGITS)),
         "rounded": int(mined.params.get("min_rounded_digits", LEAST_DIGITS)),
     }
-    key = digest({"pairs": mined.digest, "options": asdict(options), **rule, "version": __version__})
+    key = keys.key("test set", pairs=mined.digest, options=asdict(options), **rule)
     if finished(output, KIND, key):
         return open_test_set(output)
     refuse_foreign(output, KIND, overwrite)
