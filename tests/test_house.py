@@ -11,8 +11,8 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "qbench"
 ROOMS = [
     "errors", "options", "store", "keys", "sheets", "randomness", "progress", "resources", "pages", "licences", "llm",
-    "quantities", "corpora", "index", "benchmark", "generation", "synth", "scoring", "models", "retrieval",
-    "evaluation", "annotation", "mining", "training", "leaderboard", "publishing", "cli",
+    "quantities", "corpora", "index", "benchmark", "generation", "synth", "scoring", "models", "compression",
+    "retrieval", "evaluation", "annotation", "mining", "training", "leaderboard", "publishing", "cli",
 ]  # fmt: skip
 """From the ground up; a room imports only rooms that stand before it."""
 FILES = sorted(PACKAGE.rglob("*.py"))

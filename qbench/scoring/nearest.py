@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,34 +39,74 @@ def nearest(
     >>> rows, products
     (array([[1, 2]]), array([[2., 1.]]))
     """
-    shape = len(queries), min(k, len(vectors))
-    rows, products = np.empty(shape, dtype=np.intp), np.empty(shape)
-    for first in range(0, len(queries), QUERIES):
-        part = slice(first, first + QUERIES)
-        rows[part], products[part] = _nearest(vectors, queries[part], shape[1], scales)
-    return rows, products
+
+    def scored(some: NDArray[np.float32]) -> Callable[[slice], NDArray[np.floating[Any]]]:
+        return lambda rows: products(some, vectors[rows], None if scales is None else scales[rows])
+
+    return highest(scored, len(vectors), queries, k)
 
 
-def _nearest(
-    vectors: Stored, queries: NDArray[np.float32], k: int, scales: NDArray[np.float32] | None
+def products(
+    queries: NDArray[np.float32], vectors: Stored, scales: NDArray[np.float32] | None = None
+) -> NDArray[np.floating[Any]]:
+    """The dot products of queries with vectors.
+
+    Args:
+        queries: shape (q, d).
+        vectors: shape (n, d).
+        scales: shape (n,), as in `nearest`.
+
+    Returns:
+        shape (q, n), in single precision; in double precision with scales.
+    """
+    # Codes are multiplied as they are, and the few products scaled: the same up to rounding, and half the work.
+    found: NDArray[np.floating[Any]] = queries @ restored(vectors).T
+    return found if scales is None else found * scales.astype(np.float64)
+
+
+def highest(
+    scored: Callable[[NDArray[np.float32]], Callable[[slice], NDArray[np.floating[Any]]]],
+    count: int,
+    queries: NDArray[np.float32],
+    k: int,
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    best = [(np.empty(0, dtype=np.intp), np.empty(0)) for _ in queries]
-    for start in range(0, len(vectors), ROWS):
-        here = slice(start, start + ROWS)
-        # Codes are multiplied as they are, and the few products scaled: the same up to rounding, and half the work.
-        block = queries @ restored(vectors[here]).T
-        if scales is not None:
-            block *= scales[here]
-        for i, products in enumerate(block):
-            rows, found = best[i]
+    """The k rows with the highest scores for each query, by any way to score rows; order and shapes as in `nearest`.
+
+    Args:
+        scored: from queries, shape (q, d), to a function from a range of rows to their scores, shape (q, rows): what
+            depends on the queries alone is done once.
+        count: n, number of rows.
+        queries: shape (q, d).
+        k: how many.
+
+    Returns:
+        rows and scores, each of shape (q, min(k, n)).
+    """
+    shape = len(queries), min(k, count)
+    rows, scores = np.empty(shape, dtype=np.intp), np.empty(shape)
+    for first in range(0, len(queries), QUERIES):
+        some = queries[first : first + QUERIES]
+        rows[first : first + QUERIES], scores[first : first + QUERIES] = _highest(
+            scored(some), count, len(some), shape[1]
+        )
+    return rows, scores
+
+
+def _highest(
+    scores: Callable[[slice], NDArray[np.floating[Any]]], count: int, queries: int, k: int
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    best = [(np.empty(0, dtype=np.intp), np.empty(0)) for _ in range(queries)]
+    for start in range(0, count, ROWS):
+        for i, block in enumerate(scores(slice(start, min(start + ROWS, count)))):
+            rows, top = best[i]
             # A later row wins over none that is as good, so that few of a block's rows are looked at.
-            hits = np.flatnonzero(products > found[-1]) if rows.size == k else np.arange(products.size)
+            hits = np.flatnonzero(block > top[-1]) if rows.size == k else np.arange(block.size)
             if hits.size:
-                rows, found = np.append(rows, start + hits), np.append(found, products[hits])
-                chosen = top_k(found, k)
-                best[i] = rows[chosen], found[chosen]
-    shape = len(queries), k
-    return np.array([rows for rows, _ in best]).reshape(shape), np.array([found for _, found in best]).reshape(shape)
+                rows, top = np.append(rows, start + hits), np.append(top, block[hits])
+                chosen = top_k(top, k)
+                best[i] = rows[chosen], top[chosen]
+    shape = queries, k
+    return np.array([rows for rows, _ in best]).reshape(shape), np.array([top for _, top in best]).reshape(shape)
 
 
 def dot_products(
@@ -88,5 +129,5 @@ def dot_products(
     >>> dot_products(np.eye(3, dtype=np.float16), np.array([2, 0]), np.array([5, 6, 7], dtype=np.float32))
     array([7., 5.])
     """
-    products: NDArray[np.float64] = (restored(vectors[rows]) @ query).astype(np.float64)
-    return products if scales is None else products * scales[rows]
+    row: NDArray[np.float64] = products(query[None], vectors[rows], None if scales is None else scales[rows])[0]
+    return row.astype(np.float64, copy=False)

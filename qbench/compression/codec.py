@@ -1,0 +1,97 @@
+"""What every codec does: learn from a sample, encode vectors, score what it encoded, save what it learnt."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+Arrays = Mapping[str, NDArray[Any]]
+"""Arrays by name."""
+
+_FILE = "codec.{}.npy"
+
+
+class Codec:
+    """A way to keep vectors. A subclass is a frozen dataclass of its options, each made with `qbench.options.option`.
+
+    A subclass defines `encode` and `decode`; `fit` where it learns from vectors; `tables` and `scores` where codes can
+    be scored without decoding them. Every vector is encoded by itself, so that blocks of any size give the same codes.
+
+    Attributes:
+        learnt: the arrays that `fit` learnt, by name; empty before, and for a codec that learns nothing.
+    """
+
+    learnt: Arrays = MappingProxyType({})
+
+    def fit(self, sample: NDArray[np.float32]) -> Self:
+        """The codec with what it learns from vectors.
+
+        Args:
+            sample: shape (n, d), vectors spread evenly over the corpus, in its order; n may be 0.
+        """
+        return self
+
+    def encode(self, vectors: NDArray[np.float32]) -> Arrays:
+        """What is kept of vectors.
+
+        Args:
+            vectors: shape (n, d), finite; n may be 0.
+
+        Returns:
+            arrays of n rows each; names and types are always the same.
+        """
+        raise NotImplementedError
+
+    def decode(self, arrays: Arrays) -> NDArray[np.float32]:
+        """The vectors as well as the codec remembers them, shape (n, d).
+
+        Args:
+            arrays: some rows of what `encode` returned, n of them.
+        """
+        raise NotImplementedError
+
+    def tables(self, queries: NDArray[np.float32]) -> Any:
+        """What `scores` needs of queries, computed once for all documents: by default the queries themselves.
+
+        Args:
+            queries: shape (q, d); they are not compressed.
+        """
+        return queries
+
+    def scores(self, tables: Any, arrays: Arrays) -> NDArray[np.floating[Any]]:
+        """The dot products of queries with encoded vectors: by default with the decoded ones.
+
+        Args:
+            tables: what `tables` returned for q queries.
+            arrays: n rows of what `encode` returned.
+
+        Returns:
+            shape (q, n); a row is the same however many queries there are, up to rounding.
+        """
+        products: NDArray[np.floating[Any]] = tables @ self.decode(arrays).T
+        return products
+
+    def with_learnt(self, **arrays: NDArray[Any]) -> Self:
+        """A copy of the codec that has learnt these arrays."""
+        other = copy.copy(self)
+        object.__setattr__(other, "learnt", arrays)
+        return other
+
+    def save(self, folder: Path) -> None:
+        """Write what was learnt into a folder, each array as `codec.NAME.npy`."""
+        for name, array in self.learnt.items():
+            np.save(folder / _FILE.format(name), array, allow_pickle=False)
+
+    def opened(self, folder: Path) -> Self:
+        """The codec with what `save` wrote into a folder."""
+        first, last = _FILE.split("{}")
+        paths = sorted(folder.glob(_FILE.format("*")))
+        return self.with_learnt(
+            **{p.name.removeprefix(first).removesuffix(last): np.load(p, allow_pickle=False) for p in paths}
+        )

@@ -1,0 +1,91 @@
+"""What every codec promises: rows are independent, scores are those of what is decoded, what is saved opens again."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from qbench.compression.plain import DTYPES
+from qbench.errors import OptionError
+from qbench.retrieval.entries import REGISTRY
+from tests.compression.sign_codec import Sign
+
+D = 12
+CODECS = {**DTYPES, "Sign": Sign(), "Sign, boosted": Sign(boost=1.5)}
+CODECS |= {entry.name: entry.typed(()) for entry in REGISTRY.of("compression")}
+STRENGTH = {"float32": 1e-7, "float16": 1e-3, "int8": 1e-2}
+"""How far a number may be off, as a share of the largest number."""
+
+
+def drawn(count, seed=0):
+    return np.random.default_rng(seed).standard_normal((count, D)).astype(np.float32) + np.float32(0.3)
+
+
+@pytest.fixture(params=CODECS)
+def name(request):
+    return request.param
+
+
+@pytest.fixture
+def codec(name):
+    return CODECS[name].fit(drawn(300, seed=1))
+
+
+def some(arrays, rows):
+    return {name: array[rows] for name, array in arrays.items()}
+
+
+def equal(one, other):
+    return one.keys() == other.keys() and all(
+        np.array_equal(one[key], other[key]) and one[key].dtype == other[key].dtype for key in one
+    )
+
+
+def test_each_vector_is_encoded_by_itself(codec):
+    vectors = drawn(50)
+    arrays = codec.encode(vectors)
+    assert all(len(array) == 50 for array in arrays.values())
+    for rows in (slice(0, 1), slice(7, 31), slice(0, 0), slice(49, 50)):
+        assert equal(codec.encode(vectors[rows]), some(arrays, rows))
+
+
+def test_decoded_vectors_are_like_the_vectors(codec, name):
+    vectors = drawn(50)
+    decoded = codec.decode(codec.encode(vectors))
+    assert (decoded.shape, decoded.dtype) == (vectors.shape, np.float32)
+    cosines = (decoded * vectors).sum(axis=1) / np.linalg.norm(decoded, axis=1) / np.linalg.norm(vectors, axis=1)
+    assert cosines.min() > 0.3
+    if name in STRENGTH:
+        assert np.abs(decoded - vectors).max() <= STRENGTH[name] * np.abs(vectors).max()
+    rows = np.array([3, 40, 3])
+    assert np.array_equal(codec.decode(some(codec.encode(vectors), rows)), decoded[rows])
+
+
+def test_scores_are_the_products_with_decoded_vectors(codec):
+    arrays, queries = codec.encode(drawn(50)), drawn(4, seed=2)
+    expected = queries @ codec.decode(arrays).T
+    scores = codec.scores(codec.tables(queries), arrays)
+    np.testing.assert_allclose(scores, expected, rtol=1e-4, atol=1e-5)
+    few = codec.scores(codec.tables(queries[2:3]), some(arrays, np.array([40, 0, 40])))
+    np.testing.assert_allclose(few[0], expected[2][[40, 0, 40]], rtol=1e-4, atol=1e-5)
+    assert codec.scores(codec.tables(queries), some(arrays, slice(0, 0))).shape == (4, 0)
+
+
+def test_learning_is_deterministic_and_what_was_learnt_is_kept(codec, name, tmp_path):
+    codec.save(tmp_path)
+    opened = CODECS[name].opened(tmp_path)
+    assert equal(opened.learnt, codec.learnt)
+    assert equal(opened.learnt, CODECS[name].fit(drawn(300, seed=1)).learnt)
+    assert equal(opened.encode(drawn(9)), codec.encode(drawn(9)))
+    assert opened == codec
+
+
+def test_a_corpus_without_vectors_can_be_learnt_from(name):
+    codec = CODECS[name].fit(np.empty((0, D), np.float32))
+    assert codec.decode(codec.encode(np.empty((0, D), np.float32))).shape == (0, D)
+
+
+def test_what_float16_cannot_hold_is_an_error():
+    with pytest.raises(OptionError, match=r"too large for float16 \(found 70000.0\)"):
+        DTYPES["float16"].encode(np.array([[1.0, -7e4]], np.float32))
+    DTYPES["int8"].encode(np.array([[1.0, -7e4]], np.float32))
