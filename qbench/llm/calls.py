@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -88,8 +88,8 @@ class RequestError(Exception):
         self.charged, self.remedy, self.of_input = charged, remedy, of_input
 
 
-Send = Callable[[Sequence[Any]], Reply]
-"""Sends the inputs of one request. Raises `RequestError` without an answer, `ServerError` where it makes no sense."""
+Send = Callable[[Sequence[Any]], Awaitable[Reply]]
+"""Sends the inputs of one request. Raises `RequestError` without an answer, `ServerError` if it makes no sense."""
 
 
 class Server(Protocol):
@@ -113,12 +113,11 @@ class Server(Protocol):
         """About how many tokens it will read, and at most how many it will write."""
         ...
 
-    def connected(self, timeout: float) -> AbstractContextManager[Send]:
-        """What sends requests, from several threads at once; each waits `timeout` seconds at most.
+    def connected(self) -> AbstractAsyncContextManager[Send]:
+        """The function that sends requests, several at once; whoever awaits it limits the time.
 
         Raises:
             OptionError: there is no key.
-            MissingPackageError: a package is not installed.
         """
         ...
 

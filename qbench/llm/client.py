@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from qbench.errors import BudgetError, InputError, OptionError, ServerError
 from qbench.llm.budget import Budget
 from qbench.llm.calls import Answer, Reply, RequestError, Send, Server
 from qbench.llm.recording import Recording, Table
-from qbench.llm.waiting import DroppedError, Waiting
+from qbench.llm.transport import SLOW
 from qbench.progress import Progress, silent
 
 ANSWERS = "answers.sqlite"
@@ -127,7 +128,6 @@ def ask(
         ServerError: the server gives no answer, or one that makes no sense; nothing is recorded of that.
         InputError: an answer is missing in replay, or the recording cannot be used.
         OptionError: there is no key.
-        MissingPackageError: a package is not installed.
     """
     keys = server.call.keys(inputs)
     with access.recorded.opened(only_read=access.replay) as table:
@@ -139,10 +139,8 @@ def ask(
                 raise _not_recorded(server, table, missing, len(set(keys)), access.recorded)
             reasons = dict.fromkeys(missing, NOT_RECORDED)
         elif missing:
-            asking = _Asking(
-                server, missing, access, table, len(known), progress, None if unanswered is None else reasons
-            )
-            asking.run()
+            refused = None if unanswered is None else reasons
+            _Requests(server, missing, access, table, len(known), progress, refused).run()
             # Read back: another process may have been first with another answer.
             known |= table.find(missing)
     if unanswered is not None:
@@ -164,7 +162,7 @@ def _not_recorded(
 
 @contextmanager
 def _on_interrupt(act: Callable[[], None]) -> Iterator[None]:
-    """Until the end of the block Ctrl-C acts, and raises nothing. Only the main thread gets it, so that others pass."""
+    """Until the block ends, Ctrl-C calls `act` and raises nothing; only the main thread can arrange that."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -175,8 +173,11 @@ def _on_interrupt(act: Callable[[], None]) -> Iterator[None]:
         signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
 
 
-class _Asking:
-    """Gets the missing answers of one `ask`; `kept` are recorded already, `refused` gets why others have none."""
+class _Requests:
+    """The requests of one `ask`: sent from an event loop in a thread of its own, recorded in the caller's thread.
+
+    The loop has its own thread because the caller's may run one already, as in a notebook.
+    """
 
     def __init__(
         self,
@@ -184,138 +185,166 @@ class _Asking:
         missing: Mapping[bytes, Any],
         access: Access,
         table: Table,
-        kept: int,
+        recorded: int,
         progress: Progress,
         refused: dict[bytes, str] | None,
     ) -> None:
         self.server, self.access, self.table = server, access, table
         self.keys, self.inputs = list(missing), list(missing.values())
-        self.total, self.kept = kept + len(missing), kept
+        self.total, self.recorded = recorded + len(missing), recorded
         self.progress, self.refused = progress, refused
-        self.stop = threading.Event()
-        self.waiting = Waiting(access.patience.timeout)
+        self.slots = asyncio.Semaphore(access.threads)
+        self.stopping = self.dropping = False
+        self.any_answer, self.refusals = recorded > 0, 0
+        self.under_way: set[range] = set()
 
     def run(self) -> None:
-        """Send all requests, a few at once, and record the answers."""
-        with (
-            self.server.connected(self.access.patience.timeout) as send,
-            ThreadPoolExecutor(self.access.threads) as pool,
-        ):
+        """Send all requests, several at once, and record the answers."""
+        from anyio.from_thread import start_blocking_portal
+
+        with start_blocking_portal() as portal, portal.wrap_async_context_manager(self.server.connected()) as send:
             spans = list(self.server.requests(self.inputs))
-            futures = {pool.submit(self.request, send, span, i): span for i, span in enumerate(spans)}
+            futures = {portal.start_task_soon(self.request, send, span, i): span for i, span in enumerate(spans)}
             try:
                 self.gather(futures)
-            except BaseException as fault:
-                self.stop.set()
-                for future in futures:
-                    future.cancel()
-                self.take_in(futures, interrupted=isinstance(fault, KeyboardInterrupt))
-                if isinstance(fault, BudgetError) or (isinstance(fault, ServerError) and self.kept):
-                    fault.remedy = " ".join(filter(None, (fault.remedy and f"{fault.remedy}.", self.how_far())))
-                raise
+            except BaseException as error:
+                # In the loop's thread, so that no request is sent in between.
+                under_way = portal.call(self.stop)
+                self.finish(
+                    {future: span for future, span in futures.items() if future.done() or span in under_way},
+                    len(under_way) if isinstance(error, KeyboardInterrupt) else 0,
+                )
+                if isinstance(error, BudgetError) or (isinstance(error, ServerError) and self.recorded):
+                    error.remedy = " ".join(filter(None, (error.remedy and f"{error.remedy}.", self.how_far())))
+                raise  # and the portal cancels what is left
 
-    def take_in(self, futures: dict[Future[Reply], range], *, interrupted: bool) -> None:
-        """What is on its way is paid for: wait for it, and keep it, unless the user has no time for that."""
-        left = len(self.waiting) if interrupted else 0
-        try:
-            # A handler: an exception may be lost where it arrives, in a callback of the interpreter's own.
-            with _on_interrupt(self.waiting.drop) if left else nullcontext():
-                if left:
-                    answers = "an answer is on its way" if left == 1 else f"{left} answers are on their way"
-                    what, them = ("it is", "it") if left == 1 else ("they are", "them")
-                    self.access.tell(f"{answers}, and waited for, because {what} paid for; Ctrl-C again drops {them}")
-                with suppress(Exception):  # the first error is the one to tell
-                    self.gather(futures, all_of_them=True)
-        except BaseException:
-            self.waiting.drop()
-            raise
+    def stop(self) -> set[range]:
+        """Send nothing more; returns the requests that are under way."""
+        self.stopping = True
+        return set(self.under_way)
 
-    def gather(self, futures: dict[Future[Reply], range], *, all_of_them: bool = False) -> None:
+    def finish(self, futures: dict[Future[Reply], range], interrupted: int) -> None:
+        """Wait for the requests under way, which are paid for, and record them.
+
+        Args:
+            futures: those requests.
+            interrupted: their number after Ctrl-C; a second Ctrl-C then drops them. 0 if an error stopped the others.
+        """
+        if interrupted:
+            answers, what, them = (
+                ("an answer is on its way", "it is", "it")
+                if interrupted == 1
+                else (f"{interrupted} answers are on their way", "they are", "them")
+            )
+            self.access.tell(f"{answers}, and waited for, because {what} paid for; Ctrl-C again drops {them}")
+        # A handler: an exception may be lost where it arrives, in a callback of the interpreter's own.
+        with _on_interrupt(self.drop) if interrupted else nullcontext(), suppress(Exception):  # the first error counts
+            self.gather(futures, to_the_end=True)
+
+    def drop(self) -> None:
+        """Stop waiting for answers."""
+        self.dropping = True
+
+    def gather(self, futures: dict[Future[Reply], range], *, to_the_end: bool = False) -> None:
         """Record the answers as they come; raise the first error, at once or after the last answer."""
         first: BaseException | None = None
         while futures:
-            # Not without end: where polars is loaded, Ctrl-C does not wake a thread that waits so.
+            # With a time limit: after polars is loaded, Ctrl-C does not wake a thread that waits without one.
             ready, _ = wait(futures, timeout=_LOOK, return_when="FIRST_COMPLETED")
+            if self.dropping:
+                raise KeyboardInterrupt
             for future in ready:
                 span = futures.pop(future)
-                fault = None if future.cancelled() else future.exception()
-                if future.cancelled():
-                    continue
-                if fault is None:
+                error = future.exception()
+                if error is None:
                     keys = [self.keys[i] for i in span]
                     self.table.keep(self.server.call, dict(zip(keys, future.result().answers, strict=True)))
-                    self.kept += len(span)
-                elif isinstance(fault, _RefusedError) and self.refused is not None:
-                    self.refused.update((self.keys[i], fault.message) for i in span)
-                    if not self.kept and len(self.refused) >= min(REFUSALS, len(self.keys)):
-                        self.stop.set()
-                        first = first or fault
-                elif not isinstance(fault, _StoppedError | DroppedError):
-                    first = first or fault
-                self.progress(self.kept, self.total)
-            if first is not None and not all_of_them:
+                    self.recorded += len(span)
+                elif isinstance(error, _RefusedError) and self.refused is not None:
+                    self.refused.update((self.keys[i], error.message) for i in span)
+                    if self.refuses_all():
+                        first = first or error
+                elif not isinstance(error, _StoppedError):
+                    first = first or error
+                self.progress(self.recorded, self.total)
+            if first is not None and not to_the_end:
                 raise first
         if first is not None:
             raise first
 
-    def request(self, send: Send, span: range, number: int) -> Reply:
-        """One request; where it fails for good, those that are not on their way stay here."""
-        try:
-            return self.answered(send, span, number)
-        except BaseException as fault:
-            if self.refused is None or not isinstance(fault, _RefusedError):
-                self.stop.set()
-            raise
+    async def request(self, send: Send, span: range, number: int) -> Reply:
+        """One request, repeated while that makes sense; if it fails for good, no further ones are sent."""
+        async with self.slots:
+            try:
+                reply = await self.answered(send, span, number)
+            except _RefusedError:
+                self.refusals += len(span)
+                self.stopping |= self.refused is None or self.refuses_all()
+                raise
+            except Exception:
+                self.stopping = True
+                raise
+            self.any_answer = True
+            return reply
 
-    def answered(self, send: Send, span: range, number: int) -> Reply:
-        """One request, sent again as often as that makes sense."""
-        inputs, patience = [self.inputs[i] for i in span], self.access.patience
-        attempt = 0
+    def refuses_all(self) -> bool:
+        """Whether the server seems to refuse whatever it is asked."""
+        return not self.any_answer and self.refusals >= min(REFUSALS, len(self.keys))
+
+    async def answered(self, send: Send, span: range, number: int) -> Reply:
+        """One request, repeated while that makes sense."""
+        patience, attempt = self.access.patience, 0
         while True:
-            if self.stop.is_set():
+            if self.stopping:
                 raise _StoppedError
             attempt += 1
             try:
-                return self.counted(send, inputs)
-            except RequestError as trouble:
-                most = min(trouble.attempts, patience.attempts)
-                impatient = trouble.wait is not None and trouble.wait > patience.wish
+                return await self.counted(send, span)
+            except RequestError as error:
+                most = min(error.attempts, patience.attempts)
+                impatient = error.wait is not None and error.wait > patience.wish
                 if attempt >= most or impatient:
-                    raise self.given_up(trouble, attempt, impatient) from None
-                if self.stop.wait(patience.pause(attempt, number, trouble.wait)):
-                    raise _StoppedError from None
+                    raise self.given_up(error, attempt, impatient) from None
+                await asyncio.sleep(patience.pause(attempt, number, error.wait))
 
-    def counted(self, send: Send, inputs: Sequence[Any]) -> Reply:
+    async def counted(self, send: Send, span: range) -> Reply:
         """One attempt, counted by the budget."""
-        budget, model = self.access.budget, self.server.call.model
+        budget, model, timeout = self.access.budget, self.server.call.model, self.access.patience.timeout
+        inputs = [self.inputs[i] for i in span]
         estimate = self.server.tokens(inputs)
         budget.reserve(model, *estimate)
+        self.under_way.add(span)
         try:
-            reply = self.waiting(send, inputs)
-        except RequestError as trouble:
-            if not trouble.charged:
+            # One limit for the whole answer: a server may send a byte now and then for ever.
+            async with asyncio.timeout(timeout):
+                reply = await send(inputs)
+        except TimeoutError:
+            raise RequestError(f"no answer within {timeout:g} s", attempts=SLOW, charged=True) from None
+        except RequestError as error:
+            if not error.charged:
                 budget.take_back(model, *estimate)
             raise
+        finally:
+            self.under_way.discard(span)
         read, written = reply.input_tokens, reply.output_tokens
         used = (estimate[0] if read is None else read, estimate[1] if written is None else written)
         budget.settle(model, estimate, used)
         return reply
 
-    def given_up(self, trouble: RequestError, attempt: int, impatient: bool) -> ServerError:
+    def given_up(self, error: RequestError, attempt: int, impatient: bool) -> ServerError:
         """The error for a request that is not sent again."""
-        message = f"{self.server.name}: {trouble.message}"
+        message = f"{self.server.name}: {error.message}"
         if impatient:
-            message += f"; it wants us to wait {trouble.wait:,.0f} s"
+            message += f"; it wants us to wait {error.wait:,.0f} s"
         elif attempt > 1:
             message += f"; tried {attempt} times"
-        return (_RefusedError if trouble.of_input else ServerError)(message, remedy=trouble.remedy)
+        return (_RefusedError if error.of_input else ServerError)(message, remedy=error.remedy)
 
     def how_far(self) -> str:
-        """What is done, and how to go on."""
-        name = self.access.recorded.path.name
+        """The number of recorded answers, and how to continue."""
         return (
-            f"{self.kept:,} of {self.total:,} answers that are needed here are kept in {name}; "
-            "run the same again to go on from there"
+            f"{self.recorded:,} of {self.total:,} answers that are needed here are kept in "
+            f"{self.access.recorded.path.name}; run the same again to go on from there"
         )
 
 

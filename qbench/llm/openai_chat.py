@@ -1,35 +1,30 @@
-"""Chat models behind OpenAI's interface: a prompt's question, and an answer that should be JSON of a known form."""
+"""Chat models with OpenAI's interface (POST /chat/completions), asked for JSON of a known form."""
 
 from __future__ import annotations
 
-import json
 import re
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from qbench.errors import OptionError
 from qbench.llm.calls import Call, Reply, RequestError, Send
-from qbench.llm.openai_servers import URL, openai_client, openai_url, request_errors
-from qbench.llm.replies import LARGEST, SLOW, about_tokens, parsed, refusal
-
-if TYPE_CHECKING:
-    from qbench.llm.keys import Key
-    from qbench.llm.prompts import Prompt, Slots
+from qbench.llm.embeddings import OPENAI_URL, about_tokens, openai_post, openai_url
+from qbench.llm.prompts import Prompt, Slots
+from qbench.llm.transport import SLOW
 
 KIND = "openai chat"
 TEMPERATURE = 1.0
 """*Numbers Matter* B.5."""
 MAX_TOKENS = 400
 AROUND = 4
-"""Tokens that a message takes besides its text."""
+"""Tokens of a message besides its text."""
 LONGEST = 20_000
-"""Characters of an answer that are kept: far more than any that can be used."""
+"""Characters of an answer that are kept: far more than a usable one has."""
 
 FORMATS = ("json_schema", "json_object", "text")
-"""How JSON is asked for, the strictest way first: by a schema, as any JSON object, by the prompt's words alone."""
+"""Ways to ask for JSON, the strictest first: by a schema, as any JSON object, by the prompt alone."""
 _LIMITS = ("max_tokens", "max_completion_tokens")
 _ABOUT_FORMAT = re.compile(r"response_?format|json_?schema|json_?object|json mode|structured|guided", re.IGNORECASE)
 _ABOUT_LIMIT = re.compile(r"max_(completion_)?tokens", re.IGNORECASE)
@@ -41,21 +36,21 @@ _REFUSED = "Look at the request's message; --base-url, --model, --temperature or
 class OpenAIChat:
     """Answers of a chat model; an input is `{"slots": ..., "attempt": n}`, as `question` makes it.
 
-    An answer is `{"text": ..., "finish": ..., "format": ..., "tokens": [read, written]}`: what the model wrote, why it
-    stopped, how JSON was asked for, and what the server counted (null where it does not say).
+    An answer is `{"text": ..., "finish": ..., "format": ..., "tokens": [read, written]}`: the model's text, why it
+    stopped, how JSON was asked for, and the server's count of tokens (null if it gives none).
 
     Attributes:
-        model: as the server names it.
-        prompt: what it is told.
-        url: its address.
-        temperature: 0 for the likeliest answer.
-        seed: for servers that know one; raised by one with each further attempt.
-        max_tokens: that an answer may have.
+        model: name of the model at the server.
+        prompt: the instruction, the examples and the form of a question.
+        url: address of the server.
+        temperature: sampling temperature; 0 for the likeliest answer.
+        seed: seed of the first attempt, for servers that accept one; each further attempt adds one.
+        max_tokens: most tokens of an answer.
     """
 
     model: str
     prompt: Prompt
-    url: str = URL
+    url: str = OPENAI_URL
     temperature: float = TEMPERATURE
     seed: int = 13
     max_tokens: int = MAX_TOKENS
@@ -70,7 +65,7 @@ class OpenAIChat:
 
     @property
     def name(self) -> str:
-        """Whose interface, and where."""
+        """The provider and its address."""
         return f"OpenAI at {self.url}"
 
     @property
@@ -91,78 +86,67 @@ class OpenAIChat:
         return {"attempt": attempt, "slots": dict(slots)}
 
     def requests(self, inputs: Sequence[Any]) -> Iterator[range]:
-        """One input a request."""
+        """One input per request."""
         return (range(i, i + 1) for i in range(len(inputs)))
 
     def tokens(self, inputs: Sequence[Any]) -> tuple[int, int]:
-        """About how many tokens it reads, and at most how many it writes."""
+        """The approximate number of tokens it reads, and the most that it writes."""
         opening = self.prompt.opening()
         fixed = about_tokens([message["content"] for message in opening]) + AROUND * (len(opening) + 1)
-        asked = about_tokens([self.prompt.question(one["slots"])["content"] for one in inputs])
-        return asked + fixed * len(inputs), self.max_tokens * len(inputs)
+        questions = about_tokens([self.prompt.question(question["slots"])["content"] for question in inputs])
+        return questions + fixed * len(inputs), self.max_tokens * len(inputs)
 
-    @contextmanager
-    def connected(self, timeout: float) -> Iterator[Send]:
-        """What sends requests; errors as in `openai_client`."""
-        with openai_client(self.url, timeout, LARGEST) as (client, key):
-            manner = _Manner(limit=_LIMITS[self.url == URL])
+    @asynccontextmanager
+    async def connected(self) -> AsyncIterator[Send]:
+        """The function that sends requests; raises as `openai_post` does."""
+        dialect = _Dialect(limit=_LIMITS[self.url == OPENAI_URL])
+        async with openai_post(self.url) as post:
 
-            def once(one: Any, options: dict[str, Any]) -> dict[str, Any]:
-                messages: Any = [*self.prompt.opening(), self.prompt.question(one["slots"])]
-                with request_errors(key, timeout):
-                    raw = client.chat.completions.with_raw_response.create(
-                        model=self.model, messages=messages, temperature=self.temperature, **options
-                    )
-                    body = raw.http_response.content
-                return parsed(body)
-
-            def send(inputs: Sequence[Any]) -> Reply:
-                (one,) = inputs
+            async def send(inputs: Sequence[Any]) -> Reply:
+                (question,) = inputs
+                messages = [*self.prompt.opening(), self.prompt.question(question["slots"])]
+                body = {"model": self.model, "messages": messages, "temperature": self.temperature}
                 while True:
-                    tried = manner.copy()
+                    tried = replace(dialect)
                     try:
-                        found = once(one, tried.options(self, one["attempt"]))
-                    except RequestError as trouble:
-                        if not (trouble.of_input and manner.eased(tried, trouble.message)):
-                            # What is charged was no refusal of the request.
-                            trouble.remedy = _REFUSED if trouble.of_input and not trouble.charged else trouble.remedy
-                            raise
-                    else:
-                        reply = self.read(found, FORMATS[tried.format], key)
-                        manner.worked(tried)
-                        return reply
+                        answer = await post("/chat/completions", body | tried.options(self, question["attempt"]))
+                        reply = self.read(answer, FORMATS[tried.format])
+                    except RequestError as error:
+                        # What is charged was no refusal of the request.
+                        if error.of_input and not error.charged:
+                            if dialect.eased(tried, error.message):
+                                continue
+                            error.remedy = _REFUSED
+                        raise
+                    dialect.accepted(tried)
+                    return reply
 
             yield send
 
-    def read(self, found: dict[str, Any], asked: str, key: Key) -> Reply:
-        """The reply in a server's answer. What the model wrote is kept as it is; whether it is any good is asked later.
+    def read(self, body: dict[str, Any], json_format: str) -> Reply:
+        """The reply in a server's answer; the model's text is kept as it is, and checked later.
 
         Args:
-            found: the body of the answer.
-            asked: how JSON was asked for.
-            key: the one that was sent; kept out of messages.
+            body: of the answer.
+            json_format: how JSON was asked for.
 
         Raises:
-            RequestError: there is no answer in it.
+            RequestError: the body holds no message.
         """
-        choices = found.get("choices")
+        choices = body.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
         message = choice.get("message") if isinstance(choice, dict) else None
         if not isinstance(choice, dict) or not isinstance(message, dict):
-            error = found.get("error")
-            code = error.get("code") if isinstance(error, dict) else None
-            if isinstance(code, int) and 400 <= code < 600:  # some servers report trouble under status 200
-                raise refusal(code, {}, json.dumps(found), key)
             raise RequestError(
                 "its answer holds no message", attempts=SLOW, charged=True, remedy="Check --base-url and --model"
             )
-        usage = found.get("usage")
+        usage = body.get("usage")
         counts = usage if isinstance(usage, dict) else {}
         used = [_count(counts.get("prompt_tokens")), _count(counts.get("completion_tokens"))]
         answer = {
             "text": _written(message)[:LONGEST],
             "finish": str(choice.get("finish_reason") or ""),
-            "format": asked,
+            "format": json_format,
             "tokens": used,
         }
         return Reply([answer], *used)
@@ -177,10 +161,10 @@ def chat_server(
     seed: int = 13,
     max_tokens: int = MAX_TOKENS,
 ) -> OpenAIChat:
-    """A chat model, at the given address or at that of the environment.
+    """A chat model at the given address, or at the one in the environment.
 
     Raises:
-        OptionError: the address is none, or a parameter makes no sense.
+        OptionError: the address is not valid, or a parameter is out of range.
     """
     return OpenAIChat(model, prompt, openai_url(base_url), temperature, seed, max_tokens)
 
@@ -198,15 +182,15 @@ def _count(value: object) -> int | None:
 
 
 @dataclass
-class _Manner:
-    """What a server takes, as far as it has turned out; shared by the threads of one connection.
+class _Dialect:
+    """The parameters that a server accepts, as far as its refusals have shown; shared by all requests of a connection.
 
     Attributes:
-        limit: what it calls the most tokens of an answer.
+        limit: its name for the most tokens of an answer.
         format: position in `FORMATS`.
-        seed: whether it takes one.
-        swapped: whether the other name of the limit is in use, because it refused the first.
-        sure: limits and formats with which it has answered; a refusal that speaks of one has another reason.
+        seed: whether it accepts a seed.
+        swapped: whether the other name of the limit is in use, because the first was refused.
+        sure: limits and formats that it has accepted; a refusal that mentions one of them has another reason.
     """
 
     limit: str
@@ -214,15 +198,9 @@ class _Manner:
     seed: bool = True
     swapped: bool = False
     sure: set[str] = field(default_factory=set)
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
-
-    def copy(self) -> _Manner:
-        """As it is now."""
-        with self._lock:
-            return _Manner(self.limit, self.format, self.seed, self.swapped)
 
     def options(self, server: OpenAIChat, attempt: int) -> dict[str, Any]:
-        """The parameters of a request that servers differ in."""
+        """The parameters of a request in which servers differ."""
         options: dict[str, Any] = {self.limit: server.max_tokens}
         if self.seed:
             options["seed"] = server.seed + attempt
@@ -234,24 +212,19 @@ class _Manner:
             options["response_format"] = {"type": form}
         return options
 
-    def worked(self, tried: _Manner) -> None:
-        """A request of this manner was answered."""
-        with self._lock:
-            self.sure |= {tried.limit, FORMATS[tried.format]}
+    def accepted(self, tried: _Dialect) -> None:
+        """Note that a request in this dialect was answered."""
+        self.sure |= {tried.limit, FORMATS[tried.format]}
 
-    def eased(self, tried: _Manner, message: str) -> bool:
-        """Whether a request that was refused with this message may be sent again, in an easier manner."""
-        with self._lock:
-            if _ABOUT_LIMIT.search(message) and not tried.swapped and tried.limit not in self.sure:
-                self.limit, self.swapped = _LIMITS[tried.limit == _LIMITS[0]], True
-            elif (
-                _ABOUT_FORMAT.search(message)
-                and tried.format + 1 < len(FORMATS)
-                and FORMATS[tried.format] not in self.sure
-            ):
-                self.format = max(self.format, tried.format + 1)
-            elif _ABOUT_SEED.search(message) and tried.seed:
-                self.seed = False
-            else:
-                return False
-            return True
+    def eased(self, tried: _Dialect, message: str) -> bool:
+        """Whether a request that was refused with this message may be sent again with fewer demands."""
+        easier = tried.format + 1 < len(FORMATS) and FORMATS[tried.format] not in self.sure
+        if _ABOUT_LIMIT.search(message) and not tried.swapped and tried.limit not in self.sure:
+            self.limit, self.swapped = _LIMITS[tried.limit == _LIMITS[0]], True
+        elif _ABOUT_FORMAT.search(message) and easier:
+            self.format = max(self.format, tried.format + 1)
+        elif _ABOUT_SEED.search(message) and tried.seed:
+            self.seed = False
+        else:
+            return False
+        return True

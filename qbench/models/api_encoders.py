@@ -10,8 +10,7 @@ import numpy as np
 
 from qbench.errors import ServerError
 from qbench.llm.client import Access, ask
-from qbench.llm.cohere_server import CohereEmbeddings, cohere_url
-from qbench.llm.openai_servers import OpenAIEmbeddings, openai_url
+from qbench.llm.embeddings import CohereEmbeddings, OpenAIEmbeddings, cohere_url, openai_url
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,15 +43,11 @@ def embedding_servers(
     Raises:
         OptionError: the address is none.
     """
-    more = {"batch": batch} if batch else {}
     if provider == "OpenAI":
-        one = OpenAIEmbeddings(model, openai_url(base_url), dimensions, **more)
-        return {"query": one, "document": one}
-    url = cohere_url(base_url)
-    return {
-        "query": CohereEmbeddings(model, "search_query", url, dimensions, **more),
-        "document": CohereEmbeddings(model, "search_document", url, dimensions, **more),
-    }
+        server = OpenAIEmbeddings(model, openai_url(base_url), dimensions, batch)
+        return {"query": server, "document": server}
+    documents = CohereEmbeddings(model, cohere_url(base_url), dimensions, batch)
+    return {"query": replace(documents, side="search_query"), "document": documents}
 
 
 def prepared_text(text: str, max_length: int) -> str:
@@ -113,7 +108,6 @@ class ApiEncoder:
             ServerError: the server does not answer, or with vectors of another size, or that are not finite.
             InputError: an answer is missing in replay, or the recording cannot be used.
             OptionError: there is no key.
-            MissingPackageError: a package is not installed.
         """
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         sent = {i: text for i, text in enumerate(prepared_text(t, self.max_length) for t in texts) if text}

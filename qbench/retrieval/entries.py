@@ -251,7 +251,7 @@ REGISTRY = Registry(
                 _base_url("OPENAI_BASE_URL", "https://api.openai.com/v1"),
             ),
             "api",
-            needs=("qbench[llm]", "a key in OPENAI_API_KEY"),
+            needs=("a key in OPENAI_API_KEY",),
         ),
         Entry(
             "Cohere",

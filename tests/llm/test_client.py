@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
-import threading
 import time
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import pytest
@@ -17,7 +17,7 @@ from qbench.errors import BudgetError, InputError, OptionError, ServerError
 from qbench.llm.budget import Budget, Limit, Price
 from qbench.llm.calls import Call, Reply, RequestError
 from qbench.llm.client import Access, Patience, ask, estimate
-from qbench.llm.replies import within
+from qbench.llm.embeddings import within
 
 QUICK = Patience(attempts=4, first=0.001, longest=0.002)
 
@@ -39,15 +39,13 @@ class Shouting:
     def tokens(self, inputs):
         return sum(map(len, inputs)), 2 * len(inputs)
 
-    @contextmanager
-    def connected(self, timeout):
+    @asynccontextmanager
+    async def connected(self):
         self.connections += 1
-        lock = threading.Lock()
 
-        def send(inputs):
-            with lock:
-                self.asked.append(list(inputs))
-                step = self.plan.pop(0) if self.plan else None
+        async def send(inputs):
+            self.asked.append(list(inputs))
+            step = self.plan.pop(0) if self.plan else None
             if isinstance(step, BaseException):
                 raise step
             return Reply([{"said": one.upper()} for one in inputs], *(step or (None, None)))
@@ -162,20 +160,19 @@ def test_a_budget_stops_and_says_how_to_go_on(tmp_path):
 
 
 def test_what_other_threads_are_asking_is_kept_when_one_fails(tmp_path):
-    inside = threading.Event()
-
     class Slow(Shouting):
-        @contextmanager
-        def connected(self, timeout):
-            with Shouting.connected(self, timeout) as fast:
+        @asynccontextmanager
+        async def connected(self):
+            inside = asyncio.Event()
+            async with Shouting.connected(self) as fast:
 
-                def send(inputs):
+                async def send(inputs):
                     if inputs[0] == "a":
-                        inside.wait(5)
+                        await inside.wait()
                         raise RequestError("broken")
                     inside.set()
-                    time.sleep(0.1)
-                    return fast(inputs)
+                    await asyncio.sleep(0.1)
+                    return await fast(inputs)
 
                 yield send
 
@@ -193,10 +190,23 @@ def test_tokens_are_estimated_until_the_server_says_how_many(tmp_path):
 
 
 def test_an_interruption_keeps_what_is_answered(tmp_path):
-    server = Shouting([None, KeyboardInterrupt()])
+    presses = iter([KeyboardInterrupt])
+
+    def interrupt(done, total):
+        if press := next(presses, None):
+            raise press
+
+    server = Shouting()
     with pytest.raises(KeyboardInterrupt):
-        ask(server, list("abcd"), access(tmp_path))
-    assert estimate(server, [list("abcd")], access(tmp_path)).recorded == 2
+        ask(server, list("abcdef"), access(tmp_path), progress=interrupt)
+    assert 2 <= estimate(server, [list("abcdef")], access(tmp_path)).recorded == 2 * len(server.asked)
+
+
+def test_it_runs_inside_another_event_loop(tmp_path):
+    async def notebook():
+        return ask(Shouting(), ["a"], access(tmp_path))
+
+    assert asyncio.run(notebook()) == said("a")
 
 
 def test_replay_asks_nobody_and_names_what_is_missing(tmp_path):

@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 
 from qbench.llm.client import estimate
-from qbench.llm.openai_servers import OpenAIEmbeddings
+from qbench.llm.embeddings import OpenAIEmbeddings
 from tests.api_server import KEY, ApiServer, access
 
 PROGRAM = """
 import signal, sys
 from pathlib import Path
 from qbench.llm.client import Access, ask
-from qbench.llm.openai_servers import OpenAIEmbeddings
+from qbench.llm.embeddings import OpenAIEmbeddings
 tell = lambda line: print(line, flush=True)
 server = OpenAIEmbeddings("m", sys.argv[1], batch=1)
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it

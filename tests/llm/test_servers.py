@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import json
 import logging
 import socket
@@ -12,15 +11,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from qbench.errors import MissingPackageError, OptionError, ServerError
-from qbench.llm import cohere_server, openai_servers
+from qbench.errors import OptionError, ServerError
+from qbench.llm import embeddings
 from qbench.llm.budget import Budget
 from qbench.llm.client import Patience, ask
-from qbench.llm.cohere_server import URL as COHERE
-from qbench.llm.cohere_server import CohereEmbeddings
-from qbench.llm.openai_servers import URL as OPENAI
-from qbench.llm.openai_servers import OpenAIEmbeddings
-from qbench.llm.replies import largest_answer
+from qbench.llm.embeddings import COHERE_URL as COHERE
+from qbench.llm.embeddings import OPENAI_URL as OPENAI
+from qbench.llm.embeddings import CohereEmbeddings, OpenAIEmbeddings, largest_answer
 from tests.api_server import KEY, QUICK, ApiServer, access, embed, failing, good, saying, waiting
 
 TEXTS = ["a fox", "the dog", "12 kg"]
@@ -47,7 +44,7 @@ def provider(request):
     """Makes a provider's embeddings from a server."""
     if request.param == "openai":
         return lambda web, **options: OpenAIEmbeddings("some-model", web.url, **options)
-    return lambda web, **options: CohereEmbeddings("some-model", "search_document", web.address, **options)
+    return lambda web, **options: CohereEmbeddings("some-model", web.address, side="search_document", **options)
 
 
 def test_vectors_are_the_server_s(web, provider, tmp_path):
@@ -85,7 +82,7 @@ def test_a_server_that_knows_no_base64_or_gives_no_places_will_do(web, tmp_path)
 
 def test_cohere_is_asked_as_its_reference_says(web, tmp_path):
     for side, more in (("search_query", {}), ("search_document", {"dimensions": 8})):
-        ask(CohereEmbeddings("embed-english-v3.0", side, web.address, **more), TEXTS, access(tmp_path))
+        ask(CohereEmbeddings("embed-english-v3.0", web.address, side=side, **more), TEXTS, access(tmp_path))
     common = {"model": "embed-english-v3.0", "texts": TEXTS, "embedding_types": ["float"], "truncate": "END"}
     (path, query, headers), (_, document, _) = web.seen
     assert path == "/v2/embed"
@@ -100,7 +97,7 @@ def test_requests_are_no_larger_than_the_provider_takes():
     assert [len(span) for span in OpenAIEmbeddings("m").requests(texts)] == [2048, 2048, 904]
     assert [len(span) for span in OpenAIEmbeddings("m").requests(["x" * 100_000] * 7)] == [3, 3, 1]
     assert [len(span) for span in OpenAIEmbeddings("m", batch=2000).requests(texts)] == [2000, 2000, 1000]
-    assert {len(span) for span in CohereEmbeddings("m", "search_query").requests(texts)} == {96, 5000 % 96}
+    assert {len(span) for span in CohereEmbeddings("m").requests(texts)} == {96, 5000 % 96}
 
 
 @pytest.mark.parametrize(
@@ -205,8 +202,7 @@ def test_a_server_that_says_a_byte_now_and_then(web, provider, tmp_path, before_
 
 @pytest.mark.parametrize("status", [200, 500])
 def test_an_answer_that_is_too_large_is_not_read(web, provider, tmp_path, monkeypatch, status):
-    for module in (openai_servers, cohere_server):
-        monkeypatch.setattr(module, "largest_answer", lambda vectors: 1000)
+    monkeypatch.setattr(embeddings, "largest_answer", lambda vectors: 1000)
     web.plan.extend([lambda _: (status, {}, b" " * 5_000_000)] * 9)
     budget = Budget()
     says = "more than 1,000 bytes, and is not read" if status == 200 else "HTTP 500|more than 1,000 bytes"
@@ -271,7 +267,7 @@ GOOD = [1.0, 2.0]
 )
 @pytest.mark.parametrize("kind", ["openai", "cohere"])
 def test_nonsense_is_named_and_not_recorded(web, tmp_path, kind, rows, says):
-    one = OpenAIEmbeddings("m", web.url) if kind == "openai" else CohereEmbeddings("m", "search_query", web.address)
+    one = OpenAIEmbeddings("m", web.url) if kind == "openai" else CohereEmbeddings("m", web.address)
     web.plan.append(lambda _: good(nonsense(kind, rows)))
     with pytest.raises(ServerError, match=says):
         ask(one, TEXTS, access(tmp_path))
@@ -332,12 +328,12 @@ def test_a_server_at_home_needs_no_key(web, tmp_path, monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY")
     monkeypatch.delenv("COHERE_API_KEY")
     assert len(ask(OpenAIEmbeddings("m", web.url), TEXTS, access(tmp_path))) == 3
-    assert len(ask(CohereEmbeddings("m", "search_query", web.address), TEXTS, access(tmp_path))) == 3
+    assert len(ask(CohereEmbeddings("m", web.address, side="search_query"), TEXTS, access(tmp_path))) == 3
     assert "authorization" not in web.seen[1][2]
     web.plan.extend([failing(401), failing(401)])
     for one, name in (
         (OpenAIEmbeddings("n", web.url), "OPENAI_API_KEY"),
-        (CohereEmbeddings("n", "search_query", web.address), "COHERE_API_KEY"),
+        (CohereEmbeddings("n", web.address, side="search_query"), "COHERE_API_KEY"),
     ):
         with pytest.raises(ServerError, match=rf"refuses a call without a key \({name} is not set\)"):
             ask(one, TEXTS, access(tmp_path))
@@ -347,7 +343,7 @@ def test_a_server_at_home_needs_no_key(web, tmp_path, monkeypatch):
     ("server", "says"),
     [
         (OpenAIEmbeddings("m", OPENAI), "OpenAI needs a key.*OPENAI_API_KEY"),
-        (CohereEmbeddings("m", "search_query", COHERE), "Cohere needs a key.*COHERE_API_KEY"),
+        (CohereEmbeddings("m", COHERE, side="search_query"), "Cohere needs a key.*COHERE_API_KEY"),
     ],
 )
 def test_the_providers_themselves_need_a_key(tmp_path, monkeypatch, server, says):
@@ -355,22 +351,6 @@ def test_the_providers_themselves_need_a_key(tmp_path, monkeypatch, server, says
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(OptionError, match=says):
         ask(server, TEXTS, access(tmp_path))
-
-
-def test_without_the_extra_there_is_a_line_to_install_it(web, tmp_path, monkeypatch):
-    real = builtins.__import__
-
-    def without(name, *rest):
-        if name == "openai":
-            raise ImportError(name)
-        return real(name, *rest)
-
-    ask(OpenAIEmbeddings("m", web.url), TEXTS[:1], access(tmp_path))
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(MissingPackageError, match=r"pip install 'qbench\[llm\]'"):
-        ask(OpenAIEmbeddings("m", web.url), TEXTS, access(tmp_path))
-    assert len(ask(OpenAIEmbeddings("m", web.url), TEXTS[:1], access(tmp_path))) == 1  # recorded
-    assert len(ask(CohereEmbeddings("m", "search_query", web.address), TEXTS, access(tmp_path))) == 3
 
 
 def test_many_requests_are_on_their_way_at_once(web, provider, tmp_path):
