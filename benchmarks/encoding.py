@@ -136,7 +136,7 @@ class Known:
 def dtypes(path: Path, model: Path, count: int, folder: Path) -> list[dict[str, Any]]:
     """What each stored type costs on a benchmark."""
     bench = open_benchmark(path)
-    corpus, queries = passages(bench.corpus), bench.part("test")[:count]
+    corpus, queries = passages(bench.corpus), bench.queries_of("test")[:count]
     encoder, asked = load_encoder(str(model)), [Search(q.query_id, q.text) for q in queries]
     texts = corpus["passage"].unique(maintain_order=True).to_list()
     start = time.perf_counter()

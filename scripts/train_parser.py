@@ -4,7 +4,7 @@
 
 TREEBANK is a folder with `en_ewt-ud-{train,dev,test}.conllu.gz` (UD_English-EWT, CC BY-SA 4.0); ENCODER that of a
 BERT-like model (all-MiniLM-L6-v2). OUT gets the weights in bytes, the vocabulary, and `scores.json`: accuracy on the
-test part, by the code that reads the weights in `qbench`. Needs torch and transformers; about 45 minutes on two cores.
+test split, by the code that reads the weights in `qbench`. Needs torch and transformers; about 45 minutes on two cores.
 
 The parser is that of Dozat and Manning (2017), without their recurrent layers. Three departures, for the texts that
 quantities stand in. Relation subtypes that nothing here reads are folded into their types, so that labels are fewer and
@@ -308,7 +308,7 @@ def scores(out: Path, items: list[list[Row]]) -> dict[str, float]:
 
 
 def main() -> None:
-    """Train, write the weights, and score them on the test part."""
+    """Train, write the weights, and score them on the test split."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("treebank", type=Path)
     parser.add_argument("encoder", type=Path, help="folder of a BERT-like model")

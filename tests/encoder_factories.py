@@ -107,7 +107,7 @@ def regular_pairs(documents: int = 24) -> tuple[list[tuple[str, str, str]], list
     """Pairs with a rule to learn: the fact is the thing; year and filler, which are most of the words, mean nothing.
 
     Each document describes every thing once; a query's paraphrases are its thing in the next two documents, and its
-    confusing pairs other things that share the year and the filler. Every fourth document is of the test part.
+    confusing pairs other things that share the year and the filler. Every fourth document is of the test split.
     """
     descriptions, pairs = [], []
     for number in range(documents):
@@ -131,7 +131,7 @@ def regular_benchmark(documents: int = 96) -> Benchmark:
     """A benchmark with a rule to learn from its triples: the thing decides; the year, which queries share, does not.
 
     Queries are conditions on a thing's amount; each sentence states one thing's amount. Every third query is of the
-    development part, and every third of the test part.
+    development split, and every third of the test split.
     """
     corpus, queries, qrels, samples, triples = [], [], [], [], []
     amounts = [(number % len(THINGS), number % 4, 5 + number) for number in range(documents)]

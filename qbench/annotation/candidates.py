@@ -46,13 +46,13 @@ def choose(benchmark: Benchmark, split: Split, number: int | None, named: Sequen
 
     Args:
         benchmark: what they are from.
-        split: of which part; not looked at where queries are named.
+        split: of the queries; not looked at where queries are named.
         number: how many at most; None for all.
         named: ids of the queries wanted instead.
         seed: of choice and order.
 
     Raises:
-        OptionError: a named query is not there or named twice, or the part has none.
+        OptionError: a named query is not there or named twice, or the split has none.
     """
     by_id = {query.query_id: query for query in benchmark.queries}
     for place, name in enumerate(named):
@@ -60,9 +60,9 @@ def choose(benchmark: Benchmark, split: Split, number: int | None, named: Sequen
             raise OptionError("no such query", value=name, remedy="`qbench benchmark show` lists some")
         if name in named[:place]:
             raise OptionError("this query is named twice", value=name)
-    pool = [by_id[name] for name in named] if named else benchmark.part(split)
+    pool = [by_id[name] for name in named] if named else benchmark.queries_of(split)
     if not pool:
-        raise OptionError(f"{benchmark.name} has no queries in this part", value=split)
+        raise OptionError(f"{benchmark.name} has no queries in this split", value=split)
     order = generator(seed, "annotated queries").permutation(len(pool)).tolist()
     turns: dict[str, list[Query]] = {}
     for place in order:

@@ -43,7 +43,7 @@ def summary(benchmark: Benchmark) -> dict[str, Any]:
         "quantities": None if benchmark.quantities is None else benchmark.quantities.height,
         "samples": benchmark.samples.height,
         "triples": benchmark.triples.height,
-        "queries_by_part": _counted((q.split for q in queries), SPLITS),
+        "queries_by_split": _counted((q.split for q in queries), SPLITS),
         "queries_by_kind": _counted((q.kind for q in queries), KINDS),
         "queries_by_comparator": _counted(_comparator(q) for q in queries),
         "queries_by_constraints": _counted(str(len(q.conditions)) for q in queries),

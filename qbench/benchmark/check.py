@@ -1,4 +1,4 @@
-"""What is wrong with a benchmark: duplicates, leaks between parts, ids that point nowhere, labels that do not hold."""
+"""What is wrong with a benchmark: duplicates, leaks between splits, ids that point nowhere, labels that do not hold."""
 
 from __future__ import annotations
 
@@ -150,12 +150,12 @@ def _repeated_texts(benchmark: Benchmark) -> Iterator[Finding]:
     same = _groups(documents, [_same_text("title").alias("_title"), _same_text("text").alias("_text")], "doc_id")
     yield from found("duplicate-documents", "warning", "corpus", message, same)
     same = _groups(_frame(benchmark, "queries"), ["split", _same_text("text").alias("_text")], "query_id")
-    message = "{n} query texts stand in one part more than once"
+    message = "{n} query texts stand in one split more than once"
     yield from found("duplicate-queries", "warning", "queries", message, same)
 
 
 def _frame(benchmark: Benchmark, table: str) -> pl.DataFrame:
-    """A table by name; of the queries only ids, texts and parts, since their conditions are dear to lay out."""
+    """A table by name; of the queries only ids, texts and splits, since their conditions are dear to lay out."""
     import polars as pl
 
     if table != "queries":
@@ -232,13 +232,13 @@ def _unanswerable(benchmark: Benchmark) -> Iterator[Finding]:
 
     message = "{n} queries have no relevant document"
     yield from found("queries-without-positives", "error", "queries", message, unanswered(benchmark))
-    tested = {query.query_id for query in benchmark.part("test")}
+    tested = {query.query_id for query in benchmark.queries_of("test")}
     used = benchmark.samples.filter(pl.col("query_id").is_in(list(tested)))["sample_id"]
     yield from found("test-samples", "error", "samples", "{n} training samples belong to test queries", used)
 
 
 def _shared_queries(benchmark: Benchmark) -> Iterator[Finding]:
-    """Query texts that two parts have in common."""
+    """Query texts that two splits have in common."""
     import polars as pl
 
     texts = _frame(benchmark, "queries").with_columns(_text=_same_text("text"))
@@ -250,7 +250,7 @@ def _shared_queries(benchmark: Benchmark) -> Iterator[Finding]:
 
 
 def _shared_conditions(benchmark: Benchmark) -> Iterator[Finding]:
-    """What two parts ask in common: the same concepts, comparators, values and units, in whatever words."""
+    """What two splits ask in common: the same concepts, comparators, values and units, in whatever words."""
     asked: dict[str, dict[object, str]] = {split: {} for split in SPLITS}
     for query in benchmark.queries:
         if query.conditions:

@@ -58,7 +58,7 @@ class _Trained:
         self._exact: dict[Words, str] = {}
         self._by_word: dict[str, dict[Meant, str]] = {}
         self._found: dict[Meant, str | None] = {}
-        for query in benchmark.part("train"):
+        for query in benchmark.queries_of("train"):
             for _, meant in _concepts(query):
                 for words in meant:
                     self._exact.setdefault(words, query.query_id)
@@ -106,7 +106,7 @@ def _held_out(benchmark: Benchmark, trained: _Trained) -> tuple[set[Words], list
     """
     hidden: set[Words] = set()
     known: list[tuple[str, str, str]] = []
-    for query in benchmark.part("test"):
+    for query in benchmark.queries_of("test"):
         wanted = _concepts(query)
         if query.kind not in HELD_OUT_KINDS or not wanted:
             continue
@@ -124,7 +124,7 @@ def _seen(benchmark: Benchmark, trained: _Trained) -> Iterator[Finding]:
     if "importer" in benchmark.params or benchmark.manual:
         return
     lacking = []
-    for query in benchmark.part("test"):
+    for query in benchmark.queries_of("test"):
         if query.kind == "seen":
             lost = [written for written, meant in _concepts(query) if trained.asks(meant) is None]
             if lost:
@@ -137,14 +137,14 @@ def _held_out_documents(benchmark: Benchmark, hidden: Collection[Words]) -> Iter
     """Training samples made from sentences that hold a held-out concept, or that answer a held-out query."""
     import polars as pl
 
-    trained = [query.query_id for query in benchmark.part("train")]
+    trained = [query.query_id for query in benchmark.queries_of("train")]
     samples = benchmark.samples.filter(pl.col("query_id").is_in(trained)).select("sample_id", "doc_id")
     if benchmark.quantities is not None and hidden:
         carriers = _carriers(benchmark.quantities.select("doc_id", "concept"), samples, hidden)
         seen = samples.join(carriers, on="doc_id", how="semi", maintain_order="left").rows()
         message = "{n} training samples come from a sentence that holds a concept held out for testing"
         yield from found("leak-held-out-sentences", "error", "samples", message, seen)
-    asked = [query.query_id for query in benchmark.part("test") if query.kind in HELD_OUT_KINDS]
+    asked = [query.query_id for query in benchmark.queries_of("test") if query.kind in HELD_OUT_KINDS]
     answers = benchmark.qrels.filter(pl.col("query_id").is_in(asked), pl.col("grade") > 0)["doc_id"]
     seen = samples.filter(pl.col("doc_id").is_in(answers.unique().to_list())).rows()
     message = "{n} training samples come from a sentence that answers a test query with a held-out concept"

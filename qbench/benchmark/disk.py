@@ -65,7 +65,7 @@ class Benchmark:
     Attributes:
         name: for people: the name of its folder.
         corpus: `corpus_schema`, one row per retrieval unit.
-        queries: all parts; `part` picks one.
+        queries: all splits; `queries_of` picks one.
         qrels: `qrels_schema`.
         quantities: `quantity_schema`, the corpus' quantities; None where nobody extracted them yet.
         samples, triples: `sample_schema`, `triple_schema`; empty where there is nothing to train on.
@@ -92,8 +92,8 @@ class Benchmark:
         """Whether people judged it; then what has no judgment is unknown, and not known to be irrelevant."""
         return bool(self.params.get("judgments") == "manual")
 
-    def part(self, split: Split) -> list[Query]:
-        """The queries of one part, in order."""
+    def queries_of(self, split: Split) -> list[Query]:
+        """The queries of a split, in order."""
         return [query for query in self.queries if query.split == split]
 
     def query_table(self) -> pl.DataFrame:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def export_beir(benchmark: Benchmark, folder: str | Path) -> list[Path]:
-    """Write corpus.jsonl, queries.jsonl and qrels/PART.tsv.
+    """Write corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv.
 
     What BEIR has no place for (a query's conditions, kind, template and seed, a document's source) goes into the
     `metadata` of its line, under "qbench", and comes back when our importer reads the folder. Quantities, samples and
@@ -45,14 +45,14 @@ def export_beir(benchmark: Benchmark, folder: str | Path) -> list[Path]:
     with _whole(Path(folder)) as draft:
         _write_lines(draft / "corpus.jsonl", _documents(benchmark))
         _write_lines(draft / "queries.jsonl", _queries(benchmark))
-        for split, rows in _judgments_by_part(benchmark):
+        for split, rows in _judgments_by_split(benchmark):
             body = "".join(f"{query_id}\t{doc_id}\t{grade}\n" for query_id, doc_id, grade in rows)
             write_text(draft / "qrels" / f"{split}.tsv", "\t".join(BEIR_HEADER) + "\n" + body)
     return _files(Path(folder))
 
 
 def export_trec(benchmark: Benchmark, folder: str | Path, runs: Mapping[str, pl.DataFrame] | None = None) -> list[Path]:
-    """Write topics.PART.tsv (query id, tab, text) and qrels.PART.txt (`query 0 document grade`) for each part.
+    """Write topics.SPLIT.tsv (query id, tab, text) and qrels.SPLIT.txt (`query 0 document grade`) for each split.
 
     Returns and errors are as for `export_beir`; besides, an id may hold no white space, which separates the columns of
     TREC files.
@@ -67,10 +67,12 @@ def export_trec(benchmark: Benchmark, folder: str | Path, runs: Mapping[str, pl.
 
     _refuse_ids(benchmark)
     with _whole(Path(folder)) as draft:
-        for split, rows in _judgments_by_part(benchmark):
+        for split, rows in _judgments_by_split(benchmark):
             qrels = pl.DataFrame(rows, schema=benchmark.qrels.schema, orient="row")
             write_qrels(qrels, draft / f"qrels.{split}.txt")
-            topics = "".join(f"{query.query_id}\t{' '.join(query.text.split())}\n" for query in benchmark.part(split))
+            topics = "".join(
+                f"{query.query_id}\t{' '.join(query.text.split())}\n" for query in benchmark.queries_of(split)
+            )
             write_text(draft / f"topics.{split}.tsv", topics)
         for name, run in (runs or {}).items():
             path = draft / f"{re.sub('[^A-Za-z0-9.+-]+', '_', name).strip('_')}.run"
@@ -81,7 +83,7 @@ def export_trec(benchmark: Benchmark, folder: str | Path, runs: Mapping[str, pl.
 
 
 def export_sentence_transformers(benchmark: Benchmark, folder: str | Path) -> list[Path]:
-    """Write the training triples as triples.PART.jsonl: one object a line with anchor, positive and negative.
+    """Write the training triples as triples.SPLIT.jsonl: one object a line with anchor, positive and negative.
 
     Returns and errors are as for `export_beir`; besides, a benchmark without triples is refused.
 
@@ -100,14 +102,14 @@ def export_sentence_transformers(benchmark: Benchmark, folder: str | Path) -> li
         )
     with _whole(Path(folder)) as draft:
         for split in SPLITS:
-            part = triples.filter(pl.col("split") == split).drop("split")
-            if part.height:
-                _write_lines(draft / f"triples.{split}.jsonl", part.iter_rows(named=True))
+            kept = triples.filter(pl.col("split") == split).drop("split")
+            if kept.height:
+                _write_lines(draft / f"triples.{split}.jsonl", kept.iter_rows(named=True))
     return _files(Path(folder))
 
 
 def export_ir_datasets(benchmark: Benchmark, folder: str | Path) -> list[Path]:
-    """Write docs.jsonl and, for each part, queries.tsv, qrels and docpairs.tsv: what ir_datasets' formats read.
+    """Write docs.jsonl and, for each split, queries.tsv, qrels and docpairs.tsv: what ir_datasets' formats read.
 
     Document pairs are the triples whose samples stand in the corpus as they are; changed copies are no documents.
 
@@ -124,10 +126,10 @@ def export_ir_datasets(benchmark: Benchmark, folder: str | Path) -> list[Path]:
     with _whole(Path(folder)) as draft:
         corpus = benchmark.corpus.select("doc_id", "title", "text")
         _write_lines(draft / "docs.jsonl", corpus.iter_rows(named=True))
-        for split, rows in _judgments_by_part(benchmark):
+        for split, rows in _judgments_by_split(benchmark):
             qrels = pl.DataFrame(rows, schema=benchmark.qrels.schema, orient="row")
             write_qrels(qrels, draft / split / "qrels")
-            asked = benchmark.part(split)
+            asked = benchmark.queries_of(split)
             write_text(
                 draft / split / "queries.tsv", "".join(f"{q.query_id}\t{' '.join(q.text.split())}\n" for q in asked)
             )
@@ -213,8 +215,8 @@ def _queries(benchmark: Benchmark) -> Iterator[dict[str, Any]]:
         yield {"_id": query.query_id, "text": query.text, "metadata": {OURS: own}}
 
 
-def _judgments_by_part(benchmark: Benchmark) -> Iterator[tuple[Any, list[tuple[str, str, int]]]]:
-    """Each part that has judgments, with those of its queries."""
+def _judgments_by_split(benchmark: Benchmark) -> Iterator[tuple[Any, list[tuple[str, str, int]]]]:
+    """Each split that has judgments, with those of its queries."""
     part_of = {query.query_id: query.split for query in benchmark.queries}
     rows = benchmark.qrels.rows()
     for split in SPLITS:

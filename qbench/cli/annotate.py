@@ -54,10 +54,10 @@ def export(
         float, typer.Option(min=0, max=1, help="Also look up what is within this share of the value of an '='.")
     ] = 0.0,
     queries: Annotated[
-        int | None, typer.Option(min=1, help="Queries, at most; comparators take turns. [default: all of the part]")
+        int | None, typer.Option(min=1, help="Queries, at most; comparators take turns. [default: all of the split]")
     ] = None,
     query: Annotated[list[str] | None, typer.Option(metavar="ID", help="Judge this query; repeat it.")] = None,
-    split: Annotated[Part, typer.Option(help="The part whose queries are judged.")] = Part.test,
+    split: Annotated[Part, typer.Option(help="Split whose queries are judged.")] = Part.test,
     scale: Annotated[Scale, typer.Option(help="Grades 0 and 1, or 0, 1 and 2.")] = Scale.graded,
     annotators: Annotated[int, typer.Option(min=1, help="Share the queries out: a sheet for each of so many.")] = 1,
     shared: Annotated[

@@ -76,7 +76,7 @@ def check(
     qrels: Qrels = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON, for programs.")] = False,
 ) -> None:
-    """Find duplicates, leaks between parts, dangling ids, labels that do not hold, queries without positives.
+    """Find duplicates, leaks between splits, dangling ids, labels that do not hold, queries without positives.
 
     Exit code 1 if there is an error, 0 if there are only warnings.
 

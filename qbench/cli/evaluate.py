@@ -26,7 +26,7 @@ def evaluate(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder for the tables. [default: only print]")
     ] = None,
-    split: Annotated[Part, typer.Option(help="The part of a benchmark that the runs answer.")] = Part.test,
+    split: Annotated[Part, typer.Option(help="Split of a benchmark that the runs answer.")] = Part.test,
     measures: Measures = None,
     qrels: Qrels = None,
     buckets: Annotated[bool, typer.Option(help="Show means by kind of query, where queries are known.")] = True,

@@ -227,7 +227,7 @@ def _query_table(benchmark: Benchmark) -> list[str]:
             numbers = [counts[split, kind, column] for column in columns]
             if any(numbers):
                 rows.append([split, kind, *numbers, sum(numbers)])
-    return _aligned(["part", "kind", *columns, "all"], rows)
+    return _aligned(["split", "kind", *columns, "all"], rows)
 
 
 def _sample_table(benchmark: Benchmark) -> list[str]:

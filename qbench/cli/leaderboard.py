@@ -70,7 +70,7 @@ def leaderboard(
         Path | None,
         typer.Option("--output", "-o", help="Folder for runs and tables. [default: qbench-leaderboard/NAME]"),
     ] = None,
-    split: Annotated[Part, typer.Option(help="The part whose queries are asked.")] = Part.test,
+    split: Annotated[Part, typer.Option(help="Split whose queries are asked.")] = Part.test,
     measures: Measures = None,
     conditions: Annotated[
         Conditions | None,

@@ -44,7 +44,7 @@ def mine_paraphrases(
     same_document: Annotated[
         bool, typer.Option("--same-document/--no-same-document", help="Pairs within a document.")
     ] = True,
-    test_share: Annotated[float, typer.Option(help="Share of the documents that are the test part.")] = 0.3,
+    test_share: Annotated[float, typer.Option(help="Share of the documents that are the test split.")] = 0.3,
     seed: Annotated[int, typer.Option(help="Seed of the split.")] = 13,
     threads: Annotated[int | None, typer.Option(help="Threads that search. Default: the number of cores.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace other pairs in the output folder.")] = False,

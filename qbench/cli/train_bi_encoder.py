@@ -172,9 +172,9 @@ def _show_epoch(record: dict[str, Any]) -> None:
 def _report_pairs(output: Path, counts: dict[str, Any]) -> None:
     from qbench.cli.console import note, out
 
-    lines = [f"{'part':6}{'queries':>10}{'paraphrases':>13}{'confusing':>12}"]
-    for part, sizes in counts["parts"].items():
-        lines.append(f"{part:6}{sizes['queries']:>10,}{sizes['paraphrases']:>13,}{sizes['confusing']:>12,}")
+    lines = [f"{'split':6}{'queries':>10}{'paraphrases':>13}{'confusing':>12}"]
+    for split, sizes in counts["splits"].items():
+        lines.append(f"{split:6}{sizes['queries']:>10,}{sizes['paraphrases']:>13,}{sizes['confusing']:>12,}")
     lines += [f"left out, {reason.replace('_', ' ')}: {n:,}" for reason, n in counts["left_out"].items() if n]
     lines.append(f"best epoch: {counts['best_epoch']} of {counts['epochs']}")
     for name, title in _FIGURES.items():

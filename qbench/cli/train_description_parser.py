@@ -27,9 +27,9 @@ def description_parser(
     limit: Annotated[
         int | None, typer.Option(min=1, help="Train on so many sentences only, for a learning curve.")
     ] = None,
-    epochs: Annotated[int, typer.Option(min=1, help="Passes over the training part, at most.")] = 20,
+    epochs: Annotated[int, typer.Option(min=1, help="Passes over the training split, at most.")] = 20,
     patience: Annotated[
-        int, typer.Option(min=1, help="Stop after so many epochs without a better F1 on the development part.")
+        int, typer.Option(min=1, help="Stop after so many epochs without a better F1 on the development split.")
     ] = 4,
     batch_size: Annotated[int, typer.Option(min=1, help="Quantities per step.")] = 16,
     lr: Annotated[
@@ -47,7 +47,7 @@ def description_parser(
 ) -> None:
     """Train a tagger that finds the words which say what a quantity is.
 
-    The gold set is split 7 : 1.5 : 1.5 into training, development and test part. An interrupted training goes on after
+    The gold set is split 7 : 1.5 : 1.5 into training, development and test split. An interrupted training goes on after
     its last finished epoch when the same command is given again.
 
     Example: qbench train description-parser measeval -o my-parser --model bert-base-uncased
@@ -92,13 +92,13 @@ def _report(output: Path, counts: dict[str, Any]) -> None:
     from qbench.cli.console import note, out
 
     lines = [f"{what}: {count:,}" for what, count in counts["gold"].items()]
-    lines.append(f"{'part':6}{'texts':>8}{'quantities':>12}")
-    lines += [f"{part:6}{sizes['texts']:>8,}{sizes['quantities']:>12,}" for part, sizes in counts["parts"].items()]
+    lines.append(f"{'split':6}{'texts':>8}{'quantities':>12}")
+    lines += [f"{split:6}{sizes['texts']:>8,}{sizes['quantities']:>12,}" for split, sizes in counts["splits"].items()]
     if counts["cut_to_a_window"]:
         lines.append(f"too long for the encoder, cut to a window: {counts['cut_to_a_window']:,}")
     lines.append(f"best epoch: {counts['best_epoch']} of {counts['epochs']}")
-    for part in ("dev", "test"):
-        lines += [f"{part}, {mode}: {_figures(scores)}" for mode, scores in counts[part].items()]
+    for split in ("dev", "test"):
+        lines += [f"{split}, {mode}: {_figures(scores)}" for mode, scores in counts[split].items()]
     for line in lines:
         out().print(line, markup=False)
     if not counts["dev"]["strict"]["f1"]:

@@ -150,7 +150,7 @@ def _made(
     plan, corpus, counts = _plan(index, options, templates, expansions)
     made = _Made(plan, Rechecker(_extractor(index)))
     for split, most in zip(SPLITS, (options.max_train, options.max_dev, options.max_test), strict=True):
-        made.part(split, most, progress)
+        made.fill(split, most, progress)
     if not made.queries:
         raise OptionError("these options leave no query", remedy="Lower --min-sentences, or switch fewer kinds off")
     return made, corpus, counts
@@ -229,7 +229,7 @@ def _plan(
     counts: dict[str, Any] = {
         "pairs": {"in the index": table.height, "asked about": len(pairs)},
         "groups of concepts": dict(splits.groups),
-        "sentences held out": {f"of {part}": int(splits.blocked[part].sum()) for part in ("train", "dev")},
+        "sentences held out": {f"of {split}": int(splits.blocked[split].sum()) for split in ("train", "dev")},
     }
     if options.expansions is not None:
         named = {concept for concept, _ in expansions.pairs()}
@@ -254,8 +254,8 @@ class _Made:
     _asked: dict[str, Split] = field(default_factory=dict)
     _trained: set[Concept] = field(default_factory=set)
 
-    def part(self, split: Split, most: int, progress: Progress) -> None:
-        """Make the queries of one part, until it has `most` of them or nothing is left to try."""
+    def fill(self, split: Split, most: int, progress: Progress) -> None:
+        """Make the queries of one split, until it has `most` of them or nothing is left to try."""
         sampler = Sampler(self.plan.mentions, self.plan.units, self.rechecker, self.plan.options)
         drafts = self.plan.drafts(split) if most else []
         total, made = min(most, len(drafts)), 0
@@ -300,7 +300,7 @@ class _Made:
         return all(concept in self._trained for topic in draft.topics for concept in topic.concepts)
 
     def _repeats(self, query: Query) -> bool:
-        """Whether the same was asked before: in another part in whatever words, in this part in the same ones."""
+        """Whether the same was asked before: in another split in whatever words, in this split in the same ones."""
         meaning = _meaning(query)
         return (
             query.text.lower() in self._texts
@@ -322,7 +322,7 @@ class _Made:
         self._judged.append((query.query_id, docs[sure], grades[sure]))
 
     def ordered(self) -> list[Query]:
-        """All queries, by part, then by id."""
+        """All queries, by split, then by id."""
         return sorted(self.queries, key=lambda query: (SPLITS.index(query.split), query.query_id))
 
     def qrels(self) -> pl.DataFrame:

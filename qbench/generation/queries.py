@@ -94,7 +94,7 @@ class Plan:
     _values: dict[tuple[str, Comparator, ValueSet], Ask | None] = field(default_factory=dict)
 
     def drafts(self, split: Split) -> list[Draft]:
-        """The drafts of one part, in the order in which they are tried until the part is full."""
+        """The drafts of a split, in the order in which they are tried until the split is full."""
         found = list(self._lexical(split))
         found += self._expanded(split)
         if self.options.multi:
@@ -112,10 +112,10 @@ class Plan:
 
     def _lexical(self, split: Split) -> Iterable[Draft]:
         for concept, unit in self.pairs:
-            part, topic = self.splits.part[concept], Topic(" ".join(concept), (concept,), unit)
-            if split == "test" and part == "train" and "seen" in self.options.kinds:
+            home, topic = self.splits.split_of[concept], Topic(" ".join(concept), (concept,), unit)
+            if split == "test" and home == "train" and "seen" in self.options.kinds:
                 yield from self._sets("test", "seen", topic, ("other",))
-            if part != split or concept in self.splits.wordless:
+            if home != split or concept in self.splits.wordless:
                 continue
             if split == "train":
                 yield from self._sets(split, "seen", topic, self._usual)
@@ -126,9 +126,9 @@ class Plan:
         if split != "test" and not self.options.expansion:
             return
         for topic in self._expanded_topics:
-            # All usable concepts of an expansion are of one group, so any of them tells the part.
-            concept = next((concept for concept in topic.concepts if concept in self.splits.part), None)
-            if concept is None or self.splits.part[concept] != split:
+            # All usable concepts of an expansion are of one group, so any of them tells the split.
+            concept = next((concept for concept in topic.concepts if concept in self.splits.split_of), None)
+            if concept is None or self.splits.split_of[concept] != split:
                 continue
             kind: Kind = "expansion"
             if split == "test" and concept in self.splits.wordless:
@@ -147,14 +147,14 @@ class Plan:
         return sorted(found, key=lambda topic: topic.key)
 
     def _joint(self, split: Split) -> Iterable[Draft]:
-        """Several constraints on concepts of one part; training concepts also make `seen` test queries."""
+        """Several constraints on concepts of one split; training concepts also make `seen` test queries."""
         for pairs in self._joint_pairs:
-            parts = {self.splits.part[concept] for concept, _ in pairs}
-            if len(parts) > 1 or any(concept in self.splits.wordless for concept, _ in pairs):
+            homes = {self.splits.split_of[concept] for concept, _ in pairs}
+            if len(homes) > 1 or any(concept in self.splits.wordless for concept, _ in pairs):
                 continue
-            part = parts.pop()
-            kind: Kind = "seen" if part == "train" else "unseen"
-            asked = part == split or (part, split) == ("train", "test")
+            home = homes.pop()
+            kind: Kind = "seen" if home == "train" else "unseen"
+            asked = home == split or (home, split) == ("train", "test")
             if asked and (split != "test" or kind in self.options.kinds):
                 topics = tuple(Topic(" ".join(concept), (concept,), unit) for concept, unit in pairs)
                 yield Draft(split, kind, "joint", topics)

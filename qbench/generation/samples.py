@@ -72,7 +72,7 @@ class Sampler:
         Args:
             query: what is asked.
             labels: its s+ and s-.
-            blocked: shape (sentences,), those that the query's part may not use.
+            blocked: shape (sentences,), those that the query's split may not use.
         """
         positives = self.mentions.distinct(labels.positives[~blocked[labels.positives]])
         negatives = self.mentions.distinct(labels.negatives[~blocked[labels.negatives]])

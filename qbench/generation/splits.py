@@ -25,7 +25,7 @@ Words = frozenset[str]
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Concepts that go into one part together.
+    """Concepts that go into one split together.
 
     Attributes:
         name: of its smallest concept; unique.
@@ -42,16 +42,16 @@ class Group:
 
 @dataclass(frozen=True)
 class Splits:
-    """The part of each concept.
+    """The split of each concept.
 
     Attributes:
-        part: concept -> train, dev or test.
-        groups: number of groups in each part.
+        split_of: concept -> train, dev or test.
+        groups: number of groups in each split.
         wordless: test concepts that are asked only through an expansion which shares no word with them.
-        blocked: part -> shape (sentences,), those that no sample of the part may use.
+        blocked: split -> shape (sentences,), those that no sample of the split may use.
     """
 
-    part: dict[Concept, Split]
+    split_of: dict[Concept, Split]
     groups: dict[Split, int]
     wordless: frozenset[Concept]
     blocked: dict[Split, NDArray[np.bool_]]
@@ -63,8 +63,8 @@ def split_concepts(
     """Split the concepts of the usable (concept, unit) pairs.
 
     Concepts that are equal but for case, number and word order, and those that share an expansion, form a group. A
-    group goes into one part as a whole, in an order that the seed decides; a part is full when it has its share of
-    the pairs. A group that would hold more sentences out of training than the part's share of them goes to train:
+    group goes into one split as a whole, in an order that the seed decides; a split is full when it has its share of
+    the pairs. A group that would hold more sentences out of training than the split's share of them goes to train:
     generic concepts ("rate") would leave nothing to train on.
     """
     groups = group_concepts(pairs, expansions)
@@ -74,11 +74,13 @@ def split_concepts(
     rest = [group for group in order if group not in test]
     dev = _choose(rest, options.dev_share, docs, groups)
     train = [group for group in rest if group not in dev]
-    parts: dict[Split, list[Group]] = {"train": train, "dev": dev, "test": test}
-    test_docs, dev_docs = (_flags(len(mentions.doc_ids), (docs[g.name] for g in part)) for part in (test, dev))
+    members: dict[Split, list[Group]] = {"train": train, "dev": dev, "test": test}
+    test_docs, dev_docs = (_flags(len(mentions.doc_ids), (docs[g.name] for g in groups)) for groups in (test, dev))
     return Splits(
-        part={concept: part for part, members in parts.items() for group in members for concept in group.concepts},
-        groups={part: len(members) for part, members in parts.items()},
+        split_of={
+            concept: split for split, groups in members.items() for group in groups for concept in group.concepts
+        },
+        groups={split: len(groups) for split, groups in members.items()},
         wordless=_wordless(test, expansions, mentions, options.seed),
         blocked={"train": test_docs | dev_docs, "dev": test_docs, "test": np.zeros_like(test_docs)},
     )
@@ -134,7 +136,7 @@ def _choose(
             held, pairs = held + more, pairs + group.pairs
             chosen.append(group)
     if not chosen and share > 0 and len(order) > 1:
-        # A handful of groups: better one large test group than no test part.
+        # A handful of groups: better one large test group than no test split.
         chosen.append(min(order, key=lambda group: docs[group.name].size))
     return chosen
 

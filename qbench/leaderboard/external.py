@@ -161,7 +161,7 @@ def _labels(files: list[Path], names: Sequence[str]) -> list[str]:
 
 
 def _judgments(path: Path, split: Split, qrels: str | None, buckets: bool) -> _Judged:
-    """A benchmark's part, or all of a qrels file, which knows no queries and has no buckets."""
+    """A benchmark's split, or all of a qrels file, which knows no queries and has no buckets."""
     import polars as pl
 
     if path.is_dir():

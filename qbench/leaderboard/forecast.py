@@ -39,7 +39,7 @@ def forecast(
 
     Raises:
         UnknownNameError: a system is not known.
-        OptionError: the part has no queries.
+        OptionError: the split has no queries.
         InputError: the benchmark or the recording cannot be read.
     """
     from qbench.retrieval.api import expected_calls

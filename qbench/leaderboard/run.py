@@ -82,7 +82,7 @@ def run_leaderboard(
         work: another folder for runs and indexes, which several leaderboards may share.
         names: what systems of a benchmark are called in the tables, instead of by their names in the grammar.
         command: what stands in the tables as the command that made them; by default this function's own.
-        split: the part of the benchmark whose queries are asked.
+        split: split of the benchmark whose queries are asked.
         qrels: which judgments of a BEIR folder with several.
         measures: names that `parse_measures` takes; by default those of *Numbers Matter*, on a test set those of
             *Quantity Retrieval*.
@@ -104,7 +104,7 @@ def run_leaderboard(
 
     Raises:
         UnknownNameError: a system or a measure is not known.
-        OptionError: an option makes no sense, the part has no queries, or `output` is another artefact.
+        OptionError: an option makes no sense, the split has no queries, or `output` is another artefact.
         InputError: the benchmark cannot be read.
         BusyError: another process is writing to `output`.
 
@@ -209,18 +209,18 @@ def _pooled(ran: list[_Ran], judged: _Judged, depth: int) -> _Judged:
 
 
 def select_queries(benchmark: Benchmark, split: Split) -> tuple[list[Query], list[str]]:
-    """The queries of a part that can be scored, and what to say about the others."""
-    part = benchmark.part(split)
-    if not part:
+    """The queries of a split that can be scored, and what to say about the others."""
+    every = benchmark.queries_of(split)
+    if not every:
         there = [name for name in ("train", "dev", "test") if any(query.split == name for query in benchmark.queries)]
         raise OptionError(
-            f"{benchmark.name} has no queries in this part", value=split, remedy=f"Use {' or '.join(there)}"
+            f"{benchmark.name} has no queries in this split", value=split, remedy=f"Use {' or '.join(there)}"
         )
     answered = set(relevant_queries(benchmark.qrels))
-    queries = [query for query in part if query.query_id in answered]
+    queries = [query for query in every if query.query_id in answered]
     if not queries:
-        raise OptionError(f"no query of this part of {benchmark.name} has a relevant document", value=split)
-    lost = len(part) - len(queries)
+        raise OptionError(f"no query of this split of {benchmark.name} has a relevant document", value=split)
+    lost = len(every) - len(queries)
     return queries, [f"{lost} queries without a relevant document are left out."] if lost else []
 
 

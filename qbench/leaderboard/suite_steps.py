@@ -78,9 +78,9 @@ class Steps:
     def _check_training(self, training: Training) -> None:
         recipe = recipe_of(training, self._fill)
         bench = self._source(training.bench)
-        if not bench.part("train"):
+        if not bench.queries_of("train"):
             raise InputError(
-                f"{training.name} has nothing to learn from: this benchmark has no training part",
+                f"{training.name} has nothing to learn from: this benchmark has no training split",
                 value=self._fill(training.bench),
                 remedy="Generate one with `qbench gen-queries`",
             )
@@ -91,7 +91,7 @@ class Steps:
                 self._require_model(self._fill(model))
         made = set() if bench.samples is None else set(bench.samples["method"].unique())
         lost: list[str] = sorted(set(recipe.methods) - made) if "methods" in training.recipe and made else []
-        there = {query.kind for query in bench.part("train")}
+        there = {query.kind for query in bench.queries_of("train")}
         lost += sorted(set(recipe.kinds) - there)
         self.notes += [f"{training.name}: {bench.name} has no training samples of this kind: {one}." for one in lost]
 
@@ -124,7 +124,7 @@ class Steps:
 
     def _asked(self, board: Board) -> set[tuple[str, str]]:
         bench = self._source(board.bench, board.qrels)
-        return {(query.query_id, query.text) for query in bench.part(board.split)}
+        return {(query.query_id, query.text) for query in bench.queries_of(board.split)}
 
     def searched(self) -> list[tuple[Benchmark, list[System], Split]]:
         """What is searched, by which systems, by the queries of which part: boards that search the same together."""

@@ -1,4 +1,4 @@
-"""Gold descriptions: MeasEval, or JSON lines of one's own -> samples, and their split into three parts.
+"""Gold descriptions: MeasEval, or JSON lines of one's own -> samples, and their split into three.
 
 A line of our own format is one quantity of one text (a sentence, usually):
 
@@ -41,7 +41,7 @@ class GoldSample:
         pivot: the quantity, a half-open character span in `text`.
         segments: the spans of its description, in order, apart from each other and from the pivot; () where the
             quantity states no fact.
-        group: what must stay in one part of a split.
+        group: what must stay in one split.
     """
 
     text: str
@@ -93,7 +93,7 @@ def read_gold(path: Path, *, context: Context = "sentence") -> Gold:
 
 
 def split(samples: Sequence[GoldSample], seed: int, *, limit: int | None = None) -> dict[str, tuple[GoldSample, ...]]:
-    """Training, development and test part, 7 : 1.5 : 1.5 by quantities, groups kept whole.
+    """Training, development and test split, 7 : 1.5 : 1.5 by quantities, groups kept whole.
 
     The paper splits by sentence; here sentences of one paragraph stay together, since they repeat each other's words.
     Groups are shuffled by `seed`, whatever their order in the file.
@@ -101,7 +101,7 @@ def split(samples: Sequence[GoldSample], seed: int, *, limit: int | None = None)
     Args:
         samples: the gold set.
         seed: of the shuffling.
-        limit: keep the first so many sentences of the training part only. A smaller limit gives a subset.
+        limit: keep the first so many sentences of the training split only. A smaller limit gives a subset.
 
     Returns:
         the samples of "train", "dev" and "test".
@@ -124,7 +124,7 @@ def split(samples: Sequence[GoldSample], seed: int, *, limit: int | None = None)
         done += len(groups[group])
     if not all(parts.values()):
         raise InputError(
-            "too few texts for a training, a development and a test part",
+            "too few texts for a training, a development and a test split",
             value=f"{len(groups)} groups",
             remedy="Give at least ten texts, in groups of their own",
         )

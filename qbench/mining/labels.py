@@ -36,7 +36,7 @@ class Records:
         values: the quantities.
         sentence, document, words: numbers that are equal where the sentence, the document, the tokens are.
         years, months: those that a description names, one bit each; 0 for none. A quarter is its three months.
-        test: whether its document belongs to the test part.
+        test: whether its document belongs to the test split.
     """
 
     values: Values

@@ -95,7 +95,7 @@ def mine_paraphrases(
     with the same value are paraphrases, those with another value confusing (see `qbench.mining.same_value`). Confusing
     pairs are kept for descriptions with a paraphrase, unless all are asked for. Documents are split: training queries
     keep only what they find in training documents, test queries all (section 5.1); so a training query has fewer than k
-    candidates, by about the share of the test part.
+    candidates, by about the share of the test split.
 
     An interrupted run goes on where it was when the same call is made again.
 
@@ -153,10 +153,10 @@ def mine_paraphrases(
 
 
 def _split(documents: pl.Series, options: MiningOptions) -> NDArray[np.bool_]:
-    """Whether each description's document belongs to the test part; shape (n,)."""
+    """Whether each description's document belongs to the test split; shape (n,)."""
     names = documents.unique().sort().to_list()
     drawn = np.array([generator(options.seed, "split", name).random() for name in names])
-    # So many documents, and not about so many: a small corpus has a test part too.
+    # So many documents, and not about so many: a small corpus has a test split too.
     part = np.argsort(drawn, kind="stable")[: round(options.test_share * len(names))]
     chosen = set(np.array(names, dtype=object)[part].tolist())
     return np.array([name in chosen for name in documents.to_list()], dtype=bool)

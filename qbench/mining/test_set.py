@@ -125,7 +125,7 @@ def make_test_set(
 ) -> QuantityTestSet:
     """Make the automatic test set of *Quantity Retrieval*, section 5.3.
 
-    Queries are descriptions of the test part for which a paraphrase was mined. The evidence of each query leaves both
+    Queries are descriptions of the test split for which a paraphrase was mined. The evidence of each query leaves both
     views: its sentence, every sentence of the same words, and the sentences of records with its very words and value;
     else the answer would be the query. A query is dropped, and counted, if then it, or a query taken before it, has no
     mined paraphrase left.
@@ -291,7 +291,7 @@ def _choose(
     if not taken.queries:
         reasons = "; ".join(f"{number:,}: {reason}" for reason, number in dropped.items())
         raise InputError(
-            f"no description of the test part can be a query: {reasons or 'no paraphrase has the split test'}",
+            f"no description of the test split can be a query: {reasons or 'no paraphrase has the split test'}",
             file=folder / PAIRS,
             remedy="Mine from more documents, or allow more with --max-relevant",
         )

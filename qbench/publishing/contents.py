@@ -187,7 +187,7 @@ def _mined(folder: Path, manifest: Manifest, texts: bool) -> Contents:
         counts["pairs"] = {f"{split}, {label}": number for split, label, number in labels}
         agreed = Counter(str(n) for n in pairs.filter(pl.col("label") == "paraphrase")["digits"])
         panels = [
-            Panel("pairs by part and label", counts["pairs"], ordered=True),
+            Panel("pairs by split and label", counts["pairs"], ordered=True),
             _panel("paraphrases by digits that agree", agreed, _DIGITS),
             *panels[:2],
         ]

@@ -110,7 +110,7 @@ def _shards(frame: pl.DataFrame) -> Iterator[tuple[int, pl.DataFrame]]:
 
 
 def _by_split(frame: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """The parts of a table with a column `split`, in the order train, dev, test."""
+    """A table with a column `split` by its values, in the order train, dev, test."""
     import polars as pl
 
     from qbench.benchmark.types import SPLITS

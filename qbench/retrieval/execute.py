@@ -77,7 +77,7 @@ def execute(
         benchmark: corpus and queries.
         systems: from `parse_system`.
         folder: where runs and indexes are kept.
-        split: the part whose queries are asked.
+        split: the split whose queries are asked.
         settings: where conditions come from: "given" as data, "parsed" from the query's text by us.
         depth: documents kept per query.
         document_quantities: whether the documents' quantities are the benchmark's own or found by our extractor;
@@ -96,9 +96,9 @@ def execute(
     """
     from qbench.benchmark.disk import benchmark_key
 
-    queries = benchmark.part(split)
+    queries = benchmark.queries_of(split)
     if not queries:
-        raise OptionError("the benchmark has no queries in this part", value=split)
+        raise OptionError("the benchmark has no queries in this split", value=split)
     options = extractor or extractor_options(benchmark)
     how: tuple[DocumentQuantities, ExtractorOptions] = (document_quantities, options)
     key = benchmark_key(benchmark)

@@ -87,7 +87,7 @@ def plan(
         raise OptionError(f"{conditional[0]} needs conditions", remedy="Use the setting given or parsed")
     if conditional and "given" in sources and not any(query.conditions for query in queries):
         raise OptionError(
-            f"{conditional[0]} is to be given the queries' conditions, and no query of this part has any",
+            f"{conditional[0]} is to be given the queries' conditions, and no query of this split has any",
             remedy="Use the setting parsed: conditions are then read from the queries' texts",
         )
     where, options = quantities

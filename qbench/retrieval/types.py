@@ -39,7 +39,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class RunResult:
-    """A system's answer to all queries of one part of a benchmark.
+    """A system's answer to all queries of one split of a benchmark.
 
     Attributes:
         system: its name in the grammar.

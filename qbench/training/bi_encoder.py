@@ -48,8 +48,8 @@ def train_bi_encoder(
     """Tune an encoder on mined pairs; write it as a folder that sentence-transformers opens.
 
     A killed call goes on after the last finished epoch, and then gives the same weights as one that was not killed (on
-    a CPU, with the same versions and number of threads). The weights of the epoch with the best F1 on the held-out part
-    are kept. Where everything was made already, nothing is done.
+    a CPU, with the same versions and number of threads). The weights of the epoch with the best F1 on the held-out
+    split are kept. Where everything was made already, nothing is done.
 
     Args:
         pairs: an artefact of `qbench mine-paraphrases`.
@@ -61,9 +61,9 @@ def train_bi_encoder(
         on_epoch: called with the record of each epoch, the untrained model's first.
 
     Returns:
-        the manifest; `counts` holds the sizes of the parts, the figures before training, of the best epoch and on the
-        test part, down-sampled to `negatives` confusing pairs per query as in the paper: at the threshold that is best
-        on the held-out part, and at the test part's own best one.
+        the manifest; `counts` holds the sizes of the splits, the figures before training, of the best epoch and on the
+        test split, down-sampled to `negatives` confusing pairs per query as in the paper: at the threshold that is best
+        on the held-out split, and at the test split's own best one.
 
     Raises:
         InputError: the pairs or the model cannot be used, or nothing can be learnt from the pairs.
@@ -192,9 +192,9 @@ class _Training:
         return {} if figures is None else {"dev": figures}
 
     def _figures(self, part: Pairs, name: str, threshold: float | None) -> Record | None:
-        """How well the model tells the pairs of a part, down-sampled; None where it has no pairs of both kinds.
+        """How well the model tells the pairs of a split, down-sampled; None where it has no pairs of both kinds.
 
-        The threshold is the best one of the part itself where none is given.
+        The threshold is the best one of the split itself where none is given.
         """
         part = part.rows(sampled(self.data, part, self.recipe.negatives, self.recipe.seed, name))
         if not part.positive.any() or part.positive.all():

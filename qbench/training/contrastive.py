@@ -53,11 +53,11 @@ def train_retriever(
 
     A killed call goes on after the last finished epoch, and then gives the same weights as one that was not killed (on
     a CPU, with the same versions and number of threads). The weights of the epoch with the best nDCG@10 on the
-    development part are kept. Where everything was made already, nothing is done.
+    development split are kept. Where everything was made already, nothing is done.
 
     Args:
         kind: "bi-encoder", "colbert", "splade", or "aggretriever", which sentence-transformers does not know.
-        benchmark: its training part is learnt from, its development part chooses the epoch.
+        benchmark: its training split is learnt from, its development split chooses the epoch.
         output: the folder of the checkpoint.
         model: what is tuned, a folder or a name on the hub.
         recipe: how.

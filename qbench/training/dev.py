@@ -91,10 +91,10 @@ def _all_scores(student: Student, queries: Sequence[str], texts: Sequence[str]) 
 
 
 def dev_pool(benchmark: Benchmark, most: int, seed: int) -> DevPool | None:
-    """A pool for a benchmark's development part; None where it has no judged query there.
+    """A pool for a benchmark's development split; None where it has no judged query there.
 
     Args:
-        benchmark: whose part "dev" is used.
+        benchmark: whose split "dev" is used.
         most: queries, at most; drawn at random.
         seed: of the draw.
     """
@@ -102,7 +102,7 @@ def dev_pool(benchmark: Benchmark, most: int, seed: int) -> DevPool | None:
 
     relevant = benchmark.qrels.filter(pl.col("grade") > 0)
     judged = set(relevant["query_id"])
-    queries = [query for query in benchmark.part("dev") if query.query_id in judged]
+    queries = [query for query in benchmark.queries_of("dev") if query.query_id in judged]
     if not queries or most < 1:
         return None
     order = generator(seed, "dev queries").permutation(len(queries))[:most]

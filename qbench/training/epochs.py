@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from torch.optim import Optimizer
 
 Record = dict[str, Any]
-"""What is written down of an epoch: its number (0: before training), mean loss, figures on the held-out part."""
+"""What is written down of an epoch: its number (0: before training), mean loss, figures on the held-out split."""
 
 
 def train_epochs(

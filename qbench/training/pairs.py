@@ -61,11 +61,11 @@ class Pairs:
 
 @dataclass(frozen=True)
 class PairData:
-    """The parts of a folder of pairs.
+    """The splits of a folder of pairs.
 
     Attributes:
         texts, ids: the descriptions and their ids.
-        train, dev, test: `dev` is held out of the training part, by document.
+        train, dev, test: `dev` is held out of the training split, by document.
         counts: their sizes, and what was left out.
     """
 
@@ -96,17 +96,17 @@ def read_pairs(folder: Path, *, dev_share: float, seed: int) -> PairData:
     rows, left_out = _joined(folder, descriptions, pairs)
     _check(folder, rows)
     parts = _parted(folder, rows, descriptions["source_id"], dev_share, seed)
-    left_out["across_parts"] = len(rows) - sum(len(part) for part in parts)
+    left_out["across_splits"] = len(rows) - sum(len(part) for part in parts)
     train, dev, test = (_pairs(part) for part in parts)
     if not train.positive.any() or train.positive.all():
         raise InputError(
-            "too few pairs are left to learn from beside the held-out documents and the test part",
+            "too few pairs are left to learn from beside the held-out documents and the test split",
             file=folder,
             remedy="Mine a larger corpus, or train with a smaller --dev-share",
         )
     sizes = {"train": train.counts(), "dev": dev.counts(), "test": test.counts()}
     texts, ids = descriptions["description"].to_list(), descriptions["description_id"].to_list()
-    return PairData(texts, ids, train, dev, test, {"parts": sizes, "left_out": left_out})
+    return PairData(texts, ids, train, dev, test, {"splits": sizes, "left_out": left_out})
 
 
 def _table(folder: Path, name: str) -> pl.DataFrame:
@@ -165,9 +165,9 @@ def _parted(
     if dev_share:
         if len(with_paraphrase) < 2:
             raise InputError(
-                f"paraphrases of the training part come from {len(with_paraphrase)} documents, and some are held out",
+                f"paraphrases of the training split come from {len(with_paraphrase)} documents, and some are held out",
                 file=folder,
-                remedy="Mine pairs from more documents, or train without a held-out part: --dev-share 0",
+                remedy="Mine pairs from more documents, or train without a held-out split: --dev-share 0",
             )
         count = min(max(1, round(dev_share * len(with_paraphrase))), len(with_paraphrase) - 1)
         held = [with_paraphrase[i] for i in generator(seed, "dev").permutation(len(with_paraphrase))[:count]]
@@ -191,11 +191,11 @@ def _check(folder: Path, rows: pl.DataFrame) -> None:
     positives = int(train["positive"].sum())
     if not positives:
         raise InputError(
-            "the training part holds no paraphrases to learn from", file=folder, remedy="Mine a larger corpus"
+            "the training split holds no paraphrases to learn from", file=folder, remedy="Mine a larger corpus"
         )
     if positives == train.height:
         raise InputError(
-            "the training part holds no confusing pairs, and without them all vectors may become one",
+            "the training split holds no confusing pairs, and without them all vectors may become one",
             file=folder,
             remedy="Mine pairs with confusing ones (a larger k)",
         )
@@ -208,7 +208,7 @@ def sampled(
 
     Args:
         data: knows the ids of the descriptions.
-        pairs: a part of it.
+        pairs: a split of it.
         negatives: confusing pairs per query, at most.
         seed, epoch: name the choice; a query's choice does not depend on the other queries.
         max_pairs: at most so many pairs, those of queries with a paraphrase first; 0 for all.

@@ -40,7 +40,7 @@ def train_tagger(
     progress: Progress = silent,
     on_epoch: Callable[[Record], None] | None = None,
 ) -> Manifest:
-    """Train a description parser; keep the epoch that is best on the development part, score it on the test part.
+    """Train a description parser; keep the epoch that is best on the development split, score it on the test split.
 
     The gold set is split by `qbench.mining.gold.split`. A killed call goes on after the last finished epoch, and then
     gives the same bytes as one that was not killed (on a CPU, with the same versions and number of threads). Where
@@ -57,8 +57,8 @@ def train_tagger(
         on_epoch: called with the record of each epoch.
 
     Returns:
-        the manifest; `counts` holds the gold set's counts, the sizes of the parts, how many of their quantities have a
-        text too long for the encoder, cut to a window, and the scores of the best epoch on development and test part.
+        the manifest; `counts` holds the gold set's counts, the sizes of the splits, how many of their quantities have a
+        text too long for the encoder, cut to a window, and the scores of the best epoch on development and test split.
 
     Raises:
         MissingPackageError: the extra `neural` is not installed.
@@ -138,7 +138,7 @@ class _Training:
         """What the manifest says of the data and of the best epoch."""
         every = [sample for part in self.parts.values() for sample in part]
         return {
-            "parts": {name: {"texts": texts(part), "quantities": len(part)} for name, part in self.parts.items()},
+            "splits": {name: {"texts": texts(part), "quantities": len(part)} for name, part in self.parts.items()},
             "cut_to_a_window": sum(one.cut for one in self.tagger.encode(_items(every))),
             "epochs": len(self.history),
             "best_epoch": self.best,
@@ -148,7 +148,7 @@ class _Training:
         }
 
     def scores(self, part: str) -> dict[str, SegmentScores]:
-        """Strict and partial scores on a part."""
+        """Strict and partial scores on a split."""
         samples = self.parts[part]
         self.tagger.eval()
         found = self.tagger.segments(_items(samples), self.recipe.batch_size)

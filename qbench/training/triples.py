@@ -38,7 +38,7 @@ class Triples:
     """Queries, texts, and which pairs are to be learnt.
 
     Attributes:
-        queries: of the training part.
+        queries: of the training split.
         texts: samples, or documents.
         sources: shape (texts,): the position in `documents` of the document that each text is, or was made from.
         query, positive: shape (pairs,), positions in `queries` and `texts`; ordered by query, then text.
@@ -110,13 +110,13 @@ def read_triples(
     every_split: bool = False,
     lowest_grade: int = 1,
 ) -> Triples:
-    """The triples of a benchmark's training part.
+    """The triples of a benchmark's training split.
 
     Args:
         benchmark: with triples, or with judged queries to make them from.
         methods: samples of these kinds only.
         kinds: queries of these kinds only; () for all.
-        every_split: where the benchmark has no training part, take all of its queries: for a benchmark that is only
+        every_split: where the benchmark has no training split, take all of its queries: for a benchmark that is only
             trained on.
         lowest_grade: of a judged document that is a positive, where there are no triples.
 
@@ -129,8 +129,8 @@ def read_triples(
         raise OptionError(
             "no such method of making samples", value=sorted(unknown)[0], remedy=f"Known: {', '.join(METHODS)}"
         )
-    queries = [query for query in benchmark.part("train") if not kinds or query.kind in kinds]
-    if not benchmark.part("train") and every_split:
+    queries = [query for query in benchmark.queries_of("train") if not kinds or query.kind in kinds]
+    if not benchmark.queries_of("train") and every_split:
         queries = list(benchmark.queries)
     if benchmark.triples.height:
         return _of_samples(benchmark, queries, methods)
@@ -212,7 +212,7 @@ def _triples(
 
     if not rows.height:
         raise InputError(
-            "nothing to learn from: no query of the training part has a positive and a negative text",
+            "nothing to learn from: no query of the training split has a positive and a negative text",
             value=benchmark.name,
             remedy="Generate a benchmark with `qbench gen-queries`, or allow more methods and kinds",
         )

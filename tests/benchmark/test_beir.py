@@ -81,7 +81,7 @@ def test_several_sets_of_judgments_need_a_choice(beir):
 def test_one_query_in_two_parts(beir):
     beir.qrels["train"] = [("q1", "d1", 1)]
     beir.write()
-    with pytest.raises(InputError, match="train part as well"):
+    with pytest.raises(InputError, match="train split as well"):
         open_benchmark(beir.path)
     assert len(open_benchmark(beir.path, qrels="train").queries) == 1
 

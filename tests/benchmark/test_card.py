@@ -67,7 +67,7 @@ def test_the_card_says_what_was_made_and_left_out():
     assert '"seed": 7' in text
     assert "qbench synth T -o C" in text
     assert re.search(r"\| rejected\S* why \S+ \| 12,345 \|", text)
-    assert "Queries by part - train: 2, dev: 1, test: 4." in text
+    assert "Queries by split - train: 2, dev: 1, test: 4." in text
     assert "laptop weight &lt; 2 kilogram" in text
 
 

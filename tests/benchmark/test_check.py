@@ -74,7 +74,7 @@ BROKEN = {
         ("duplicate-ids", "error", "samples"),
         ("s1",),
     ),
-    "query twice in one part": (
+    "query twice in one split": (
         {
             "queries": [*QUERY, dataclasses.replace(QUERY[3], query_id="q8", text="Laptop weight  over 2 kg")],
             "qrels": add("qrels", ("q8", "d03", 2)),

@@ -215,7 +215,7 @@ def test_an_unfinished_benchmark_is_not_opened(tmp_path):
 def test_the_manifest_counts(tmp_path):
     write_benchmark(tiny_benchmark(), tmp_path / "bench")
     manifest = read_manifest(tmp_path / "bench", "benchmark")
-    assert manifest.counts["content"]["queries_by_part"] == {"train": 2, "dev": 1, "test": 4}
+    assert manifest.counts["content"]["queries_by_split"] == {"train": 2, "dev": 1, "test": 4}
     assert manifest.counts["content"]["queries_by_unit_family"]["currency + mass"] == 1
     assert manifest.counts["made"] == {"rejected": {"undecided": 1}}
 

@@ -146,7 +146,7 @@ def test_queries_are_rewritten_and_told_of(web, tmp_path):
     assert f"Asked of servers: {len(web.seen)} calls" in result.stderr
     assert "kept in bench.answers.sqlite" in result.stderr
     assert f"{len(web.seen)} of {len(web.seen)} queries are rewritten; the others stay as they are" in result.stderr
-    texts = [query.text for query in open_benchmark(tmp_path / "bench").part("test")]
+    texts = [query.text for query in open_benchmark(tmp_path / "bench").queries_of("test")]
     assert sum(text.startswith("show me ") for text in texts) == len(web.seen)
     for words, message in [(("--rewrite",), "no model"), (("--model", "m"), "only asked with --rewrite")]:
         wrong = run(*BENCH, "-o", "other", *words, verb=gen_queries, catch=True)

@@ -38,7 +38,7 @@ def test_the_summary_counts_what_was_written(index, result):
     benchmark = open_benchmark(index.parent / "bench")
     lines = result.stdout.splitlines()
     header = lines[0].split()
-    assert header == ["part", "kind", "=", "!=", "<", "<=", ">", ">=", "between", "several", "all"]
+    assert header == ["split", "kind", "=", "!=", "<", "<=", ">", ">=", "between", "several", "all"]
     rows = [line.split() for line in lines[1:] if re.match(r"(train|dev|test) ", line)]
     assert sum(int(row[-1]) for row in rows) == len(benchmark.queries)
     assert all(sum(map(int, row[2:-1])) == int(row[-1]) and row[3] == "0" for row in rows)

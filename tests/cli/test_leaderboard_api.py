@@ -13,7 +13,7 @@ from tests.factories import tiny_benchmark
 
 QUICK = ["--resamples", "100", "--workers", "1", "--conditions", "given"]
 BENCHMARK = tiny_benchmark()
-TEXTS = BENCHMARK.corpus.height + len(BENCHMARK.part("test")) + 1
+TEXTS = BENCHMARK.corpus.height + len(BENCHMARK.queries_of("test")) + 1
 
 
 @pytest.fixture

@@ -55,7 +55,7 @@ def test_trains_and_reports(root):
 def test_a_tagger_that_learnt_nothing_says_so(capsys, right):
     scores = {"f1": right, "precision": right, "recall": right, "accuracy": right}
     parts = {part: dict.fromkeys(("strict", "partial"), scores) for part in ("dev", "test")}
-    counts = {"gold": {}, "parts": {}, "cut_to_a_window": 0, "best_epoch": 1, "epochs": 1, **parts}
+    counts = {"gold": {}, "splits": {}, "cut_to_a_window": 0, "best_epoch": 1, "epochs": 1, **parts}
     module._report(Path("parser"), counts)
     assert ("more gold" in capsys.readouterr().err) == (not right)
 

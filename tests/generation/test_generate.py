@@ -167,11 +167,11 @@ def test_held_out_concepts_never_reach_training(made):
             assert not any(set(concept) <= set(mention.concept) for concept in held)
     asked = {
         (c.concept, c.comparator, c.base_value, c.base_high)
-        for q in made.part("train")
+        for q in made.queries_of("train")
         if len(q.conditions) == 1
         for c in q.conditions
     }
-    for query in made.part("test"):
+    for query in made.queries_of("test"):
         if len(query.conditions) == 1:
             (c,) = query.conditions
             assert (c.concept, c.comparator, c.base_value, c.base_high) not in asked

@@ -1,4 +1,4 @@
-"""Groups of concepts, their parts, and the sentences that are held out."""
+"""Groups of concepts, their splits, and the sentences that are held out."""
 
 from __future__ import annotations
 
@@ -56,16 +56,16 @@ def test_no_concept_of_training_is_or_holds_one_that_is_held_out(docs, seed):
         return
     expansions = Expansions({"profit": ["gain"], "net income": ["gain"]})
     splits = split_concepts(pairs_of(*concepts), mentions, expansions, GenerationOptions(seed=seed))
-    assert set(splits.part) == {tuple(concept.split()) for concept in concepts}
-    assert "train" in splits.part.values()
-    held = [folded(concept) for concept, part in splits.part.items() if part != "train"]
+    assert set(splits.split_of) == {tuple(concept.split()) for concept in concepts}
+    assert "train" in splits.split_of.values()
+    held = [folded(concept) for concept, split in splits.split_of.items() if split != "train"]
     for number, found in enumerate(docs):
         carries = any(words <= folded(concept.split()) for words in held for concept, _, _ in found)
         assert bool(splits.blocked["train"][number]) is carries
         if splits.blocked["dev"][number]:
             assert splits.blocked["train"][number]
-    if {("profit",), ("net", "income")} <= set(splits.part):
-        assert splits.part["profit",] == splits.part["net", "income"]
+    if {("profit",), ("net", "income")} <= set(splits.split_of):
+        assert splits.split_of["profit",] == splits.split_of["net", "income"]
 
 
 def test_a_generic_concept_stays_in_training():
@@ -75,7 +75,7 @@ def test_a_generic_concept_stays_in_training():
     pairs = pairs_of("rate", *(f"thing{n}" for n in range(40)))
     for seed in range(20):
         splits = split_concepts(pairs, mentions, Expansions(), GenerationOptions(seed=seed))
-        assert splits.part["rate",] == "train"
+        assert splits.split_of["rate",] == "train"
         assert splits.groups["test"] == 9
         assert splits.groups["dev"] == 5
 

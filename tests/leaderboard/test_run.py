@@ -42,7 +42,7 @@ class FakeExecute:
                 if label in self.failing:
                     raise self.failing[label]
                 docs = ["d03", "d09", "d08", "d02"] if system.uses_conditions else ["d12", "d03"]
-                run = ranking([query.query_id for query in benchmark.part(split)], docs)
+                run = ranking([query.query_id for query in benchmark.queries_of(split)], docs)
                 results.append(RunResult(str(system), source, run, Cost(ms_median=1.0), digest=label))
         return results
 

@@ -252,7 +252,7 @@ def test_what_a_benchmark_lacks_is_said(here):
         run_suite(study(LEXICAL), {"bench": "regular"}, "out", **QUICK)
     asked = [replace(query, split="test") for query in regular_benchmark().queries]
     write_benchmark(replace(regular_benchmark(), queries=asked, digest=""), here / "asked")
-    with pytest.raises(InputError, match="ft has nothing to learn from: this benchmark has no training part"):
+    with pytest.raises(InputError, match="ft has nothing to learn from: this benchmark has no training split"):
         plan_suite(study(TRAINED), {"bench": "asked", "model": "base"})
     bare = [replace(query, conditions=()) for query in tiny_benchmark().queries]
     write_benchmark(replace(tiny_benchmark(), queries=bare, digest=""), here / "bare")

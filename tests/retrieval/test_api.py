@@ -15,7 +15,7 @@ from tests.api_server import KEY, QUICK, ApiServer, embed
 from tests.factories import tiny_benchmark
 
 BENCHMARK = tiny_benchmark()
-QUERIES = BENCHMARK.part("test")
+QUERIES = BENCHMARK.queries_of("test")
 
 
 @pytest.fixture(autouse=True)

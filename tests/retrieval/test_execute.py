@@ -58,7 +58,7 @@ def rank_bm25(text):
 def test_bm25_ranks_by_the_full_text(tmp_path):
     (result,) = ask(tmp_path, "BM25")
     assert (result.system, result.conditions, result.label) == ("BM25", "none", "BM25")
-    for query in BENCHMARK.part("test"):
+    for query in BENCHMARK.queries_of("test"):
         words = set(tokens(query.text))
         held = {doc for doc, text in BENCHMARK.corpus.select("doc_id", "text").iter_rows() if words & set(tokens(text))}
         expected = {doc: score for doc, score in rank_bm25(query.text).items() if doc in held}
@@ -94,7 +94,7 @@ def test_the_filter_keeps_the_order_and_what_meets_every_condition(tmp_path):
     assert ranking(filtered, "q4") == ["d03"]
     assert ranking(filtered, "q7") == ["d02"]
     assert ranking(filtered, "q5") == []  # d09 satisfies it, and shares no word with the query
-    for query in BENCHMARK.part("test"):
+    for query in BENCHMARK.queries_of("test"):
         kept = ranking(filtered, query.query_id)
         assert [doc for doc in ranking(plain, query.query_id) if doc in kept] == kept
 
@@ -110,7 +110,7 @@ def test_the_filter_keeps_the_order_and_what_meets_every_condition(tmp_path):
 )
 def test_negation_ranges_and_closed_bounds(tmp_path, comparator, low, high, first):
     query = replace(
-        BENCHMARK.part("test")[1],
+        BENCHMARK.queries_of("test")[1],
         text="employees",
         terms="employees",
         conditions=(condition("staff", comparator, low, "employee", high),),
@@ -143,7 +143,7 @@ def test_a_query_without_a_condition_is_scored_by_its_full_text_alone(tmp_path):
 def test_equal_scores_are_ordered_by_falling_document_id(tmp_path):
     rows = [(f"d{i}", "the same words" if i % 2 else "others", "", "page") for i in (3, 9, 1, 7, 5, 2, 4)]
     corpus = pl.DataFrame(rows, schema=BENCHMARK.corpus.schema, orient="row")
-    query = replace(BENCHMARK.part("test")[0], text="same words")
+    query = replace(BENCHMARK.queries_of("test")[0], text="same words")
     benchmark = replace(BENCHMARK, corpus=corpus, queries=[query], quantities=None)
     ours, theirs = ask(tmp_path, "BM25", "BM25(engine=rank-bm25)", benchmark=benchmark)
     assert ranking(ours, "q4") == ranking(theirs, "q4") == ["d9", "d7", "d5", "d3", "d1"]
@@ -168,7 +168,7 @@ def test_a_shared_first_stage_is_asked_once_for_each_text(tmp_path, monkeypatch)
     search = BM25.search
     monkeypatch.setattr(BM25, "search", lambda self, s: asked.append((s.query_id, s.text)) or search(self, s))
     ask(tmp_path, "BM25", "BM25_filter", "QBM25", "QBM25(alpha=2)", "QBM25(phi=relative)")
-    expected = {(q.query_id, text) for q in BENCHMARK.part("test") for text in (q.text, q.terms)}
+    expected = {(q.query_id, text) for q in BENCHMARK.queries_of("test") for text in (q.text, q.terms)}
     assert sorted(asked) == sorted(expected)
 
 
@@ -260,7 +260,7 @@ def test_a_second_writer_is_told(tmp_path):
 
 def test_given_conditions_need_some(tmp_path):
     bare = replace(BENCHMARK, queries=[replace(query, conditions=()) for query in BENCHMARK.queries])
-    with pytest.raises(OptionError, match=r"no query of this part has any.*parsed"):
+    with pytest.raises(OptionError, match=r"no query of this split has any.*parsed"):
         ask(tmp_path, "BM25", "QBM25", benchmark=bare)
     assert [r.label for r in ask(tmp_path, "BM25", benchmark=bare)] == ["BM25"]
 
@@ -271,7 +271,7 @@ def test_given_conditions_need_some(tmp_path):
         ({"depth": 0}, "at least one document"),
         ({"settings": ("gold",)}, "given or parsed"),
         ({"settings": ()}, "needs conditions"),
-        ({"split": "validation"}, "no queries in this part"),
+        ({"split": "validation"}, "no queries in this split"),
     ],
 )
 def test_options_that_make_no_sense(tmp_path, options, says):
@@ -304,7 +304,7 @@ def test_runs_are_known_by_their_content(tmp_path):
 def test_dense_systems_share_vectors_take_quantities_and_run_again_as_they_were(tmp_path, tiny):
     names = [f"{name}(model={tiny})" for name in ("SBERT", "QSBERT", "SBERT_filter", "BERT-WS")]
     plain, scored, filtered, same = ask(tmp_path, *names, depth=5)
-    assert all(len(ranking(plain, query.query_id)) == 5 for query in BENCHMARK.part("test"))
+    assert all(len(ranking(plain, query.query_id)) == 5 for query in BENCHMARK.queries_of("test"))
     assert set(ranking(filtered, "q7")) <= {"d02"}
     best = next(iter(scores(scored, "q4")))
     assert scores(scored, "q4")[best] == max(scores(scored, "q4").values())
@@ -324,7 +324,7 @@ def test_a_dense_stage_encodes_the_queries_of_a_part_together(tmp_path, tiny, mo
         lambda self, texts, role="document": calls.append((role, len(texts))) or encode(self, texts, role),
     )
     ask(tmp_path, f"SBERT(model={tiny})")
-    assert calls == [("document", BENCHMARK.corpus.height), ("query", len(BENCHMARK.part("test")))]
+    assert calls == [("document", BENCHMARK.corpus.height), ("query", len(BENCHMARK.queries_of("test")))]
 
 
 def test_a_missing_model_is_named(tmp_path):

@@ -228,7 +228,7 @@ def rows(result, query_id):
 @pytest.mark.parametrize("engine", ["exact", "centroids"])
 def test_qcolbert_is_equation_7_with_its_plus_on_the_top_k(tiny, tmp_path, engine):
     name = f"(model={tiny}, engine={engine})"
-    part = BENCHMARK.part("test")
+    part = BENCHMARK.queries_of("test")
     plain, scored, filtered = ask(tmp_path, f"ColBERT{name}", f"QColBERT{name}", f"ColBERT_filter{name}", depth=5)
     assert len({result.digest for result in (plain, scored, filtered)}) == 3
     # The quantity score sees the search words' top k alone, normalised by the best of them.
@@ -257,7 +257,7 @@ def test_qcolbert_is_equation_7_with_its_plus_on_the_top_k(tiny, tmp_path, engin
 def test_it_reranks_another_stage_with_its_own_scores_and_reports_both(tiny, tmp_path):
     first, reranked = ask(tmp_path, "BM25", f"BM25 + ColBERT_ft(model={tiny}, dtype=float32, k=3)")
     (alone,) = ask(tmp_path, f"ColBERT_ft(model={tiny}, dtype=float32)")
-    for query in BENCHMARK.part("test"):
+    for query in BENCHMARK.queries_of("test"):
         best = list(rows(first, query.query_id))[:3]
         scores = rows(alone, query.query_id)
         assert list(rows(reranked, query.query_id)) == sorted(best, key=lambda doc: -scores[doc])

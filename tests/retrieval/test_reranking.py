@@ -37,7 +37,7 @@ def shares(found):
 
 def test_a_reranker_orders_what_the_first_stage_found_by_its_own_scores(tmp_path, tiny):
     first, dense, both = ask(tmp_path, "BM25", f"SBERT(model={tiny})", f"BM25 + SBERT(model={tiny})")
-    for query in BENCHMARK.part("test"):
+    for query in BENCHMARK.queries_of("test"):
         found, cosines = scores(both, query.query_id), scores(dense, query.query_id)
         assert set(found) == set(scores(first, query.query_id))
         assert found == pytest.approx({doc: cosines[doc] for doc in found}, abs=1e-6)
@@ -46,7 +46,7 @@ def test_a_reranker_orders_what_the_first_stage_found_by_its_own_scores(tmp_path
 
 def test_the_best_k_are_ranked_again_and_the_others_left_out(tmp_path, tiny):
     first, both = ask(tmp_path, "BM25", f"BM25 + SBERT(model={tiny}, k=2)")
-    for query in BENCHMARK.part("test"):
+    for query in BENCHMARK.queries_of("test"):
         best = first.run.filter(query_id=query.query_id)["doc_id"][:2]
         assert set(scores(both, query.query_id)) == set(best)
 
@@ -55,7 +55,7 @@ def test_more_can_be_ranked_again_than_is_kept(tmp_path, tiny):
     name = f"BM25 + SBERT(model={tiny})"
     bare, whole = ask(tmp_path / "whole", "BM25", name)
     short_bare, short = ask(tmp_path / "short", "BM25", name, depth=2)
-    for query in BENCHMARK.part("test"):
+    for query in BENCHMARK.queries_of("test"):
         for few, all_of_them in ((short_bare, bare), (short, whole)):
             best = all_of_them.run.filter(query_id=query.query_id)["doc_id"][:2]
             assert few.run.filter(query_id=query.query_id)["doc_id"].to_list() == best.to_list()
@@ -64,7 +64,7 @@ def test_more_can_be_ranked_again_than_is_kept(tmp_path, tiny):
 @pytest.mark.parametrize("name", ["TCT-ColBERT", "Aggretriever", "SBERT_out"])
 def test_every_dense_model_reranks_with_the_scores_that_it_retrieves_with(tmp_path, tiny, name):
     dense, both = ask(tmp_path, f"{name}(model={tiny})", f"BM25 + {name}(model={tiny}, k=3)")
-    for query in BENCHMARK.part("test"):
+    for query in BENCHMARK.queries_of("test"):
         found, alone = scores(both, query.query_id), scores(dense, query.query_id)
         assert found == pytest.approx({doc: alone[doc] for doc in found}, rel=1e-5)
     assert both.meta["reranker_documents_cut"] == dense.meta["documents_cut"] == 0
@@ -76,7 +76,7 @@ def test_interpolation_is_equation_5_10(tmp_path, tiny, alpha):
     reranker = f"BM25 + SBERT(model={tiny})"
     names = ["BM25", reranker, f"{reranker}-I(alpha={alpha})", f"{reranker}-I(alpha={alpha}, norm=none)"]
     first, second, mixed, raw = ask(tmp_path, *names)
-    for query in BENCHMARK.part("test"):
+    for query in BENCHMARK.queries_of("test"):
         a, b = scores(first, query.query_id), scores(second, query.query_id)
         expected = {doc: (1 - alpha) * b[doc] + alpha * a[doc] for doc in a}
         assert scores(raw, query.query_id) == pytest.approx(expected)
@@ -89,7 +89,7 @@ def test_interpolation_is_equation_5_10(tmp_path, tiny, alpha):
 def test_reciprocal_rank_fusion_adds_both_ranks(tmp_path, tiny):
     reranker = f"BM25 + SBERT(model={tiny})"
     first, second, fused = ask(tmp_path, "BM25", reranker, f"{reranker}-RRF(k=10)")
-    for query in BENCHMARK.part("test"):
+    for query in BENCHMARK.queries_of("test"):
         a, b = scores(first, query.query_id), scores(second, query.query_id)
 
         def rank(table, doc):
@@ -101,7 +101,7 @@ def test_reciprocal_rank_fusion_adds_both_ranks(tmp_path, tiny):
 
 def test_a_quantity_score_stays_with_the_first_stage(tmp_path, tiny):
     first, both = ask(tmp_path, "QBM25", f"QBM25 + SBERT(model={tiny})-I(alpha=1)")
-    for query in BENCHMARK.part("test"):
+    for query in BENCHMARK.queries_of("test"):
         assert list(scores(both, query.query_id)) == list(scores(first, query.query_id))
     assert both.label.endswith("[given]")
 
@@ -117,7 +117,7 @@ def test_a_reranker_may_have_a_quantity_score(tmp_path, tiny):
     names += [f"BM25 + QSBERT(model={tiny})-I(alpha=0)", "BM25"]
     names += [f"QSBERT(model={tiny})", f"QSBERT(alpha=0, model={tiny})"]
     both, none, fused, first, alone, bare = ask(tmp_path, *names)
-    asked = [query for query in BENCHMARK.part("test") if query.conditions]
+    asked = [query for query in BENCHMARK.queries_of("test") if query.conditions]
     added = 0
     for query in asked:
         found = scores(both, query.query_id)
@@ -136,11 +136,11 @@ def test_a_lexical_reranker_adds_quantities_where_a_search_term_is(tmp_path):
     """Its indicator 1_Tx holds behind any first stage, also for documents that this one found by other words."""
     path = tmp_path / "all.run"
     docs = BENCHMARK.corpus["doc_id"].to_list()
-    lines = [f"{q.query_id} Q0 {doc} {i} {-i} x" for q in BENCHMARK.part("test") for i, doc in enumerate(docs, 1)]
+    lines = [f"{q.query_id} Q0 {doc} {i} {-i} x" for q in BENCHMARK.queries_of("test") for i, doc in enumerate(docs, 1)]
     path.write_text("\n".join(lines) + "\n")
     for terms in ("any", "all"):
         alone, behind = ask(tmp_path, f"QBM25(terms={terms})", f"Run(path={path}) + QBM25(terms={terms})")
-        for query in BENCHMARK.part("test"):
+        for query in BENCHMARK.queries_of("test"):
             expected, found = scores(alone, query.query_id), scores(behind, query.query_id)
             if expected:
                 assert found == pytest.approx({doc: expected.get(doc, 0.0) for doc in docs})
@@ -152,7 +152,7 @@ def test_a_reranker_may_filter(tmp_path, tiny):
     names = [f"BM25 + SBERT(model={tiny})", f"BM25 + SBERT_filter(model={tiny})", "BM25_filter"]
     names.append(f"BM25 + SBERT_filter(model={tiny})-RRF")
     plain, kept, meeting, fused = ask(tmp_path, *names)
-    for query in BENCHMARK.part("test"):
+    for query in BENCHMARK.queries_of("test"):
         met = set(scores(meeting, query.query_id))
         assert set(scores(fused, query.query_id)) == met
         expected = {doc: score for doc, score in scores(plain, query.query_id).items() if doc in met}
@@ -161,7 +161,7 @@ def test_a_reranker_may_filter(tmp_path, tiny):
 
 def test_a_quantity_score_leaves_out_what_its_reranker_does_not_know(tmp_path):
     path = tmp_path / "other.run"
-    query = next(query for query in BENCHMARK.part("test") if query.conditions)
+    query = next(query for query in BENCHMARK.queries_of("test") if query.conditions)
     found = ask(tmp_path, "BM25")[0].run.filter(query_id=query.query_id)["doc_id"].to_list()
     path.write_text(f"{query.query_id} Q0 {found[1]} 1 5.0 x\n{query.query_id} Q0 {found[0]} 2 4.0 x\n")
     (only,) = ask(tmp_path, f"BM25 + QRun(alpha=0, path={path})")
@@ -170,13 +170,13 @@ def test_a_quantity_score_leaves_out_what_its_reranker_does_not_know(tmp_path):
 
 def test_a_run_may_rerank_and_ranks_what_it_knows(tmp_path):
     path = tmp_path / "other.run"
-    (query, *_) = BENCHMARK.part("test")
+    (query, *_) = BENCHMARK.queries_of("test")
     found = ask(tmp_path, "BM25")[0].run.filter(query_id=query.query_id)["doc_id"].to_list()
     path.write_text(f"{query.query_id} Q0 {found[1]} 1 5.0 x\n{query.query_id} Q0 {found[0]} 2 4.0 x\n")
     only, fused = ask(tmp_path, f"BM25 + Run(path={path})", f"BM25 + Run(path={path})-RRF")
     assert list(scores(only, query.query_id)) == found[1::-1]
     assert set(scores(fused, query.query_id)) == set(found)
-    others = [q.query_id for q in BENCHMARK.part("test") if q.query_id != query.query_id]
+    others = [q.query_id for q in BENCHMARK.queries_of("test") if q.query_id != query.query_id]
     assert only.run.filter(pl.col("query_id").is_in(others)).is_empty()
 
 

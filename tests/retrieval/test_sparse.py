@@ -213,7 +213,7 @@ def test_quantities_are_not_added_where_no_term_matches(model, tmp_path, monkeyp
 
 def test_it_ranks_again_what_bm25_found(model, tmp_path):
     first, sparse, both = ask(tmp_path, "BM25", f"SPLADE(model={model})", f"BM25 + SPLADE_out(model={model})")
-    for query in BENCHMARK.part("test"):
+    for query in BENCHMARK.queries_of("test"):
         found, products = scores(both, query.query_id), scores(sparse, query.query_id)
         assert set(found) == set(scores(first, query.query_id))
         assert found == pytest.approx({doc: products.get(doc, 0.0) for doc in found}, rel=1e-5)

@@ -34,8 +34,8 @@ def test_training_touches_no_document_that_is_held_out_or_tested(folder):
     assert not held & tested
     assert not (sources(data, data.train.query) | sources(data, data.train.doc)) & (held | tested)
     parts = (data.train, data.dev, data.test)
-    assert sum(map(len, parts)) + data.counts["left_out"]["across_parts"] == len(PAIRS)
-    assert [p.counts() for p in parts] == list(data.counts["parts"].values())
+    assert sum(map(len, parts)) + data.counts["left_out"]["across_splits"] == len(PAIRS)
+    assert [p.counts() for p in parts] == list(data.counts["splits"].values())
     assert sources(data, read_pairs(folder, dev_share=0.2, seed=4).dev.query) != held
 
 

@@ -72,7 +72,7 @@ def test_the_manifest_says_what_was_done_without_paths(trained, encoder):
     assert manifest == read_manifest(folder, "description-parser")
     assert manifest.params["base_name"] == "tiny"
     assert (manifest.params["lr"], manifest.params["head_lr"]) == (1e-3, 1e-2)
-    assert sum(part["quantities"] for part in manifest.counts["parts"].values()) == 160
+    assert sum(part["quantities"] for part in manifest.counts["splits"].values()) == 160
     assert manifest.counts["cut_to_a_window"] == 0
     assert encoder not in "".join(path.read_text() for path in folder.glob("*.json"))
     assert not [path for path in folder.iterdir() if path.name.startswith(".")]
@@ -124,8 +124,8 @@ def test_a_seed_and_a_limit_change_the_run(encoder, gold, tmp_path):
     one = train_tagger(gold, tmp_path / "parser", encoder, SHORT)
     weights = (tmp_path / "parser" / "model.safetensors").read_bytes()
     other = train_tagger(gold, tmp_path / "parser", encoder, replace(SHORT, limit=10), overwrite=True)
-    assert [row.counts["parts"]["train"]["texts"] for row in (one, other)] == [20, 10]
-    assert one.counts["parts"]["test"] == other.counts["parts"]["test"]
+    assert [row.counts["splits"]["train"]["texts"] for row in (one, other)] == [20, 10]
+    assert one.counts["splits"]["test"] == other.counts["splits"]["test"]
     assert (tmp_path / "parser" / "model.safetensors").read_bytes() != weights
 
 

@@ -27,9 +27,9 @@ _SPLIT_NAMES: dict[str, Split] = {"train": "train", "dev": "dev", "valid": "dev"
 def read_beir(folder: str | Path, *, qrels: str | None = None, on_error: OnError = "fail") -> Benchmark:
     """Read a BEIR folder as a benchmark, without quantities.
 
-    The judgments in qrels/train.tsv, dev.tsv and test.tsv become the three parts. Where none of these exists, one other
-    file becomes the test part; among several, `qrels` has to choose. A file queries.NAME.jsonl is read instead of
-    queries.jsonl for the judgments of that name. Queries without a relevant document in their part are left out, and
+    The judgments in qrels/train.tsv, dev.tsv and test.tsv become the three splits. Where none of these exists, one
+    other file becomes the test split; among several, `qrels` has to choose. A file queries.NAME.jsonl is read instead
+    of queries.jsonl for the judgments of that name. Queries without a relevant document in their split are left out and
     counted in `params["counts"]`.
 
     Args:
@@ -61,7 +61,7 @@ def read_beir(folder: str | Path, *, qrels: str | None = None, on_error: OnError
         judgments += [row for row in rows if row[0] in answered]
     problems.left_out("queries without a relevant document", len(judged - queries.keys()))
     problems.left_out(
-        "queries without judgments", len({query_id for part in texts.values() for query_id in part} - judged)
+        "queries without judgments", len({query_id for ids in texts.values() for query_id in ids} - judged)
     )
     if not queries:
         raise InputError("no query has a relevant document", file=folder / "qrels")
@@ -216,7 +216,7 @@ def _judgments(
 def _take_queries(
     taken: dict[str, Query], texts: dict[str, Query], answered: set[str], split: Split, file: Path
 ) -> None:
-    """Add the answered queries of one part, in the order of their file."""
+    """Add the answered queries of one split, in the order of their file."""
     from dataclasses import replace
 
     for query_id, query in texts.items():
@@ -224,7 +224,7 @@ def _take_queries(
             continue
         if query_id in taken:
             raise InputError(
-                f"this query has judgments in the {taken[query_id].split} part as well",
+                f"this query has judgments in the {taken[query_id].split} split as well",
                 file=file,
                 value=query_id,
                 remedy="Choose one set of judgments (--qrels on the command line)",
