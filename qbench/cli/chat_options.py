@@ -1,69 +1,90 @@
-"""Options of the verbs that ask a chat model, and how its use is told."""
+"""Options of the verbs that ask a chat model, and messages about its use."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from qbench.cli.options import server_access
+from qbench.cli.options import ServerOptions
+from qbench.errors import OptionError
+from qbench.options import check, option
 
 if TYPE_CHECKING:
     from qbench.llm.asking import Asking
-    from qbench.llm.client import Access, Estimate
+    from qbench.llm.client import Estimate
 
-Model = Annotated[str | None, typer.Option("--model", help="The chat model, as its server names it.")]
-BaseUrl = Annotated[
-    str,
-    typer.Option(
-        "--base-url",
-        metavar="URL",
+
+@dataclass(frozen=True)
+class ChatOptions:
+    """Which chat model is asked, and how."""
+
+    model: str | None = option(None, help="The chat model, as its server names it.")
+    base_url: str = option(
+        "auto",
         help="Address of a server with OpenAI's interface, such as http://localhost:8000/v1. auto: that in "
         "OPENAI_BASE_URL, or else OpenAI's. The key is taken from OPENAI_API_KEY.",
-    ),
-]
-Temperature = Annotated[float, typer.Option(min=0.0, max=2.0, help="Temperature of the model.")]
-ModelSeed = Annotated[int, typer.Option(help="Seed that the model is given, where its server takes one.")]
-MaxTokens = Annotated[
-    int, typer.Option(min=1, help="Tokens of one answer, at most. Models that think first need thousands.")
-]
-Tries = Annotated[int, typer.Option(min=1, help="How often one thing is asked where the answer will not do.")]
-Threads = Annotated[int, typer.Option(min=1, help="Requests on their way at once.")]
-Timeout = Annotated[float, typer.Option(min=0.1, help="Seconds to wait for an answer.")]
-AllowMissing = Annotated[
-    bool, typer.Option("--allow-missing", help="Go on without what the server refuses, or --replay does not find.")
-]
-ChatRecording = Annotated[
-    Path | None,
-    typer.Option(
-        "--recording", metavar="FILE", help="Where answers are kept. [default: beside the output, .answers.sqlite]"
-    ),
-]
+        metavar="URL",
+        recorded=False,  # the address that it leads to stands beside the command
+    )
+    temperature: float = option(1.0, help="Temperature of the model.", low=0.0, high=2.0)
+    seed: int = option(13, help="Seed passed to the model, where its server takes one.")
+    max_tokens: int = option(
+        400, help="Maximum number of tokens of an answer. Models that think first need thousands.", low=1
+    )
+    tries: int = option(2, help="Maximum number of attempts per item, until an answer is valid.", low=1)
+    threads: int = option(4, help="Number of concurrent requests.", low=1, recorded=False)
+    timeout: float = option(120.0, help="Seconds to wait for an answer.", low=0.1, recorded=False)
+    allow_missing: bool = option(False, help="Go on without what the server refuses, or --replay does not find.")
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    def asking(self, verb: str, prompt: str, output: Path, server: ServerOptions) -> Asking:
+        """How the model is asked; answers are recorded beside the output by default.
+
+        Args:
+            verb: what the prompt is for, expand or rewrite.
+            prompt: its name, or a TOML file.
+            output: of the command.
+            server: recording and budget.
+
+        Raises:
+            OptionError: no model is named, or its address or the budget cannot be used.
+            InputError: the prompt or the prices cannot be read.
+        """
+        from qbench.llm.asking import Asking
+        from qbench.llm.openai_chat import chat_server
+        from qbench.llm.prompts import load_prompt
+
+        if self.model is None:
+            raise OptionError("no model is named", remedy="Name one with --model")
+        chat: dict[str, Any] = {name: getattr(self, name) for name in ("base_url", "temperature", "seed", "max_tokens")}
+        access = server.access(beside(output))
+        access = replace(access, threads=self.threads, patience=replace(access.patience, timeout=self.timeout))
+        model = chat_server(self.model, load_prompt(verb, prompt), **chat)
+        return Asking(model, access, self.tries, self.allow_missing)
 
 
-def chat_access(
-    output: Path,
-    recording: Path | None,
-    replay: bool,
-    budget: str | None,
-    prices: Path | None,
-    threads: int,
-    timeout: float,
-) -> Access:
-    """How a chat model may be used; errors as in `server_access`."""
-    access = server_access(recording or beside(output), replay, budget, prices)
-    return replace(access, threads=threads, patience=replace(access.patience, timeout=timeout))
+@dataclass(frozen=True)
+class ChatServerOptions(ServerOptions):
+    """How a chat model's server may be used."""
+
+    recording: Path | None = option(
+        None,
+        help="File where answers are recorded. [default: beside the output, .answers.sqlite]",
+        metavar="FILE",
+        recorded=False,
+    )
 
 
 def beside(output: Path) -> Path:
-    """The recording of an output where none is named."""
+    """The default recording of an output."""
     return output.with_name(f"{output.stem if output.suffix == '.tsv' else output.name}.answers.sqlite")
 
 
-def tell_forecast(what: str, asking: Asking, estimate: Estimate) -> None:
-    """Say on standard output what would be asked, and what that costs."""
+def print_forecast(what: str, asking: Asking, estimate: Estimate) -> None:
+    """Print what the model would be asked, and its cost."""
     from qbench.cli.console import out
 
     line = (
@@ -74,12 +95,12 @@ def tell_forecast(what: str, asking: Asking, estimate: Estimate) -> None:
     if estimate.money is not None:
         line += f", at most {estimate.money:.4g} by your prices"
     if asking.tries > 1:
-        line += f". Where an answer will not do it is asked again, {asking.tries - 1} more at most"
+        line += f". Invalid answers are asked for again, up to {asking.tries - 1} more times"
     out().print(line, markup=False)
 
 
-def tell_spent(asking: Asking, formats: dict[str, int]) -> None:
-    """Say on standard error what was asked, and in which way where the server does not take the strictest one."""
+def note_spent(asking: Asking, formats: dict[str, int]) -> None:
+    """Say on standard error how much was asked, and how JSON was, where the server takes no schema."""
     from qbench.cli.console import note
 
     for form, count in formats.items():

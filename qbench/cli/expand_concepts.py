@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from qbench.cli.chat_options import (
-    AllowMissing,
-    BaseUrl,
-    ChatRecording,
-    MaxTokens,
-    Model,
-    ModelSeed,
-    Temperature,
-    Threads,
-    Timeout,
-    Tries,
-    chat_access,
-    tell_forecast,
-    tell_spent,
-)
-from qbench.cli.options import BudgetText, DryRun, PricesFile, Replay
+from qbench.cli.chat_options import ChatOptions, ChatServerOptions, note_spent, print_forecast
+from qbench.cli.from_options import UNRECORDED, CommandLine, command
+from qbench.cli.recorded import file_name
+from qbench.errors import OptionError
+from qbench.generation.options import ExpansionOptions
+from qbench.options import option
 
 if TYPE_CHECKING:
     from qbench.generation.expand import Expanded
@@ -31,60 +21,42 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
-class Expander(StrEnum):
-    """Who gives the names."""
+@dataclass(frozen=True)
+class Source:
+    """Where names come from."""
 
-    model = "model"
-    table = "table"
+    expander: Literal["model", "table"] = option("model", help="Source of the names: a chat model, or a table.")
+    table: Path | None = option(
+        None, help="With --expander table: a corpus made by `qbench synth`, or a TSV file of your own."
+    )
+    prompt: str = option(
+        "general",
+        help="Prompt of the model: general, finance, medical, products, or a TOML file.",
+        recorded=file_name,
+    )
+
+    def __post_init__(self) -> None:
+        if self.expander == "table" and self.table is None:
+            raise OptionError("no table is named", remedy="Name a corpus of `qbench synth` or a TSV file with --table")
+        if self.expander != "table" and self.table is not None:
+            raise OptionError("a table is only read with --expander table", value=str(self.table))
 
 
-@app.command()
+@command(app, "expand-concepts")
 def expand_concepts(
     index: Annotated[Path, typer.Argument(help="Folder of an index, made by `qbench build-index`.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="TSV file of concepts and their other names.")],
-    expander: Annotated[Expander, typer.Option(help="Who gives the names: a chat model, or a table.")] = Expander.model,
-    table: Annotated[
-        Path | None,
-        typer.Option(help="With --expander table: the corpus that `qbench synth` made, or a TSV file of your own."),
-    ] = None,
-    model: Model = None,
-    base_url: BaseUrl = "auto",
-    prompt: Annotated[
-        str, typer.Option(help="What the model is told: general, finance, medical, products, or a TOML file.")
-    ] = "general",
-    names: Annotated[
-        int | None, typer.Option(min=1, help="Names of each concept, at most. Default: 1 of a model, all of a table.")
-    ] = None,
-    min_sentences: Annotated[
-        int, typer.Option(min=2, help="Sentences that a concept needs, as in `qbench gen-queries`.")
-    ] = 5,
-    max_concepts: Annotated[
-        int | None, typer.Option(min=1, help="Concepts to name, at most; those with the most sentences. Default: all.")
-    ] = None,
-    concepts: Annotated[Path | None, typer.Option(help="Name only the concepts in this file, one a line.")] = None,
-    shared: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Names that more concepts share are dropped as too general. Default: 20 with a model, else no limit.",
-        ),
-    ] = None,
-    temperature: Temperature = 1.0,
-    seed: ModelSeed = 13,
-    max_tokens: MaxTokens = 400,
-    tries: Tries = 2,
-    threads: Threads = 4,
-    timeout: Timeout = 120.0,
-    recording: ChatRecording = None,
-    replay: Replay = False,
-    budget: BudgetText = None,
-    prices: PricesFile = None,
-    dry_run: DryRun = False,
-    allow_missing: AllowMissing = False,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="NAMES", help="TSV file of concepts and their other names.")
+    ],
+    source: Source,
+    options: ExpansionOptions,
+    chat: ChatOptions,
+    server: ChatServerOptions,
+    line: CommandLine,
     rejected: Annotated[
-        Path | None, typer.Option(help="Also write what was rejected, and why, to this TSV file.")
+        Path | None, typer.Option(help="Also write rejected names and the reasons to this TSV file."), UNRECORDED
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace another file.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace another file."), UNRECORDED] = False,
 ) -> None:
     """Give the concepts of an index other names: synonyms, or a broader kind of thing.
 
@@ -94,52 +66,30 @@ def expand_concepts(
     Example: qbench expand-concepts news-index -o names.tsv --model gpt-4o-mini --prompt finance
     """
     from qbench.cli import console
-    from qbench.errors import OptionError
-    from qbench.generation.expand import (
-        ExpansionOptions,
-        expand_concepts,
-        expand_from_table,
-        expansion_forecast,
-        write_rejected,
-    )
+    from qbench.generation import expand
     from qbench.index.disk import Index
 
-    options = ExpansionOptions(names, min_sentences, max_concepts, concepts, shared)
     opened = Index.open(index)
-    if expander is Expander.table:
-        if table is None:
-            raise OptionError("no table is named", remedy="Name a corpus of `qbench synth` or a TSV file with --table")
-        _report(expand_from_table(opened, output, table, options, overwrite=overwrite), output)
+    if source.table is not None:
+        named = expand.expand_from_table(opened, output, source.table, options, command=line, overwrite=overwrite)
+        _report(named, output)
         return
-    if table is not None:
-        raise OptionError("a table is only read with --expander table", value=str(table))
-    if model is None:
+    if chat.model is None:
         raise OptionError("no model is named", remedy="Name one with --model, or take names from --expander table")
-    from qbench.llm.asking import Asking
-    from qbench.llm.openai_chat import chat_server
-    from qbench.llm.prompts import load_prompt
-
-    server = chat_server(
-        model,
-        load_prompt("expand", prompt),
-        base_url=base_url,
-        temperature=temperature,
-        seed=seed,
-        max_tokens=max_tokens,
-    )
-    access = chat_access(output, recording, replay, budget, prices, threads, timeout)
-    asking = Asking(server, access, tries, allow_missing)
-    if dry_run:
-        tell_forecast("concepts", asking, expansion_forecast(opened, asking, options))
+    asking = chat.asking("expand", source.prompt, output, server)
+    if server.dry_run:
+        print_forecast("concepts", asking, expand.expansion_forecast(opened, asking, options))
         return
     with console.progress("expand-concepts") as progress:
-        found = expand_concepts(opened, output, asking, options, overwrite=overwrite, progress=progress)
-    tell_spent(asking, found.made["asked by"])
-    if rejected is not None and found.new:
-        write_rejected(rejected, found.rejected)
+        named = expand.expand_concepts(
+            opened, output, asking, options, command=line, overwrite=overwrite, progress=progress
+        )
+    note_spent(asking, named.made["asked by"])
+    if rejected is not None and named.new:
+        expand.write_rejected(rejected, named.rejected)
     elif rejected is not None:
         console.note(f"{rejected} is not written; remove {output} and run the same again, which asks nobody")
-    _report(found, output)
+    _report(named, output)
 
 
 def _report(found: Expanded, output: Path) -> None:

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from qbench.cli.options import (
-    BudgetText,
-    DryRun,
-    Measures,
-    Page,
-    Part,
-    PricesFile,
-    Qrels,
-    Recorded,
-    Replay,
-    Resamples,
-    Seed,
-    Wins,
-    server_access,
-)
+from qbench.cli.from_options import BY_NAME, UNRECORDED, CommandLine, changed, command
+from qbench.cli.options import ServerOptions, ShowOptions, TableOptions
+from qbench.cli.recorded import named_input
+from qbench.errors import OptionError
+from qbench.options import option
 
 if TYPE_CHECKING:
+    from qbench.leaderboard.table import Leaderboard
     from qbench.retrieval.jobs import Setting
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -32,165 +23,175 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 HOME = Path("qbench-leaderboard")
 
 
-class Conditions(StrEnum):
-    """Where systems take a query's conditions from."""
+@dataclass(frozen=True)
+class RunOptions:
+    """What is run."""
 
-    given = "given"
-    parsed = "parsed"
-    both = "both"
+    systems: tuple[str, ...] = option(
+        (),
+        help="A system, as `qbench systems` lists them; repeat it for more. [default: BM25, BM25_filter, QBM25] "
+        "On a test set with the corpus in front: C_s- for sentences, C_q- for descriptions. "
+        "[default: C_s-BM25, C_q-BM25]",
+    )
+    conditions: Literal["given", "parsed", "both"] | None = option(
+        None,
+        help="Give systems the queries' conditions as data, parse them from the text, or both, a row each. "
+        "[default: both where the benchmark has conditions, else parsed]",
+    )
+    document_quantities: Literal["auto", "stored", "extracted"] = option(
+        "auto",
+        help="Show systems the benchmark's own quantities of its documents (stored), or those extracted from the "
+        "texts by qbench (extracted). auto: its own where an extractor made them, never gold ones.",
+    )
+    depth: int = option(1000, help="Number of documents kept per query.", low=1)
+    pool: int | None = option(
+        None,
+        help="Count as relevant only documents that some system ranked among its first N. [default: all relevant ones]",
+        low=1,
+        metavar="N",
+    )
+
+    @property
+    def settings(self) -> tuple[Setting, ...] | None:
+        """Where systems take conditions from; None for the default."""
+        if self.conditions is None:
+            return None
+        return ("given", "parsed") if self.conditions == "both" else (self.conditions,)
 
 
-class Quantities(StrEnum):
-    """Whose quantities of the documents systems see."""
+@dataclass(frozen=True)
+class ExperimentOptions:
+    """A file that says what is run."""
 
-    auto = "auto"
-    stored = "stored"
-    extracted = "extracted"
+    experiment: Path | None = option(
+        None,
+        help="Run an experiment instead: trainings, several leaderboards, tables over them. A file, or one that comes "
+        "with qbench: main, cross_dataset, masking, augmentation, numconq, alpha, storage.",
+        metavar="NAME|FILE",
+    )
+    inputs: tuple[str, ...] = option(
+        (),
+        help="An input of the experiment; repeat it for more.",
+        flag="with",
+        metavar="NAME=VALUE",
+        recorded=named_input,
+    )
+    suite: Path | None = option(None, help="An older name of --experiment.", hidden=True)
+
+    @property
+    def file(self) -> Path | None:
+        """The file, or its name."""
+        return self.experiment or self.suite
 
 
-@app.command()
+@command(app, "leaderboard")
 def leaderboard(
-    context: typer.Context,
+    run: RunOptions,
+    table: TableOptions,
+    shown: ShowOptions,
+    server: ServerOptions,
+    experiment: ExperimentOptions,
+    line: CommandLine,
     benchmark: Annotated[
         Path | None,
         typer.Argument(
             help="A benchmark or a test set that qbench made, or a BEIR folder as it is. "
             "[default: a small one, made here]"
         ),
-    ] = None,
-    systems: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A system, as `qbench systems` lists them; repeat it for more. [default: BM25, BM25_filter, QBM25] "
-            "On a test set with the corpus in front: C_s- for sentences, C_q- for descriptions. "
-            "[default: C_s-BM25, C_q-BM25]"
-        ),
+        BY_NAME,
     ] = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Folder for runs and tables. [default: qbench-leaderboard/NAME]"),
+        UNRECORDED,
     ] = None,
-    split: Annotated[Part, typer.Option(help="Split whose queries are asked.")] = Part.test,
-    measures: Measures = None,
-    conditions: Annotated[
-        Conditions | None,
-        typer.Option(
-            help="Give systems the queries' conditions as data, parse them from the text, or both, a row each. "
-            "[default: both where the benchmark has conditions, else parsed]"
-        ),
-    ] = None,
-    document_quantities: Annotated[
-        Quantities,
-        typer.Option(
-            help="Show systems the benchmark's own quantities of its documents (stored), or those that qbench finds in "
-            "the texts (extracted). auto: its own where an extractor found them, never gold ones."
-        ),
-    ] = Quantities.auto,
-    qrels: Qrels = None,
-    buckets: Annotated[bool, typer.Option(help="Show means by comparator, kind, unit, magnitude, constraints.")] = True,
-    depth: Annotated[int, typer.Option(min=1, help="Documents per query that a run keeps.")] = 1000,
-    pool: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="Count as relevant only what some system found among its first N. [default: all that is relevant]",
-        ),
-    ] = None,
-    wins: Wins = False,
-    html: Page = None,
-    resamples: Resamples = 10_000,
-    seed: Seed = 0,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes that extract quantities. [default: as many as cores]")
-    ] = None,
-    recording: Recorded = None,
-    replay: Replay = False,
-    budget: BudgetText = None,
-    prices: PricesFile = None,
-    dry_run: DryRun = False,
-    suite: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Run a study instead: trainings, several boards, tables over them. A file, or one that comes with "
-            "qbench: main, cross_dataset, masking, augmentation, numconq, alpha, storage.",
-        ),
-    ] = None,
-    given: Annotated[
-        list[str] | None,
-        typer.Option("--with", metavar="NAME=VALUE", help="An input of the suite; repeat it for more."),
+        int | None,
+        typer.Option(min=1, help="Processes that extract quantities. [default: number of cores]"),
+        UNRECORDED,
     ] = None,
 ) -> None:
     """Run systems on a benchmark, score them, test their differences, show and write a table.
 
-    Finished runs are kept and not made again; a run that was killed goes on where it was. With --suite a file says what
-    is trained and run; the benchmark is then its input "bench", and --html names a page in each board's folder.
+    Finished runs are kept and not made again; a run that was killed goes on where it was. With --experiment a file says
+    what is trained and run; the benchmark is then its input "bench", and --html names a page in each leaderboard's
+    folder.
 
     Example: qbench leaderboard my-benchmark --systems BM25 --systems "QBM25(alpha=0.5)"
     """
-    from qbench.cli.console import note, out, progress, show_forecast
-    from qbench.cli.suite import needs_a_suite, show_suite
+    from qbench.cli.console import note, progress, show_forecast
+    from qbench.cli.suite import show_suite
     from qbench.leaderboard.forecast import forecast
-    from qbench.leaderboard.page import check_page, write_page
+    from qbench.leaderboard.page import check_page
     from qbench.leaderboard.run import run_leaderboard
-    from qbench.leaderboard.terminal import show
 
-    access = server_access(recording, replay, budget, prices)
-    if suite is not None:
-        options = {"resamples": resamples, "seed": seed, "workers": workers, "access": access, "html": html}
-        show_suite(context, suite, benchmark, given or [], output, dry_run, options)
+    access = server.access()
+    if experiment.file is not None:
+        _refuse([*changed(run), *changed(table, "resamples", "seed"), *changed(shown, "html")])
+        options: dict[str, Any] = {"resamples": table.resamples, "seed": table.seed, "html": shown.html}
+        options |= {"workers": workers, "access": access, "command": line}
+        show_suite(experiment.file, benchmark, experiment.inputs, output, server.dry_run, options)
         return
-    needs_a_suite(context)
-    if html is not None:
-        check_page(html)
+    if experiment.inputs:
+        raise OptionError("this option is for experiments", value="--with", remedy="Name one with --experiment")
+    if shown.html is not None:
+        check_page(shown.html)
     with progress("leaderboard") as advance:
         if benchmark is None:
             from qbench.synth.embedded import embedded_benchmark
 
-            place = HOME / "embedded"
-            benchmark = embedded_benchmark(place, advance)
+            home = HOME / "embedded"
+            benchmark = embedded_benchmark(home, advance)
         else:
-            place = HOME / (benchmark.resolve().name or "benchmark")
-        folder = output or place
-        if dry_run:
+            home = HOME / (benchmark.resolve().name or "benchmark")
+        folder = output or home
+        chosen = run.systems or None
+        if server.dry_run:
             allowed = access.kept_in(folder)
-            show_forecast(*forecast(benchmark, systems, split=split.value, qrels=qrels, access=allowed))
+            show_forecast(*forecast(benchmark, chosen, split=table.split, qrels=table.qrels, access=allowed))
             return
-        board = run_leaderboard(
+        made = run_leaderboard(
             benchmark,
-            systems,
+            chosen,
             output=folder,
-            split=split.value,
-            qrels=qrels,
-            measures=measures,
-            settings=_settings(conditions),
-            document_quantities=document_quantities.value,
-            buckets=buckets,
-            evidence=html is not None,
-            depth=depth,
-            pool=pool,
-            resamples=resamples,
-            seed=seed,
+            command=line,
+            split=table.split,
+            qrels=table.qrels,
+            measures=table.measures or None,
+            settings=run.settings,
+            document_quantities=run.document_quantities,
+            buckets=table.buckets,
+            evidence=shown.html is not None,
+            depth=run.depth,
+            pool=run.pool,
+            resamples=table.resamples,
+            seed=table.seed,
             workers=workers,
             access=access,
             progress=advance,
         )
-        if html is not None:
-            write_page(board, html)
-    show(out(), [*board.table(), *(board.win_table() if wins else []), *board.bucket_tables()])
-    note(f"Written to {folder}: leaderboard.md, .tex, .json, .parquet; scores, significance and buckets as Parquet")
-    if html is not None:
-        note(f"The page: {html}")
+    show_leaderboard(made, shown, folder)
     if access.budget.calls:
         note(f"Asked of servers: {access.budget}; their answers are kept in {access.kept_in(folder).recording}")
-    if board.problems:
-        note(f"{len(board.problems)} of {len(board.rows)} rows have no run; the reasons stand under the table")
+    if made.problems:
+        note(f"{len(made.problems)} of {len(made.rows)} rows have no run; the reasons stand under the table")
         raise typer.Exit(1)
 
 
-def _settings(conditions: Conditions | None) -> tuple[Setting, ...] | None:
-    if conditions is None:
-        return None
-    every: tuple[Setting, ...] = ("given", "parsed")
-    return every if conditions is Conditions.both else tuple(one for one in every if one == conditions.value)
+def show_leaderboard(made: Leaderboard, shown: ShowOptions, folder: Path | None) -> None:
+    """Print a leaderboard, and write its page; `folder` is where its tables were written."""
+    from qbench.cli.console import note, out
+    from qbench.leaderboard.page import write_page
+    from qbench.leaderboard.terminal import show
+
+    show(out(), [*made.table(), *(made.win_table() if shown.wins else []), *made.bucket_tables()])
+    if folder is not None:
+        note(f"Written to {folder}: leaderboard.md, .tex, .json, .parquet; scores, significance and buckets as Parquet")
+    if shown.html is not None:
+        write_page(made, shown.html)
+        note(f"The page: {shown.html}")
+
+
+def _refuse(flags: list[str]) -> None:
+    for flag in flags:
+        raise OptionError("an experiment's own file says this", value=flag, remedy="Omit it, or change the file")

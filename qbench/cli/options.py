@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from qbench.benchmark.types import Split
+from qbench.options import option
 
 if TYPE_CHECKING:
     from qbench.llm.client import Access
@@ -20,16 +24,6 @@ class Part(StrEnum):
     test = "test"
 
 
-Measures = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="A measure that ir-measures parses, or Exist@n or AP_found@n; repeat it for more. The first decides the "
-        "ranks. [default: nDCG@10, P@10, RR@10, R@100, AP]"
-    ),
-]
-Qrels = Annotated[
-    str | None, typer.Option(help="Which judgments of a BEIR folder with several (dl19 for qrels/dl19.tsv).")
-]
 LicenceName = Annotated[
     str | None,
     typer.Option(
@@ -39,55 +33,77 @@ LicenceName = Annotated[
         "[default: what the source says]",
     ),
 ]
-Wins = Annotated[bool, typer.Option("--wins", help="Also show on which share of the queries one row beats another.")]
-Page = Annotated[
-    Path | None,
-    typer.Option(
-        "--html", metavar="PAGE", help="Also write a page in one file: charts, tests, and what each system retrieved."
-    ),
-]
-Resamples = Annotated[int, typer.Option(min=100, help="Resamples of the significance tests.")]
-Seed = Annotated[int, typer.Option(help="Seed of the tests.")]
 
-Recorded = Annotated[
-    Path | None,
-    typer.Option(
-        "--recording", metavar="FILE", help="Where answers of servers are kept. [default: answers.sqlite in the output]"
-    ),
-]
-Replay = Annotated[bool, typer.Option("--replay", help="Take servers' answers from the recording alone; needs no key.")]
-BudgetText = Annotated[
-    str | None,
-    typer.Option(
-        "--budget",
+
+@dataclass(frozen=True)
+class TableOptions:
+    """What `qbench leaderboard` and `qbench evaluate` measure, test and show."""
+
+    split: Split = option("test", help="Split of the benchmark whose queries are evaluated.")
+    measures: tuple[str, ...] = option(
+        (),
+        help="A measure that ir-measures parses, or Exist@n or AP_found@n; repeat it for more. The first decides the "
+        "ranks. [default: nDCG@10, P@10, RR@10, R@100, AP]",
+    )
+    qrels: str | None = option(None, help="Which judgments of a BEIR folder with several (dl19 for qrels/dl19.tsv).")
+    buckets: bool = option(True, help="Show means by comparator, kind, unit, magnitude and number of constraints.")
+    resamples: int = option(10_000, help="Resamples of the significance tests.", low=100)
+    seed: int = option(0, help="Seed of the tests.")
+
+
+@dataclass(frozen=True)
+class ShowOptions:
+    """How the leaderboard is shown."""
+
+    wins: bool = option(False, help="Also show on which share of the queries one row beats another.", recorded=False)
+    html: Path | None = option(
+        None,
+        help="Also write a page in one file: charts, tests, and what each system retrieved.",
+        metavar="PAGE",
+        recorded=False,
+    )
+
+
+@dataclass(frozen=True)
+class ServerOptions:
+    """How servers may be used; none of it changes an answer."""
+
+    recording: Path | None = option(
+        None,
+        help="File where answers of servers are recorded. [default: answers.sqlite in the output]",
+        metavar="FILE",
+        recorded=False,
+    )
+    replay: bool = option(False, help="Take servers' answers from the recording alone; needs no key.", recorded=False)
+    budget: str | None = option(
+        None,
+        help="Budget of this command on servers: 100 calls, '2e6 tokens' or, with --prices, '1.50 money'. The maximum "
+        "cost of a call is reserved while it is in progress.",
         metavar="AMOUNT",
-        help="What this command may spend on servers: 100 calls, '2e6 tokens' or, with --prices, '1.50 money'. "
-        "The most that a call may take is set aside while it is on its way.",
-    ),
-]
-PricesFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--prices", metavar="FILE", help="TOML: for each model input and output, the price of a million tokens."
-    ),
-]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be asked of servers, and what it costs.")]
+        recorded=False,
+    )
+    prices: Path | None = option(
+        None,
+        help="TOML: for each model input and output, the price of a million tokens.",
+        metavar="FILE",
+        recorded=False,
+    )
+    dry_run: bool = option(False, help="Only print what servers would be asked, and its cost.", recorded=False)
 
+    def access(self, recording: Path | None = None) -> Access:
+        """How servers may be used, answers recorded in `recording` unless the options name a file.
 
-def server_access(recording: Path | None, replay: bool, budget: str | None, prices: Path | None) -> Access:
-    """How servers may be used, from the options above.
+        Raises:
+            OptionError: the budget cannot be parsed, or is of money without prices.
+            InputError: the prices cannot be read.
+        """
+        from qbench.cli.console import note
+        from qbench.errors import OptionError
+        from qbench.llm.budget import Budget, Limit, parse_limit, read_prices
+        from qbench.llm.client import Access
 
-    Raises:
-        OptionError: the budget is none, or is of money without prices.
-        InputError: the prices cannot be read.
-    """
-    from qbench.cli.console import note
-    from qbench.errors import OptionError
-    from qbench.llm.budget import Budget, Limit, parse_limit, read_prices
-    from qbench.llm.client import Access
-
-    limit = Limit() if budget is None else parse_limit(budget)
-    if limit.money is not None and prices is None:
-        raise OptionError("a budget of money needs prices", value=budget, remedy="Name a file with --prices")
-    spending = Budget(limit, {} if prices is None else read_prices(prices))
-    return Access(recording, replay, spending, tell=note)
+        limit = Limit() if self.budget is None else parse_limit(self.budget)
+        if limit.money is not None and self.prices is None:
+            raise OptionError("a budget of money needs prices", value=self.budget, remedy="Name a file with --prices")
+        spending = Budget(limit, {} if self.prices is None else read_prices(self.prices))
+        return Access(self.recording or recording, self.replay, spending, tell=note)

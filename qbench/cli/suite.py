@@ -2,48 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from qbench.errors import OptionError
 
-if TYPE_CHECKING:
-    import typer
-
 HOME = Path("qbench-studies")
-
-FOR_BOTH = (
-    "benchmark",
-    "output",
-    "resamples",
-    "seed",
-    "workers",
-    "recording",
-    "replay",
-    "budget",
-    "prices",
-    "dry_run",
-    "html",
-)
-"""Options of `qbench leaderboard` that a suite takes too; the others stand in its file."""
-
-FOR_SUITES = ("given",)
-
-
-def needs_a_suite(context: typer.Context) -> None:
-    """Refuse options that mean nothing without a suite.
-
-    Raises:
-        OptionError: names the option.
-    """
-    _refuse(context, set(FOR_SUITES), "this option is for suites", "Name one with --suite")
 
 
 def show_suite(
-    context: typer.Context,
     path: Path,
     benchmark: Path | None,
-    given: list[str],
+    given: Sequence[str],
     output: Path | None,
     dry_run: bool,
     options: dict[str, Any],
@@ -51,7 +22,7 @@ def show_suite(
     """Run a suite, or say what it would make, and show its tables.
 
     Raises:
-        OptionError: an option cannot stand beside a suite, or an input is missing.
+        OptionError: an input is missing, or given twice.
         InputError: a file cannot be read.
     """
     import typer
@@ -64,8 +35,6 @@ def show_suite(
     from qbench.leaderboard.suites import read_suite
     from qbench.leaderboard.terminal import show
 
-    others = {name for name in context.params if name not in (*FOR_BOTH, *FOR_SUITES, "suite")}
-    _refuse(context, others, "a suite's own file says this", "Leave it away, or change the file")
     suite, inputs = read_suite(path), _inputs(given)
     if benchmark is not None:
         if "bench" in inputs:
@@ -88,7 +57,7 @@ def show_suite(
         raise typer.Exit(1)
 
 
-def _inputs(given: list[str]) -> dict[str, str]:
+def _inputs(given: Sequence[str]) -> dict[str, str]:
     inputs: dict[str, str] = {}
     for text in given:
         name, sign, value = text.partition("=")
@@ -98,10 +67,3 @@ def _inputs(given: list[str]) -> dict[str, str]:
             raise OptionError("this input is given twice", value=name.strip())
         inputs[name.strip()] = value.strip()
     return inputs
-
-
-def _refuse(context: typer.Context, names: set[str], message: str, remedy: str) -> None:
-    for parameter in context.command.params:
-        source = context.get_parameter_source(parameter.name or "")
-        if parameter.name in names and source is not None and source.name == "COMMANDLINE":
-            raise OptionError(message, value=parameter.opts[0], remedy=remedy)

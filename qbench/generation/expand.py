@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from qbench import keys
 from qbench.benchmark.card import printable
-from qbench.benchmark.commands import command_line
 from qbench.errors import InputError, OptionError
 from qbench.generation.candidates import GENERAL, Judge, plain
 from qbench.generation.expansions import Expansions, expansions_text, rows_digest
-from qbench.generation.options import GenerationOptions
+from qbench.generation.options import ExpansionOptions, GenerationOptions
 from qbench.generation.pairs import usable_pairs
 from qbench.llm.asking import Asking, ask_until, forecast
 from qbench.llm.written import texts_of
@@ -30,45 +29,8 @@ if TYPE_CHECKING:
     from qbench.llm.prompts import Slots
 
 UNITS_SHOWN = 3
-NAMES, SHARED = 1, 20
-"""Of a model, where the user does not say."""
 SYNTH_TABLE = "expansions.tsv"
 """The table that `qbench synth` writes into a corpus."""
-
-
-@dataclass(frozen=True)
-class ExpansionOptions:
-    """Which concepts get names, and how many.
-
-    Attributes:
-        names: of each concept, at most; None for one of a model, and for all of a table.
-        min_sentences: concepts that `gen-queries` asks about with the same value.
-        max_concepts: only so many, those with the most sentences; None for all.
-        concepts: a file of concepts, one a line; only these. None for all.
-        shared: a name that more concepts have is too general: it would tie them all into one group. None for 20 with a
-            model, and for no limit with a table.
-    """
-
-    names: int | None = None
-    min_sentences: int = 5
-    max_concepts: int | None = None
-    concepts: Path | None = None
-    shared: int | None = None
-
-    def __post_init__(self) -> None:
-        for name, least in (("names", 1), ("min_sentences", 2), ("max_concepts", 1), ("shared", 1)):
-            value = getattr(self, name)
-            if value is not None and value < least:
-                raise OptionError(f"{name.replace('_', ' ')} must be at least {least}", value=value)
-
-    def command(self, *more: str) -> str:
-        """The command line with these options and more words, for cards; files by their name alone."""
-        return command_line(["qbench", "expand-concepts", "INDEX", "-o", "NAMES"], self, more)
-
-    @property
-    def of_model(self) -> tuple[int, int]:
-        """Names, and how many concepts may share one, where a model gives them."""
-        return self.names or NAMES, self.shared or SHARED
 
 
 @dataclass(frozen=True)
@@ -149,6 +111,7 @@ def expand_concepts(
     asking: Asking,
     options: ExpansionOptions = ExpansionOptions(),
     *,
+    command: str | None = None,
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> Expanded:
@@ -159,6 +122,7 @@ def expand_concepts(
         output: the TSV file; one that was made from the same with the same options is left as it is.
         asking: the model, the recording, the budget.
         options: which concepts, how many names.
+        command: the command line, for the file's record.
         overwrite: replace another file, or one that was edited.
         progress: told how many answers there are.
 
@@ -173,11 +137,11 @@ def expand_concepts(
         there = _there(output, key, overwrite)
         if there is not None and not there.get("without an answer"):
             return Expanded(there, new=False)
-        return _asked(index, output, asking, options, key, progress)
+        return _asked(index, output, asking, options, _made_by("model", key, command), progress)
 
 
 def _asked(
-    index: Index, output: Path, asking: Asking, options: ExpansionOptions, key: str, progress: Progress
+    index: Index, output: Path, asking: Asking, options: ExpansionOptions, record: dict[str, Any], progress: Progress
 ) -> Expanded:
     """Ask, check, write."""
     wanted = wanted_concepts(index, options)
@@ -199,9 +163,7 @@ def _asked(
         rejected += [(i, name, GENERAL) for name in names.get(one.concept, ()) if name in general]
     rows = _rows(wanted, names, general)
     made = {
-        "by": "model",
-        "key": key,
-        "command": options.command(*asking.words("--prompt", "--seed")),
+        **record,
         **asking.key,
         "index": index.manifest.digest,
         **_counts(wanted, rows),
@@ -225,6 +187,7 @@ def expand_from_table(
     table: Path,
     options: ExpansionOptions = ExpansionOptions(),
     *,
+    command: str | None = None,
     overwrite: bool = False,
 ) -> Expanded:
     """Take the names of an index' concepts from a table, without any model.
@@ -235,6 +198,7 @@ def expand_from_table(
         table: concept, tab, name on each line (or JSON, as for `gen-queries`); or the folder of a corpus that
             `qbench synth` made, which holds one. Whoever wrote it answers for the names.
         options: which concepts, how many names.
+        command: the command line, for the file's record.
         overwrite: replace another file, or one that was edited.
 
     Raises:
@@ -264,9 +228,7 @@ def expand_from_table(
             remedy="Write the concepts as `qbench index show` does, or lower --min-sentences",
         )
     made = {
-        "by": "table",
-        "key": key,
-        "command": options.command("--expander", "table", "--table", table.name),
+        **_made_by("table", key, command),
         "table": source.name,
         "table digest": file_digest(source),
         **({"from": {**given.made, "edited since": given.edited}} if given.made else {}),
@@ -292,6 +254,10 @@ def _judge(index: Index, asking: Asking) -> Judge:
 
     extractor = get_extractor(index.extractor_options())
     return Judge(asking.server.prompt, known_words(index), lambda text: bool(parse_query(text, extractor).conditions))
+
+
+def _made_by(source: str, key: str, command: str | None) -> dict[str, Any]:
+    return {"by": source, "key": key, **({} if command is None else {"command": command})}
 
 
 def _key(options: ExpansionOptions) -> dict[str, Any]:

@@ -44,6 +44,7 @@ def generate(
     options: GenerationOptions = GenerationOptions(),
     *,
     rewriting: Rewriting | None = None,
+    command: str | None = None,
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> Path:
@@ -54,6 +55,7 @@ def generate(
         output: the benchmark's folder; one that was made from the same index with the same options is left as it is.
         options: switches, sizes, files.
         rewriting: lets a chat model phrase some test queries; None for templates alone.
+        command: the command line, for the card.
         overwrite: replace a benchmark that was made otherwise.
         progress: called with the number of queries made.
 
@@ -80,7 +82,7 @@ def generate(
     overwrite = overwrite or _partly(output, key)
     refuse_foreign(output, KIND, overwrite)
     made, corpus, counts = _made(index, options, *loaded, progress)
-    queries, params = made.ordered(), _params(index, options, made.plan.expansions)
+    queries, params = made.ordered(), _params(index, options, made.plan.expansions, command)
     if rewriting is not None:
         _need_kinds(queries, rewriting)
         # Two at once would both pay.
@@ -88,7 +90,6 @@ def generate(
             queries, said = _rewriter(index, rewriting).rewrite(queries, _named(progress, "rewriting"))
         made.rejected.update({f"rewriting: {reason}": number for reason, number in said.pop("rejected").items()})
         params["rewriting"] = rewriting.key
-        params["command"] = options.command(*rewriting.words)
         counts["rewriting"] = said
         if said["without an answer"]:
             # Not done: the same again asks for them, so that it needs another key than the whole.
@@ -187,10 +188,10 @@ def _key(index: Index, options: GenerationOptions, rewriting: Rewriting | None) 
     )
 
 
-def _params(index: Index, options: GenerationOptions, expansions: Expansions) -> dict[str, Any]:
+def _params(index: Index, options: GenerationOptions, expansions: Expansions, command: str | None) -> dict[str, Any]:
     params = {
         "generator": "gen-queries",
-        "command": options.command(),
+        **({} if command is None else {"command": command}),
         "index": index.manifest.digest,
         "quantities": "gold" if index.given else "extracted",
         "extractor": index.manifest.params["extractor"],

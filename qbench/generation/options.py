@@ -6,86 +6,49 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from qbench.benchmark.commands import command_line
 from qbench.errors import OptionError
+from qbench.options import check, option
 from qbench.quantities.types import Comparator
 
 TestKind = Literal["seen", "unseen", "expansion", "wo_surface"]
 CorpusChoice = Literal["quantities", "all"]
 
 TEST_KINDS: tuple[TestKind, ...] = get_args(TestKind)
-CORPUS_CHOICES: tuple[CorpusChoice, ...] = get_args(CorpusChoice)
 
 
 @dataclass(frozen=True)
 class GenerationOptions:
-    """All that decides what `generate` makes of an index.
+    """All that decides what `generate` makes of an index; *Numbers Matter*, sections 3.3.2, 3.3.3 and C.2."""
 
-    Attributes:
-        seed: of every random choice.
-        corpus: "quantities" keeps the sentences with a quantity (as FinQuant does), "all" keeps every sentence.
-        min_sentences: a (concept, unit) pair with fewer sentences gets no query.
-        max_pairs: at most so many pairs, a seeded choice; None for all.
-        max_train, max_dev, max_test: at most so many queries in each part, balanced over kinds and comparators.
-        dev_share, test_share: share of the pairs whose concepts go into these parts.
-        kinds: kinds of test queries (*Numbers Matter* C.2).
-        random_set: also ask for random observed values (section 3.3.2, the second set).
-        inclusive, ranges, negation: also ask with <= and >=, between, and !=; beyond the paper.
-        multi: also ask with two and three constraints; beyond the paper.
-        expansion: ask through concept expansions in train and dev too.
-        original, unit_permutation, value_permutation: the sampling methods (section 3.3.3).
-        samples: n, positives and negatives per query and method.
-        other_unit: probability that a query asks in another unit of the same family.
-        judged: at most so many hard negatives (same concept, condition broken) per query get a judgment of 0.
-        templates, expansions: files; None for the templates that come with qbench, and for no expansions.
-    """
-
-    seed: int = 13
-    corpus: CorpusChoice = "quantities"
-    min_sentences: int = 5
-    max_pairs: int | None = None
-    max_train: int = 20_000
-    max_dev: int = 1_000
-    max_test: int = 2_000
-    dev_share: float = 0.1
-    test_share: float = 0.2
-    kinds: tuple[TestKind, ...] = TEST_KINDS
-    random_set: bool = True
-    inclusive: bool = True
-    ranges: bool = True
-    negation: bool = True
-    multi: bool = True
-    expansion: bool = True
-    original: bool = True
-    unit_permutation: bool = True
-    value_permutation: bool = False
-    samples: int = 2
-    other_unit: float = 0.1
-    judged: int = 10
-    templates: Path | None = None
-    expansions: Path | None = None
+    expansions: Path | None = option(
+        None, help="Concept expansions: TSV (concept, tab, expansion) or JSON ({concept: [expansion, ...]})."
+    )
+    templates: Path | None = option(None, help="Query templates, TOML. [default: those of qbench]")
+    kinds: tuple[TestKind, ...] = option(TEST_KINDS, help="Kinds of test queries.", comma=True)
+    random_set: bool = option(True, help="A second set of queries, with random observed values.")
+    inclusive: bool = option(True, help="Queries with >= and <=.")
+    ranges: bool = option(True, help='Queries such as "between 5 and 8".')
+    negation: bool = option(True, help='Queries such as "not 5".')
+    multi: bool = option(True, help="Queries with two and three constraints.")
+    expansion: bool = option(True, help="Queries through expanded concepts in train and dev too.")
+    original: bool = option(True, help="Training samples: sentences as they are.")
+    unit_permutation: bool = option(True, help="Training samples with another unit.")
+    value_permutation: bool = option(False, help="Training samples with another value.", negatable=True)
+    samples: int = option(2, help="Positives and negatives per query and method (the paper's n).", low=1)
+    other_unit: float = option(0.1, help="Share of queries in another unit of the same family.", low=0, high=1)
+    judged: int = option(10, help="Maximum number of hard negatives per query that are judged 0.", low=0)
+    min_sentences: int = option(5, help="Minimum number of sentences of a (concept, unit) pair.", low=2)
+    max_pairs: int | None = option(None, help="Maximum number of pairs, drawn at random. [default: all]", low=1)
+    max_train: int = option(20_000, help="Maximum number of training queries.", low=0)
+    max_dev: int = option(1_000, help="Maximum number of development queries.", low=0)
+    max_test: int = option(2_000, help="Maximum number of test queries.", low=0)
+    dev_share: float = option(0.1, help="Share of the pairs held out for development.", low=0, high=1)
+    test_share: float = option(0.2, help="Share of the pairs held out for testing.", low=0, high=1)
+    corpus: CorpusChoice = option("quantities", help="Documents: sentences with a quantity, or all sentences.")
+    seed: int = option(13, help="Seed of every random choice.")
 
     def __post_init__(self) -> None:
-        if self.corpus not in CORPUS_CHOICES:
-            raise OptionError("unknown choice of corpus", value=self.corpus, remedy="Use quantities or all")
-        for kind in self.kinds:
-            if kind not in TEST_KINDS:
-                raise OptionError("unknown kind of query", value=kind, remedy=f"Known: {', '.join(TEST_KINDS)}")
-        for name, least in (
-            ("min_sentences", 2),
-            ("max_pairs", 1),
-            ("max_train", 0),
-            ("max_dev", 0),
-            ("max_test", 0),
-            ("samples", 1),
-            ("judged", 0),
-        ):
-            value = getattr(self, name)
-            if value is not None and value < least:
-                raise OptionError(f"{name.replace('_', ' ')} must be at least {least}", value=value)
-        for name in ("dev_share", "test_share", "other_unit"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise OptionError(f"{name.replace('_', ' ')} must lie between 0 and 1", value=getattr(self, name))
+        check(self)
         if not (self.original or self.unit_permutation or self.value_permutation) and (self.max_train or self.max_dev):
             raise OptionError(
                 "without any sampling method there are no training queries",
@@ -107,10 +70,6 @@ class GenerationOptions:
         chosen += ["!="] if self.negation else []
         return tuple(chosen)
 
-    def command(self, *more: str) -> str:
-        """The command line with these options and more words, for cards; files by their name alone."""
-        return command_line(["qbench", "gen-queries", "INDEX", "-o", "BENCH"], self, more)
-
     def key(self) -> dict[str, Any]:
         """For digests and manifests: files by their content, never by their path."""
         from qbench.store import file_digest
@@ -118,3 +77,34 @@ class GenerationOptions:
         files = {"templates": self.templates, "expansions": self.expansions}
         digests = {name: None if path is None else file_digest(path) for name, path in files.items()}
         return {**asdict(self), "kinds": list(self.kinds), **digests}
+
+
+NAMES, SHARED = 1, 20
+"""Names of a concept, and concepts that may share one, where a model gives them and the options do not say."""
+
+
+@dataclass(frozen=True)
+class ExpansionOptions:
+    """Which concepts get other names, and how many."""
+
+    names: int | None = option(
+        None, help="Maximum number of names of each concept. [default: 1 of a model, all of a table]", low=1
+    )
+    min_sentences: int = option(5, help="Minimum number of sentences of a concept, as in `qbench gen-queries`.", low=2)
+    max_concepts: int | None = option(
+        None, help="Maximum number of concepts; those with the most sentences. [default: all]", low=1
+    )
+    concepts: Path | None = option(None, help="Name only the concepts in this file, one per line.")
+    shared: int | None = option(
+        None,
+        help="Drop names shared by more concepts than this as too general. [default: 20 with a model, else no limit]",
+        low=1,
+    )
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    @property
+    def of_model(self) -> tuple[int, int]:
+        """Names, and how many concepts may share one, where a model gives them."""
+        return self.names or NAMES, self.shared or SHARED

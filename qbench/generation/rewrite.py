@@ -90,12 +90,6 @@ class Rewriting:
                 raise OptionError("unknown kind of query", value=kind, remedy=f"Known: {', '.join(TEST_KINDS)}")
 
     @property
-    def words(self) -> list[str]:
-        """The options of `qbench gen-queries` that say so, for cards; files by their name alone."""
-        asked = self.asking.words("--rewrite-prompt", "--model-seed")
-        return ["--rewrite", "--rewrite-kinds", ",".join(self.kinds), *asked]
-
-    @property
     def key(self) -> dict[str, Any]:
         """For digests and cards."""
         return {**self.asking.key, "kinds": list(self.kinds), "allow_missing": self.asking.allow_missing}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +29,7 @@ def evaluate(
     runs: Sequence[str | Path],
     *,
     names: Sequence[str] = (),
+    command: str | None = None,
     split: Split = "test",
     qrels: str | None = None,
     measures: Sequence[str] = DEFAULT_MEASURES,
@@ -49,6 +49,7 @@ def evaluate(
         judgments: a benchmark folder (ours or BEIR), or a qrels file (TREC or BEIR).
         runs: TREC run files (plain or .gz) or Parquet files with query_id, doc_id, score.
         names: one for each run; by default the names of the files.
+        command: the command line, for the tables.
         split: of a benchmark folder.
         qrels: which judgments of a BEIR folder with several.
         measures: names that ir-measures parses.
@@ -84,7 +85,7 @@ def evaluate(
         parsed,
         buckets=judged.buckets,
         about={
-            "command": _command(Path(judgments), files, labels, parsed, judged, qrels, resamples, seed),
+            **({} if command is None else {"command": command}),
             "benchmark": {
                 "name": judged.name,
                 "digest": judged.digest,
@@ -125,27 +126,6 @@ def _evidence(judged: _Judged, kept: list[pl.DataFrame]) -> Evidence:
         pl.concat(kept), judged.qrels, corpus, lambda: None if benchmark is None else benchmark.quantities
     )
     return Evidence(judged.queries, judged.buckets, (found,))
-
-
-def _command(
-    judgments: Path,
-    files: Sequence[Path],
-    labels: Sequence[str],
-    measures: Sequence[str],
-    judged: _Judged,
-    qrels: str | None,
-    resamples: int,
-    seed: int,
-) -> str:
-    """The call that makes the same figures, wherever the files lie: they stand in it by their names."""
-    words = ["qbench", "evaluate", judgments.resolve().name, *(file.name for file in files)]
-    for label in labels:
-        words += ["--names", label]
-    for measure in measures:
-        words += ["--measures", measure]
-    words += [] if judged.split is None else ["--split", judged.split]
-    words += [] if qrels is None else ["--qrels", qrels]
-    return shlex.join([*words, "--resamples", str(resamples), "--seed", str(seed)])
 
 
 def _labels(files: list[Path], names: Sequence[str]) -> list[str]:

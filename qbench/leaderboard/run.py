@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -81,7 +80,7 @@ def run_leaderboard(
         output: the folder for runs and tables; made if need be.
         work: another folder for runs and indexes, which several leaderboards may share.
         names: what systems of a benchmark are called in the tables, instead of by their names in the grammar.
-        command: what stands in the tables as the command that made them; by default this function's own.
+        command: the command line, for the tables.
         split: split of the benchmark whose queries are asked.
         qrels: which judgments of a BEIR folder with several.
         measures: names that `parse_measures` takes; by default those of *Numbers Matter*, on a test set those of
@@ -430,22 +429,12 @@ def _about(contest: Contest, queries: int, measures: Sequence[str], options: dic
 
     benchmark = contest.groups[0].benchmark
     settings, wanted = options["settings"], options["document_quantities"]
-    words = ["qbench", "leaderboard", contest.name]
-    for system in contest.labels:
-        words += ["--systems", system]
-    for measure in measures:
-        words += ["--measures", measure]
-    words += ["--conditions", "both" if len(settings) == 2 else settings[0]]
-    words += ["--document-quantities", wanted, "--split", options["split"], "--depth", str(options["depth"])]
-    words += [] if options["qrels"] is None else ["--qrels", options["qrels"]]
-    words += [] if options["pool"] is None else ["--pool", str(options["pool"])]
-    words += ["--resamples", str(options["resamples"]), "--seed", str(options["seed"])]
     neural = any(system.is_neural for group in contest.groups for system in group.systems)
     quantities = f"found in their texts by qbench (extractor {extractor_options(benchmark).name})"
     if uses_stored(benchmark, wanted):
         quantities = f"stored in the benchmark ({benchmark.params.get('quantities') or 'source unknown'})"
     return {
-        "command": options["command"] or shlex.join(words),
+        **({} if options["command"] is None else {"command": options["command"]}),
         "benchmark": {
             "name": contest.name,
             "digest": contest.digest,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -38,7 +37,8 @@ def markdown(result: SuiteResult) -> str:
     suite = result.suite
     lines = [f"# {escape(suite.title)}", ""]
     lines += [escape(suite.about), ""] if suite.about else []
-    lines += [f"`{plain(_command(result)).replace('`', ' ')}`", ""]
+    if "command" in result.about:
+        lines += [f"`{plain(result.about['command']).replace('`', ' ')}`", ""]
     for table in result.tables:
         lines += _table(table)
     lines += ["## Made from", "", *grid(["input", "what", "given"], _inputs(result), text_columns=3)]
@@ -70,7 +70,6 @@ def as_dict(result: SuiteResult) -> dict[str, Any]:
     return {
         "title": result.suite.title,
         "about": result.suite.about,
-        "command": _command(result),
         **result.about,
         "notes": list(result.notes),
         "boards": {**boards, **{name: {"problems": [reason]} for name, reason in result.failed.items()}},
@@ -104,17 +103,6 @@ def renderables(result: SuiteResult) -> list[RenderableType]:
 
 def _cell(cell: SuiteCell) -> dict[str, Any]:
     return {**asdict(cell), "significant": cell.significant, "differs": cell.differs}
-
-
-def _command(result: SuiteResult) -> str:
-    """What makes the page again, folders by their names."""
-    words = ["qbench", "leaderboard", "--suite", f"{result.suite.name}.toml"]
-    for name, about in result.about.get("inputs", {}).items():
-        what: Mapping[str, str] = about
-        words += ["--with", f"{name}={what.get('benchmark') or what.get('model') or what['value']}"]
-    for name, value in result.about.get("tests", {}).items():
-        words += [f"--{name}", str(value)]
-    return shlex.join(words)
 
 
 def _table(table: SuiteTable) -> list[str]:

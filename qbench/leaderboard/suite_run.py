@@ -75,6 +75,7 @@ def run_suite(
     given: Mapping[str, str],
     output: str | Path,
     *,
+    command: str | None = None,
     resamples: int = RESAMPLES,
     seed: int = 0,
     workers: int | None = None,
@@ -89,6 +90,7 @@ def run_suite(
         suite: from `read_suite`.
         given: input -> value: folders, names of models, numbers.
         output: the folder of everything that is made.
+        command: the command line, for the pages.
         resamples, seed: of the tests.
         workers, access: as in `run_leaderboard`.
         html: the file name of a page in each board's folder; None for no page.
@@ -106,7 +108,7 @@ def run_suite(
     values = inputs_of(suite, given)
     place = folder / study_name(suite, values)
     with locked(folder):
-        steps = Steps(suite, values, folder, progress, tell)
+        steps = Steps(suite, values, folder, progress, tell, command)
         steps.check()
         for mask in suite.masks:
             steps.mask(mask)
@@ -118,7 +120,8 @@ def run_suite(
         if not ran:
             raise next(iter(steps.failed.values()))
         tables = tuple(make_table(table, suite, ran, resamples, seed) for table in suite.tables)
-        about = {**steps.about(ran), "tests": {"resamples": resamples, "seed": seed}}
+        recorded = {} if command is None else {"command": command}
+        about = {**recorded, **steps.about(ran), "tests": {"resamples": resamples, "seed": seed}}
         failed = {name: str(error) for name, error in steps.failed.items()}
         result = SuiteResult(suite, ran, tables, about, failed, tuple(steps.notes))
         write_text(place / "suite.md", documents.markdown(result))

@@ -36,6 +36,7 @@ class Steps:
         folder: of everything that is made.
         progress: told what is being done.
         tell: told in a line what was done.
+        command: the command line, for the leaderboards.
 
     Attributes:
         failed: board -> the error that left it without a single run.
@@ -49,7 +50,9 @@ class Steps:
         folder: Path,
         progress: Progress,
         tell: Callable[[str], None],
+        command: str | None = None,
     ) -> None:
+        self.command = command
         self.suite, self.inputs, self.folder = suite, dict(values), folder
         self.progress, self.tell = progress, tell
         self.failed: dict[str, QbenchError] = {}
@@ -218,7 +221,7 @@ class Steps:
                 output=output,
                 work=self.folder / WORK,
                 names={str(system): row for row, system in systems.items()},
-                command=f"qbench leaderboard --suite {self.suite.name}.toml, board {board.name}",
+                command=None if self.command is None else f"{self.command}, leaderboard {board.name}",
                 split=board.split,
                 measures=board.measures,
                 settings=(board.conditions,),

@@ -36,21 +36,6 @@ class Asking:
         if self.tries < 1:
             raise OptionError("everything has to be asked at least once", value=self.tries)
 
-    def words(self, prompt: str, seed: str) -> list[str]:
-        """The options of a command line that ask so, for cards; `prompt` and `seed` are what it calls these two."""
-        server = self.server
-        told = {
-            "--model": server.model,
-            "--base-url": server.url,
-            prompt: server.prompt.given,
-            "--temperature": f"{server.temperature:g}",
-            seed: server.seed,
-            "--max-tokens": server.max_tokens,
-            "--tries": self.tries,
-        }
-        words = [word for option, value in told.items() for word in (option, str(value))]
-        return [*words, "--allow-missing"] if self.allow_missing else words
-
     @property
     def key(self) -> dict[str, Any]:
         """What the answers depend on, for digests and cards; nothing secret."""

@@ -16,6 +16,7 @@ from typing import Any
 from qbench.benchmark.card import markdown, name_records, printable, steps
 from qbench.errors import InputError, OptionError, QbenchError
 from qbench.llm.calls import Call
+from qbench.llm.embeddings import OPENAI_URL
 from qbench.llm.keys import find_key
 from qbench.llm.openai_chat import KIND
 from qbench.llm.prompts import TASKS, load_prompt
@@ -101,15 +102,16 @@ def replays(found: Sequence[Making], params: Mapping[str, Any], folder: str) -> 
     tables = {made.get("command"): by_digest.get(made.get("table digest", "")) for made in name_records(params)}
     recorded = {_call(made): making.path.name for _, made in _models(params) for making in found
                 if _call(made) in making.answers}  # fmt: skip
-    asked = {made.get("command"): _call(made) for _, made in _models(params)}
+    asked = {made.get("command"): made for _, made in _models(params)}
     if "rewriting" in params:
-        asked |= {command: _call(params["rewriting"]) for command in steps(params) if _generates(command)}
+        asked |= {command: params["rewriting"] for command in steps(params) if _generates(command)}
     commands = []
     for command in steps(params):
         words = [here.get(word, word) for word in shlex.split(command)]
         if (table := tables.get(command)) is not None:
             words[words.index("--table") + 1] = table  # it may have been named by the folder that it lay in
-        if (recording := recorded.get(asked.get(command, ""))) is not None:
+        if (made := asked.get(command)) is not None and (recording := recorded.get(_call(made))) is not None:
+            words += [] if made.get("server", OPENAI_URL) == OPENAI_URL else ["--base-url", made["server"]]
             words += ["--recording", f"{folder}/{recording}", "--replay"]
         commands.append(shlex.join(words))
     return commands

@@ -27,5 +27,7 @@ def test_prints_the_table_and_writes_on_request(tmp_path):
     result = CliRunner().invoke(app, [*words, "--html", str(tmp_path / "page.html"), "--resamples", "999"])
     assert result.exit_code == 0, result.output
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "qbench evaluate qrels.txt good.run bad.run --names Good --names 'Bad one' --measures RR@10" in page
+    assert (
+        "qbench evaluate qrels.txt good.run bad.run --measures RR@10 --resamples 999 --names Good --names 'Bad one'"
+    ) in page
     assert str(tmp_path) not in page

@@ -78,7 +78,7 @@ def test_a_dry_run_says_what_it_would_cost_and_asks_nobody(web, tmp_path):
     result = expand("--model", "m", "--dry-run", "--prices", "prices.toml", "--max-tokens", "100")
     assert f"{web.url}, m: 12 concepts, 0 answers recorded; about 12 calls, " in result.stdout
     assert "at most 1,200 written, at most " in result.stdout
-    assert "by your prices. Where an answer will not do it is asked again, 1 more at most" in result.stdout
+    assert "by your prices. Invalid answers are asked for again, up to 1 more times" in result.stdout
     assert not web.seen
     assert not list(tmp_path.glob("*.sqlite"))
     expand("--model", "m", "--max-tokens", "100")

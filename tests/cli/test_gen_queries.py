@@ -72,8 +72,7 @@ def test_without_expansions_it_says_so(index, tmp_path):
     ("words", "error", "message"),
     [
         (["--min-sentences", "500"], InputError, "no usable .* pair: of 12 pairs, 0 have at least 500"),
-        (["--kinds", "seen,other"], OptionError, "unknown kind"),
-        (["--corpus", "most"], OptionError, "unknown choice of corpus"),
+        (["--kinds", "seen,other"], OptionError, "kinds is one of seen, unseen.*found 'other'"),
         (["--templates", "missing.toml"], InputError, "no such templates file"),
         (["--expansions", "missing.tsv"], InputError, "no such expansions file"),
     ],
@@ -82,6 +81,13 @@ def test_errors_are_clear(index, tmp_path, words, error, message):
     with pytest.raises(error, match=message):
         run(index, "-o", tmp_path / "b", *words)
     assert not (tmp_path / "b").exists()
+
+
+@pytest.mark.parametrize("words", [["--corpus", "most"], ["--dev-share", "2"], ["--samples", "0"]])
+def test_values_beyond_the_limits_are_refused_before_any_work(index, tmp_path, words):
+    result = runner.invoke(app, [str(index), "-o", str(tmp_path / "b"), *words])
+    assert result.exit_code == 2
+    assert f"Invalid value for '{words[0]}'" in result.stderr
 
 
 def test_a_folder_that_is_no_index(tmp_path):

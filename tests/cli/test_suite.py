@@ -67,7 +67,7 @@ def test_a_plan_runs_nothing(here):
 def test_what_the_file_says_is_no_option(here, words):
     result = ask("tiny", "--suite", "study.toml", *words)
     assert isinstance(result.exception, OptionError)
-    assert "a suite's own file says this" in str(result.exception)
+    assert "an experiment's own file says this" in str(result.exception)
 
 
 def test_inputs_need_a_suite(here):

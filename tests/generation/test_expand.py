@@ -11,7 +11,6 @@ from qbench.benchmark.disk import open_benchmark
 from qbench.errors import BudgetError, BusyError, InputError, OptionError, ServerError
 from qbench.generation import candidates as c
 from qbench.generation.expand import (
-    ExpansionOptions,
     expand_concepts,
     expand_from_table,
     expansion_forecast,
@@ -20,7 +19,7 @@ from qbench.generation.expand import (
 )
 from qbench.generation.expansions import Expansions
 from qbench.generation.generate import generate
-from qbench.generation.options import GenerationOptions
+from qbench.generation.options import ExpansionOptions, GenerationOptions
 from qbench.llm.asking import Asking
 from qbench.llm.budget import Budget, Limit
 from qbench.llm.openai_chat import OpenAIChat
@@ -214,7 +213,7 @@ def test_a_part_of_the_concepts(index, web, tmp_path):
         wanted_concepts(index, ExpansionOptions(concepts=listed))
     estimate = expansion_forecast(index, asking(web, tmp_path), ExpansionOptions(max_concepts=2))
     assert (estimate.calls, len(web.seen)) == (2, 0)
-    with pytest.raises(OptionError, match="names must be at least 1"):
+    with pytest.raises(OptionError, match="names is at least 1"):
         ExpansionOptions(names=0)
 
 

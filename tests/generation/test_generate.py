@@ -446,13 +446,3 @@ def test_the_whole_corpus_on_request(index, tmp_path):
     small = dataclasses.replace(SMALL, corpus="all", max_train=3, max_dev=1, max_test=3)
     benchmark = open_benchmark(generate(index, tmp_path / "b", small))
     assert "empty::0" in benchmark.corpus["doc_id"].to_list()
-
-
-def test_the_command_names_what_is_not_the_default():
-    assert GenerationOptions().command() == "qbench gen-queries INDEX -o BENCH"
-    options = GenerationOptions(
-        seed=5, ranges=False, kinds=("seen", "unseen"), expansions=Path("secret/place/my words.tsv")
-    )
-    assert options.command() == (
-        "qbench gen-queries INDEX -o BENCH --seed 5 --kinds seen,unseen --no-ranges --expansions 'my words.tsv'"
-    )

@@ -1,0 +1,200 @@
+"""Commands made from functions whose parameters may be options dataclasses.
+
+A parameter that is annotated with such a class stands for its fields, an option of the command line each. A field's
+`option(...)` gives the type, default, limits, choices and help; fields without help are for Python alone. What only the
+command line needs stands beside them:
+
+- `flag`: the option's name, where it differs from the field's;
+- `metavar`: what stands for the value in the help;
+- `negatable`: whether a switch that is off by default has a `--no-` form too (one that is on by default always has);
+- `hidden`: whether the help leaves the option out;
+- `comma`: whether several values are written in one word, separated by commas, and not with the option repeated;
+- `recorded`: False where the recorded command leaves the option out, or a function from a value to what is recorded.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NewType, TypeVar, get_args, get_origin, get_type_hints
+
+import typer
+from typer.models import ArgumentInfo, OptionInfo, ParameterInfo
+
+from qbench.cli.recorded import Word, command_line
+from qbench.options import Declared, declared
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+CommandLine = NewType("CommandLine", str)
+"""A parameter of this type gets the command as it was typed: what cards and manifests record."""
+
+UNRECORDED = "left out of the recorded command"
+"""In the annotation of a function's own option: it does not change the result."""
+BY_NAME = "recorded by its name"
+"""In the annotation of a path that is an argument: its last part is recorded, not the word of the help."""
+
+
+def command(app: typer.Typer, verb: str) -> Callable[[Function], Function]:
+    """Register a function as a command of `app`.
+
+    Args:
+        app: of the verb.
+        verb: what follows `qbench` on the command line; its last word names the command within `app`.
+    """
+
+    def register(function: Function) -> Function:
+        app.command(verb.split()[-1])(from_options(function, verb))
+        return function
+
+    return register
+
+
+def changed(options: DataclassInstance, *ignored: str) -> list[str]:
+    """The flags of the options that differ from their defaults, but for those of `ignored` fields."""
+    return [
+        _flag(one)
+        for one in declared(type(options))
+        if one.help and one.name not in ignored and getattr(options, one.name) != one.default
+    ]
+
+
+def from_options(function: Callable[..., Any], verb: str) -> Callable[..., Any]:
+    """The function that typer calls: `function` with every options class spread out into its fields.
+
+    Raises:
+        TypeError: an option has a type that no command line can give.
+    """
+    hints = get_type_hints(function, include_extras=True)
+    slots: dict[str, _Slot] = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        hint = hints[name]
+        if isinstance(hint, type) and is_dataclass(hint):
+            slots[name] = _group(name, hint, {one.name for slot in slots.values() for one in slot.parameters})
+        elif hint is not CommandLine:
+            slots[name] = _own(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hint))
+    words = [word for slot in slots.values() for word in slot.words]
+    lines = [name for name, hint in hints.items() if hint is CommandLine]
+
+    def run(**values: Any) -> Any:
+        given = {name: slot.fill(values) for name, slot in slots.items()}
+        return function(**given, **dict.fromkeys(lines, command_line(verb, words, given)))
+
+    run.__name__, run.__doc__ = function.__name__, function.__doc__
+    run.__annotations__ = {}
+    parameters = [one for slot in slots.values() for one in slot.parameters]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return run
+
+
+@dataclass(frozen=True)
+class _Slot:
+    """What a parameter of a function takes from the command line.
+
+    Attributes:
+        parameters: as typer sees them.
+        words: how they are recorded.
+        fill: from the values of all parameters to that of this one.
+    """
+
+    parameters: Sequence[inspect.Parameter]
+    words: Sequence[Word]
+    fill: Callable[[Mapping[str, Any]], Any]
+
+
+def _own(parameter: inspect.Parameter) -> _Slot:
+    """A parameter that typer understands as it is; one without typer's declaration is not recorded."""
+    name, default = parameter.name, parameter.default
+    kind, *extras = get_args(parameter.annotation) if get_origin(parameter.annotation) is Annotated else [None]
+    info = next((one for one in extras if isinstance(one, ArgumentInfo | OptionInfo)), None)
+    words = []
+    if info is not None and UNRECORDED not in extras:
+        is_argument, needed = isinstance(info, ArgumentInfo), default is inspect.Parameter.empty
+        names_folder = kind in (Path, list[Path]) and needed and BY_NAME not in extras
+        words = [
+            Word(
+                slot=name,
+                flag="" if is_argument else _own_flag(name, info),
+                default=None if needed else default,
+                instead=(info.metavar or name.upper()) if names_folder else None,
+            )
+        ]
+    return _Slot([parameter], words, lambda values: values[name])
+
+
+def _own_flag(name: str, info: ParameterInfo) -> str:
+    declared_flags = [info.default, *(info.param_decls or ())]
+    flags = [flag for flag in declared_flags if isinstance(flag, str)]
+    return min(flags, key=len).partition("/")[0] if flags else f"--{name.replace('_', '-')}"
+
+
+def _group(slot: str, options: type[Any], taken: set[str]) -> _Slot:
+    """The fields of an options class; those whose name is taken get that of the class' parameter before it."""
+    members = {f"{slot}_{one.name}" if one.name in taken else one.name: one for one in declared(options) if one.help}
+
+    def fill(values: Mapping[str, Any]) -> Any:
+        given = {one.name: (one, values[name]) for name, one in members.items()}
+        return options(**{name: _value(*pair) for name, pair in given.items() if pair[1] is not None})
+
+    words = [
+        Word(slot, one.name, _flag(one), one.default, one.extra.get("recorded", True), comma="comma" in one.extra)
+        for one in members.values()
+    ]
+    return _Slot([_parameter(name, one) for name, one in members.items()], words, fill)
+
+
+def _value(one: Declared, value: Any) -> Any:
+    if "comma" in one.extra:
+        return tuple(item.strip() for item in value.split(",") if item.strip())
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _flag(one: Declared) -> str:
+    return f"--{one.extra.get('flag', one.name.replace('_', '-'))}"
+
+
+def _parameter(name: str, one: Declared) -> inspect.Parameter:
+    kind, several = _kind(one)
+    default, flags = one.default, _flag(one)
+    if kind is bool and (default is True or one.extra.get("negatable")):
+        flags = f"{flags}/--no-{flags.removeprefix('--')}"
+    if several and "comma" in one.extra:
+        kind, default = str, ",".join(default)
+    elif several:
+        # Choices of repeated options are checked by the class.
+        kind, default = list[str if get_origin(kind) is Literal else kind], None  # type: ignore[misc]
+    info: Any = typer.Option(
+        ... if default is MISSING else default,
+        flags,
+        help=one.help,
+        metavar=one.extra.get("metavar"),
+        hidden=one.extra.get("hidden", False),
+        min=one.low if one.low > -math.inf else None,
+        max=one.high if one.high < math.inf else None,
+    )
+    annotation = kind | None if default is None else kind
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=info, annotation=annotation)
+
+
+def _kind(one: Declared) -> tuple[Any, bool]:
+    """The type of a value, without None, and whether there are several.
+
+    Raises:
+        TypeError: the command line cannot give such a value.
+    """
+    kind: Any = one.type
+    choices = [part for part in get_args(kind) if part is not type(None)]
+    if type(None) in get_args(kind) and len(choices) == 1:
+        kind = choices[0]
+    several = get_origin(kind) is tuple and get_args(kind)[1:] == (...,)
+    if several:
+        kind = get_args(kind)[0]
+    if kind not in (str, int, float, bool, Path) and get_origin(kind) is not Literal:
+        raise TypeError(f"{one.name}: the command line has no options of the type {one.type}")
+    return kind, several
