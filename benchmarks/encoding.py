@@ -43,10 +43,11 @@ from qbench.benchmark.disk import open_benchmark
 from qbench.evaluation.measures import score_run
 from qbench.models.single_vector import BATCH, encode_to, load_encoder
 from qbench.retrieval.dense import opened
-from qbench.retrieval.execute import passages
 from qbench.retrieval.faiss_index import lists_of
 from qbench.retrieval.finishing import ranked
-from qbench.retrieval.rankers import Place, Search
+from qbench.retrieval.passages import passages
+from qbench.retrieval.ranker_options import VectorOptions
+from qbench.retrieval.rankers import RankerContext, Search
 from qbench.scoring.nearest import nearest
 
 WORDS = (
@@ -147,9 +148,9 @@ def dtypes(path: Path, model: Path, count: int, folder: Path) -> list[dict[str, 
     rows: list[dict[str, Any]] = []
     first: tuple[Any, list[list[int]]] | None = None
     for dtype in ("float32", "float16", "int8"):
-        place = Place(corpus, "benchmark", folder / "indexes", 100)
+        context = RankerContext(corpus, "benchmark", folder / "indexes", 100)
         start = time.perf_counter()
-        found = opened(known, {"model": "known"}, {"dtype": dtype}, place)
+        found = opened(known, {"model": "known"}, VectorOptions(dtype=dtype), context)
         seconds = time.perf_counter() - start
         start = time.perf_counter()
         prepared = found.ranker.prepared(asked)
@@ -213,15 +214,15 @@ def engines(path: Path, qrels: str | None, model: Path, count: int, folder: Path
     halves = [" ".join(texts[i].split()[: max(3, len(texts[i].split()) // 2)]) for i in picked]
     known = Known([*texts, *halves], word_vectors([*texts, *halves], model))
     asked = [Search(str(n), text) for n, text in enumerate(halves)]
-    place = Place(corpus, "benchmark", folder / "indexes", 100)
+    context = RankerContext(corpus, "benchmark", folder / "indexes", 100)
     exact, spent = [], 0.0
     rows: list[dict[str, Any]] = []
     print(f"{corpus.height:,} documents, {known.dimension} numbers a vector, {lists_of(len(texts))} lists\n")
     print("| dtype | engine | bytes | build s | ms/query | recall@100 |\n|---|---|---:|---:|---:|---:|")
     for dtype in ("float32", "int8"):
         for nprobe in (0, 8, 32, 128):
-            values = {"dtype": dtype, "engine": "faiss" if nprobe else "exact", "nprobe": nprobe or 1}
-            found = opened(known, {"model": "words"}, values, place)
+            how = VectorOptions(dtype=dtype, engine="faiss" if nprobe else "exact", nprobe=nprobe or 1)
+            found = opened(known, {"model": "words"}, how, context)
             found.ranker.prepared(asked[:8])
             start = time.perf_counter()
             best = [ranked(s.found, 100).docs.tolist() for s in found.ranker.prepared(asked)]

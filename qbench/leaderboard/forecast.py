@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from qbench.leaderboard.suite_types import Suite
     from qbench.mining.test_set import QuantityTestSet
     from qbench.retrieval.api import Asked
-    from qbench.retrieval.grammar import System
+    from qbench.retrieval.systems import System
 
 
 def forecast(

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from qbench.llm.client import Access
     from qbench.mining.test_set import QuantityTestSet
     from qbench.retrieval.document_quantities import DocumentQuantities
-    from qbench.retrieval.grammar import System
     from qbench.retrieval.jobs import Setting
+    from qbench.retrieval.systems import System
     from qbench.retrieval.types import ConditionSource, RunResult
 
 __all__ = ["DEFAULT_SYSTEMS", "run_leaderboard", "select_queries", "sort_into_buckets", "unjudged", "versions"]

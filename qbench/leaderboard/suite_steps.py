@@ -11,13 +11,12 @@ from qbench.errors import BusyError, InputError, OptionError, QbenchError
 from qbench.leaderboard.suite_types import Board, Mask, Suite, Training, filled, recipe_of, systems_of
 from qbench.models.folders import model_digest, model_folder
 from qbench.progress import Progress
-from qbench.retrieval.grammar import first_values, reranker_values
 
 if TYPE_CHECKING:
     from qbench.benchmark.disk import Benchmark
     from qbench.benchmark.types import Split
     from qbench.leaderboard.table import Leaderboard
-    from qbench.retrieval.grammar import System
+    from qbench.retrieval.systems import System
     from qbench.store import Manifest
 
 KEY = 8
@@ -106,9 +105,9 @@ class Steps:
         if board.conditions == "given" and not any(query.conditions for query in queries):
             raise OptionError(f"board {board.name}: these queries come without conditions", value="given")
         for system in systems_of(board, self._fill).values():
-            for values in (first_values(system), reranker_values(system)):
-                if system.is_neural and "model" in values:
-                    self._require_model(str(values["model"]))
+            for stage in system.stages:
+                if stage.entry().is_neural:
+                    self._require_model(stage.options().model)
 
     def _check_queries(self) -> None:
         """Boards of a table that compares them ask the same queries."""

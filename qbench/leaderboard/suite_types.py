@@ -11,7 +11,8 @@ from typing import Any, Literal
 from qbench.benchmark.mask import Masked
 from qbench.errors import OptionError
 from qbench.evaluation.measures import DEFAULT_MEASURES
-from qbench.retrieval.grammar import System, parse_system
+from qbench.retrieval.grammar import parse_system
+from qbench.retrieval.systems import System
 from qbench.store import digest
 from qbench.training.recipes import METHODS, ContrastiveRecipe, Kind
 

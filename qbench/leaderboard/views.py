@@ -15,7 +15,8 @@ from qbench.errors import OptionError, UnknownNameError
 from qbench.evaluation.buckets import magnitude
 from qbench.evaluation.measures import DEFAULT_MEASURES
 from qbench.mining.test_set import VIEWS, QuantityTestSet, is_test_set, open_test_set
-from qbench.retrieval.grammar import System, parse_system
+from qbench.retrieval.grammar import parse_system
+from qbench.retrieval.systems import System
 from qbench.retrieval.types import row_label
 
 if TYPE_CHECKING:

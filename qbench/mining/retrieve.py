@@ -12,10 +12,10 @@ from qbench.mining.describe import Descriptions, describe
 from qbench.mining.types import DESCRIPTIONS_KIND
 from qbench.progress import Progress, silent
 from qbench.quantities.types import Span
-from qbench.retrieval.entries import REGISTRY
 from qbench.retrieval.finishing import ranked
-from qbench.retrieval.grammar import first_values, parse_system
-from qbench.retrieval.rankers import Place, Search, open_ranker
+from qbench.retrieval.grammar import parse_system
+from qbench.retrieval.opening import open_ranker
+from qbench.retrieval.rankers import RankerContext, Search
 from qbench.store import read_manifest
 
 
@@ -80,7 +80,7 @@ def retrieve_quantity(
 
     # Test sets name what is searched; here it is always the descriptions.
     wanted = parse_system(system.strip().removeprefix("C_q-"))
-    if wanted.first.quantity or wanted.reranker or top < 1:
+    if wanted.first.quantity or wanted.rerankers or top < 1:
         message = "at least one answer" if top < 1 else "a first stage alone answers descriptions"
         raise OptionError(message, value=top if top < 1 else system, remedy="For example BM25")
     table = descriptions.read()
@@ -88,9 +88,7 @@ def retrieve_quantity(
     corpus = corpus.sort("doc_id", descending=True)
     root = descriptions.path.parent / f".{descriptions.path.absolute().name}.search"
     key = descriptions.manifest.files["descriptions.parquet"]["sha256"]
-    values = first_values(wanted)
-    entry = REGISTRY.find(wanted.first.model.name, "first stage")
-    first = open_ranker(entry, values, Place(corpus.select("doc_id", "passage"), str(key), root, top)).ranker
+    first = open_ranker(wanted.first, RankerContext(corpus.select("doc_id", "passage"), str(key), root, top)).ranker
     found: list[list[Answer]] = []
     for search in first.prepared([Search(str(number), text) for number, text in enumerate(texts)]):
         best = ranked(first.search(search), top)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from qbench.llm.client import Access, Estimate, estimate
-from qbench.models.api_encoders import ApiEncoder, EmbeddingServer, Provider, embedding_servers, prepared_text
+from qbench.models.api_encoders import ApiEncoder, EmbeddingServer, embedding_servers, prepared_text
 from qbench.models.single_vector import BLOCK
 from qbench.retrieval.dense import opened
-from qbench.retrieval.entries import REGISTRY
-from qbench.retrieval.grammar import first_values, reranker_values
-from qbench.retrieval.rankers import Opened, Place
-from qbench.retrieval.registry import RERANKED
+from qbench.retrieval.ranker_options import CohereOptions, OpenAIOptions, VectorOptions
 from qbench.retrieval.shared_texts import distinct
 
 if TYPE_CHECKING:
@@ -21,56 +18,54 @@ if TYPE_CHECKING:
 
     from qbench.benchmark.types import Query
     from qbench.models.single_vector import Role
-    from qbench.retrieval.grammar import System
-    from qbench.retrieval.registry import Value
+    from qbench.retrieval.rankers import OpenedRanker, RankerContext
+    from qbench.retrieval.systems import Stage, System
+
+ApiOptions = OpenAIOptions | CohereOptions
 
 
-def api_encoder(values: Mapping[str, Value], access: Access) -> ApiEncoder:
-    """The encoder that an entry's parameters describe.
+def api_encoder(options: ApiOptions, access: Access) -> ApiEncoder:
+    """The encoder that an entry's options describe.
 
     Args:
-        values: `entry`, its name; `model`, `base_url`, `dimensions`, `batch` and, for OpenAI, `max_length`.
+        options: of the provider.
         access: recording, budget, patience.
 
     Raises:
-        OptionError: the address is none.
+        OptionError: `base_url` is no address.
     """
     servers = embedding_servers(
-        cast("Provider", values["entry"]),
-        str(values["model"]),
-        base_url=str(values["base_url"]),
-        dimensions=int(values["dimensions"]),
-        batch=int(values["batch"]),
+        options.provider,
+        options.model,
+        base_url=options.base_url,
+        dimensions=options.dimensions,
+        batch=options.batch,
     )
-    return ApiEncoder(servers, access, int(values.get("max_length", 0)))
+    return ApiEncoder(servers, access, options.max_length)
 
 
-def identity(values: Mapping[str, Value]) -> dict[str, Any]:
-    """What of an entry's parameters can change a vector: for the keys of runs and indexes.
+def identity(options: ApiOptions) -> dict[str, Any]:
+    """What of a provider's options can change a vector: for the keys of runs and indexes.
 
     Raises:
-        OptionError: the address is none.
+        OptionError: `base_url` is no address.
     """
-    encoder = api_encoder(values, Access())
+    encoder = api_encoder(options, Access())
     return {
         "calls": [encoder.servers[role].call.text for role in ("query", "document")],
         "max_length": encoder.max_length,
     }
 
 
-def open_api(values: Mapping[str, Value], place: Place) -> Opened:
+def open_api(stage: Stage, options: ApiOptions, context: RankerContext) -> OpenedRanker:
     """Dense search ready to answer; what it asks a server is recorded.
-
-    Args:
-        values: as in `api_encoder`.
-        place: the corpus, where vectors are kept, and how servers may be used.
 
     Raises:
         QbenchError: as in `ApiEncoder.encode`.
     """
-    encoder = api_encoder(values, place.access.kept_in(place.root))
+    encoder = api_encoder(options, context.access.kept_in(context.root))
     how = {"call": encoder.servers["document"].call.text, "max_length": encoder.max_length}
-    return opened(encoder, how, values, place)
+    return opened(encoder, how, VectorOptions(), context)
 
 
 @dataclass(frozen=True)
@@ -107,8 +102,8 @@ def expected_calls(
     """
     documents, every = distinct(passages)[0], list(queries)
     wanted: dict[str, _Wanted] = {}
-    for values, terms in _with_servers(systems):
-        encoder = api_encoder(values, access)
+    for options, terms in _with_servers(systems):
+        encoder = api_encoder(options, access)
         blocks = [documents.slice(start, BLOCK).to_list() for start in range(0, len(documents), BLOCK)]
         asked: dict[Role, list[list[str]]] = {
             "document": [encoder.probes(), *blocks],
@@ -142,20 +137,11 @@ def _sent(texts: list[str], max_length: int) -> list[str]:
     return [text for text in (prepared_text(t, max_length) for t in texts) if text]
 
 
-def _with_servers(systems: Iterable[System]) -> list[tuple[dict[str, Value], bool]]:
-    """The different models that ask servers, with their parameters, and whether they are asked for search words too."""
-    found: dict[str, tuple[dict[str, Value], bool]] = {}
-
-    def add(name: str, values: dict[str, Value], terms: bool) -> None:
-        if name in _SERVED:
-            key = f"{name} {sorted(values.items())}"
-            found[key] = {"entry": name, **values}, terms or (key in found and found[key][1])
-
-    for system in systems:
-        for (stage, _), values in zip(system.stages, (first_values(system), reranker_values(system)), strict=False):
-            own = {name: value for name, value in values.items() if name != RERANKED.name}
-            add(stage.model.name, own, stage.asks_for_terms)
-    return list(found.values())
-
-
-_SERVED = {entry.name for entry in REGISTRY.entries if entry.family == "api"}
+def _with_servers(systems: Iterable[System]) -> list[tuple[ApiOptions, bool]]:
+    """The different models that ask servers, with their options, and whether they are asked for search words too."""
+    terms: dict[ApiOptions, bool] = {}
+    for stage in (stage for system in systems for stage in system.stages):
+        options = stage.options()
+        if isinstance(options, OpenAIOptions | CohereOptions):
+            terms[options] = terms.get(options, False) or stage.takes_terms
+    return list(terms.items())

@@ -17,7 +17,7 @@ from qbench.errors import InputError
 from qbench.models.folders import model_digest, model_folder
 from qbench.models.single_vector import Encoder, encode_to, load_encoder
 from qbench.progress import Progress, silent
-from qbench.retrieval.rankers import Candidates, Opened, Place, Search
+from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Search
 from qbench.retrieval.shared_texts import SharedTexts, distinct, first_ids
 from qbench.retrieval.stored import Stored, mapped, save_arrays, stored
 from qbench.scoring.nearest import dot_products, nearest
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from qbench.retrieval.faiss_index import FaissIndex
-    from qbench.retrieval.registry import Value
+    from qbench.retrieval.ranker_options import AggretrieverOptions, DenseOptions, TctColbertOptions, VectorOptions
+    from qbench.retrieval.systems import Stage
 
 NOTES = "notes.json"
 
@@ -96,33 +97,22 @@ class Dense:
         return dot_products(self.vectors, texts, query, self.scales)
 
 
-def open_dense(values: Mapping[str, Value], place: Place) -> Opened:
+def open_dense(stage: Stage, options: DenseOptions, context: RankerContext) -> OpenedRanker:
     """Dense search with a model of sentence-transformers, ready to answer.
-
-    Args:
-        values: `model`, `max_length`, `pooling` and `similarity` as in `load_encoder`; and what `opened` takes.
-        place: the corpus, and where vectors are kept.
 
     Raises:
         InputError: the model is missing, not whole, or of another kind.
         MissingPackageError: a package is not installed.
     """
-    how = {name: values[name] for name in ("max_length", "pooling")}
     encoder = load_encoder(
-        str(values["model"]),
-        max_length=int(values["max_length"]),
-        pooling=str(values["pooling"]),
-        similarity=str(values["similarity"]),
+        options.model, max_length=options.max_length, pooling=options.pooling, similarity=options.similarity
     )
-    return opened(encoder, {"model": _digest(values), **how, "similarity": encoder.similarity}, values, place)
+    how = {"max_length": options.max_length, "pooling": options.pooling}
+    return opened(encoder, {"model": _digest(options.model), **how, "similarity": encoder.similarity}, options, context)
 
 
-def open_tct_colbert(values: Mapping[str, Value], place: Place) -> Opened:
+def open_tct_colbert(stage: Stage, options: TctColbertOptions, context: RankerContext) -> OpenedRanker:
     """Dense search with a TCT-ColBERT, ready to answer.
-
-    Args:
-        values: `model`, `max_length`, `pooling` and `markers` as in `load_tct_colbert`; and what `opened` takes.
-        place: the corpus, and where vectors are kept.
 
     Raises:
         InputError: the model is missing, not whole, or of another kind.
@@ -130,22 +120,15 @@ def open_tct_colbert(values: Mapping[str, Value], place: Place) -> Opened:
     """
     from qbench.models.tct_colbert import load_tct_colbert
 
-    how = {name: values[name] for name in ("max_length", "pooling", "markers")}
     encoder = load_tct_colbert(
-        str(values["model"]),
-        max_length=int(values["max_length"]),
-        pooling=str(values["pooling"]),
-        markers=str(values["markers"]),
+        options.model, max_length=options.max_length, pooling=options.pooling, markers=options.markers
     )
-    return opened(encoder, {"model": _digest(values), **how, "similarity": encoder.similarity}, values, place)
+    how = {"max_length": options.max_length, "pooling": options.pooling, "markers": options.markers}
+    return opened(encoder, {"model": _digest(options.model), **how, "similarity": encoder.similarity}, options, context)
 
 
-def open_aggretriever(values: Mapping[str, Value], place: Place) -> Opened:
+def open_aggretriever(stage: Stage, options: AggretrieverOptions, context: RankerContext) -> OpenedRanker:
     """Dense search with an Aggretriever, ready to answer.
-
-    Args:
-        values: `model` and `max_length` as in `load_aggretriever`; and what `opened` takes.
-        place: the corpus, and where vectors are kept.
 
     Raises:
         InputError: the model is missing, not whole, or of another kind.
@@ -156,49 +139,52 @@ def open_aggretriever(values: Mapping[str, Value], place: Place) -> Opened:
     require_neural()
     from qbench.models.aggretriever import load_aggretriever
 
-    encoder = load_aggretriever(str(values["model"]), max_length=int(values["max_length"]))
-    how = {"model": _digest(values, "aggretriever"), "max_length": values["max_length"], "head": "aggretriever"}
-    found = opened(encoder, how, values, place)
+    encoder = load_aggretriever(options.model, max_length=options.max_length)
+    how = {
+        "model": _digest(options.model, "aggretriever"),
+        "max_length": options.max_length,
+        "head": "aggretriever",
+    }
+    found = opened(encoder, how, options, context)
     return replace(found, meta={**found.meta, **encoder.notes()})
 
 
-def _digest(values: Mapping[str, Value], kind: str | None = None) -> str:
-    return model_digest(model_folder(str(values["model"])), kind)
+def _digest(model: str, kind: str | None = None) -> str:
+    return model_digest(model_folder(model), kind)
 
 
-def opened(encoder: Encoder, how: Mapping[str, Any], values: Mapping[str, Value], place: Place) -> Opened:
+def opened(encoder: Encoder, how: Mapping[str, Any], options: VectorOptions, context: RankerContext) -> OpenedRanker:
     """Dense search with any encoder, its vectors and index on disk made if they are not there yet.
 
     Args:
         encoder: makes the vectors.
         how: all that can change them.
-        values: `dtype` of the stored vectors; of a first stage also `engine` and `nprobe`.
-        place: the corpus, and where vectors are kept.
+        options: how vectors are stored and searched.
+        context: the corpus, and the folder of indexes.
 
     Raises:
         InputError: a document's vector is not finite.
         MissingPackageError: faiss is asked for and not installed.
     """
-    dtype = str(values.get("dtype", "float32"))
-    faiss = values.get("engine") == "faiss"
+    dtype, faiss = options.dtype, options.engine == "faiss"
     if faiss:
         from qbench.retrieval.faiss_index import build_faiss, open_faiss, require_faiss
 
         require_faiss()
-    params = {**how, "corpus": place.corpus_key, "dtype": dtype}
-    ids, passages = place.corpus["doc_id"], place.corpus["passage"]
-    found = build_dense(passages, encoder, params, place.root, place.progress, dtype=dtype, doc_ids=ids)
+    params = {**how, "corpus": context.corpus_key, "dtype": dtype}
+    ids, passages = context.corpus["doc_id"], context.corpus["passage"]
+    found = build_dense(passages, encoder, params, context.root, context.progress, dtype=dtype, doc_ids=ids)
     vectors, starts, docs = (mapped(found.folder, name) for name in ("vectors", "starts", "docs"))
     shared = SharedTexts(starts, docs)
     scales = mapped(found.folder, "vectors.scales") if dtype == "int8" else None
-    dense = Dense(encoder, vectors, shared, place.depth, scales)
+    dense = Dense(encoder, vectors, shared, context.depth, scales)
     notes = read_json(found.folder / NOTES)
     meta = {"documents_cut": notes["documents_cut"], "similarity": encoder.similarity}
     if not faiss:
-        return Opened(dense, found.seconds, found.size, meta)
-    index = build_faiss(vectors, scales, found.folder.name, place.root, place.progress)
-    proposing = open_faiss(index.folder, int(values["nprobe"]))
-    return Opened(replace(dense, index=proposing), found.seconds + index.seconds, found.size + index.size, meta)
+        return OpenedRanker(dense, found.seconds, found.size, meta)
+    index = build_faiss(vectors, scales, found.folder.name, context.root, context.progress)
+    proposing = open_faiss(index.folder, options.nprobe)
+    return OpenedRanker(replace(dense, index=proposing), found.seconds + index.seconds, found.size + index.size, meta)
 
 
 def build_dense(

@@ -21,20 +21,12 @@ from qbench.retrieval.document_quantities import (
     extractor_options,
     uses_stored,
 )
-from qbench.retrieval.entries import REGISTRY
 from qbench.retrieval.finishing import Conditions, filtered, ranked, reranked, with_quantity_score
-from qbench.retrieval.grammar import (
-    Stage,
-    System,
-    first_values,
-    fusion_values,
-    quantity_values,
-    reranker_values,
-)
 from qbench.retrieval.jobs import KIND, SETTINGS, Job, Setting, is_finished, plan, read_result, write_result
+from qbench.retrieval.opening import open_ranker
 from qbench.retrieval.passages import passages
 from qbench.retrieval.quantity_index import QuantityIndex, build_quantity_index, open_quantity_index
-from qbench.retrieval.rankers import Candidates, Opened, Place, Ranker, Search, open_ranker
+from qbench.retrieval.rankers import Candidates, OpenedRanker, Ranker, RankerContext, Search
 from qbench.retrieval.stored import stored
 from qbench.retrieval.types import Cost, RunResult, run_schema
 from qbench.store import atomic_file, drafting, read_json, write_json
@@ -47,6 +39,7 @@ if TYPE_CHECKING:
     from qbench.quantities.english.queries import ParsedQuery
     from qbench.quantities.extractors import Extractor, ExtractorOptions
     from qbench.quantities.units import Units
+    from qbench.retrieval.systems import Stage, System
 
 PART = 256
 """Queries whose rankings are kept together; a killed run loses at most these."""
@@ -145,20 +138,19 @@ class _Bench:
         self._quantities: tuple[QuantityIndex, float, int, float] | None = None
         self._parsed: dict[str, tuple[ParsedQuery, float]] = {}
         self._extractor: Extractor | None = None
-        self._rerankers: dict[str, Opened] = {}
+        self._rerankers: dict[str, OpenedRanker] = {}
 
-    def first_stage(self, system: System, depth: int) -> Opened:
-        place = Place(self.corpus, self.key, self.root, depth, self.progress, self.access)
-        return open_ranker(REGISTRY.find(system.first.model.name, "first stage"), first_values(system), place)
+    def first_stage(self, system: System, depth: int) -> OpenedRanker:
+        context = RankerContext(self.corpus, self.key, self.root, depth, self.progress, self.access)
+        return open_ranker(system.first, context)
 
-    def reranker(self, system: System) -> Opened:
+    def reranker(self, system: System) -> OpenedRanker:
         """The reranker of a system that has one; opened once."""
-        assert system.reranker is not None  # noqa: S101  for mypy
-        name = str(system.reranker.bare)
+        (stage,) = system.rerankers
+        name = str(stage.bare)
         if name not in self._rerankers:
-            place = Place(self.corpus, self.key, self.root, progress=self.progress, access=self.access)
-            entry = REGISTRY.find(system.reranker.model.name, "reranker")
-            self._rerankers[name] = open_ranker(entry, reranker_values(system), place)
+            context = RankerContext(self.corpus, self.key, self.root, progress=self.progress, access=self.access)
+            self._rerankers[name] = open_ranker(stage, context)
         return self._rerankers[name]
 
     def quantities(self) -> tuple[QuantityIndex, float, int, float]:
@@ -252,7 +244,7 @@ def _run_group(bench: _Bench, group: list[Job], queries: list[Query], progress: 
     if any(job.system.uses_conditions for job in group):
         bench.quantities()
     for job in group:
-        if job.system.reranker is not None:
+        if job.system.rerankers:
             bench.reranker(job.system)
     with ExitStack() as stack:
         drafts = [stack.enter_context(drafting(job.folder, KIND, job.key, job.params)) for job in group]
@@ -273,13 +265,13 @@ def _run_group(bench: _Bench, group: list[Job], queries: list[Query], progress: 
             draft.counts = {"queries": len(queries), **counts}
 
 
-def _index_cost(bench: _Bench, first: Opened, system: System) -> tuple[Cost, dict[str, int | float | str]]:
+def _index_cost(bench: _Bench, first: OpenedRanker, system: System) -> tuple[Cost, dict[str, int | float | str]]:
     """What the indexes of a system cost, and what else there is to say of them."""
     seconds, size, extracted, meta = first.seconds, first.size, 0.0, dict(first.meta)
     if system.uses_conditions:
         _, built, weight, extracted = bench.quantities()
         seconds, size = seconds + built + extracted, size + weight
-    if system.reranker is not None:
+    if system.rerankers:
         second = bench.reranker(system)
         seconds, size = seconds + second.seconds, size + second.size
         meta |= {f"reranker_{name}": value for name, value in second.meta.items()}
@@ -328,8 +320,8 @@ def _ask(bench: _Bench, first: Ranker, jobs: list[Job], queries: list[Query]) ->
             candidates, seconds = known[search.text]
             start = time.perf_counter()
             ranking = ranked(_with_quantities(bench, job.system.first, first, search, candidates, question), job.deep)
-            if job.system.reranker is not None:
-                search, share = again[str(job.system.reranker.bare)][question.reranker]
+            if job.system.rerankers:
+                search, share = again[str(job.system.rerankers[0].bare)][question.reranker]
                 ranking = ranked(_rerank(bench, job.system, ranking, search, question), job.params["depth"])
                 seconds += share
             seconds += time.perf_counter() - start + question.seconds
@@ -354,8 +346,8 @@ def _for_rerankers(
     """For each reranker the searches as it takes them, all that its systems ask at once."""
     wanted: dict[str, tuple[System, list[Search]]] = {}
     for job, row in zip(jobs, asked, strict=True):
-        if job.system.reranker is not None:
-            name = str(job.system.reranker.bare)
+        if job.system.rerankers:
+            name = str(job.system.rerankers[0].bare)
             wanted.setdefault(name, (job.system, []))[1].extend(question.reranker for question in row)
     return {
         name: _together(bench.reranker(system).ranker.encoded, searches) for name, (system, searches) in wanted.items()
@@ -367,19 +359,18 @@ def _rerank(bench: _Bench, system: System, ranking: Candidates, search: Search, 
 
     Documents that it filters out are out of a fusion, too; those that it has no score of are not.
     """
-    assert system.reranker is not None  # noqa: S101  for mypy
-    best, stage, ranker = int(reranker_values(system)["k"]), system.reranker, bench.reranker(system).ranker
-    ranking = Candidates(ranking.docs[:best], ranking.scores[:best])
+    (stage,), ranker = system.rerankers, bench.reranker(system).ranker
+    ranking = Candidates(ranking.docs[: stage.k], ranking.scores[: stage.k])
     if stage.filters:
         ranking = filtered(ranking, bench.quantities()[0], question.asked)
     scores = ranker.scores(search, ranking.docs)
-    if stage.asks_for_terms:
-        index, values = bench.quantities()[0], quantity_values(stage, "reranker")
+    if stage.takes_terms:
+        index, values = bench.quantities()[0], stage.quantity_options()
         known = np.flatnonzero(~np.isnan(scores))
         scored = Candidates(ranking.docs[known], scores[known])
         scored = with_quantity_score(scored, ranker, search, index, question.asked, values, "reranker")
         scores[known] = scored.scores
-    return reranked(ranking, scores, system.fusion.name if system.fusion else None, fusion_values(system))
+    return reranked(ranking, scores, stage.fusion_options())
 
 
 @dataclass(frozen=True)
@@ -412,12 +403,12 @@ def _question(bench: _Bench, job: Job, query: Query) -> _Question:
         found, seconds = bench.parsed(query)
         terms, conditions = found.terms, found.conditions
     alone = Search(query.query_id, terms) if conditions and terms.strip() else full
-    first, reranker = job.system.first, job.system.reranker
+    first, reranker = job.system.first, next(iter(job.system.rerankers), None)
     units = bench.units()
     sizes = [abs(units.get(condition.unit).factor) for condition in conditions]
     return _Question(
-        alone if first.asks_for_terms else full,
-        alone if reranker is not None and reranker.asks_for_terms else full,
+        alone if first.takes_terms else full,
+        alone if reranker is not None and reranker.takes_terms else full,
         Conditions(conditions, sizes),
         seconds,
     )
@@ -432,7 +423,7 @@ def _with_quantities(
     index = bench.quantities()[0]
     if stage.filters:
         return filtered(candidates, index, question.asked)
-    return with_quantity_score(candidates, ranker, search, index, question.asked, quantity_values(stage, "first stage"))
+    return with_quantity_score(candidates, ranker, search, index, question.asked, stage.quantity_options())
 
 
 def peak_bytes() -> int:

@@ -8,18 +8,22 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from qbench.retrieval.rankers import Candidates, LexicalRanker, Ranker, Search, Terms
+from qbench.retrieval.ranker_options import (
+    InterpolationOptions,
+    LexicalScoreOptions,
+    QuantityScoreOptions,
+    ReciprocalRankOptions,
+)
+from qbench.retrieval.rankers import Candidates, LexicalRanker, Ranker, Search
 from qbench.scoring.fusion import interpolated, normalised, reciprocal_rank, with_quantities
 from qbench.scoring.ranking import top_k
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from qbench.quantities.types import Condition
     from qbench.retrieval.quantity_index import QuantityIndex
-    from qbench.retrieval.registry import Role, Value
+    from qbench.retrieval.registry import Role
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ def with_quantity_score(
     search: Search,
     index: QuantityIndex,
     asked: Conditions,
-    values: Mapping[str, Value],
+    options: QuantityScoreOptions,
     role: Role = "first stage",
 ) -> Candidates:
     """The candidates' scores normalised per query, plus alpha times qs (*Numbers Matter* eq. 5, 7).
@@ -69,32 +73,33 @@ def with_quantity_score(
     """
     terms = normalised(candidates.scores)
     if asked.conditions:
-        quantity = index.scores(asked.conditions, str(values["phi"]), asked.units)[candidates.docs]
+        quantity = index.scores(asked.conditions, options.phi, asked.units)[candidates.docs]
         applies = None
         # What a lexical first stage retrieves holds at least one term.
-        if "terms" in values and (values["terms"] == "all" or role != "first stage"):
+        if isinstance(options, LexicalScoreOptions) and (options.terms == "all" or role != "first stage"):
             held = np.zeros(index.size, dtype=bool)
-            held[cast("LexicalRanker", ranker).holding(search, cast("Terms", values["terms"]))] = True
+            held[cast("LexicalRanker", ranker).holding(search, options.terms)] = True
             applies = held[candidates.docs]
-        terms = with_quantities(terms, quantity, float(values["alpha"]), applies)
+        terms = with_quantities(terms, quantity, options.alpha, applies)
     return Candidates(candidates.docs, terms)
 
 
 def reranked(
-    ranking: Candidates, scores: NDArray[np.float64], fusion: str | None = None, values: Mapping[str, Value] = {}
+    ranking: Candidates,
+    scores: NDArray[np.float64],
+    fusion: InterpolationOptions | ReciprocalRankOptions | None = None,
 ) -> Candidates:
     """A ranking ordered anew by a reranker, or by the fusion of both.
 
     Args:
         ranking: what the first stage gives, best first.
         scores: shape (n,), the reranker's; NaN where it has none: without fusion such documents are left out.
-        fusion: None, "I" (*WolfPQ* eq. 5.10) or "RRF" (Cormack et al. 2009).
-        values: the parameters of the fusion.
+        fusion: options of I (*WolfPQ* eq. 5.10) or of RRF (Cormack et al. 2009); None for the reranker's scores alone.
     """
-    if fusion == "I":
-        combined = interpolated(ranking.scores, scores, float(values["alpha"]), raw=values["norm"] == "none")
-    elif fusion == "RRF":
-        combined = reciprocal_rank([ranking.scores, scores], int(values["k"]))
+    if isinstance(fusion, InterpolationOptions):
+        combined = interpolated(ranking.scores, scores, fusion.alpha, raw=fusion.norm == "none")
+    elif fusion is not None:
+        combined = reciprocal_rank([ranking.scores, scores], fusion.k)
     else:
         known = np.flatnonzero(~np.isnan(scores))
         ranking, combined = Candidates(ranking.docs[known], ranking.scores[known]), scores[known]

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from qbench.errors import InputError
-from qbench.retrieval.rankers import Candidates, Opened, Place, Search
+from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Search
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from qbench.retrieval.registry import Value
+    from qbench.retrieval.ranker_options import RunOptions
+    from qbench.retrieval.systems import Stage
 
 
-def open_run(values: Mapping[str, Value], place: Place) -> Opened:
-    """A run ready to be looked up; `values` holds its `path`."""
-    return Opened(GivenRun(Path(str(values["path"])), place.corpus["doc_id"]), 0.0, 0)
+def open_run(stage: Stage, options: RunOptions, context: RankerContext) -> OpenedRanker:
+    """A run ready to be looked up."""
+    return OpenedRanker(GivenRun(options.path, context.corpus["doc_id"]), 0.0, 0)
 
 
 class GivenRun:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from qbench.errors import InputError, OptionError
 from qbench.keys import key, revision
 from qbench.retrieval.document_quantities import DocumentQuantities, uses_stored
-from qbench.retrieval.entries import REGISTRY
-from qbench.retrieval.grammar import System, first_values, fusion_values, reranker_values
+from qbench.retrieval.ranker_options import CohereOptions, OpenAIOptions
 from qbench.retrieval.types import ConditionSource, Cost, RunResult
 from qbench.store import file_digest, finished, read_json, read_manifest, write_json
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from qbench.benchmark.disk import Benchmark
     from qbench.benchmark.types import Query
     from qbench.quantities.extractors import ExtractorOptions
-    from qbench.retrieval.registry import Family, Value
+    from qbench.retrieval.systems import Stage, System
 
 Setting = Literal["given", "parsed"]
 
@@ -51,8 +50,7 @@ class Job:
     @property
     def deep(self) -> int:
         """Documents per query that the first stage gives: what is kept of them, or what is ranked again."""
-        again = int(reranker_values(self.system)["k"]) if self.system.reranker else 0
-        return max(int(self.params["depth"]), again)
+        return max(int(self.params["depth"]), *(stage.k for stage in self.system.rerankers[:1]), 1)
 
     @property
     def first_key(self) -> tuple[str, int]:
@@ -95,62 +93,52 @@ def plan(
     unconditional: tuple[ConditionSource, ...] = ("none",)
     jobs: dict[tuple[str, str], Job] = {}
     for system in systems:
-        first, second = system.first.model, system.reranker.model if system.reranker else None
-        values = _content(first.name, first_values(system))
-        again = _content(second.name, reranker_values(system)) if second else {}
+        stages = [_content(stage) for stage in system.stages]
         extraction = {"stored": uses_stored(benchmark, where), **options.key()} if system.uses_conditions else {}
         for source in sources if system.uses_conditions else unconditional:
-            # The parts say what is computed; the name would change with a file's path.
-            parts = {**asdict(system), "first_values": values, "conditions": source}
-            parts["first"]["model"]["params"] = ()
-            if system.reranker is not None:
-                parts |= {"reranker_values": again, "fusion_values": fusion_values(system)}
-                parts["reranker"]["model"]["params"] = ()
-            name = key("run", **common, **parts, **extraction, steps=_revisions(system))
+            # The components say what is computed; the name would change with a file's path.
+            what = {"stages": stages, "conditions": source, **common, **extraction}
+            name = key("run", **what, steps=_revisions(system))
             params = {**common, "system": str(system), "conditions": source}
             jobs.setdefault((str(system), source), Job(system, source, name, root / name, params))
     return list(jobs.values())
 
 
-_STEPS: dict[Family, tuple[str, ...]] = {
-    "lexical": ("bm25", "analysis"),
-    "run": (),
-    "single-vector": ("dense", "faiss"),
-    "tct-colbert": ("dense",),
-    "aggretriever": ("dense",),
-    "api": ("dense",),
-    "multi-vector": ("token vectors", "centroid index"),
-    "sparse": ("sparse",),
-}
-"""The steps whose results a run of each family of models rests on."""
-
-
 def _revisions(system: System) -> dict[str, int]:
-    models = [system.first.model] + ([system.reranker.model] if system.reranker else [])
-    families = {entry.name: entry.family for entry in REGISTRY.entries}
-    used = [step for model in models if (family := families[model.name]) for step in _STEPS[family]]
+    used = [step for stage in system.stages for step in stage.entry().steps]
     used += ["analysis", "quantities", "quantity-index"] if system.uses_conditions else []
     return {step: revision(step) for step in used}
 
 
-def _content(name: str, given: Mapping[str, Value]) -> dict[str, Any]:
-    """A model's parameters, a file or a checkpoint by what is in it, a server by its address."""
-    values: dict[str, Any] = dict(given)
-    families = {entry.name: entry.family for entry in REGISTRY.entries}
-    if families[name] == "api":
+def _content(stage: Stage) -> dict[str, Any]:
+    """What a stage computes: a file or a checkpoint by what is in it, a server by its address."""
+    tails = {"compression": stage.compression, "quantity": stage.quantity, "fusion": stage.fusion}
+    return {
+        "model": stage.model.name,
+        "options": _identity(stage),
+        **{name: str(tail) for name, tail in tails.items() if tail is not None},
+        "k": stage.k,
+    }
+
+
+def _identity(stage: Stage) -> dict[str, Any]:
+    """The options of a stage's model."""
+    options = stage.options()
+    if isinstance(options, OpenAIOptions | CohereOptions):
         from qbench.retrieval.api import identity
 
-        kept = {"k": values["k"]} if "k" in values else {}
-        return {**kept, **identity({"entry": name, **given})}
-    if "path" in values:
-        path = Path(str(values["path"]))
-        if not path.is_file():
-            raise InputError("no such run file", file=path)
-        values["path"] = file_digest(path)
-    if "model" in values:
-        from qbench.models.folders import model_digest, model_folder
+        return identity(options)
+    values: dict[str, Any] = asdict(options)
+    for option in stage.entry().declared:
+        value = values[option.name]
+        if isinstance(value, Path):
+            if not value.is_file():
+                raise InputError("no such run file", file=value)
+            values[option.name] = file_digest(value)
+        if "checkpoint" in option.extra:
+            from qbench.models.folders import model_digest, model_folder
 
-        values["model"] = model_digest(model_folder(str(values["model"])), families[name])
+            values[option.name] = model_digest(model_folder(value), option.extra["checkpoint"])
     return values
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from qbench.models.blocks import encode_blocks, remove_blocks
 from qbench.models.folders import model_digest, model_folder
 from qbench.models.multi_vector import UNTRAINED, MultiVectorEncoder, load_multi_vector_encoder
 from qbench.progress import Progress, silent
-from qbench.retrieval.rankers import Candidates, Opened, Place, Search
+from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Search
 from qbench.retrieval.shared_texts import SharedTexts, distinct, first_ids
 from qbench.retrieval.stored import Stored, mapped, save_arrays, stored
 from qbench.scoring.centroids import CentroidIndex, build_centroids, candidates
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from qbench.retrieval.registry import Value
+    from qbench.retrieval.ranker_options import MultiVectorOptions
+    from qbench.retrieval.systems import Stage
 
 BLOCK = 1024
 """Texts that are encoded before they are on disk: with 512 tokens each their vectors are 268 MB in single precision."""
@@ -108,31 +109,24 @@ class LateInteraction:
         return self.texts.spread(texts, rerank(self.tokens, query, texts), self.depth)
 
 
-def open_multi_vector(values: Mapping[str, Value], place: Place) -> Opened:
+def open_multi_vector(stage: Stage, options: MultiVectorOptions, context: RankerContext) -> OpenedRanker:
     """Late interaction ready to answer.
-
-    Args:
-        values: `model`, a folder or a name on the hub; `max_length`, tokens of a document, 0 for as many as the model
-            reads; `dtype`, float32, float16 or int8; of a first stage also `engine`, exact or centroids, and for
-            the latter `nprobe` and `candidates`.
-        place: the corpus, and where indexes are kept.
 
     Raises:
         InputError: the model is missing, not whole or of another kind.
         MissingPackageError: sentence-transformers is not installed.
     """
-    model = str(values["model"])
-    encoder = load_multi_vector_encoder(model, max_length=int(values["max_length"]))
+    encoder = load_multi_vector_encoder(options.model, max_length=options.max_length)
     params = {
-        "model": model_digest(model_folder(model), "multi-vector"),
-        "max_length": values["max_length"],
-        "corpus": place.corpus_key,
+        "model": model_digest(model_folder(options.model), "multi-vector"),
+        "max_length": options.max_length,
+        "corpus": context.corpus_key,
     }
-    precision = cast(Precision, values["dtype"])
-    ids, passages = place.corpus["doc_id"], place.corpus["passage"]
-    found = build_token_vectors(passages, encoder, precision, params, place.root, place.progress, doc_ids=ids)
+    precision: Precision = options.dtype
+    ids, passages = context.corpus["doc_id"], context.corpus["passage"]
+    found = build_token_vectors(passages, encoder, precision, params, context.root, context.progress, doc_ids=ids)
     tokens, texts = open_token_vectors(found.folder)
-    documents = max(place.corpus.height, 1)
+    documents = max(context.corpus.height, 1)
     meta: dict[str, int | float | str] = {
         "documents_cut": int(read_json(found.folder / COUNTS)["documents_cut"]),
         "token_vectors": len(tokens.vectors),
@@ -140,15 +134,15 @@ def open_multi_vector(values: Mapping[str, Value], place: Place) -> Opened:
     }
     if not encoder.trained:
         meta["note"] = UNTRAINED
-    ranker = LateInteraction(encoder, tokens, texts, place.depth)
+    ranker = LateInteraction(encoder, tokens, texts, context.depth)
     seconds, size = found.seconds, found.size
-    if values.get("engine", "exact") == "centroids":
-        built = build_centroid_index(tokens, found, place.root, place.progress)
+    if options.engine == "centroids":
+        built = build_centroid_index(tokens, found, context.root, context.progress)
         index = open_centroid_index(built.folder)
-        probing = Probing(index, int(values["nprobe"]), int(values["candidates"]))
+        probing = Probing(index, options.nprobe, options.candidates)
         ranker, seconds, size = replace(ranker, probing=probing), seconds + built.seconds, size + built.size
         meta["centroids"] = len(index.centroids)
-    return Opened(ranker, seconds, size, meta)
+    return OpenedRanker(ranker, seconds, size, meta)
 
 
 def build_token_vectors(

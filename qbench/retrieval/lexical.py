@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ import numpy as np
 from qbench.errors import OptionError
 from qbench.keys import revision
 from qbench.retrieval.analysis import token_ids, token_lists
-from qbench.retrieval.rankers import Candidates, Opened, Place, Search, Terms
+from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Search, Terms
 from qbench.retrieval.stored import Stored, mapped, save_arrays, stored
 from qbench.scoring import bm25
 
@@ -21,23 +21,19 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from qbench.retrieval.registry import Value
+    from qbench.retrieval.ranker_options import LexicalOptions
+    from qbench.retrieval.systems import Stage
 
 
-def open_lexical(values: Mapping[str, Value], place: Place) -> Opened:
-    """BM25 ready to search.
-
-    Args:
-        values: k1, b, epsilon, engine.
-        place: the corpus, and where indexes are kept.
-    """
-    weights = {key: float(values[key]) for key in ("k1", "b", "epsilon")}
-    if values["engine"] == "rank-bm25":
+def open_lexical(stage: Stage, options: LexicalOptions, context: RankerContext) -> OpenedRanker:
+    """BM25 ready to search."""
+    weights = {"k1": options.k1, "b": options.b, "epsilon": options.epsilon}
+    if options.engine == "rank-bm25":
         start = time.perf_counter()
-        reference = ReferenceBM25(place.corpus["passage"], **weights)
-        return Opened(reference, time.perf_counter() - start, 0)
-    found = build_bm25(place.corpus["passage"], weights, place.corpus_key, place.root)
-    return Opened(open_bm25(found.folder), found.seconds, found.size)
+        reference = ReferenceBM25(context.corpus["passage"], **weights)
+        return OpenedRanker(reference, time.perf_counter() - start, 0)
+    index = build_bm25(context.corpus["passage"], weights, context.corpus_key, context.root)
+    return OpenedRanker(open_bm25(index.folder), index.seconds, index.size)
 
 
 def with_tokens(searches: Sequence[Search]) -> list[Search]:

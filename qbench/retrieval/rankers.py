@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from qbench.llm.client import Access
@@ -19,9 +18,6 @@ if TYPE_CHECKING:
     import numpy as np
     import polars as pl
     from numpy.typing import NDArray
-
-    from qbench.retrieval.registry import Entry, Family, Value
-
 
 Terms = Literal["any", "all"]
 """How many of a query's search terms a document must hold."""
@@ -88,16 +84,16 @@ class LexicalRanker(Ranker, Protocol):
 
 
 @dataclass(frozen=True)
-class Place:
+class RankerContext:
     """What rankers of one benchmark are opened with.
 
     Attributes:
         corpus: columns doc_id and passage, in the order of positions.
         corpus_key: names the corpus' content.
         root: the folder of all indexes.
-        depth: how many documents a ranker retrieves that does not retrieve all that match.
-        progress: told how far an index is that takes long.
-        access: how servers may be used; their answers are recorded in `root` where it names no other place.
+        depth: number of documents that a ranker retrieves which does not retrieve all that match.
+        progress: reports how far an index is that takes long.
+        access: how servers may be used; their answers are recorded in `root` where it names no other folder.
     """
 
     corpus: pl.DataFrame
@@ -109,44 +105,17 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenedRanker:
     """A ranker that is ready.
 
     Attributes:
-        ranker: it.
-        seconds: what building its index took.
+        ranker: the ranker.
+        seconds: time to build its index.
         size: bytes of the index on disk.
-        meta: what else should be reported (how many documents were cut, ...).
+        meta: what else should be reported (number of documents that were cut, ...).
     """
 
     ranker: Ranker
     seconds: float
     size: int
     meta: Mapping[str, int | float | str] = field(default_factory=dict)
-
-
-_OPENERS: dict[Family, tuple[str, str]] = {
-    "lexical": ("qbench.retrieval.lexical", "open_lexical"),
-    "run": ("qbench.retrieval.given_run", "open_run"),
-    "single-vector": ("qbench.retrieval.dense", "open_dense"),
-    "tct-colbert": ("qbench.retrieval.dense", "open_tct_colbert"),
-    "aggretriever": ("qbench.retrieval.dense", "open_aggretriever"),
-    "api": ("qbench.retrieval.api", "open_api"),
-    "multi-vector": ("qbench.retrieval.late_interaction", "open_multi_vector"),
-    "sparse": ("qbench.retrieval.sparse", "open_sparse"),
-}
-"""By family, the module and the function that opens its rankers; imported only when asked for."""
-
-
-def open_ranker(entry: Entry, values: Mapping[str, Value], place: Place) -> Opened:
-    """A ranker ready to search and to score, its index built if it is not there yet.
-
-    Args:
-        entry: a model of the registry; who opens it finds its name among the parameters, as `entry`.
-        values: all its parameters, with the defaults.
-        place: the corpus, and where indexes are kept.
-    """
-    assert entry.family is not None, entry.name  # noqa: S101  every model of the registry has one
-    module, function = _OPENERS[entry.family]
-    opened: Opened = getattr(import_module(module), function)({"entry": entry.name, **values}, place)
-    return opened

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from qbench.retrieval.entries import REGISTRY
-from qbench.retrieval.grammar import Part, System
 from qbench.retrieval.registry import RERANKED, Entry, Parameter, Registry, Role, Value
+from qbench.retrieval.systems import Component, System
 
 
 @dataclass(frozen=True)
@@ -61,16 +61,18 @@ def parts(system: System, registry: Registry = REGISTRY) -> list[tuple[Row, Mapp
     """Every part of a system, in the order in which they are written, with the parameters that it was given."""
     found: list[tuple[Row, Mapping[str, Value]]] = []
 
-    def add(role: Role, part: Part | None) -> None:
+    def add(role: Role, part: Component | None) -> None:
         if part is not None:
             found.append((_row(role, part.name, registry.find(part.name, role), None), dict(part.params)))
 
-    for stage, role in system.stages:
+    for stage, role in system.roles:
         quantity = registry.find(stage.quantity.name, "quantity score") if stage.quantity else None
         given = dict(stage.model.params) | dict(stage.quantity.params if stage.quantity else ())
         found.append((_row(role, stage.written, registry.find(stage.model.name, role), quantity), given))
+        if role == "reranker":
+            given[RERANKED.name] = stage.k
         add("compression", stage.compression)
-    add("fusion", system.fusion)
+        add("fusion", stage.fusion)
     return found
 
 

@@ -1,25 +1,26 @@
-"""What a part of systems is: plain data, one entry each. The grammar, the help and the reference read it."""
+"""What a component of systems is: plain data, one entry each. The grammar, the help and the reference read it."""
 
 from __future__ import annotations
 
 import difflib
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import MISSING, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
 
 from qbench.errors import OptionError, UnknownNameError
+from qbench.options import Declared, declared
 
 Value = float | int | str
 
 Role = Literal["first stage", "quantity score", "reranker", "compression", "fusion"]
 
-Family = Literal["lexical", "run", "single-vector", "tct-colbert", "aggretriever", "sparse", "multi-vector", "api"]
-
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a part.
+    """One parameter of a component.
 
     Attributes:
         name: as written in a system's name.
@@ -84,19 +85,59 @@ class Parameter:
         return f"{noun} of at least {self.low:g}" if self.low > -math.inf else noun
 
 
+def parameter_of(option: Declared, default: Value | None = None, about: str | None = None) -> Parameter:
+    """The parameter of a system's name that an option of a dataclass is.
+
+    Args:
+        option: of type float, int, str, Path or a Literal of words.
+        default: another default than the class has.
+        about: another help than the class has.
+
+    Raises:
+        OptionError: the type of the option cannot be written in a system's name.
+    """
+    kinds: dict[Any, Literal["number", "integer", "file", "text"]]
+    kinds = {float: "number", int: "integer", Path: "file", str: "text"}
+    if not option.choices and option.type not in kinds:
+        raise OptionError(
+            f"{option.name} has a type that cannot be written in a system's name",
+            value=option.type,
+            remedy="Use float, int, str, Path or a Literal of words",
+        )
+    if default is None and option.default is not MISSING:
+        default = option.default
+    return Parameter(
+        option.name,
+        "choice" if option.choices else kinds[option.type],
+        option.help if about is None else about,
+        default,
+        option.low,
+        option.high,
+        option.choices,
+    )
+
+
+@dataclass(frozen=True)
+class NoOptions:
+    """The options of a component without options."""
+
+
 @dataclass(frozen=True)
 class Entry:
-    """One part of systems.
+    """One component of systems.
 
     Attributes:
         name: as written. A quantity score is an affix: a leading "_" makes it a suffix, else it is a prefix.
         roles: where in a system it may stand.
         what: what it does, one line.
         source: paper and equation, or package.
-        parameters: its own, in every role.
-        family: of a model: the kind of ranker that it is, which says who opens it.
-        search_parameters: of a first stage alone.
-        score_parameters: of a model: what a quantity score before its name (Q) takes besides its own.
+        options: dataclass of its options, declared with `qbench.options.option`. An option with `only="first stage"` is
+            no parameter of a reranker; one with `checkpoint=KIND` names a model that runs on this machine.
+        opener: of a model: "MODULE:FUNCTION", imported when a system with it runs; see `qbench.retrieval.opening`.
+        score_options: of a model: dataclass of the options of a Q before its name, where they differ from Q's own.
+        steps: of a model: the steps of `qbench.keys.REVISIONS` that its results rest on.
+        defaults: option -> default, where it differs from the dataclass's.
+        helps: option -> help, where it differs from the dataclass's.
         needs: what it cannot do without ("conditions", a package, a model).
     """
 
@@ -104,11 +145,40 @@ class Entry:
     roles: tuple[Role, ...]
     what: str
     source: str
-    parameters: tuple[Parameter, ...] = ()
-    family: Family | None = None
-    search_parameters: tuple[Parameter, ...] = ()
-    score_parameters: tuple[Parameter, ...] = ()
+    options: type[Any] = NoOptions
+    opener: str = ""
+    score_options: type[Any] | None = None
+    steps: tuple[str, ...] = ()
+    defaults: Mapping[str, Value] = field(default_factory=dict)
+    helps: Mapping[str, str] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
+
+    @cached_property
+    def declared(self) -> tuple[Declared, ...]:
+        """Its options as its dataclass declares them."""
+        return declared(self.options)
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Its own parameters, in every role."""
+        return tuple(self._parameter(option) for option in self.declared if "only" not in option.extra)
+
+    @cached_property
+    def search_parameters(self) -> tuple[Parameter, ...]:
+        """Its parameters as a first stage alone."""
+        return tuple(self._parameter(option) for option in self.declared if "only" in option.extra)
+
+    @cached_property
+    def score_parameters(self) -> tuple[Parameter, ...]:
+        """What a Q before its name takes besides Q's own parameters."""
+        if self.score_options is None:
+            return ()
+        return tuple(parameter_of(option) for option in declared(self.score_options) if option.extra.get("of_model"))
+
+    @property
+    def is_neural(self) -> bool:
+        """Whether a model on this machine encodes texts for it."""
+        return any("checkpoint" in option.extra for option in self.declared)
 
     def parameters_as(self, role: Role) -> tuple[Parameter, ...]:
         """The parameters that it takes in a role."""
@@ -120,10 +190,26 @@ class Entry:
         """The parameters of a quantity score on top of a model: a suffix only filters, and takes its own alone."""
         return self.parameters if self.name.startswith("_") else (*self.parameters, *model.score_parameters)
 
+    def typed(self, params: Iterable[tuple[str, Value]]) -> Any:
+        """Its options, an instance of `options`: the given ones, and the defaults of the others."""
+        return _typed(self.options, {**self.defaults, **dict(params)})
+
+    def typed_on(self, model: Entry, params: Iterable[tuple[str, Value]]) -> Any:
+        """The options of a quantity score on top of a model: an instance of the model's `score_options`, or its own."""
+        return _typed(model.score_options or self.options, dict(params))
+
+    def _parameter(self, option: Declared) -> Parameter:
+        return parameter_of(option, self.defaults.get(option.name), self.helps.get(option.name))
+
+
+def _typed(options: type[Any], values: Mapping[str, Value]) -> Any:
+    paths = {option.name for option in declared(options) if option.type is Path}
+    return options(**{name: Path(str(value)) if name in paths else value for name, value in values.items()})
+
 
 @dataclass(frozen=True)
 class Registry:
-    """The known parts.
+    """The known components.
 
     Raises:
         OptionError: two of them could be written alike.
@@ -138,10 +224,10 @@ class Registry:
             written += [f"{model.name}-{tail}" for model in self.of(role) for tail in tails]
             twice = {form for form in written if written.count(form) > 1}
             if twice:
-                raise OptionError("two parts of systems are written alike", value=sorted(twice)[0])
+                raise OptionError("two components of systems are written alike", value=sorted(twice)[0])
 
     def of(self, role: Role) -> tuple[Entry, ...]:
-        """The parts that may stand in a place."""
+        """The components that may have a role."""
         return tuple(entry for entry in self.entries if role in entry.roles)
 
     def forms(self, role: Role) -> Iterator[tuple[str, Entry, Entry | None]]:
@@ -150,6 +236,17 @@ class Registry:
             yield model.name, model, None
             for quantity in self.of("quantity score"):
                 yield affixed(quantity.name, model.name), model, quantity
+
+    def model(self, name: str) -> Entry:
+        """The entry of a model in whatever role.
+
+        Raises:
+            UnknownNameError: there is none.
+        """
+        models = {entry.name: entry for role in ("first stage", "reranker") for entry in self.of(role)}
+        if name not in models:
+            raise unknown(name, "model", list(models))
+        return models[name]
 
     def find(self, name: str, role: Role) -> Entry:
         """The entry of a name in a role.
@@ -201,12 +298,10 @@ def chosen(parameters: Iterable[Parameter], given: Mapping[str, Value], owner: s
     return tuple(pairs)
 
 
-def filled(parameters: Iterable[Parameter], given: Iterable[tuple[str, Value]]) -> dict[str, Value]:
-    """All parameters of a part: the given ones, and the defaults of the others."""
-    return {p.name: p.default for p in parameters if p.default is not None} | dict(given)
-
+K = 1000
+"""Documents that a reranker takes, unless its name says otherwise."""
 
 RERANKED = Parameter(
-    "k", "integer", "how many of the first stage's documents are ranked again; the others are left out", 1000, low=1
+    "k", "integer", "number of documents of the ranking before it that it takes; the others are left out", K, low=1
 )
 """What every reranker takes besides its own parameters."""

@@ -18,7 +18,7 @@ from qbench.models.blocks import Arrays, encode_blocks
 from qbench.models.folders import model_digest, model_folder
 from qbench.models.sparse import TermEncoder, load_sparse_encoder
 from qbench.progress import Progress, silent
-from qbench.retrieval.rankers import Candidates, Opened, Place, Search
+from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Search
 from qbench.retrieval.shared_texts import SharedTexts, distinct, first_ids
 from qbench.retrieval.stored import Stored, mapped, save_arrays, stored
 from qbench.scoring.postings import Postings, score
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from qbench.retrieval.registry import Value
+    from qbench.retrieval.ranker_options import SparseOptions
+    from qbench.retrieval.systems import Stage
 
 BLOCK = 1024
 """Texts that are encoded before they are on disk."""
@@ -91,33 +92,28 @@ class Sparse:
         return texts if texts.size == self.shared.docs.size else texts[self.shared.of]
 
 
-def open_sparse(values: Mapping[str, Value], place: Place) -> Opened:
+def open_sparse(stage: Stage, options: SparseOptions, context: RankerContext) -> OpenedRanker:
     """Learned sparse search ready to answer.
-
-    Args:
-        values: `model`, a folder or a name on the hub; `max_length`, tokens, 0 for as many as the model reads.
-        place: the corpus, and where indexes are kept.
 
     Raises:
         InputError: the model is missing, not whole, or gives a text a weight that is not finite.
         MissingPackageError: sentence-transformers is not installed.
     """
-    model = str(values["model"])
-    encoder = load_sparse_encoder(model, max_length=int(values["max_length"]))
+    encoder = load_sparse_encoder(options.model, max_length=options.max_length)
     params = {
-        "model": model_digest(model_folder(model)),
-        "max_length": values["max_length"],
-        "corpus": place.corpus_key,
+        "model": model_digest(model_folder(options.model)),
+        "max_length": options.max_length,
+        "corpus": context.corpus_key,
     }
-    ids, passages = place.corpus["doc_id"], place.corpus["passage"]
-    found = build_sparse(passages, encoder, params, place.root, place.progress, doc_ids=ids)
+    ids, passages = context.corpus["doc_id"], context.corpus["passage"]
+    found = build_sparse(passages, encoder, params, context.root, context.progress, doc_ids=ids)
     meta: dict[str, int | float | str] = dict(read_json(found.folder / META))
     if encoder.note:
         meta["note"] = encoder.note
     postings = open_postings(found.folder)
     score(postings, (), np.empty(0))  # so that no query's time holds the loading of numba
     starts, docs = (mapped(found.folder, name) for name in ("starts", "docs"))
-    return Opened(Sparse(encoder, postings, SharedTexts(starts, docs)), found.seconds, found.size, meta)
+    return OpenedRanker(Sparse(encoder, postings, SharedTexts(starts, docs)), found.seconds, found.size, meta)
 
 
 def build_sparse(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,11 @@ from typer.testing import CliRunner
 
 from qbench.cli.systems import app
 from qbench.errors import UnknownNameError
+from qbench.options import option
 from qbench.retrieval.entries import REGISTRY
 from qbench.retrieval.grammar import parse_system
 from qbench.retrieval.reference import markdown, parts, rows
-from qbench.retrieval.registry import Entry, Parameter, Registry
+from qbench.retrieval.registry import Entry, Registry
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "systems.md"
 
@@ -62,16 +64,19 @@ def test_lists_what_rerankers_and_fusions_take():
     assert "norm=max" in listed.partition("fusions")[2]
 
 
+@dataclass(frozen=True)
+class Codes:
+    M: int = option(96, help="codes of a vector")
+
+
 def test_parts_cover_compressions():
-    registry = Registry(
-        (*REGISTRY.entries, Entry("PQ", ("compression",), "codes", "x", (Parameter("M", "integer", "parts", 96),)))
-    )
+    registry = Registry((*REGISTRY.entries, Entry("PQ", ("compression",), "codes", "x", Codes)))
     system = parse_system("SBERT(model=a)-PQ(M=8) + SBERT(model=b)-PQ-RRF", registry)
     found = [(row.role, row.name, dict(given)) for row, given in parts(system, registry)]
     assert found == [
         ("first stage", "SBERT", {"model": "a"}),
         ("compression", "PQ", {"M": 8}),
-        ("reranker", "SBERT", {"model": "b"}),
+        ("reranker", "SBERT", {"model": "b", "k": 1000}),
         ("compression", "PQ", {}),
         ("fusion", "RRF", {}),
     ]

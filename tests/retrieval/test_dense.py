@@ -14,8 +14,9 @@ from qbench.models import single_vector
 from qbench.retrieval.dense import Dense
 from qbench.retrieval.entries import REGISTRY
 from qbench.retrieval.faiss_index import FILE, build_faiss, lists_of, open_faiss
-from qbench.retrieval.rankers import Place, Search, open_ranker
-from qbench.retrieval.registry import filled
+from qbench.retrieval.opening import open_ranker
+from qbench.retrieval.rankers import RankerContext, Search
+from qbench.retrieval.systems import Component, Stage
 from qbench.scoring.nearest import nearest
 from qbench.scoring.quantised import quantised
 from tests.encoder_factories import FILLERS, THINGS, WORDS, YEARS, tiny_bert
@@ -30,10 +31,9 @@ def tiny(tmp_path_factory):
     return tiny_bert(tmp_path_factory.mktemp("models") / "tiny", WORDS)
 
 
-def dense(model, folder, name="SBERT", *, corpus=CORPUS, key="key", depth=20, role="first stage", **changes):
-    entry = REGISTRY.find(name, role)
-    values = filled(entry.parameters_as(role), {"model": str(model), **changes}.items())
-    return open_ranker(entry, values, Place(corpus, key, folder, depth))
+def dense(model, folder, name="SBERT", *, corpus=CORPUS, key="key", depth=20, **changes):
+    stage = Stage(Component(name, (("model", str(model)), *changes.items())))
+    return open_ranker(stage, RankerContext(corpus, key, folder, depth))
 
 
 @pytest.mark.parametrize(("dtype", "size"), [("float32", 4), ("float16", 2), ("int8", 1)])
@@ -55,7 +55,7 @@ def test_each_way_to_store_is_an_index_of_its_own(tiny, tmp_path):
         dense(tiny, tmp_path, **changes)
     assert len(list(tmp_path.rglob("vectors.npy"))) == 5
     dense(tiny, tmp_path, similarity="cosine")  # the model's own
-    dense(tiny, tmp_path, role="reranker", k=7)
+    dense(tiny, tmp_path, k=7)
     assert len(list(tmp_path.rglob("vectors.npy"))) == 5
 
 

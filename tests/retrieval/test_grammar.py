@@ -2,30 +2,49 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qbench.errors import OptionError, UnknownNameError
+from qbench.options import option
 from qbench.retrieval.entries import REGISTRY
-from qbench.retrieval.grammar import Part, Stage, System, first_values, parse_system, quantity_values
-from qbench.retrieval.registry import Entry, Parameter, Registry
+from qbench.retrieval.grammar import parse_system
+from qbench.retrieval.ranker_options import LexicalOptions, LexicalScoreOptions, QuantityScoreOptions
+from qbench.retrieval.registry import Entry, K, Registry
+from qbench.retrieval.systems import Component, Stage, System
 
-M = Parameter("M", "integer", "", 16, low=1)
-K = Parameter("K", "integer", "", 256, low=2)
-ALPHA = Parameter("alpha", "number", "", 0.5, low=0, high=1)
 
+@dataclass(frozen=True, kw_only=True)
+class Codes:
+    M: int = option(16, help="", low=1)
+    K: int = option(256, help="", low=2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    model: str = option("base", help="")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deep:
+    depth: int = option(100, help="", low=1)
+
+
+BOTH = ("first stage", "reranker")
 MADE_UP = (
     Entry("SPLADE", ("first stage",), "", ""),
-    Entry("ColBERT", ("first stage", "reranker"), "", "", (Parameter("model", "text", "", "base"),)),
-    Entry("ColBERT_ft", ("first stage", "reranker"), "", ""),
-    Entry("TCT-ColBERT", ("first stage", "reranker"), "", "", (Parameter("depth", "integer", "", 100, low=1),)),
+    Entry("ColBERT", BOTH, "", "", Model),
+    Entry("ColBERT_ft", BOTH, "", ""),
+    Entry("TCT-ColBERT", BOTH, "", "", Deep),
     Entry("Aggretriever", ("reranker",), "", ""),
-    Entry("PQ", ("compression",), "", "", (M, K)),
-    Entry("WolfPQ", ("compression",), "", "", (M, K)),
-    Entry("WolfPQI", ("compression",), "", "", (M, K)),
-    Entry("WolfPQSem", ("compression",), "", "", (M, K)),
-    Entry("I", ("fusion",), "", "", (ALPHA,)),
+    Entry("PQ", ("compression",), "", "", Codes),
+    Entry("WolfPQ", ("compression",), "", "", Codes),
+    Entry("WolfPQI", ("compression",), "", "", Codes),
+    Entry("WolfPQSem", ("compression",), "", "", Codes),
 )
 THESIS = Registry(
     (*(entry for entry in REGISTRY.entries if entry.name not in {made.name for made in MADE_UP}), *MADE_UP)
@@ -51,7 +70,7 @@ def parts(draw, name, parameters):
             value = draw(value_of(parameter))
             if value != parameter.default:
                 params.append((parameter.name, value))
-    return Part(name, tuple(params))
+    return Component(name, tuple(params))
 
 
 @st.composite
@@ -65,15 +84,18 @@ def stages(draw, registry, role):
     model = draw(st.sampled_from(registry.of(role)))
     quantity = draw(st.sampled_from([None, *registry.of("quantity score")]))
     score = None if quantity is None else draw(parts(quantity.name, quantity.parameters_on(model)))
-    return Stage(draw(parts(model.name, model.parameters_as(role))), draw(maybe(registry, "compression")), score)
+    own = model.parameters if role == "reranker" else model.parameters_as(role)
+    stage = Stage(draw(parts(model.name, own)), draw(maybe(registry, "compression")), score)
+    if role == "first stage":
+        return stage
+    return replace(stage, fusion=draw(maybe(registry, "fusion")), k=draw(st.integers(1, 2000)))
 
 
 @st.composite
 def systems(draw, registry):
-    first = draw(stages(registry, "first stage"))
-    if not registry.of("reranker") or draw(st.booleans()):
-        return System(first)
-    return System(first, draw(stages(registry, "reranker")), draw(maybe(registry, "fusion")))
+    count = draw(st.integers(0, 4)) if registry.of("reranker") else 0
+    rerankers = [draw(stages(registry, "reranker")) for _ in range(count)]
+    return System((draw(stages(registry, "first stage")), *rerankers))
 
 
 @given(systems(REGISTRY))
@@ -106,6 +128,8 @@ def test_systems_of_the_thesis_parse_back(system):
         "BM25 + QColBERT(alpha=0.5, model=x)-RRF",
         "BM25_filter + QTCT-ColBERT(depth=50)-PQ-I",
         "BM25 + ColBERT_ft_filter",
+        "BM25 + ColBERT(model=x, k=100) + TCT-ColBERT(k=20)",
+        "QBM25 + ColBERT(k=100)-PQ-I(alpha=0.1) + QTCT-ColBERT(alpha=2, depth=3, k=20)-RRF + ColBERT_ft_filter(k=5)",
         'Run(path="my runs/a, b.trec")',
         "Run(path=runs/a.trec.gz)",
     ],
@@ -116,9 +140,10 @@ def test_names_print_as_they_were_written(name):
 
 def test_the_longest_name_wins_and_parts_go_where_they_belong():
     system = parse_system("BM25 + TCT-ColBERT-WolfPQI(M=96, K=256)-I(alpha=0.1)", THESIS)
-    assert system.first == Stage(Part("BM25"))
-    assert system.reranker == Stage(Part("TCT-ColBERT"), Part("WolfPQI", (("M", 96),)))
-    assert system.fusion == Part("I", (("alpha", 0.1),))
+    first, reranker = system.stages
+    assert first == Stage(Component("BM25"))
+    compression, fusion = Component("WolfPQI", (("M", 96),)), Component("I", (("alpha", 0.1),))
+    assert reranker == Stage(Component("TCT-ColBERT"), compression, fusion=fusion)
     assert not system.uses_conditions
 
 
@@ -127,14 +152,24 @@ def test_defaults_and_white_space_do_not_show():
     assert str(parse_system("BM25+Aggretriever-PQ( M=8 )-I", THESIS)) == "BM25 + Aggretriever-PQ(M=8)-I"
 
 
-def test_values_hold_the_defaults_too():
-    system = parse_system("QBM25(alpha=0.5)")
-    assert first_values(system) == {"k1": 1.5, "b": 0.75, "epsilon": 0.25, "engine": "numpy"}
-    assert quantity_values(system.first, "first stage") == {"alpha": 0.5, "phi": "ratio", "terms": "any"}
-    assert quantity_values(parse_system("BM25").first, "first stage") == {}
-    run, again = (stage for stage, _ in parse_system("QRun(path=x) + QBM25(terms=all)").stages)
-    assert "terms" not in quantity_values(run, "first stage")
-    assert quantity_values(again, "reranker") == {"alpha": 1.0, "phi": "ratio", "terms": "all"}
+def test_every_reranker_has_its_own_depth_and_fusion():
+    system = parse_system("BM25 + ColBERT(model=x, k=100)-I + QTCT-ColBERT(alpha=2, k=20)-PQ-RRF(k=10)", THESIS)
+    assert [stage.k for stage in system.stages] == [K, 100, 20]
+    assert [str(stage.fusion) for stage in system.rerankers] == ["I", "RRF(k=10)"]
+    assert [str(stage.bare) for stage in system.stages] == ["BM25", "ColBERT(model=x)", "TCT-ColBERT-PQ"]
+
+
+def test_options_are_typed_and_hold_the_defaults_too():
+    first = parse_system("QBM25(alpha=0.5)").first
+    assert first.options() == LexicalOptions(k1=1.5, b=0.75, epsilon=0.25, engine="numpy")
+    assert first.quantity_options() == LexicalScoreOptions(alpha=0.5, phi="ratio", terms="any")
+    assert parse_system("BM25").first.quantity_options() is None
+    run, again = parse_system("QRun(path=x) + QBM25(terms=all)-RRF").stages
+    assert run.options().path == Path("x")
+    assert run.quantity_options() == QuantityScoreOptions(alpha=1.0, phi="ratio")
+    assert again.quantity_options() == LexicalScoreOptions(terms="all")
+    assert again.fusion_options().k == 60
+    assert parse_system("BERT-P").first.options().model.startswith("sentence-transformers/")
 
 
 @pytest.mark.parametrize(

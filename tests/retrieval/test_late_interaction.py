@@ -12,11 +12,12 @@ from qbench.errors import InputError
 from qbench.models.multi_vector import MultiVector, load_multi_vector_encoder
 from qbench.retrieval import late_interaction as module
 from qbench.retrieval.analysis import tokens
-from qbench.retrieval.entries import REGISTRY
 from qbench.retrieval.execute import execute
 from qbench.retrieval.grammar import parse_system
+from qbench.retrieval.opening import open_ranker
 from qbench.retrieval.passages import passages
-from qbench.retrieval.rankers import Place, Search, open_ranker
+from qbench.retrieval.rankers import RankerContext, Search
+from qbench.retrieval.systems import Component, Stage
 from qbench.scoring.fusion import normalised
 from qbench.store import MANIFEST, read_json
 from tests.encoder_factories import tiny_bert
@@ -37,8 +38,8 @@ def tiny(tmp_path_factory):
 def opened(model, root, corpus=CORPUS, *, depth=1000, key="key", role="first stage", **changes):
     values = {"model": str(model), **DEFAULTS, **changes}
     if role == "reranker":
-        values = {name: values[name] for name in ("model", "max_length", "dtype")} | {"k": 1000}
-    return open_ranker(REGISTRY.find("ColBERT", role), values, Place(corpus, key, root, depth))
+        values = {name: values[name] for name in ("model", "max_length", "dtype")}
+    return open_ranker(Stage(Component("ColBERT", tuple(values.items()))), RankerContext(corpus, key, root, depth))
 
 
 def found(ranker, text):
@@ -234,9 +235,8 @@ def test_qcolbert_is_equation_7_with_its_plus_on_the_top_k(tiny, tmp_path, engin
     # The quantity score sees the search words' top k alone, normalised by the best of them.
     corpus = passages(BENCHMARK.corpus)
     values = {"model": str(tiny), **DEFAULTS, "dtype": "float16", "engine": engine}
-    ranker = open_ranker(
-        REGISTRY.find("ColBERT", "first stage"), values, Place(corpus, "elsewhere", tmp_path / "own", 5)
-    ).ranker
+    stage = Stage(Component("ColBERT", tuple(values.items())))
+    ranker = open_ranker(stage, RankerContext(corpus, "elsewhere", tmp_path / "own", 5)).ranker
     for query in part:
         candidates = ranker.search(Search("q", query.terms))
         terms = dict(

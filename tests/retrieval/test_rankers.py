@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from qbench.errors import InputError, OptionError
 from qbench.retrieval.analysis import tokens
 from qbench.retrieval.dense import Dense
-from qbench.retrieval.entries import REGISTRY
-from qbench.retrieval.rankers import Place, Search, open_ranker
-from qbench.retrieval.registry import filled
+from qbench.retrieval.opening import open_ranker
+from qbench.retrieval.rankers import RankerContext, Search
 from qbench.retrieval.shared_texts import SharedTexts, distinct
+from qbench.retrieval.systems import Component, Stage
 from tests.api_server import ApiServer
 from tests.encoder_factories import tiny_bert
 
@@ -34,7 +34,7 @@ RUN = [("q1", "d1", 3.0), ("q1", "d5", 4.0), ("q1", "d2", -1.0), ("q2", "d6", 0.
 
 
 def opened(name, values, corpus, key, folder, depth=1000):
-    return open_ranker(REGISTRY.find(name, "first stage"), values, Place(corpus, key, folder, depth))
+    return open_ranker(Stage(Component(name, tuple(values.items()))), RankerContext(corpus, key, folder, depth))
 
 
 @pytest.fixture(scope="session")
@@ -101,9 +101,7 @@ def bm25(engine, folder, **changes):
 
 
 def opened_dense(model, folder, *, depth=1000, corpus=CORPUS, name="SBERT", **changes):
-    given = {"model": str(model), **changes}
-    values = filled(REGISTRY.find(name, "first stage").parameters_as("first stage"), given.items())
-    return opened(name, values, corpus, "key", folder, depth=depth)
+    return opened(name, {"model": str(model), **changes}, corpus, "key", folder, depth=depth)
 
 
 def dense(model, folder, **options):
@@ -119,7 +117,7 @@ def web():
 def api(name, web, folder, monkeypatch, *, depth=1000, **changes):
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     where = web.url if name == "OpenAI" else web.address
-    values = {"model": "m", "base_url": where, "dimensions": 0, "batch": 3, "max_length": 100, **changes}
+    values = {"model": "m", "base_url": where, "batch": 3, **changes}
     return opened(name, values, CORPUS, "key", folder, depth=depth).ranker
 
 

@@ -15,13 +15,14 @@ from qbench.errors import InputError
 from qbench.models.sparse import UNTRAINED, Splade
 from qbench.retrieval import sparse as module
 from qbench.retrieval.analysis import tokens
-from qbench.retrieval.entries import REGISTRY
 from qbench.retrieval.execute import execute
 from qbench.retrieval.grammar import parse_system
-from qbench.retrieval.rankers import Place, Search, open_ranker
+from qbench.retrieval.opening import open_ranker
+from qbench.retrieval.rankers import RankerContext, Search
 from qbench.retrieval.shared_texts import SharedTexts
 from qbench.retrieval.sparse import Sparse, build_sparse, open_postings
 from qbench.retrieval.stored import mapped
+from qbench.retrieval.systems import Component, Stage
 from tests.encoder_factories import tiny_bert
 from tests.factories import tiny_benchmark
 
@@ -68,8 +69,8 @@ def model(tmp_path_factory):
 
 
 def opened(model, folder, *, corpus=CORPUS, max_length=0, name="SPLADE"):
-    values = {"model": str(model), "max_length": max_length}
-    return open_ranker(REGISTRY.find(name, "first stage"), values, Place(corpus, "key", folder))
+    stage = Stage(Component(name, (("model", str(model)), ("max_length", max_length))))
+    return open_ranker(stage, RankerContext(corpus, "key", folder))
 
 
 def ask(folder, *names, **options):

@@ -1,0 +1,141 @@
+"""Systems as values: a first stage and the rerankers that follow it. `qbench.retrieval.grammar` reads their names."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from qbench.retrieval.entries import REGISTRY
+from qbench.retrieval.registry import Entry, K, Registry, Role, Value, affixed
+
+_BARE = re.compile(r"[\w./:~@+-]+")
+
+
+@dataclass(frozen=True)
+class Component:
+    """A named component and its parameters: those that differ from the defaults, in the registry's order."""
+
+    name: str
+    params: tuple[tuple[str, Value], ...] = ()
+
+    def __str__(self) -> str:
+        return self.name + _parameters(self.params)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A model as first stage or as reranker.
+
+    Attributes:
+        model: the model.
+        compression: how its vectors are compressed, if they are.
+        quantity: the quantity score on top of it, if any.
+        fusion: of a reranker: how its scores are combined with those of the ranking before it, if they are.
+        k: of a reranker: number of documents of the ranking before it that it takes.
+    """
+
+    model: Component
+    compression: Component | None = None
+    quantity: Component | None = None
+    fusion: Component | None = None
+    k: int = K
+
+    @property
+    def written(self) -> str:
+        """The model with its quantity score, without parameters: BM25, QBM25, BM25_filter."""
+        return affixed(self.quantity.name, self.model.name) if self.quantity else self.model.name
+
+    @property
+    def takes_terms(self) -> bool:
+        """Whether it takes a query's search words alone, because a score beside it looks at the quantities."""
+        return self.quantity is not None and self.quantity.name == "Q"
+
+    @property
+    def filters(self) -> bool:
+        """Whether it leaves out documents whose quantities do not meet a query's conditions."""
+        return self.quantity is not None and self.quantity.name == "_filter"
+
+    @property
+    def bare(self) -> Stage:
+        """The model with its compression alone: what an index is built for."""
+        return Stage(self.model, self.compression)
+
+    def entry(self, registry: Registry = REGISTRY) -> Entry:
+        """The entry of its model."""
+        return registry.model(self.model.name)
+
+    def options(self, registry: Registry = REGISTRY) -> Any:
+        """The options of its model, an instance of the entry's dataclass."""
+        return self.entry(registry).typed(self.model.params)
+
+    def quantity_options(self, registry: Registry = REGISTRY) -> Any:
+        """The options of its quantity score, an instance of that entry's dataclass; None where it has no such score."""
+        if self.quantity is None:
+            return None
+        return registry.find(self.quantity.name, "quantity score").typed_on(self.entry(registry), self.quantity.params)
+
+    def fusion_options(self, registry: Registry = REGISTRY) -> Any:
+        """The options of its fusion, an instance of that entry's dataclass; None where it has no fusion."""
+        if self.fusion is None:
+            return None
+        return registry.find(self.fusion.name, "fusion").typed(self.fusion.params)
+
+    def __str__(self) -> str:
+        params = (self.quantity.params if self.quantity else ()) + self.model.params
+        text = str(Component(self.written, params + ((("k", self.k),) if self.k != K else ())))
+        return text + "".join(f"-{tail}" for tail in (self.compression, self.fusion) if tail)
+
+
+@dataclass(frozen=True)
+class System:
+    """A retrieval system.
+
+    Attributes:
+        stages: the first stage, then the rerankers, each of which ranks the best of what the one before it gives.
+    """
+
+    stages: tuple[Stage, ...]
+
+    @property
+    def first(self) -> Stage:
+        """The first stage."""
+        return self.stages[0]
+
+    @property
+    def rerankers(self) -> tuple[Stage, ...]:
+        """The stages after the first."""
+        return self.stages[1:]
+
+    @property
+    def roles(self) -> tuple[tuple[Stage, Role], ...]:
+        """Its stages with their roles."""
+        return ((self.first, "first stage"), *((stage, "reranker") for stage in self.rerankers))
+
+    @property
+    def uses_conditions(self) -> bool:
+        """Whether it looks at the queries' conditions."""
+        return any(stage.quantity for stage in self.stages)
+
+    @property
+    def is_neural(self) -> bool:
+        """Whether a model on this machine encodes texts for it: then its figures depend on torch and its kin."""
+        return any(stage.entry().is_neural for stage in self.stages)
+
+    def __str__(self) -> str:
+        return " + ".join(map(str, self.stages))
+
+
+def _parameters(params: Iterable[tuple[str, Value]]) -> str:
+    written = ", ".join(f"{name}={_written(value)}" for name, value in params)
+    return f"({written})" if written else ""
+
+
+def _written(value: Value) -> str:
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    if isinstance(value, int) or _BARE.fullmatch(value):
+        return str(value)
+    return json.dumps(value, ensure_ascii=False)
