@@ -52,7 +52,7 @@ def descriptions_frame(rows: Iterable[tuple[str, str, str]]) -> pl.DataFrame:
     neutral = {
         "sentence": "",
         "segments": [],
-        "bound": "=",
+        "comparator": "=",
         "change": "",
         "unit": "",
         "family": "",

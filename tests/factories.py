@@ -22,7 +22,7 @@ def quantity(
     concept: str = "",
     *,
     high: float | None = None,
-    bound: str = "=",
+    comparator: str = "=",
 ) -> Quantity:
     """A mention whose value is written as `value_text` in `text`."""
     units = load_units()
@@ -32,7 +32,7 @@ def quantity(
     return Quantity(
         value=value,
         high=top,
-        bound=bound,
+        comparator=comparator,
         unit=unit,
         family=known.family,
         base_unit=known.base_unit,
@@ -99,8 +99,8 @@ def tiny_benchmark(name: str = "tiny") -> Benchmark:
     rows = []
     for doc_id, text, mentions in _SENTENCES:
         for written, value, unit, concept in mentions:
-            bound = ">" if "more than" in text else "="
-            rows.append(to_row(doc_id, quantity(text, written, value, unit, concept, bound=bound)))
+            comparator = ">" if "more than" in text else "="
+            rows.append(to_row(doc_id, quantity(text, written, value, unit, concept, comparator=comparator)))
     queries = [
         Query(
             "q1",

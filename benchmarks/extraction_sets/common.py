@@ -159,9 +159,9 @@ def splitter() -> SentenceSplitter:
 
 def predicted(quantity: Quantity, shift: int = 0) -> Item:
     """A mention as an item; its span covers value, unit and the words that bound it."""
-    spans = [s for s in (quantity.value_span, quantity.unit_span, quantity.bound_span) if s is not None]
+    spans = [s for s in (quantity.value_span, quantity.unit_span, quantity.comparator_span) if s is not None]
     span = (min(a for a, _ in spans) + shift, max(b for _, b in spans) + shift)
-    return Item(((quantity.value, quantity.high),), quantity.unit, quantity.bound, span)
+    return Item(((quantity.value, quantity.high),), quantity.unit, quantity.comparator, span)
 
 
 def family(unit: str) -> str:

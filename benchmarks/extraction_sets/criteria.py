@@ -16,7 +16,7 @@ OPERATORS = {"GTEQ": ">=", "GT": ">", "LT": "<", "LTEQ": "<=", "BETWEEN": "betwe
 ABOUT = """\
 Every op(...) of a criterion's logical form with the val(...) that follow it; the same one twice counts once. `found`
 is the share of gold values that are found (a range as one range), `operator` the share of these whose operator is
-right: as documents `bound` of a mention, as queries `comparator` of a condition. The gold gives no positions and no
+right: as documents `comparator` of a mention, as queries that of a condition. The gold gives no positions and no
 other numbers, so there is no precision; units are not compared. Forms of which two values follow one bound, roman
 numerals and operators without a value are left out, and so are BETWEEN with one value. The gold is of one annotator
 and not free of slips (a GT where the text says "at least")."""

@@ -64,9 +64,9 @@ def sample_rules(benchmark: Benchmark, matcher: Matcher, grades: Mapping[str, di
 
 
 def _readings(samples: pl.DataFrame, quantities: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """What a sample's quantity may say: rows of `samples` with base_unit, low, high and bound.
+    """What a sample's quantity may say: rows of `samples` with base_unit, low, high and comparator.
 
-    A sample keeps the words around its value ("more than"), so it has the bound of the mention that it was made from:
+    A sample keeps the words around its value ("more than"), so it has the comparator of the original mention:
     the one at its place in the document, or, where permutation moved it, any of the document's (a row for each).
 
     Returns:
@@ -87,7 +87,7 @@ def _readings(samples: pl.DataFrame, quantities: pl.DataFrame) -> tuple[pl.DataF
     )
     rows = samples.filter(~pl.col("unit").is_in(strange)).join(table, on="unit", maintain_order="left")
     rows = rows.with_columns(low=pl.col("value") * pl.col("_factor") + pl.col("_offset")).drop("_factor", "_offset")
-    place = quantities.select("doc_id", "value_start", "bound", _low="base_value", _high="base_high", _unit="unit")
+    place = quantities.select("doc_id", "value_start", "comparator", _low="base_value", _high="base_high", _unit="unit")
     place = place.unique(["doc_id", "value_start"], keep="first")
     rows = rows.join(place, on=["doc_id", "value_start"], how="left", maintain_order="left")
     # A range keeps its upper end in an original sample; a permuted one has a single value.
@@ -95,13 +95,13 @@ def _readings(samples: pl.DataFrame, quantities: pl.DataFrame) -> tuple[pl.DataF
     rows = rows.with_columns(
         low=pl.when(range_kept).then("_low").otherwise("low"),
         high=pl.when(range_kept).then("_high").otherwise("low"),
-        in_place=pl.col("bound").is_not_null(),
+        in_place=pl.col("comparator").is_not_null(),
     ).drop("_low", "_high", "_unit")
-    anywhere = quantities.group_by("doc_id").agg(bounds=pl.col("bound").unique().sort())
+    anywhere = quantities.group_by("doc_id").agg(_any=pl.col("comparator").unique().sort())
     rows = rows.join(anywhere, on="doc_id", how="left", maintain_order="left")
-    choice = pl.when(pl.col("in_place")).then(pl.concat_list("bound")).otherwise(pl.col("bounds"))
-    rows = rows.with_columns(bound=choice.fill_null(["="])).drop("bounds").explode("bound")
-    return rows.select("row", "query_id", "base_unit", "low", "high", "bound", "in_place"), strange
+    choice = pl.when(pl.col("in_place")).then(pl.concat_list("comparator")).otherwise(pl.col("_any"))
+    rows = rows.with_columns(comparator=choice.fill_null(["="])).drop("_any").explode("comparator")
+    return rows.select("row", "query_id", "base_unit", "low", "high", "comparator", "in_place"), strange
 
 
 class _Checker:
@@ -116,7 +116,7 @@ class _Checker:
         self._unit = ordered["base_unit"].to_numpy().astype(object)
         self._low = ordered["low"].to_numpy()
         self._high = ordered["high"].to_numpy()
-        self._bound = ordered["bound"].to_numpy().astype(object)
+        self._comparator = ordered["comparator"].to_numpy().astype(object)
         self._in_place = dict(ordered.select("row", "in_place").iter_rows())
         self._samples = samples.select("sample_id", "doc_id", "label", "method", "value_start").rows()
         self._positive = (samples["label"] == 1).to_numpy()
@@ -178,9 +178,9 @@ class _Checker:
 
     def _codes(self, part: slice, condition: Condition) -> NDArray[np.int8]:
         same = self._unit[part] == condition.base_unit
-        low, high, bound = self._low[part][same], self._high[part][same], self._bound[part][same]
+        low, high, comparator = self._low[part][same], self._high[part][same], self._comparator[part][same]
         codes = np.full(same.shape, BROKEN, dtype=np.int8)
-        codes[same] = verdicts(low, high, bound, condition)
+        codes[same] = verdicts(low, high, comparator, condition)
         return codes
 
 

@@ -32,7 +32,7 @@ class Matcher:
         self.knows_concepts = bool((quantities["concept"] != "").any())
         self._low = ordered["base_value"].to_numpy()
         self._high = ordered["base_high"].to_numpy()
-        self._bound = ordered["bound"].to_numpy().astype(object)
+        self._comparator = ordered["comparator"].to_numpy().astype(object)
         names = ordered["doc_id"].unique(maintain_order=True).to_list()
         self._names = names
         self._codes = {name: code for code, name in enumerate(names)}
@@ -84,7 +84,7 @@ class Matcher:
         return best
 
     def _verdicts(self, rows: NDArray[np.int64], condition: Condition) -> NDArray[np.int8]:
-        return verdicts(self._low[rows], self._high[rows], self._bound[rows], condition)
+        return verdicts(self._low[rows], self._high[rows], self._comparator[rows], condition)
 
     def _candidates(
         self, condition: Condition, documents: Collection[str] | None

@@ -78,7 +78,7 @@ def _surely_broken(condition: Condition, docs: NDArray[np.int64], mentions: Ment
 
 
 def _codes(condition: Condition, rows: NDArray[np.int64], mentions: Mentions) -> NDArray[np.int8]:
-    return verdicts(mentions.low[rows], mentions.high[rows], mentions.bound[rows], condition)
+    return verdicts(mentions.low[rows], mentions.high[rows], mentions.comparator[rows], condition)
 
 
 def meets(quantity: Quantity, condition: Condition) -> bool | None:
@@ -89,9 +89,9 @@ def meets(quantity: Quantity, condition: Condition) -> bool | None:
     """
     if quantity.base_unit != condition.base_unit:
         return False
-    bound, asked = quantity.bound, condition.comparator
-    low, low_open = (-inf, False) if bound in ("<", "<=") else (quantity.base_value, bound == ">")
-    high, high_open = (inf, False) if bound in (">", ">=") else (quantity.base_high, bound == "<")
+    comparator, asked = quantity.comparator, condition.comparator
+    low, low_open = (-inf, False) if comparator in ("<", "<=") else (quantity.base_value, comparator == ">")
+    high, high_open = (inf, False) if comparator in (">", ">=") else (quantity.base_high, comparator == "<")
     start, start_open = (-inf, False) if asked in ("<", "<=") else (condition.base_value, asked == ">")
     end, end_open = (inf, False) if asked in (">", ">=") else (condition.base_high, asked == "<")
     after, before = _side(low, start), _side(high, end)

@@ -37,7 +37,7 @@ class Mentions:
         doc: shape (n,), each mention's sentence.
         concept, unit, base: shape (n,), codes into `concepts`, `units`, `bases`.
         value, low, high: shape (n,), the value as written, and both ends in the base unit.
-        bound: shape (n,), objects.
+        comparator: shape (n,), objects.
         concepts: the distinct concepts, as words; units, bases: distinct unit names.
     """
 
@@ -51,7 +51,7 @@ class Mentions:
     value: NDArray[np.float64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
-    bound: NDArray[np.object_]
+    comparator: NDArray[np.object_]
     concepts: list[Concept]
     units: list[str]
     bases: list[str]
@@ -231,7 +231,7 @@ def load_mentions(sentences: pl.DataFrame, quantities: pl.DataFrame) -> Mentions
         value=joined["value"].to_numpy(),
         low=joined["base_value"].to_numpy(),
         high=joined["base_high"].to_numpy(),
-        bound=np.array(joined["bound"].to_list(), dtype=object),
+        comparator=np.array(joined["comparator"].to_list(), dtype=object),
         concepts=[tuple(text.split()) for text in concepts],
         units=units,
         bases=bases,

@@ -58,8 +58,8 @@ def observed(mentions: Mentions, concepts: tuple[Concept, ...], unit: str) -> ND
     codes = [mentions.concept_code[c] for c in concepts if c in mentions.concept_code]
     rows = mentions.rows_of_concepts(np.array(codes, dtype=np.int64))
     rows = rows[mentions.unit[rows] == mentions.unit_code.get(unit, -1)]
-    bounds = mentions.bound[rows]
-    single: NDArray[np.int64] = rows[(bounds == "=") | (bounds == "~")]
+    comparators = mentions.comparator[rows]
+    single: NDArray[np.int64] = rows[(comparators == "=") | (comparators == "~")]
     return single
 
 

@@ -70,7 +70,7 @@ def with_value(text: str, mentions: Sequence[Quantity], place: int, value: float
     mention = mentions[place]
     start, end = mention.value_span
     old = text[start:end]
-    if mention.bound not in ("=", "~") or not 0 <= start < end <= len(text):
+    if mention.comparator not in ("=", "~") or not 0 <= start < end <= len(text):
         return None
     read = read_value(old)
     if read is None or abs(read.value - mention.value) > 1e-9 * abs(mention.value):
@@ -114,7 +114,7 @@ def _unit_edits(text: str, mention: Quantity, form: UnitForm) -> list[Edit] | No
         return None  # "six percent" does not become "six%"
     if last <= start:
         # A range repeats its symbol ("$5 to $8"): cutting the first one alone would leave half a unit.
-        if text[last:start].strip() or mention.bound == "between":
+        if text[last:start].strip() or mention.comparator == "between":
             return None
         after = _before_stop(form.after, text, end)
         return [(first, start, form.before)] if form.before else [(first, start, ""), (end, end, after)]
@@ -142,7 +142,7 @@ def _alone(mentions: Sequence[Quantity], place: int, edits: Sequence[Edit]) -> b
     """Whether the edits touch nothing of the other mentions ("5 and 8 kg" share a unit)."""
     low, high = min(edit[0] for edit in edits), max(edit[1] for edit in edits)
     others = (m for number, m in enumerate(mentions) if number != place)
-    spans = (span for m in others for span in (m.value_span, m.unit_span, m.bound_span) if span is not None)
+    spans = (span for m in others for span in (m.value_span, m.unit_span, m.comparator_span) if span is not None)
     return all(span[1] <= low or span[0] >= high for span in spans)
 
 
@@ -164,6 +164,6 @@ def _permuted(
         elif first <= start and last <= start:
             shift += len(new) - (last - first)
     span = (start + shift, start + shift + width)
-    bare = replace(changed, value_span=span, unit_span=None, bound_span=None, concept_spans=())
+    bare = replace(changed, value_span=span, unit_span=None, comparator_span=None, concept_spans=())
     rest = tuple(bare if number == place else mention for number, mention in enumerate(mentions))
     return Permuted(_apply(text, edits), span, bare, rest)

@@ -75,7 +75,7 @@ def reads_as(mentions: Sequence[Quantity], made: Permuted) -> bool:
 
 
 def _said(quantity: Quantity) -> tuple[str, str, str, str]:
-    return quantity.bound, quantity.unit, f"{quantity.value:.9g}", f"{quantity.high:.9g}"
+    return quantity.comparator, quantity.unit, f"{quantity.value:.9g}", f"{quantity.high:.9g}"
 
 
 def _same(a: Quantity, b: Quantity) -> bool:

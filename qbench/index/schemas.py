@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     Schema = dict[str, "pl.DataType | type[pl.DataType]"]
 
-FORMAT = 2
+FORMAT = 3
 """Raised whenever the tables get other columns, or the same input other bytes within one version of qbench."""
 
 

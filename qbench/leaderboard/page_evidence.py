@@ -219,7 +219,7 @@ class _Quantities:
     rows: dict[str, range]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
-    bound: NDArray[np.object_]
+    comparator: NDArray[np.object_]
     base_unit: NDArray[np.object_]
     spans: list[tuple[int, int]]
 
@@ -237,7 +237,7 @@ class _Quantities:
             starts,
             part["base_value"].to_numpy(),
             part["base_high"].to_numpy(),
-            part["bound"].to_numpy().astype(object),
+            part["comparator"].to_numpy().astype(object),
             part["base_unit"].to_numpy().astype(object),
             [_hull(*span) for span in spans],
         )
@@ -254,7 +254,7 @@ class _Quantities:
         """
         met = np.zeros(rows.size, dtype=bool)
         for one in conditions:
-            codes = verdicts(self.low[rows], self.high[rows], self.bound[rows], one)
+            codes = verdicts(self.low[rows], self.high[rows], self.comparator[rows], one)
             met |= (codes == MET) & (self.base_unit[rows] == one.base_unit)
         return met
 

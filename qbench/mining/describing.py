@@ -77,7 +77,7 @@ def description_row(
         mention: the quantity.
     """
     unit = mention.unit_span or (-1, -1)
-    same = ("value", "high", "bound", "change", "unit", "family", "base_unit", "base_value", "base_high", "digits")
+    same = ("value", "high", "comparator", "change", "unit", "family", "base_unit", "base_value", "base_high", "digits")
     return {
         "description_id": name,
         "description": words,

@@ -30,4 +30,4 @@ def score_parser(parser: DescriptionParser, samples: Sequence[GoldSample]) -> di
 
 def _mention(sample: GoldSample) -> Quantity:
     neutral: Any = {"value": 0.0, "high": 0.0, "base_value": 0.0, "base_high": 0.0}
-    return Quantity(bound="=", unit="", family="", base_unit="", value_span=sample.pivot, **neutral)
+    return Quantity(comparator="=", unit="", family="", base_unit="", value_span=sample.pivot, **neutral)

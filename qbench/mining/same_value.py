@@ -70,7 +70,7 @@ class Values:
         value = table["base_value"].to_numpy().astype(np.float64) * np.where(fraction, 100.0, 1.0)
         digits = np.maximum(table["digits"].to_numpy().astype(np.int64), 1)
         years = (written == np.rint(written)) & (written >= YEARS[0]) & (written <= YEARS[1])
-        single = (table["value"] == table["high"]).to_numpy() & (table["bound"] == "=").to_numpy()
+        single = (table["value"] == table["high"]).to_numpy() & (table["comparator"] == "=").to_numpy()
         bases = pl.select(
             pl.when(pl.Series(fraction)).then(pl.lit(PERCENTAGE)).otherwise(table["base_unit"])
         ).to_series()

@@ -128,12 +128,12 @@ def _quantity(text: str, extractor: Extractor) -> Quantity:
     found = extractor.extract_query(text)
     if len(found) != 1:
         raise InputError("the quantity cannot be read" if not found else "several quantities in one cell", value=text)
-    spans = [span for span in (found[0].value_span, found[0].bound_span) if span is not None]
+    spans = [span for span in (found[0].value_span, found[0].comparator_span) if span is not None]
     rest = "".join(sign for k, sign in enumerate(text) if not any(start <= k < end for start, end in spans))
     if not found[0].unit and _MEANT.search(rest):
         # "4.587 Mio. EUR" is not 4,587,000 of nothing.
         raise InputError("what stands beside the number is not understood", value=text)
-    return replace(found[0], value_span=(-1, -1), unit_span=None, bound_span=None, concept_spans=())
+    return replace(found[0], value_span=(-1, -1), unit_span=None, comparator_span=None, concept_spans=())
 
 
 def _text(row: Row, column: str) -> str:

@@ -62,18 +62,18 @@ class TaggerParser:
 
 
 def pivot_of(text: str, quantity: Quantity) -> Span:
-    """The words of a mention as annotators mark them: the value, with unit and bound where only marks stand between.
+    """The words of a mention as annotators mark them: the value; unit and comparator too, if only marks stand between.
 
     >>> from dataclasses import replace
     >>> five = Quantity(5, 5, ">", "", "", "", 5, 5, value_span=(13, 14))
     >>> text = "it took over 5 -- years, of ten"
-    >>> pivot_of(text, replace(five, unit_span=(18, 23), bound_span=(8, 12)))
+    >>> pivot_of(text, replace(five, unit_span=(18, 23), comparator_span=(8, 12)))
     (8, 23)
     >>> pivot_of(text, replace(five, unit_span=(28, 31)))
     (13, 14)
     """
     start, end = quantity.value_span
-    for span in (quantity.unit_span, quantity.bound_span):
+    for span in (quantity.unit_span, quantity.comparator_span):
         if span and not any(char.isalnum() for char in text[min(end, span[1]) : max(start, span[0])]):
             start, end = min(start, span[0]), max(end, span[1])
     return start, end

@@ -84,7 +84,7 @@ def description_schema() -> Schema:
         "segments": pl.List(pl.List(pl.Int32)),
         "value": pl.Float64,
         "high": pl.Float64,
-        "bound": pl.String,
+        "comparator": pl.String,
         "change": pl.String,
         "unit": pl.String,
         "family": pl.String,

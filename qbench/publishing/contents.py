@@ -217,7 +217,7 @@ def _mention_panels(table: pl.DataFrame) -> list[Panel]:
     return [
         _panel("descriptions by unit family", families),
         _panel("descriptions by magnitude of the value", Counter(map(magnitude, table["value"])), MAGNITUDES),
-        _panel("descriptions by bound of the value", Counter(table["bound"])),
+        _panel("descriptions by comparator", Counter(table["comparator"])),
         _panel("descriptions by significant digits", Counter(map(str, table["digits"])), _DIGITS),
     ]
 

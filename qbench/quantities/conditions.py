@@ -40,29 +40,29 @@ def verdict(quantity: Quantity, condition: Condition) -> Verdict:
     code = verdicts(
         np.array([quantity.base_value]),
         np.array([quantity.base_high]),
-        np.array([quantity.bound], dtype=object),
+        np.array([quantity.comparator], dtype=object),
         condition,
     )[0]
     return "met" if code == MET else "broken" if code == BROKEN else "undecided"
 
 
 def verdicts(
-    low: NDArray[np.float64], high: NDArray[np.float64], bound: NDArray[np.object_], condition: Condition
+    low: NDArray[np.float64], high: NDArray[np.float64], comparator: NDArray[np.object_], condition: Condition
 ) -> NDArray[np.int8]:
     """MET, UNDECIDED or BROKEN for n mentions that already have the condition's base unit.
 
     Args:
         low, high: shape (n,), `base_value` and `base_high` of the mentions.
-        bound: shape (n,), their bounds.
+        comparator: shape (n,), their comparators.
         condition: what is asked.
 
     Returns:
         shape (n,), int8.
     """
     # A mention's possible values are the interval from `lo` to `hi`; an open end is a value that is itself impossible.
-    lo = np.where((bound == "<") | (bound == "<="), -np.inf, low)
-    hi = np.where((bound == ">") | (bound == ">="), np.inf, high)
-    open_lo, open_hi = bound == ">", bound == "<"
+    lo = np.where((comparator == "<") | (comparator == "<="), -np.inf, low)
+    hi = np.where((comparator == ">") | (comparator == ">="), np.inf, high)
+    open_lo, open_hi = comparator == ">", comparator == "<"
     a, b = condition.base_value, condition.base_high
     if condition.comparator in ("=", "between", "!="):
         inside = _at_least(lo, a) & _at_most(hi, b)
@@ -86,7 +86,7 @@ def frame_verdicts(quantities: pl.DataFrame, condition: Condition) -> NDArray[np
         codes[rows] = verdicts(
             part["base_value"].to_numpy(),
             part["base_high"].to_numpy(),
-            part["bound"].to_numpy().astype(object),
+            part["comparator"].to_numpy().astype(object),
             condition,
         )
     return codes

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from qbench.quantities.units import Units
 
 EXTRACTORS: Mapping[str, str] = {
-    "rules": "numbers, units and bounds by our own grammar, counted nouns and concepts from a parse (default)",
+    "rules": "numbers, units and comparators by our own grammar, counted nouns and concepts from a parse (default)",
     "quantulum3": "numbers and units by quantulum3, the rest as in `rules`",
 }
 BATCH = 1_000

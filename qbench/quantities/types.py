@@ -12,8 +12,10 @@ if TYPE_CHECKING:
 
 Span = tuple[int, int]
 
-Bound = Literal["=", "~", "<", "<=", ">", ">=", "between"]
+MentionComparator = Literal["=", "~", "<", "<=", ">", ">=", "between"]
 """How a mention bounds its value: "more than 5" is ">", "about 5" is "~", "5 to 8" is "between"."""
+
+MENTION_COMPARATORS: tuple[MentionComparator, ...] = get_args(MentionComparator)
 
 Change = Literal["", "up", "down"]
 """Which way a value moved, by the mention's words: "rose 5%" is "up"; "" where nothing moved."""
@@ -31,7 +33,7 @@ class Quantity:
     Attributes:
         value: the number, magnitudes multiplied out ("$3.5 million" -> 3500000.0).
         high: the upper end of a range; equal to `value` for a single number.
-        bound: how the text bounds the value.
+        comparator: how the text bounds the value.
         change: "up" or "down" for the size of a change; "" otherwise.
         falling: whether the text names the upper end of a range first ("from $36,040 to $34,935").
         unit: canonical name ("kilogram", "dollar", "employee"; "" for none).
@@ -43,13 +45,13 @@ class Quantity:
         subject: the words for who or what has it, where `concept` names what is measured: concept "net worth", subject
             "founders"; () where nothing more is said.
         digits: number of significant digits as written.
-        value_span, unit_span, bound_span: half-open character spans in the text.
+        value_span, unit_span, comparator_span: half-open character spans in the text.
         concept_spans: one span for each stretch of words of concept and subject.
     """
 
     value: float
     high: float
-    bound: Bound
+    comparator: MentionComparator
     unit: str
     family: str
     base_unit: str
@@ -59,7 +61,7 @@ class Quantity:
     digits: int = 0
     value_span: Span = (0, 0)
     unit_span: Span | None = None
-    bound_span: Span | None = None
+    comparator_span: Span | None = None
     concept_spans: tuple[Span, ...] = ()
     change: Change = ""
     falling: bool = False
@@ -112,10 +114,10 @@ class Condition:
 
 
 def change_symbol(quantity: Quantity) -> str:
-    """Bound and change as one of = ~ < > up down: "5 to 8" is "=", "rose more than 5%" ">", "rose about 5%" "up"."""
-    if quantity.change and quantity.bound in ("=", "~"):
+    """The six-valued change: = ~ < > up down. "5 to 8" is "=", "rose more than 5%" ">", "rose about 5%" "up"."""
+    if quantity.change and quantity.comparator in ("=", "~"):
         return quantity.change
-    return {"<=": "<", ">=": ">", "between": "="}.get(quantity.bound, quantity.bound)
+    return {"<=": "<", ">=": ">", "between": "="}.get(quantity.comparator, quantity.comparator)
 
 
 def quantity_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
@@ -130,7 +132,7 @@ def quantity_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
         "doc_id": pl.String,
         "value": pl.Float64,
         "high": pl.Float64,
-        "bound": pl.String,
+        "comparator": pl.String,
         "unit": pl.String,
         "family": pl.String,
         "base_unit": pl.String,
@@ -142,8 +144,8 @@ def quantity_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
         "value_end": pl.Int32,
         "unit_start": pl.Int32,
         "unit_end": pl.Int32,
-        "bound_start": pl.Int32,
-        "bound_end": pl.Int32,
+        "comparator_start": pl.Int32,
+        "comparator_end": pl.Int32,
         "concept_spans": pl.List(pl.List(pl.Int32)),
         "change": pl.String,
         "falling": pl.Boolean,
@@ -154,12 +156,12 @@ def quantity_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
 def to_row(doc_id: str, quantity: Quantity) -> dict[str, Any]:
     """One row of a quantity table."""
     unit = quantity.unit_span or (-1, -1)
-    bound = quantity.bound_span or (-1, -1)
+    comparator = quantity.comparator_span or (-1, -1)
     return {
         "doc_id": doc_id,
         "value": quantity.value,
         "high": quantity.high,
-        "bound": quantity.bound,
+        "comparator": quantity.comparator,
         "unit": quantity.unit,
         "family": quantity.family,
         "base_unit": quantity.base_unit,
@@ -171,8 +173,8 @@ def to_row(doc_id: str, quantity: Quantity) -> dict[str, Any]:
         "value_end": quantity.value_span[1],
         "unit_start": unit[0],
         "unit_end": unit[1],
-        "bound_start": bound[0],
-        "bound_end": bound[1],
+        "comparator_start": comparator[0],
+        "comparator_end": comparator[1],
         "concept_spans": [list(span) for span in quantity.concept_spans],
         "change": quantity.change,
         "falling": quantity.falling,
@@ -185,7 +187,7 @@ def from_row(row: dict[str, Any]) -> Quantity:
     return Quantity(
         value=row["value"],
         high=row["high"],
-        bound=row["bound"],
+        comparator=row["comparator"],
         unit=row["unit"],
         family=row["family"],
         base_unit=row["base_unit"],
@@ -195,7 +197,7 @@ def from_row(row: dict[str, Any]) -> Quantity:
         digits=row["digits"],
         value_span=(row["value_start"], row["value_end"]),
         unit_span=None if row["unit_start"] < 0 else (row["unit_start"], row["unit_end"]),
-        bound_span=None if row["bound_start"] < 0 else (row["bound_start"], row["bound_end"]),
+        comparator_span=None if row["comparator_start"] < 0 else (row["comparator_start"], row["comparator_end"]),
         concept_spans=tuple((a, b) for a, b in row["concept_spans"]),
         change=row["change"],
         falling=row["falling"],

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qbench.quantities.conditions import MET, RELATIVE_TOLERANCE, verdicts
+from qbench.quantities.types import MENTION_COMPARATORS
 from qbench.retrieval.stored import mapped, save_arrays
 from qbench.scoring.phi import family, phi, phi_of_satisfying
 from qbench.store import read_json, write_json
@@ -23,9 +24,8 @@ if TYPE_CHECKING:
 
     from qbench.quantities.types import Condition
 
-BOUNDS = ("=", "~", "<", "<=", ">", ">=", "between")
 
-_ARRAYS = ("values", "docs", "shares", "lows", "highs", "bounds", "interval_docs", "interval_shares")
+_ARRAYS = ("values", "docs", "shares", "lows", "highs", "comparators", "interval_docs", "interval_shares")
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class QuantityIndex:
         docs: shape (p,), int32, positions of the documents.
         shares: shape (p,), 1 / |Q_i|: one over the number of quantities in the document.
         lows, highs: shape (q,), in the base unit.
-        bounds: shape (q,), uint8, positions in `BOUNDS`.
+        comparators: shape (q,), uint8, positions in `MENTION_COMPARATORS`.
         interval_docs, interval_shares: shape (q,), as for points.
     """
 
@@ -52,7 +52,7 @@ class QuantityIndex:
     shares: NDArray[np.float64]
     lows: NDArray[np.float64]
     highs: NDArray[np.float64]
-    bounds: NDArray[np.uint8]
+    comparators: NDArray[np.uint8]
     interval_docs: NDArray[np.int32]
     interval_shares: NDArray[np.float64]
 
@@ -78,7 +78,7 @@ class QuantityIndex:
                 docs.append(self.docs[part])
                 weights.append(phi_of_satisfying(name, condition, self.values[part], unit) * self.shares[part])
             if (rest := self.intervals.get(condition.base_unit)) is not None:
-                score = phi(name, condition, self.lows[rest], self.highs[rest], self._bounds_of(rest), unit)
+                score = phi(name, condition, self.lows[rest], self.highs[rest], self._comparators_of(rest), unit)
                 docs.append(self.interval_docs[rest])
                 weights.append(score * self.interval_shares[rest])
         means = np.concatenate(weights) / max(len(conditions), 1)
@@ -92,7 +92,7 @@ class QuantityIndex:
             for part in self._meeting(condition):
                 one[self.docs[part]] = True
             if (rest := self.intervals.get(condition.base_unit)) is not None:
-                met = verdicts(self.lows[rest], self.highs[rest], self._bounds_of(rest), condition) == MET
+                met = verdicts(self.lows[rest], self.highs[rest], self._comparators_of(rest), condition) == MET
                 one[self.interval_docs[rest][met]] = True
             found &= one
         return found
@@ -146,8 +146,8 @@ class QuantityIndex:
             first, last = np.searchsorted(self.values[part], (x - reach, x + reach))
             yield slice(part.start + int(first), part.start + int(last))
 
-    def _bounds_of(self, part: slice) -> NDArray[np.object_]:
-        return np.array(BOUNDS, dtype=object)[self.bounds[part]]
+    def _comparators_of(self, part: slice) -> NDArray[np.object_]:
+        return np.array(MENTION_COMPARATORS, dtype=object)[self.comparators[part]]
 
 
 def build_quantity_index(quantities: pl.DataFrame, doc_ids: pl.Series) -> QuantityIndex:
@@ -160,15 +160,16 @@ def build_quantity_index(quantities: pl.DataFrame, doc_ids: pl.Series) -> Quanti
     import polars as pl
 
     positions = pl.DataFrame({"doc_id": doc_ids, "doc": pl.Series(range(len(doc_ids)), dtype=pl.Int32)})
-    point = (pl.col("base_value") == pl.col("base_high")) & pl.col("bound").is_in(["=", "~", "between"])
+    point = (pl.col("base_value") == pl.col("base_high")) & pl.col("comparator").is_in(["=", "~", "between"])
     mentions = (
-        quantities.select("doc_id", "bound", "base_unit", "base_value", "base_high")
+        quantities.select("doc_id", "comparator", "base_unit", "base_value", "base_high")
         .join(positions, on="doc_id", how="inner")
         .with_columns(share=1.0 / pl.len().over("doc"), point=point)
-        .sort("base_unit", "base_value", "base_high", "bound", "doc")
+        .sort("base_unit", "base_value", "base_high", "comparator", "doc")
     )
     plain, others = mentions.filter("point"), mentions.filter(~pl.col("point"))
-    codes = others["bound"].replace_strict(BOUNDS, range(len(BOUNDS)), return_dtype=pl.UInt8)
+    numbers = range(len(MENTION_COMPARATORS))
+    codes = others["comparator"].replace_strict(MENTION_COMPARATORS, numbers, return_dtype=pl.UInt8)
     return QuantityIndex(
         size=len(doc_ids),
         points=_slices(plain),
@@ -178,7 +179,7 @@ def build_quantity_index(quantities: pl.DataFrame, doc_ids: pl.Series) -> Quanti
         shares=plain["share"].to_numpy(),
         lows=others["base_value"].to_numpy(),
         highs=others["base_high"].to_numpy(),
-        bounds=codes.to_numpy(),
+        comparators=codes.to_numpy(),
         interval_docs=others["doc"].to_numpy(),
         interval_shares=others["share"].to_numpy(),
     )

@@ -134,7 +134,7 @@ def phi(
     condition: Condition,
     low: NDArray[np.float64],
     high: NDArray[np.float64],
-    bound: NDArray[np.object_],
+    comparator: NDArray[np.object_],
     unit: float = 1.0,
 ) -> NDArray[np.float64]:
     """Phi_c(x, v) of n mentions that have the condition's base unit.
@@ -142,7 +142,7 @@ def phi(
     Args:
         name: a key of `FAMILIES`.
         condition: comparator and value asked for.
-        low, high, bound: shape (n,), the mentions' `base_value`, `base_high` and `bound`.
+        low, high, comparator: shape (n,), the mentions' `base_value`, `base_high` and `comparator`.
         unit: size of the condition's unit in base units (0.4536 for a pound where the base is the kilogram).
 
     Returns:
@@ -150,13 +150,13 @@ def phi(
     """
     chosen, x = family(name), condition.base_value
     if condition.comparator == "=":
-        below = _near(chosen, x, low, unit) * ~np.isin(bound, ("<", "<="))
-        above = _near(chosen, x, high, unit) * ~np.isin(bound, (">", ">="))
+        below = _near(chosen, x, low, unit) * ~np.isin(comparator, ("<", "<="))
+        above = _near(chosen, x, high, unit) * ~np.isin(comparator, (">", ">="))
         both: NDArray[np.float64] = (below + above) / 2
         return both
     # The end of a satisfying mention that looks towards x is a number: an open one would reach beyond x.
     nearest = low if condition.comparator in (">", ">=") else high
-    met = verdicts(low, high, bound, condition) == MET
+    met = verdicts(low, high, comparator, condition) == MET
     scores: NDArray[np.float64] = np.where(met, phi_of_satisfying(name, condition, nearest, unit), 0.0)
     return scores
 

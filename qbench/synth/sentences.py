@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from qbench.synth.mapping import Attribute, TableMapping
 
 Piece = tuple[str, str, int]
-"""Text; its role (value, unit, bound, attribute, kind, or "" for the rest); the mention, or for a kind the thing."""
+"""Text; its role (value, unit, comparator, attribute, kind, "" for the rest); the mention, or the thing of a kind."""
 
 QUALIFIED, SYNONYM, CONTRAST, ASIDE, OWN_WORDS, ADJECTIVE = 0.4, 0.25, 0.35, 0.25, 0.6, 0.2
 """Shares of the sentences, or of the places where there is a choice, that take the option."""
@@ -59,7 +59,7 @@ class Grammar:
     attributes: dict[str, list[str]]
     contrasts: list[str]
     asides: list[str]
-    bounds: dict[str, list[str]]
+    comparators: dict[str, list[str]]
     alternatives: dict[str, list[str]]
     unwanted: list[str]
 
@@ -78,7 +78,7 @@ class Grammar:
                 attributes=data["attributes"],
                 contrasts=data["contrasts"]["texts"],
                 asides=data["asides"]["texts"],
-                bounds=data["bounds"],
+                comparators=data["comparators"],
                 alternatives=data["alternatives"],
                 unwanted=data["unwanted"]["surfaces"],
             )
@@ -131,7 +131,7 @@ class Writer:
         self._called = {names[0]: names[1:] for names in mapping.categories.values() if len(names) > 1}
         self._grammar = grammar
         self._units = units
-        self._surfaces = Surfaces(units, grammar.bounds, grammar.alternatives, grammar.unwanted)
+        self._surfaces = Surfaces(units, grammar.comparators, grammar.alternatives, grammar.unwanted)
         self._frames = {
             n: [f for f in grammar.frames for _ in range(f.weight) if f.facts >= n and (n == 1 or not f.single)]
             for n in range(1, 1 + max(f.facts for f in grammar.frames))
@@ -333,7 +333,7 @@ class Writer:
         return Quantity(
             value=written.value,
             high=written.high,
-            bound=written.bound,
+            comparator=written.comparator,
             unit=unit.name,
             family=unit.family,
             base_unit=unit.base_unit,
@@ -343,7 +343,7 @@ class Writer:
             digits=written.digits,
             value_span=spans["value", number][0],
             unit_span=next(iter(spans.get(("unit", number), ())), None),
-            bound_span=next(iter(spans.get(("bound", number), ())), None),
+            comparator_span=next(iter(spans.get(("comparator", number), ())), None),
             concept_spans=tuple(sorted(spans.get(("kind", which), []) + spans.get(("attribute", number), []))),
         )
 

@@ -1,4 +1,4 @@
-"""How a quantity is written: numbers, units, bounds. The value that is recorded is computed from what is written."""
+"""How a quantity is written: number, unit, comparator. The value that is recorded is computed from what is written."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from qbench.quantities.english.numbers import significant_digits
-from qbench.quantities.types import Bound
+from qbench.quantities.types import MentionComparator
 from qbench.synth.mapping import counted_plural
 
 if TYPE_CHECKING:
@@ -37,15 +37,15 @@ class Written:
 
     Attributes:
         value, high: what the text says, in `unit`; equal unless it says a range.
-        bound: how it bounds the value.
+        comparator: how it bounds the value.
         unit: canonical name.
         digits: significant digits of the number.
-        pieces: (text, role) in order; roles are "value", "unit", "bound", and "" for what is between them.
+        pieces: (text, role) in order; roles are "value", "unit", "comparator", and "" for what is between them.
     """
 
     value: float
     high: float
-    bound: Bound
+    comparator: MentionComparator
     unit: str
     digits: int
     pieces: tuple[tuple[str, str], ...]
@@ -65,7 +65,7 @@ class Surfaces:
 
     Args:
         units: the known units.
-        bounds: bound -> phrases.
+        comparators: comparator -> phrases.
         alternatives: family -> units that people use for one another.
         unwanted: surface forms to leave out.
     """
@@ -73,12 +73,12 @@ class Surfaces:
     def __init__(
         self,
         units: Units,
-        bounds: Mapping[str, Sequence[str]],
+        comparators: Mapping[str, Sequence[str]],
         alternatives: Mapping[str, Sequence[str]],
         unwanted: Sequence[str],
     ) -> None:
         self._units = units
-        self._bounds = bounds
+        self._comparators = comparators
         self._alternatives = alternatives
         self._unwanted = frozenset(unwanted)
         self._forms: dict[str, tuple[Form, ...]] = {}
@@ -96,7 +96,7 @@ class Surfaces:
         Args:
             value: of the fact.
             unit: canonical name.
-            dice: chooses unit, bound ("more than 5" instead of 5.3) and form.
+            dice: chooses unit, comparator ("more than 5" instead of 5.3) and form.
         """
         written_in, amount = self._choose_unit(value, unit, dice)
         if amount > 0 and dice.chance(BOUNDED):
@@ -132,35 +132,35 @@ class Surfaces:
         return self._near[unit]
 
     def _bounded(self, value: float, unit: str, dice: Dice) -> Written:
-        bound: Bound = dice.choice(("~", "~", ">", ">", "<", "<", ">=", "<=", "between"))
+        comparator: MentionComparator = dice.choice(("~", "~", ">", ">", "<", "<", ">=", "<=", "between"))
         text = number_text(value)
         digits = significant_digits(text)
-        if digits == 1 or bound in (">=", "<="):
+        if digits == 1 or comparator in (">=", "<="):
             # Too round to be rounded: "at least 8 GB" of exactly 8 is true, "more than 8" is not.
-            bound = bound if bound in (">=", "<=") else "~"
-            return self._plain(bound, dice.choice(self._bounds[bound]), value, unit, dice)
+            comparator = comparator if comparator in (">=", "<=") else "~"
+            return self._plain(comparator, dice.choice(self._comparators[comparator]), value, unit, dice)
         step = Decimal(10) ** (Decimal(text).adjusted() - (1 if digits > 2 else 0))
         low = Decimal(text) // step * step
         high = low + step
-        if bound == "between":
+        if comparator == "between":
             return self._range(float(low), float(high), unit, dice)
-        if bound == "~":
+        if comparator == "~":
             rounded = low if Decimal(text) - low <= high - Decimal(text) else high
-            return self._plain(bound, dice.choice(self._bounds[bound]), float(rounded), unit, dice)
-        edge = low if bound == ">" else high
+            return self._plain(comparator, dice.choice(self._comparators[comparator]), float(rounded), unit, dice)
+        edge = low if comparator == ">" else high
         if edge <= 0 or float(edge) == value:
             return self._plain("=", "", value, unit, dice)
-        return self._plain(bound, dice.choice(self._bounds[bound]), float(edge), unit, dice)
+        return self._plain(comparator, dice.choice(self._comparators[comparator]), float(edge), unit, dice)
 
-    def _plain(self, bound: Bound, phrase: str, value: float, unit: str, dice: Dice) -> Written:
+    def _plain(self, comparator: MentionComparator, phrase: str, value: float, unit: str, dice: Dice) -> Written:
         form = self._form(value, unit, dice)
         text, mantissa = self._number(value, unit, form, dice)
-        pieces = [(phrase, "bound"), (" ", "")] if phrase else []
+        pieces = [(phrase, "comparator"), (" ", "")] if phrase else []
         pieces += _joined(text, value, form)
-        return Written(value, value, bound, unit, significant_digits(mantissa), tuple(pieces))
+        return Written(value, value, comparator, unit, significant_digits(mantissa), tuple(pieces))
 
     def _range(self, low: float, high: float, unit: str, dice: Dice) -> Written:
-        template = dice.choice(self._bounds["between"])
+        template = dice.choice(self._comparators["between"])
         form = self._form(low, unit, dice)
         before, between, _ = template.replace("{high}", "{low}").split("{low}")
         texts = [number_text(low), number_text(high)]

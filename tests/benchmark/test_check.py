@@ -328,7 +328,7 @@ def test_each_fault_is_found(case):
     assert found[key].count >= len(found[key].examples) > 0
 
 
-def test_a_sample_keeps_the_bound_of_its_sentence():
+def test_a_sample_keeps_the_comparator_of_its_sentence():
     """The words "more than 900" meet "> 900", though 900 itself does not."""
     text = "Bolt employs more than 900 people."
     made = changed(
@@ -427,9 +427,9 @@ def tables(draw):
         concept = draw(st.sampled_from([(), ("a",), ("b",), ("a", "b"), ("b", "a"), ("a", "b", "c")]))
         value = float(draw(st.integers(0, 4)))
         unit = draw(st.sampled_from(["kilogram", "dollar"]))
-        bound = draw(st.sampled_from(["=", "~", "<", "<=", ">", ">=", "between"]))
-        high = value + 1 if bound == "between" else value
-        one = Quantity(value, high, bound, unit, "f", unit, value, high, concept)
+        comparator = draw(st.sampled_from(["=", "~", "<", "<=", ">", ">=", "between"]))
+        high = value + 1 if comparator == "between" else value
+        one = Quantity(value, high, comparator, unit, "f", unit, value, high, concept)
         rows.append((f"d{draw(st.integers(0, 3))}", one))
     return rows
 

@@ -151,7 +151,7 @@ def test_a_span_that_cuts_a_number_is_not_used(quant):
 def test_a_pair_of_values_is_a_range(quant):
     quant.collection[1][3] = "[(5.0, 8)]"
     row = read_quant(quant.write()).quantities.row(0, named=True)
-    assert (row["value"], row["high"], row["bound"]) == (5.0, 8.0, "between")
+    assert (row["value"], row["high"], row["comparator"]) == (5.0, 8.0, "between")
 
 
 def cells(row, column, text, message):

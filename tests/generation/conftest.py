@@ -50,7 +50,7 @@ def amount(concept, unit, form, value, text):
     return Quantity(
         value=float(real),
         high=float(real),
-        bound="=",
+        comparator="=",
         unit=unit,
         family=known.family,
         base_unit=known.base_unit,

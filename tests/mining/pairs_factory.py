@@ -37,7 +37,7 @@ def record_table(records: Iterable[Record]) -> pl.DataFrame:
             "segments": [],
             "value": r.value,
             "high": r.value,
-            "bound": "=",
+            "comparator": "=",
             "change": "",
             "unit": r.unit,
             "family": "currency" if r.unit == "dollar" else "count",

@@ -21,7 +21,7 @@ def table(*texts):
     return pl.DataFrame(rows)
 
 
-COLUMNS = ("value", "high", "bound", "change", "unit", "family", "base_unit", "base_value", "base_high", "digits")
+COLUMNS = ("value", "high", "comparator", "change", "unit", "family", "base_unit", "base_value", "base_high", "digits")
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def records(values, units, digits):
         {
             "value": values,
             "high": values,
-            "bound": ["="] * count,
+            "comparator": ["="] * count,
             "change": [""] * count,
             "unit": units,
             "family": units,

@@ -75,9 +75,9 @@ def test_a_unit_elsewhere_in_the_sentence_is_never_part_of_the_description(parse
 
 def test_the_pivot_is_the_mention_as_annotators_mark_it():
     text = "(over $ 5 bn, or 5%)"
-    five = replace(NEUTRAL, value_span=(8, 12), unit_span=(6, 7), bound_span=(1, 5))
+    five = replace(NEUTRAL, value_span=(8, 12), unit_span=(6, 7), comparator_span=(1, 5))
     assert text[slice(*pivot_of(text, five))] == "over $ 5 bn"
-    assert pivot_of(text, replace(five, unit_span=(18, 19), bound_span=None)) == (8, 12)
+    assert pivot_of(text, replace(five, unit_span=(18, 19), comparator_span=None)) == (8, 12)
 
 
 def test_nothing_to_parse(parser):

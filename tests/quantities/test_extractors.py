@@ -50,7 +50,7 @@ def check_spans(text, found):
     starts = [q.value_span[0] for q in found]
     assert starts == sorted(starts)
     for q in found:
-        for span in (q.value_span, q.unit_span, q.bound_span, *q.concept_spans):
+        for span in (q.value_span, q.unit_span, q.comparator_span, *q.concept_spans):
             assert span is None or 0 <= span[0] < span[1] <= len(text)
 
 
@@ -69,7 +69,7 @@ def test_finds_quantities_in_order_with_valid_spans(extractor):
         assert all(isinstance(q, Quantity) for q in found)
         check_spans(text, found)
     (mass, money) = extractor.extract(TEXTS[0])
-    assert (mass.bound, mass.value, mass.unit) == (">", 1.2, "kilogram")
+    assert (mass.comparator, mass.value, mass.unit) == (">", 1.2, "kilogram")
     assert (money.value, money.unit) == (900, "dollar")
     assert TEXTS[0][slice(*mass.value_span)] == "1.2"
     assert TEXTS[0][slice(*money.value_span)] == "900"
@@ -104,7 +104,7 @@ def test_queries_are_read_in_order(extractor):
     text = "phone battery over 4000 mAh between 300 and 500 dollars"
     found = extractor.extract_query(text)
     check_spans(text, found)
-    assert (found[0].bound, found[0].value, found[0].high, found[0].unit) == (">", 4000, 4000, "milliampere hour")
+    assert (found[0].comparator, found[0].value, found[0].high, found[0].unit) == (">", 4000, 4000, "milliampere hour")
 
 
 @given(st.lists(sentences(), max_size=6))

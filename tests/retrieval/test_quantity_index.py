@@ -41,14 +41,14 @@ def conditions(draw):
 
 def table(rows):
     made = []
-    for doc, unit, value, high, bound in rows:
-        low, high = (min(value, high), max(value, high)) if bound == "between" else (value, value)
-        made.append({"doc_id": doc, "bound": bound, "base_unit": unit, "base_value": low, "base_high": high})
+    for doc, unit, value, high, comparator in rows:
+        low, high = (min(value, high), max(value, high)) if comparator == "between" else (value, value)
+        made.append({"doc_id": doc, "comparator": comparator, "base_unit": unit, "base_value": low, "base_high": high})
     frame = pl.DataFrame(made, schema={name: quantity_schema()[name] for name in BRIEF})
     return frame
 
 
-BRIEF = ("doc_id", "bound", "base_unit", "base_value", "base_high")
+BRIEF = ("doc_id", "comparator", "base_unit", "base_value", "base_high")
 
 
 def by_hand(frame, condition, name, unit):
@@ -60,7 +60,7 @@ def by_hand(frame, condition, name, unit):
         arrays = (
             like["base_value"].to_numpy(),
             like["base_high"].to_numpy(),
-            like["bound"].to_numpy().astype(object),
+            like["comparator"].to_numpy().astype(object),
         )
         scores.append(phi(name, condition, *arrays[:2], arrays[2], unit).sum() / max(own.height, 1))
         met.append(bool((verdicts(*arrays, condition) == MET).any()))

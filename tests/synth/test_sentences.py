@@ -45,7 +45,7 @@ def number(text):
 def check(text, quantity):
     """All that a gold quantity says must stand in the text."""
     span = text[slice(*quantity.value_span)]
-    if quantity.bound == "between":
+    if quantity.comparator == "between":
         low, high = re.fullmatch(r"(\S+) (?:and|to) (\D*)(.+)", span).group(1, 3)
         assert (number(low), number(high)) == (quantity.value, quantity.high)
     else:
@@ -64,9 +64,9 @@ def check(text, quantity):
     assert (quantity.family, quantity.base_unit) == (unit.family, unit.base_unit)
     assert quantity.base_value == UNITS.to_base(quantity.value, unit.name)
     assert quantity.base_high == UNITS.to_base(quantity.high, unit.name)
-    assert (quantity.bound_span is not None) == (quantity.bound not in ("=", "between"))
-    if quantity.bound_span is not None:
-        assert text[slice(*quantity.bound_span)] in GRAMMAR.bounds[quantity.bound]
+    assert (quantity.comparator_span is not None) == (quantity.comparator not in ("=", "between"))
+    if quantity.comparator_span is not None:
+        assert text[slice(*quantity.comparator_span)] in GRAMMAR.comparators[quantity.comparator]
 
 
 def condition(comparator, value, unit):
@@ -85,22 +85,22 @@ values = st.one_of(
 @settings(max_examples=200, deadline=None)
 @given(values, st.sampled_from(NAMES), st.integers(0, 10**6))
 def test_a_written_quantity_reads_back(value, unit, seed):
-    surfaces = Surfaces(UNITS, GRAMMAR.bounds, GRAMMAR.alternatives, GRAMMAR.unwanted)
+    surfaces = Surfaces(UNITS, GRAMMAR.comparators, GRAMMAR.alternatives, GRAMMAR.unwanted)
     written = surfaces.write(value, unit, Dice(seed, "test", ""))
     texts = {role: text for text, role in written.pieces if role}
     assert UNITS.get(written.unit).base_unit == UNITS.get(unit).base_unit
-    if written.bound != "between":
+    if written.comparator != "between":
         assert number(texts["value"]) == pytest.approx(written.value, rel=1e-12)
     # What is said is true: no more than the rounding of a conversion away from the fact.
     exact, given_as = UNITS.convert(value, unit, written.unit), written.value
     slack = 0.006 * max(abs(exact), 1e-9)
-    if written.bound in (">", ">="):
+    if written.comparator in (">", ">="):
         assert given_as <= exact + slack
-    elif written.bound in ("<", "<="):
+    elif written.comparator in ("<", "<="):
         assert given_as >= exact - slack
-    elif written.bound == "between":
+    elif written.comparator == "between":
         assert given_as - slack <= exact <= written.high + slack
-    elif written.bound == "=":
+    elif written.comparator == "=":
         assert given_as == pytest.approx(exact, abs=slack)
         assert written.unit != unit or given_as == value
 
@@ -182,15 +182,15 @@ def test_bounded_mentions_are_judged_as_they_are_written():
     quantities = [
         writer.write(subject, subject.facts, [], Dice(i, "test", "")).mentions[0].quantity for i in range(400)
     ]
-    assert {q.bound for q in quantities} == {"=", "~", ">", "<", ">=", "<=", "between"}
+    assert {q.comparator for q in quantities} == {"=", "~", ">", "<", ">=", "<=", "between"}
     for quantity in quantities:
-        if quantity.bound in (">", ">=", "between"):
+        if quantity.comparator in (">", ">=", "between"):
             assert verdict(quantity, condition(">", 12, "kilogram")) == "met"
             assert verdict(quantity, condition("<", 12, "kilogram")) == "broken"
 
 
 def test_surfaces_name_their_unit_and_vary():
-    surfaces = Surfaces(UNITS, GRAMMAR.bounds, GRAMMAR.alternatives, GRAMMAR.unwanted)
+    surfaces = Surfaces(UNITS, GRAMMAR.comparators, GRAMMAR.alternatives, GRAMMAR.unwanted)
     for unit in UNITS:
         for form in surfaces.forms(unit.name):
             assert UNITS.lookup(form.one.strip()) is unit

@@ -194,7 +194,7 @@ def _quantities(
         yield Quantity(
             value=low,
             high=high,
-            bound="=" if low == high else "between",
+            comparator="=" if low == high else "between",
             unit=unit.name,
             family=unit.family,
             base_unit=unit.base_unit,

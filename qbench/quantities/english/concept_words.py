@@ -35,7 +35,7 @@ def find_concept(tokens: Sequence[Token], first: int, last: int, taken: Sequence
 
     Args:
         tokens: of the text.
-        first, last: the mention with its bound and unit.
+        first, last: the mention with its comparator and unit.
         taken: for each token, whether it belongs to some mention (those are never concept words).
         counts: the unit is money, a percentage, a counted noun or none, so that what follows seldom names the concept.
     """

@@ -41,7 +41,7 @@ CLIMBS = 12
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A mention in its sentence: tokens first..last-1, its bound and unit included; and what kind of unit it has."""
+    """A mention in its sentence: tokens first..last-1, comparator and unit included, and the kind of its unit."""
 
     first: int
     last: int

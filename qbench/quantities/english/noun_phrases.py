@@ -47,7 +47,7 @@ class NounPhrases:
 
     Args:
         tokens: of the text.
-        spans: for each mention, in order, its first token and the one after its last, with its bound and unit.
+        spans: for each mention, in order, its first token and the one after its last, with its comparator and unit.
         parse: of the tokens.
 
     Attributes:

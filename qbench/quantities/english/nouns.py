@@ -93,7 +93,7 @@ def _linked(tokens: Sequence[Token], amounts: Sequence[Amount], position: int) -
 
 def _by_tags(tokens: Sequence[Token], amount: Amount, limit: int, units: Units, parse: Parse) -> Found | None:
     """The noun phrase after the number, or after "of" ("one of the best screens", "thousands of tests")."""
-    j = _past_bound(tokens, amount.last, limit)
+    j = _past_comparator(tokens, amount.last, limit)
     if j < limit and tokens[j].text in HYPHENS and glued(tokens[j - 1], tokens[j]):
         j += 1
         if j + 1 < limit and parse.tags[j] in ("NN", "NNS") and not glued(tokens[j], tokens[j + 1]):
@@ -110,7 +110,7 @@ def _by_tags(tokens: Sequence[Token], amount: Amount, limit: int, units: Units, 
     return _phrase(tokens, amount, j, limit, units, parse, many=of)
 
 
-def _past_bound(tokens: Sequence[Token], j: int, limit: int) -> int:
+def _past_comparator(tokens: Sequence[Token], j: int, limit: int) -> int:
     """The token after what bounds a number from behind: "500+ users", "500-plus users", "two or more lesions"."""
     if j >= limit:
         return j
@@ -244,7 +244,7 @@ def _unit(tokens: Sequence[Token], first: int, head: int, units: Units, *, of: b
 
 
 def _by_words(tokens: Sequence[Token], number: Number, units: Units) -> Found | None:
-    j = _past_bound(tokens, number.last, len(tokens))
+    j = _past_comparator(tokens, number.last, len(tokens))
     if j < len(tokens) and glued(tokens[j - 1], tokens[j]) and tokens[j].kind == "word":
         return None
     words, k = 0, j

@@ -1,4 +1,4 @@
-"""quantulum3 as an extractor: its numbers and units, our bounds and concepts."""
+"""quantulum3 as an extractor: its numbers and units, our comparators and concepts."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def _from_date(tokens: Sequence[Token], date: AskedDate) -> _Asked:
     reading = date.reading
     span = (tokens[date.first].start, tokens[date.last - 1].end)
     used = (tokens[reading.first].start, tokens[reading.last - 1].end)
-    plain = reading.bound in ("=", "~")
+    plain = reading.comparator in ("=", "~")
     if plain and comparator in ("=", "between") and (negation := _negation(tokens, reading.first)) is not None:
         comparator, used = "!=", (negation[0], used[1])
     return _Asked(comparator, low, high, CALENDAR_YEAR, reading.first, reading.last, (used,), plain, value_span=span)
@@ -136,7 +136,7 @@ def _from_quantity(
     tokens: Sequence[Token], starts: Sequence[int], quantity: Quantity, units: Units, *, years: bool
 ) -> _Asked | None:
     """A quantity as a condition; None for a number of results, or one that is part of a name."""
-    spans = [span for span in (quantity.value_span, quantity.bound_span) if span is not None]
+    spans = [span for span in (quantity.value_span, quantity.comparator_span) if span is not None]
     after = bisect_left(starts, quantity.value_span[1])
     # The unit of "22 million and $82 million" is lent by the second, and no part of the first.
     joint = after + (after < len(tokens) and tokens[after].text in "-(")
@@ -145,12 +145,12 @@ def _from_quantity(
     first = bisect_left(starts, min(start for start, _ in spans))
     last = bisect_left(starts, max(end for _, end in spans))
     counted = quantity.family == "count"
-    plain = quantity.bound in ("=", "~")
+    plain = quantity.comparator in ("=", "~")
     lead = tokens[first - 1].low if first else ""
     if plain and (counted or not quantity.unit) and (lead in RANKED or _in_name(tokens, first)):
         return None
     asked = _Asked(
-        comparator="=" if quantity.bound == "~" else quantity.bound,
+        comparator="=" if quantity.comparator == "~" else quantity.comparator,
         low=quantity.value,
         high=quantity.high,
         unit=quantity.unit,

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from qbench.quantities.english.amounts import CALENDAR_YEAR, Amount
-from qbench.quantities.english.bounds import Reading, read_bounds
+from qbench.quantities.english.comparators import Reading, read_comparators
 from qbench.quantities.english.lexicon import MONTHS
 from qbench.quantities.english.numbers import Number
 from qbench.quantities.english.tokens import Token
-from qbench.quantities.types import Bound, Comparator
+from qbench.quantities.types import Comparator, MentionComparator
 from qbench.quantities.units import Units
 
 CENTURY_TURN = 30
@@ -61,18 +61,18 @@ class AskedDate(NamedTuple):
 
     def condition(self) -> tuple[Comparator, float, float]:
         """What it asks of a calendar year: "after the 90s" is > 1999, "since the 90s" >= 1990."""
-        bound: Bound = self.reading.bound
-        if bound in (">", "<="):
-            return bound, self.high, self.high
-        if bound in ("<", ">="):
-            return bound, self.low, self.low
+        comparator: MentionComparator = self.reading.comparator
+        if comparator in (">", "<="):
+            return comparator, self.high, self.high
+        if comparator in ("<", ">="):
+            return comparator, self.low, self.low
         return ("=" if self.low == self.high else "between"), self.low, self.high
 
 
 def read_dates(text: str, tokens: Sequence[Token], units: Units) -> list[AskedDate]:
     """The dates in a query's text that are more than a plain year of four digits, in order."""
     found = list(_amounts(text, tokens, units))
-    readings = read_bounds(tokens, found, None)
+    readings = read_comparators(tokens, found, None)
     return [AskedDate(a.low, a.high, r, a.first, a.last) for a, r in zip(found, readings, strict=True)]
 
 

@@ -1,4 +1,4 @@
-"""The default extractor: numbers, units, bounds and concepts by rules over tokens and, where wanted, a parse.
+"""The default extractor: numbers, units, comparators and concepts by rules over tokens and, where wanted, a parse.
 
 Amounts first (a number with its unit), then counted nouns, ranges, the words that bound each, and its concept
 (*Numbers Matter* section 3.1: value, unit, condition and concept). Linear in the length of the text.
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from qbench.quantities.english.amounts import Amount, AmountFinder
-from qbench.quantities.english.bounds import Reading, read_bounds
+from qbench.quantities.english.comparators import Reading, read_comparators
 from qbench.quantities.english.concept_words import find_concept
 from qbench.quantities.english.concepts import Concept, Place, find_concepts
 from qbench.quantities.english.lexicon import FRACTION_MARKS, FRACTIONS, SCALES
@@ -100,9 +100,9 @@ class RulesExtractor:
         return self.describe(draft.tokens, join(draft.tokens, counted), parse)
 
     def describe(self, tokens: Sequence[Token], amounts: Sequence[Amount], parse: Parse | None) -> list[Explained]:
-        """Read bound, change and concept of each amount from the words around it."""
+        """Read comparator, change and concept of each amount from the words around it."""
         amounts = [a for a in amounts if self.years or not a.year]
-        readings = read_bounds(tokens, amounts, parse)
+        readings = read_comparators(tokens, amounts, parse)
         if parse is None:
             taken = [False] * len(tokens)
             for reading in readings:
@@ -115,11 +115,11 @@ class RulesExtractor:
     def _quantity(self, tokens: Sequence[Token], amount: Amount, reading: Reading, concept: Concept) -> Explained:
         unit = amount.unit
         moved = [f"change {reading.change}"] if reading.change else []
-        bound_tokens = [*range(reading.first, amount.first), *range(amount.last, reading.last)]
+        around = [*range(reading.first, amount.first), *range(amount.last, reading.last)]
         quantity = Quantity(
             value=amount.low,
             high=amount.high,
-            bound=reading.bound,
+            comparator=reading.comparator,
             unit=unit.name,
             family=unit.family,
             base_unit=unit.base_unit,
@@ -130,12 +130,12 @@ class RulesExtractor:
             digits=amount.number.digits,
             value_span=_value_span(tokens, amount),
             unit_span=amount.unit_span,
-            bound_span=(tokens[bound_tokens[0]].start, tokens[bound_tokens[-1]].end) if bound_tokens else None,
+            comparator_span=(tokens[around[0]].start, tokens[around[-1]].end) if around else None,
             concept_spans=spans_of(tokens, [*concept.words, *concept.subject]),
             change=reading.change,
             falling=amount.falling,
         )
-        return quantity, (*amount.how, f"bound {reading.bound}", *moved, f"concept {concept.how}")
+        return quantity, (*amount.how, f"comparator {reading.comparator}", *moved, f"concept {concept.how}")
 
 
 def _place(amount: Amount, reading: Reading) -> Place:

@@ -16,7 +16,7 @@ EXTRACTOR = get_extractor(ExtractorOptions("quantulum3"))
     ],
 )
 def test_reads(text, expected):
-    assert [(q.bound, q.value, q.high, q.unit) for q in EXTRACTOR.extract(text)] == expected
+    assert [(q.comparator, q.value, q.high, q.unit) for q in EXTRACTOR.extract(text)] == expected
 
 
 def test_spans_lie_in_the_text():

@@ -22,7 +22,7 @@ WITH_YEARS = get_extractor(ExtractorOptions(years=True, spacy_model="none"))
 
 def read(text, extractor=RULES):
     return [
-        (q.bound, q.value, q.unit) if q.value == q.high else (q.bound, q.value, q.high, q.unit)
+        (q.comparator, q.value, q.unit) if q.value == q.high else (q.comparator, q.value, q.high, q.unit)
         for q in extractor.extract(text)
     ]
 
@@ -88,7 +88,7 @@ def read(text, extractor=RULES):
         ("one or two years", [("=", 1, "year"), ("=", 2, "year")]),
         ("eight or nine euros", [("=", 8, "euro"), ("=", 9, "euro")]),
         ("a width of 16.8 +/- 1.2 mm", [("=", 16.8, "millimetre")]),
-        # bounds
+        # comparators
         ("more than 500 users", [(">", 500, "user")]),
         ("at least 500 users", [(">=", 500, "user")]),
         ("no more than 500 users", [("<=", 500, "user")]),
@@ -205,7 +205,7 @@ def test_spans_are_what_they_say():
     money, mass = RULES.extract(text)
     assert text[slice(*money.value_span)] == "3.5 million"
     assert text[slice(*money.unit_span)] == "$"
-    assert text[slice(*money.bound_span)] == "more than"
+    assert text[slice(*money.comparator_span)] == "more than"
     assert (text[slice(*mass.value_span)], text[slice(*mass.unit_span)]) == ("1,200", "kg")
     assert mass.digits == 2
 
@@ -263,7 +263,7 @@ HOSTILE = st.text(alphabet=st.one_of(st.characters(), st.sampled_from(SIGNS)), m
 def test_any_text_gives_valid_spans_and_finite_values(rules, text):
     for extractor in (RULES, WITH_YEARS, rules):
         for q in extractor.extract(text):
-            for span in (q.value_span, q.unit_span, q.bound_span, *q.concept_spans):
+            for span in (q.value_span, q.unit_span, q.comparator_span, *q.concept_spans):
                 assert span is None or 0 <= span[0] < span[1] <= len(text)
             assert q.value <= q.high
             assert max(abs(q.value), abs(q.high), abs(q.base_value), abs(q.base_high)) < float("inf")

@@ -1,18 +1,18 @@
-"""Bounds and changes: what the words around a number say of it."""
+"""Comparators and changes: what the words around a number say of it."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qbench.quantities.english.bounds import read_bounds
+from qbench.quantities.english.comparators import read_comparators
 from qbench.quantities.extractors import ExtractorOptions, get_extractor
 
 RULES = get_extractor(ExtractorOptions(spacy_model="none"))
 WITH_YEARS = get_extractor(ExtractorOptions(spacy_model="none", years=True))
 
 
-def bounds(text, extractor=RULES):
-    return [q.bound for q in extractor.extract(text)]
+def comparators(text, extractor=RULES):
+    return [q.comparator for q in extractor.extract(text)]
 
 
 def changes(text):
@@ -20,7 +20,7 @@ def changes(text):
 
 
 @pytest.mark.parametrize(
-    ("text", "bound"),
+    ("text", "comparator"),
     [
         # comparatives, their inclusive forms and their negations
         ("it weighs more than 7 kg", ">"),
@@ -69,7 +69,7 @@ def changes(text):
         ("18 litres at most", "<="),
         ("18 litres max", "<="),
         ("18 litres of milk", "="),
-        # not a bound
+        # no comparator
         ("it fell over the past 8 weeks", "="),
         ("the plan runs, over 3 years, in town", "="),
         ("a film about two dogs", "="),
@@ -87,8 +87,8 @@ def changes(text):
         ("over the age of 18", ">"),
     ],
 )
-def test_bound(text, bound):
-    assert bounds(text) == [bound]
+def test_comparator(text, comparator):
+    assert comparators(text) == [comparator]
 
 
 @pytest.mark.parametrize(
@@ -105,15 +105,15 @@ def test_bound(text, bound):
         ("5 min 30 s", ["=", "="]),
     ],
 )
-def test_bounds_of_several(text, expected):
-    assert bounds(text) == expected
+def test_comparators_of_several(text, expected):
+    assert comparators(text) == expected
 
 
 def test_words_of_dates_bound_years_only():
-    assert bounds("after 1990", WITH_YEARS) == [">"]
-    assert bounds("since the year 1990", WITH_YEARS) == [">="]
-    assert bounds("within 1990", WITH_YEARS) == ["="]
-    assert bounds("after 5 kg", WITH_YEARS) == ["="]
+    assert comparators("after 1990", WITH_YEARS) == [">"]
+    assert comparators("since the year 1990", WITH_YEARS) == [">="]
+    assert comparators("within 1990", WITH_YEARS) == ["="]
+    assert comparators("after 5 kg", WITH_YEARS) == ["="]
 
 
 @pytest.mark.parametrize(
@@ -156,12 +156,12 @@ def test_change(text, expected):
     assert changes(text) == expected
 
 
-def test_a_bound_and_a_change_are_both_kept():
+def test_a_comparator_and_a_change_are_both_kept():
     (rise,) = RULES.extract("Sales rose more than 5%.")
-    assert (rise.bound, rise.change) == (">", "up")
+    assert (rise.comparator, rise.change) == (">", "up")
 
 
-def test_the_span_of_a_bound_holds_its_words():
+def test_the_span_of_a_comparator_holds_its_words():
     for text, words in [
         ("it is well over 5 kg", "well over"),
         ("it should not be more than 5 kg", "not be more than"),
@@ -169,7 +169,7 @@ def test_the_span_of_a_bound_holds_its_words():
         ("about 5 kg or so", "about"),
     ]:
         (found,) = RULES.extract(text)
-        assert text[slice(*found.bound_span)] == words
+        assert text[slice(*found.comparator_span)] == words
 
 
 PIECES = (
@@ -181,9 +181,9 @@ PIECES = (
 @given(st.lists(st.sampled_from(PIECES), max_size=25))
 def test_any_order_of_words_gives_one_reading_for_each_amount(words):
     for q in WITH_YEARS.extract(" ".join(words)):
-        assert q.bound in ("=", "~", "<", "<=", ">", ">=", "between")
+        assert q.comparator in ("=", "~", "<", "<=", ">", ">=", "between")
         assert q.change in ("", "up", "down")
 
 
 def test_no_amounts_no_readings():
-    assert read_bounds([], [], None) == []
+    assert read_comparators([], [], None) == []

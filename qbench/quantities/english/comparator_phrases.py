@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from qbench.quantities.english.tokens import Token
-from qbench.quantities.types import Bound
+from qbench.quantities.types import MentionComparator
 
 Phrase = tuple[str, ...]
 
@@ -23,12 +23,12 @@ LESS = (
 ).split()
 """Comparatives of "than", of "or ..." and of "and ..."."""
 
-INCLUSIVE: dict[str, Bound] = {">": ">=", "<": "<=", ">=": ">=", "<=": "<=", "~": "~", "=": "="}
-NEGATED: dict[str, Bound] = {">": "<=", "<": ">=", ">=": "<", "<=": ">"}
+INCLUSIVE: dict[str, MentionComparator] = {">": ">=", "<": "<=", ">=": ">=", "<=": "<=", "~": "~", "=": "="}
+NEGATED: dict[str, MentionComparator] = {">": "<=", "<": ">=", ">=": "<", "<=": ">"}
 
 _OVER = "over|above|exceeding|exceed|exceeds|exceeded|in excess of|upwards of|upward of|beyond|north of|>|& gt ;"
 _UNDER = "below|under|beneath|underneath|south of|shy of|short of|inferior to|<|& lt ;"
-_BEFORE: dict[Bound, str] = {
+_BEFORE: dict[MentionComparator, str] = {
     ">": _OVER + "|superior to|over than|after|past|post|post -",
     "<": _UNDER + "|before|sub|sub -|prior to|pre|pre -",
     ">=": "at least|at the least|at the very least|minimum of|a minimum of|at a minimum|a minimum|minimum|min|min .|"
@@ -45,7 +45,7 @@ _BEFORE: dict[Bound, str] = {
     "verging on|bordering on|virtually|practically|round about|roundabout|barely|scarcely|hardly|give or take|"
     "not far from|not far off",
 }  # fmt: skip
-_AFTER: dict[Bound, str] = {
+_AFTER: dict[MentionComparator, str] = {
     ">=": "or above|or over|or beyond|or up|or upwards|or so and above|and above|and over|and up|"
     "and upwards|and upward|"
     "and beyond|or onwards|and onwards|onwards|upwards|minimum|at least|at a minimum|"
@@ -73,12 +73,12 @@ NEGATIONS = frozenset(
 )
 
 
-def _phrases_before() -> dict[Phrase, Bound]:
-    table: dict[Phrase, Bound] = {}
-    for bound, phrases in _BEFORE.items():
+def _phrases_before() -> dict[Phrase, MentionComparator]:
+    table: dict[Phrase, MentionComparator] = {}
+    for comparator, phrases in _BEFORE.items():
         for phrase in phrases.split("|"):
-            table[tuple(phrase.split())] = bound
-    sides: tuple[tuple[Bound, Sequence[str], str], ...] = ((">", MORE, _OVER), ("<", LESS, _UNDER))
+            table[tuple(phrase.split())] = comparator
+    sides: tuple[tuple[MentionComparator, Sequence[str], str], ...] = ((">", MORE, _OVER), ("<", LESS, _UNDER))
     for strict, words, places in sides:
         inclusive = INCLUSIVE[strict]
         for word in words:
@@ -96,8 +96,8 @@ def _phrases_before() -> dict[Phrase, Bound]:
     return table
 
 
-def _phrases_after() -> dict[Phrase, Bound]:
-    table = {tuple(p.split()): bound for bound, phrases in _AFTER.items() for p in phrases.split("|")}
+def _phrases_after() -> dict[Phrase, MentionComparator]:
+    table = {tuple(p.split()): comparator for comparator, phrases in _AFTER.items() for p in phrases.split("|")}
     for strict, words in ((">", MORE), ("<", LESS)):
         for word in words:
             table["or", word] = table["and", word] = INCLUSIVE[strict]
@@ -107,26 +107,26 @@ def _phrases_after() -> dict[Phrase, Bound]:
 class _Table:
     """Phrases to be looked up from one end: the longest wins, and most words end or begin none."""
 
-    def __init__(self, phrases: dict[Phrase, Bound], at: int) -> None:
+    def __init__(self, phrases: dict[Phrase, MentionComparator], at: int) -> None:
         self._phrases = phrases
         lengths: dict[str, set[int]] = {}
         for phrase in phrases:
             lengths.setdefault(phrase[at], set()).add(len(phrase))
         self.lengths = {word: sorted(found, reverse=True) for word, found in lengths.items()}
 
-    def get(self, tokens: Sequence[Token]) -> tuple[Bound, Phrase] | None:
-        """The bound that just these tokens say."""
+    def get(self, tokens: Sequence[Token]) -> tuple[MentionComparator, Phrase] | None:
+        """The comparator that just these tokens say."""
         phrase = tuple(t.low for t in tokens)
-        bound = self._phrases.get(phrase)
-        return None if bound is None else (bound, phrase)
+        comparator = self._phrases.get(phrase)
+        return None if comparator is None else (comparator, phrase)
 
 
 _BEFORE_TABLE = _Table(_phrases_before(), -1)
 _AFTER_TABLE = _Table(_phrases_after(), 0)
 
 
-def before(tokens: Sequence[Token], end: int) -> tuple[Bound, int, Phrase] | None:
-    """The phrase whose last token is end - 1: its bound, its first token, and the phrase."""
+def before(tokens: Sequence[Token], end: int) -> tuple[MentionComparator, int, Phrase] | None:
+    """The phrase whose last token is end - 1: its comparator, its first token, and the phrase."""
     if not end:
         return None
     for length in _BEFORE_TABLE.lengths.get(tokens[end - 1].low, ()):
@@ -135,8 +135,8 @@ def before(tokens: Sequence[Token], end: int) -> tuple[Bound, int, Phrase] | Non
     return None
 
 
-def after(tokens: Sequence[Token], first: int) -> tuple[Bound, int, Phrase] | None:
-    """The phrase whose first token is `first`: its bound, the token after it, and the phrase."""
+def after(tokens: Sequence[Token], first: int) -> tuple[MentionComparator, int, Phrase] | None:
+    """The phrase whose first token is `first`: its comparator, the token after it, and the phrase."""
     if first >= len(tokens):
         return None
     for length in _AFTER_TABLE.lengths.get(tokens[first].low, ()):

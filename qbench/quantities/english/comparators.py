@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from qbench.quantities.english.amounts import Amount
-from qbench.quantities.english.bound_phrases import (
+from qbench.quantities.english.changes import read_changes
+from qbench.quantities.english.comparator_phrases import (
     DATE_ONLY,
     DEGREES,
     NEGATED,
@@ -15,11 +16,10 @@ from qbench.quantities.english.bound_phrases import (
     after,
     before,
 )
-from qbench.quantities.english.changes import read_changes
 from qbench.quantities.english.lexicon import FUNCTION_WORDS, VERBS
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.tokens import Token, glued
-from qbench.quantities.types import Bound, Change
+from qbench.quantities.types import Change, MentionComparator
 
 MARKS = frozenset(
     "mark threshold level barrier limit line ceiling minimum maximum cap cutoff required recommended permitted "
@@ -63,31 +63,31 @@ class Reading(NamedTuple):
     """How an amount is bounded and what it changes.
 
     Attributes:
-        bound: of the value.
+        comparator: of the value.
         change: "up" or "down" where the amount is the size of a change, else "". The level that a change leads to
             ("rose 5% to $3") is no change.
         first, last: token range of the mention with the words that bound it.
     """
 
-    bound: Bound
+    comparator: MentionComparator
     change: Change
     first: int
     last: int
 
 
-def read_bounds(tokens: Sequence[Token], amounts: Sequence[Amount], parse: Parse | None) -> list[Reading]:
+def read_comparators(tokens: Sequence[Token], amounts: Sequence[Amount], parse: Parse | None) -> list[Reading]:
     """One reading for each amount, in order."""
-    bounds = [_bound(tokens, amount) for amount in amounts]
+    comparators = [_comparator(tokens, amount) for amount in amounts]
     for k in range(1, len(amounts)):
-        if bounds[k][0] == "=" and _restates(tokens, amounts[k - 1], amounts[k]):
+        if comparators[k][0] == "=" and _restates(tokens, amounts[k - 1], amounts[k]):
             # "about 60 miles (97 km)": the exact-looking restatement is no longer approximate.
-            bound = bounds[k - 1][0]
-            bounds[k] = (bound if bound in NEGATED else "=", *bounds[k][1:])
-    changes = read_changes(tokens, amounts, [first for _, first, _ in bounds], parse)
-    return [Reading(bound, change, first, last) for (bound, first, last), change in zip(bounds, changes, strict=True)]
+            comparator = comparators[k - 1][0]
+            comparators[k] = (comparator if comparator in NEGATED else "=", *comparators[k][1:])
+    changes = read_changes(tokens, amounts, [first for _, first, _ in comparators], parse)
+    return [Reading(c, change, first, last) for (c, first, last), change in zip(comparators, changes, strict=True)]
 
 
-def _bound(tokens: Sequence[Token], amount: Amount) -> tuple[Bound, int, int]:
+def _comparator(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator, int, int]:
     """How the words around an amount bound it; and the token range with those words."""
     if amount.is_range:
         return "between", amount.first, amount.last
@@ -100,8 +100,8 @@ def _bound(tokens: Sequence[Token], amount: Amount) -> tuple[Bound, int, int]:
     return "=", amount.first, amount.last
 
 
-def _before(tokens: Sequence[Token], amount: Amount) -> tuple[Bound, int] | None:
-    """The bound that stands before an amount, and its first token."""
+def _before(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator, int] | None:
+    """The comparator that stands before an amount, and its first token."""
     is_date = amount.unit.family == "date"
     skipped = DATE_WORDS if is_date else ARTICLES
     end = amount.first
@@ -119,7 +119,7 @@ def _before(tokens: Sequence[Token], amount: Amount) -> tuple[Bound, int] | None
     return _within(tokens, amount)
 
 
-def _within(tokens: Sequence[Token], amount: Amount) -> tuple[Bound, int] | None:
+def _within(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator, int] | None:
     """ "within the last 6 months": at most 6; any other phrase before "the last" says when, not how much."""
     end = amount.first
     while end and amount.first - end < 3 and tokens[end - 1].low in PERIODS:
@@ -129,13 +129,15 @@ def _within(tokens: Sequence[Token], amount: Amount) -> tuple[Bound, int] | None
     return ("<=", end - 1) if end and tokens[end - 1].low == "within" else None
 
 
-def _outermost(tokens: Sequence[Token], amount: Amount, bound: Bound, first: int) -> tuple[Bound, int]:
-    """A bound with its adverbs ("well over"), its negation ("not over") and what holds over it ("up to about")."""
-    if bound == "~":
+def _outermost(
+    tokens: Sequence[Token], amount: Amount, comparator: MentionComparator, first: int
+) -> tuple[MentionComparator, int]:
+    """A comparator with its adverbs ("well over"), its negation ("not over") and what holds over it ("up to about")."""
+    if comparator == "~":
         end = first - 1 if first and tokens[first - 1].low in ("a", "an") else first
         outer = before(tokens, end)
         if outer is not None and outer[0] != "~" and _holds(tokens, amount, outer[2], outer[1], end):
-            bound, first = outer[0], outer[1]
+            comparator, first = outer[0], outer[1]
     start = first
     while start and first - start < 2 and tokens[start - 1].low in DEGREES:
         start -= 1
@@ -143,9 +145,9 @@ def _outermost(tokens: Sequence[Token], amount: Amount, bound: Bound, first: int
     while end and start - end < 2 and tokens[end - 1].low in BRIDGES:
         end -= 1
     # "not just over 5 kg" denies that it is all there is, not that it is over 5 kg.
-    if bound in NEGATED and not gap and end and tokens[end - 1].low in NEGATIONS:
-        return NEGATED[bound], end - 1
-    return bound, start
+    if comparator in NEGATED and not gap and end and tokens[end - 1].low in NEGATIONS:
+        return NEGATED[comparator], end - 1
+    return comparator, start
 
 
 def _holds(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int, end: int) -> bool:
@@ -196,8 +198,8 @@ def _lasts(tokens: Sequence[Token], first: int, end: int, amount: Amount) -> boo
     return opens or lead.low in DURATION_LEADS or following in ("ago", "old", "-", "later", "earlier")
 
 
-def _after(tokens: Sequence[Token], amount: Amount) -> tuple[Bound, int] | None:
-    """The bound that stands after an amount, or between its number and its unit; and the token after both."""
+def _after(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator, int] | None:
+    """The comparator that stands after an amount, or between its number and its unit; and the token after both."""
     for k in dict.fromkeys((amount.number.last, amount.last)):
         if k < len(tokens) and tokens[k].text == "+" and glued(tokens[k - 1], tokens[k]) and not _adds(tokens, k):
             return ">=", max(k + 1, amount.last)
