@@ -75,11 +75,14 @@ def publish(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace what else the data set holds; its history keeps it.")
     ] = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Download every file afterwards, and compare it with what was sent.")
+    ] = False,
 ) -> None:
     """Publish as Parquet in the layout of datasets, MTEB and sentence-transformers, with a card.
 
-    All files arrive in one commit, or none does; afterwards they are loaded back and compared. An interrupted upload
-    goes on where it was. The token is the one that `hf auth login` keeps, or HF_TOKEN.
+    All files arrive in one commit, or none does; afterwards the digests that the hub lists are compared. An interrupted
+    upload goes on where it was. The token is the one that `hf auth login` keeps, or HF_TOKEN.
 
     Example: qbench publish bench/ --repo-id me/news-quantities --licence cc-by-4.0 --revision v1.0
     """
@@ -113,6 +116,7 @@ def publish(
             tag=revision,
             overwrite=overwrite,
             dry_run=dry_run,
+            verify=verify,
             progress=progress,
         )
     _report(done, revision)
@@ -137,4 +141,5 @@ def _report(done: Published, tag: str | None) -> None:
         note("The data set holds all of it already")
     named = f", tag {tag}" if tag else ""
     seen = "private" if done.private else "public"
-    out().print(f"{params['repo_id']}: commit {done.commit}{named}, {seen}, loaded back and equal", markup=False)
+    compared = "downloaded and equal" if done.verified else "digests equal"
+    out().print(f"{params['repo_id']}: commit {done.commit}{named}, {seen}, {compared}", markup=False)

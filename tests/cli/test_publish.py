@@ -71,7 +71,7 @@ def test_killed_resumed_pulled_back_and_scored(here):
         assert list(server.files("me/tiny")) == [".gitattributes"]
         done = run(words, env)
         assert done.returncode == 0, done.stderr
-        assert "tag v1, public, loaded back and equal" in done.stdout
+        assert "tag v1, public, digests equal" in done.stdout
         assert TOKEN not in done.stdout + done.stderr
         assert all(server.sent[name] == 1 for name in before)
         pulled = run(["-m", "qbench", "pull", "me/tiny", "-o", "back", "--revision", "v1"], env)

@@ -9,7 +9,6 @@ import pytest
 from qbench.benchmark.disk import write_benchmark
 from qbench.errors import BusyError, InputError, OptionError, ServerError
 from qbench.licences import LICENCES
-from qbench.publishing import publish as module
 from qbench.publishing.hub import ChangedError, Hub
 from qbench.publishing.prepare import PublishOptions
 from qbench.publishing.publish import publish
@@ -149,7 +148,7 @@ def test_an_owner_that_is_somebody_else(bench, tmp_path, hub):
 
 
 @pytest.mark.parametrize(
-    "path", ["/api/repos/create", "/preupload/", "/objects/batch", "/lfs/", "/refs", "/tag/", "/resolve/"]
+    "path", ["/api/repos/create", "/preupload/", "/objects/batch", "/lfs/", "/refs", "/tag/", "/commit/", "/resolve/"]
 )
 @pytest.mark.parametrize("status", [429, 503])
 def test_what_passes_is_tried_again(bench, tmp_path, server, hub, path, status):
@@ -242,12 +241,6 @@ def test_a_commit_whose_answer_is_lost_is_not_made_twice(bench, tmp_path, server
     assert server.repos[NAME].commits[-1][0] == done.commit
 
 
-def test_a_commit_that_fails_once_is_made_again(bench, tmp_path, server, hub):
-    server.faults.append(fail(503, path="/commit/"))
-    publish(bench, tmp_path / "out", PLAIN, hub=hub)
-    assert published(server) == files(tmp_path / "out")
-
-
 def test_somebody_else_writes_meanwhile(bench, tmp_path, server, hub):
     def write(exchange):
         server.put(NAME, {"theirs.txt": b"1"})
@@ -285,33 +278,40 @@ def test_two_uploads_from_one_folder(bench, tmp_path, hub):
         publish(bench, tmp_path / "out", PLAIN, hub=hub)
 
 
-def test_what_comes_back_is_compared(bench, tmp_path, server, hub, monkeypatch):
-    upload = module._upload
+def downloaded(server):
+    """The paths of all files that were asked for."""
+    found = {urllib.parse.unquote(at.partition("/resolve/")[2].partition("/")[2]) for _, at in server.seen}
+    return found - {"", "manifest.json"}
 
-    def spoil(*args):
-        commit, new = upload(*args)
-        name = server.repos[NAME].at(commit)[1]["qbench/qrels.parquet"]
-        server.blobs[name] = server.blobs[name][:-1] + b"?"
-        return commit, new
 
-    monkeypatch.setattr(module, "_upload", spoil)
-    with pytest.raises(ServerError, match=r"me/tiny/qbench/qrels.parquet: the hub gives back another file"):
+def test_the_digests_that_the_hub_lists_are_compared_and_nothing_is_downloaded(bench, tmp_path, server, hub):
+    publish(bench, tmp_path / "out", PLAIN, hub=hub)
+    assert not downloaded(server)
+    entry = server.entry
+
+    def spoiled(path, name):
+        listed = entry(path, name)
+        if path == "qbench/qrels.parquet":
+            listed["lfs"]["oid"] = "0" * 64
+        return listed
+
+    server.repos.clear()
+    server.entry = spoiled
+    with pytest.raises(ServerError, match=r"me/tiny/qbench/qrels.parquet: the hub has another file than was sent"):
         publish(bench, tmp_path / "out", PLAIN, hub=hub)
 
 
-def test_a_file_that_does_not_come_back_is_named_and_asked_for_again(bench, tmp_path, server, hub):
-    """After the commit nothing is new, and equality is only claimed of what was loaded back."""
-    path = "/resolve/[^/]+/qbench/qrels.parquet"
-    for _ in range(2):
-        server.faults.extend([fail(404, path=path)] * 9)
-        with pytest.raises(ServerError, match=r"me/tiny/qbench/qrels.parquet: the hub does not give this file \(404\)"):
-            publish(bench, tmp_path / "out", PLAIN, hub=hub)
-        server.faults.clear()
-    server.seen.clear()
-    done = publish(bench, tmp_path / "out", PLAIN, hub=hub)
-    assert not done.new
-    fetched = {urllib.parse.unquote(at.partition("/resolve/")[2].partition("/")[2]) for _, at in server.seen}
-    assert done.files.keys() <= fetched
+def test_verify_downloads_and_compares(bench, tmp_path, server, hub):
+    done = publish(bench, tmp_path / "out", PLAIN, hub=hub, verify=True)
+    assert done.verified
+    assert downloaded(server) | {"manifest.json"} == done.files.keys()
+    name = server.repos[NAME].at(done.commit)[1]["qbench/qrels.parquet"]
+    server.blobs[name] = server.blobs[name][:-1] + b"?"
+    with pytest.raises(ServerError, match=r"me/tiny/qbench/qrels.parquet: the hub has another file than was sent"):
+        publish(bench, tmp_path / "out", PLAIN, hub=hub, verify=True)  # nothing is new, and all is compared
+    server.faults.extend([fail(404, path="/resolve/[^/]+/qbench/qrels.parquet")] * 9)
+    with pytest.raises(ServerError, match=r"me/tiny/qbench/qrels.parquet: the hub does not give this file \(404\)"):
+        publish(bench, tmp_path / "out", PLAIN, hub=hub, verify=True)
 
 
 def test_a_tag_that_somebody_else_makes_meanwhile(bench, tmp_path, server, hub):
