@@ -8,33 +8,30 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from qbench.annotation.options import HIGHEST
-from qbench.annotation.sheet import KEYS, UNSURE, Sheet
+from qbench.annotation.form import COMMENT, KEYS, UNSURE, Form, Pair
 from qbench.benchmark.card import printable
 from qbench.benchmark.reading import Problems
 from qbench.errors import InputError
 from qbench.sheets import one_line, read_sheet, unshielded, windows
 from qbench.store import read_text
 
-Pair = tuple[str, str]
-
-Place = tuple[int | None, str]
-"""The line of an answer, where there is one, and how a message names it."""
+Position = tuple[int | None, str]
+"""The line of an answer, if it has one, and the start of a message about it."""
 
 
 @dataclass(frozen=True)
 class Answers:
-    """What one file says.
+    """The answers in one file.
 
     Attributes:
         path: the file.
         name: of the annotator.
-        grades: (query, document) -> grade.
-        unsure: the items of which the annotator cannot tell.
-        comments: (query, document) -> comment.
-        lines: (query, document) -> line of the file, where it has lines.
-        seen: the items that the file has, answered or not.
-        table: whether the file has a row for every item, answered or not, when it is whole.
+        grades: pair -> grade.
+        unsure: pairs of which the annotator cannot tell.
+        comments: pair -> comment.
+        lines: pair -> line of the file, if it has lines.
+        seen: pairs that the file has, answered or not.
+        table: whether a complete file has a row for every item, answered or not.
     """
 
     path: Path
@@ -46,74 +43,72 @@ class Answers:
     seen: set[Pair] = field(default_factory=set)
     table: bool = True
 
+    @property
+    def blank(self) -> int:
+        """Number of items in the file without an answer."""
+        return len(self.seen) - len(self.grades) - len(self.unsure)
 
-def read_answers(path: Path, sheet: Sheet, shown: Mapping[Pair, tuple[str, str]], problems: Problems) -> Answers:
+
+def read_answers(path: Path, form: Form, problems: Problems) -> Answers:
     """Read the answers in one file.
 
     Args:
-        path: a CSV file with the columns query_id, doc_id and grade, or a file that the page saved.
-        sheet: that it answers.
-        shown: (query, document) -> the texts of query and document, for every item of the sheet.
-        problems: what to do with an answer that cannot be used: an item that the sheet does not have, a text that is
-            not the document's, an answer that is not on the scale, two answers for one item.
+        path: a CSV file with the columns query_id, doc_id and `form.grade`, or a file that the page saved.
+        form: of the sheet.
+        problems: what to do with an unusable answer: a pair that the sheet does not have, a text that differs from the
+            document's, a grade off the scale, two answers for one item.
 
     Raises:
         InputError: the file cannot be read, answers another sheet, holds no answer, or (where bad rows are fatal) an
-            answer cannot be used.
+            answer is unusable.
     """
     if _is_json(path):
-        data = _json(path, sheet)
-        said = str(data.get("annotator") or "").strip()
-        answers = Answers(path, printable(said)[:80] or path.stem, table=False)
-        rows = _json_rows(path, data, problems)
+        data = _json(path, form.key)
+        name = str(data.get("annotator") or "").strip()
+        answers = Answers(path, printable(name)[:80] or path.stem, table=False)
+        rows = _json_rows(path, data, form.grade, problems)
     else:
         answers = Answers(path, printable(path.stem))
-        rows = _csv_rows(path, problems)
-    _fill(answers, rows, sheet, shown, problems)
+        rows = _csv_rows(path, form.grade, problems)
+    _fill(answers, rows, form, problems)
     if not answers.grades and not answers.unsure:
-        remedy = f"Write 0 to {HIGHEST[sheet.scale]} into the column grade, or judge in the page and save"
+        remedy = f"Write {_scale(form.highest)} into the column {form.grade}, or judge in the page and save"
         raise InputError("nothing is judged in this file", file=path, remedy=remedy)
     return answers
 
 
-def _fill(
-    answers: Answers,
-    rows: Iterator[tuple[Place, dict[str, str]]],
-    sheet: Sheet,
-    shown: Mapping[Pair, tuple[str, str]],
-    problems: Problems,
-) -> None:
-    """Take the rows in; an item that is answered twice and differently has no answer in the end."""
-    twice: set[Pair] = set()
-    for place, row in rows:
-        pair = _pair(row, shown)
+def _fill(answers: Answers, rows: Iterator[tuple[Position, dict[str, str]]], form: Form, problems: Problems) -> None:
+    """Store the rows; an item with two different answers ends up without one."""
+    contradictory: set[Pair] = set()
+    for position, row in rows:
+        pair = _pair(row, form)
         if pair is None:
-            problems.bad("not in the sheet", _fault(answers, place, _STRANGE, (row["query_id"], row["doc_id"])))
+            problems.bad("not in the sheet", _fault(answers, position, _STRANGE, (row["query_id"], row["doc_id"])))
             continue
-        cell = _changed(row, *shown[pair])
+        cell = _changed(row, form, pair)
         if cell is not None:
-            problems.bad("text changed", _fault(answers, place, _EDITED, cell))
+            problems.bad("text changed", _fault(answers, position, _EDITED, cell))
             continue
         answers.seen.add(pair)
-        comment = " ".join(unshielded(row.get("comment", "")).split())
+        comment = " ".join(unshielded(row.get(COMMENT, "")).split())
         if comment:
             answers.comments[pair] = comment
-        text = row["grade"].strip()
-        grade = _grade(text, HIGHEST[sheet.scale])
-        before = UNSURE if pair in answers.unsure else answers.grades.get(pair)
+        text = row[form.grade].strip()
         if not text:
             continue
+        grade = _grade(text, form.highest)
+        before = UNSURE if pair in answers.unsure else answers.grades.get(pair)
         if grade is None:
-            problems.bad("not a grade", _fault(answers, place, _off_scale(sheet), text))
+            problems.bad("not a grade", _fault(answers, position, _off_scale(form), text))
         elif before is None:
-            _take(answers, pair, grade, place[0])
+            _take(answers, pair, grade, position[0])
         elif before == grade:
             problems.note("the same answer twice")
         else:
-            twice.add(pair)
-            told = f"two answers for one item, {before} and {grade}", "Keep one of them"
-            problems.bad("two answers for one item", _fault(answers, place, told, pair))
-    for pair in twice:
+            contradictory.add(pair)
+            message = f"two answers for one item, {before} and {grade}", "Keep one of them"
+            problems.bad("two answers for one item", _fault(answers, position, message, pair))
+    for pair in contradictory:
         answers.grades.pop(pair, None)
         answers.unsure.discard(pair)
 
@@ -121,18 +116,21 @@ def _fill(
 _STRANGE = "this item is not in the sheet", "Were ids changed, or is it from another sheet?"
 _EDITED = (
     "this is not the text that the sheet has for these ids",
-    "Were columns sorted apart? If it was only edited, put it back, or skip such rows",
+    "Were columns sorted apart? If it was only edited, restore it, or skip such rows",
 )
 
 
-def _off_scale(sheet: Sheet) -> tuple[str, str]:
-    scale = ", ".join(map(str, range(HIGHEST[sheet.scale] + 1)))
-    return "not a grade of this sheet", f"Write {scale}, {UNSURE} for cannot tell, or nothing"
+def _scale(highest: int) -> str:
+    return ", ".join(map(str, range(highest + 1))) if highest < 3 else f"0 to {highest}"
 
 
-def _fault(answers: Answers, place: Place, told: tuple[str, str], value: object) -> InputError:
-    line, where = place
-    return InputError(f"{where}{told[0]}", file=answers.path, line=line, value=value, remedy=told[1])
+def _off_scale(form: Form) -> tuple[str, str]:
+    return "not a grade of this sheet", f"Write {_scale(form.highest)}, {UNSURE} for cannot tell, or nothing"
+
+
+def _fault(answers: Answers, position: Position, message: tuple[str, str], value: object) -> InputError:
+    line, start = position
+    return InputError(f"{start}{message[0]}", file=answers.path, line=line, value=value, remedy=message[1])
 
 
 def _take(answers: Answers, pair: Pair, grade: int | str, line: int | None) -> None:
@@ -144,33 +142,35 @@ def _take(answers: Answers, pair: Pair, grade: int | str, line: int | None) -> N
         answers.grades[pair] = int(grade)
 
 
-def _csv_rows(path: Path, problems: Problems) -> Iterator[tuple[Place, dict[str, str]]]:
-    for line, row in read_sheet(path, KEYS, lambda error: problems.bad("not a whole row", error)):
+def _csv_rows(path: Path, grade: str, problems: Problems) -> Iterator[tuple[Position, dict[str, str]]]:
+    for line, row in read_sheet(path, (*KEYS, grade), lambda error: problems.bad("not a whole row", error)):
         yield (line, ""), row
 
 
-def _json_rows(path: Path, data: Mapping[str, Any], problems: Problems) -> Iterator[tuple[Place, dict[str, str]]]:
+def _json_rows(
+    path: Path, data: Mapping[str, Any], column: str, problems: Problems
+) -> Iterator[tuple[Position, dict[str, str]]]:
     for number, row in enumerate(data["answers"], start=1):
-        where = f"answer {number}: "
+        start = f"answer {number}: "
         query_id, doc_id = (row.get("query_id"), row.get("doc_id")) if isinstance(row, dict) else (None, None)
         if not isinstance(query_id, str) or not isinstance(doc_id, str):
-            problems.bad("not an answer", InputError(f"{where}not an answer", file=path, value=row))
+            problems.bad("not an answer", InputError(f"{start}not an answer", file=path, value=row))
             continue
         grade, comment = row.get("grade"), row.get("comment")
-        cells = {"grade": "" if grade is None else str(grade), "comment": str(comment or "")}
-        yield (None, where), {"query_id": query_id, "doc_id": doc_id, **cells}
+        cells = {column: "" if grade is None else str(grade), COMMENT: str(comment or "")}
+        yield (None, start), {"query_id": query_id, "doc_id": doc_id, **cells}
 
 
 def _is_json(path: Path) -> bool:
-    """Whether a file holds JSON, whatever it is called."""
+    """Whether a file holds JSON, whatever its name."""
     try:
         with path.open("rb") as stream:
             return stream.read(64).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
     except OSError:
-        return False  # the error is told when it is read
+        return False  # reported when the file is read
 
 
-def _json(path: Path, sheet: Sheet) -> dict[str, Any]:
+def _json(path: Path, key: str) -> dict[str, Any]:
     again = "Save it from the page again"
     try:
         data = json.loads(read_text(path, "answers"))
@@ -181,27 +181,25 @@ def _json(path: Path, sheet: Sheet) -> dict[str, Any]:
         raise InputError("not a file of answers", file=path, remedy=again) from None
     if not isinstance(data, dict) or data.get("qbench") != "answers" or not isinstance(data.get("answers"), list):
         raise InputError("not a file of answers", file=path, remedy=again)
-    if data.get("sheet") != sheet.digest:
+    if data.get("sheet") != key:
         value = data.get("sheet")
-        raise InputError("these are answers to another sheet", file=path, value=value, remedy=f"This is {sheet.digest}")
+        raise InputError("these are answers to another sheet", file=path, value=value, remedy=f"This is {key}")
     return data
 
 
-def _pair(row: Mapping[str, str], shown: Mapping[Pair, object]) -> Pair | None:
-    for pair in ((row["query_id"], row["doc_id"]), (unshielded(row["query_id"]), unshielded(row["doc_id"]))):
-        if pair in shown:
-            return pair
-    return None
+def _pair(row: Mapping[str, str], form: Form) -> Pair | None:
+    pairs = (row["query_id"], row["doc_id"]), (unshielded(row["query_id"]), unshielded(row["doc_id"]))
+    return next((pair for pair in pairs if form.texts(pair) is not None), None)
 
 
-def _changed(row: Mapping[str, str], query: str, text: str) -> str | None:
-    """The cell whose text is not the item's; None where all are, or are not in the file."""
-    for name, wanted in (("query", query), ("text", text)):
+def _changed(row: Mapping[str, str], form: Form, pair: Pair) -> str | None:
+    """The cell whose text is not the item's; None if all are, or are not in the file."""
+    for name, text in zip(("query", form.text), form.texts(pair) or (), strict=True):
         cell = row.get(name)
         if cell is not None:
-            found = {" ".join(form.split()) for form in (cell, unshielded(cell))}
-            # What Windows-1252 cannot say comes back as question marks.
-            if not found & {one_line(wanted), windows(one_line(wanted))}:
+            forms = {" ".join(version.split()) for version in (cell, unshielded(cell))}
+            # Characters that Windows-1252 does not have come back as question marks.
+            if not forms & {one_line(text), windows(one_line(text))}:
                 return cell
     return None
 

@@ -78,8 +78,8 @@ def export(
 
     Example: qbench annotate export bench/ -o sheet/ --runs qbench-leaderboard/bench --queries 50
     """
-    from qbench.annotation.candidates import load_runs
     from qbench.annotation.options import SheetOptions
+    from qbench.annotation.pooling import load_runs
     from qbench.annotation.sheet import export_sheet
     from qbench.benchmark.disk import open_benchmark
     from qbench.generation.expansions import Expansions

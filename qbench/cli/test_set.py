@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from qbench.cli.benchmark import OnError
+
 if TYPE_CHECKING:
     from qbench.mining.test_set import QuantityTestSet
 
@@ -81,14 +83,15 @@ def pool(
 ) -> None:
     """Write what the systems found as a sheet for people to judge, in random order, without saying who found it.
 
-    Fill the column `judgment`: 1 where the record states the fact that the query describes, 0 where not.
+    Annotators judge in the page beside the sheet, or fill the column `judgment`: 1 if the record states the fact that
+    the query describes, 0 if not.
 
     Example: qbench test-set pool testset qbench-leaderboard/testset -o sheet.csv
     """
     from qbench.cli.benchmark import print_counts
     from qbench.cli.console import note
+    from qbench.mining.judging import pool_sheet
     from qbench.mining.options import PoolOptions
-    from qbench.mining.pooling import pool_sheet
     from qbench.mining.test_set import open_test_set
 
     opened = open_test_set(test_set)
@@ -108,16 +111,28 @@ def judge(
             help="Where two sheets differ: fail; take the sheet named first; take the lowest or the highest grade."
         ),
     ] = Resolve.fail,
+    adjudicated: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The filled file of disagreements; its grades replace all others."),
+    ] = None,
+    on_error: Annotated[
+        OnError, typer.Option(help="Stop at an answer that cannot be used, or leave it out and count it.")
+    ] = OnError.fail,
+    names: Annotated[
+        bool, typer.Option("--names", help="Keep the annotators' names in the test set; without it they are numbered.")
+    ] = False,
     overwrite: Overwrite = False,
 ) -> None:
     """Make a test set whose relevance people judged; how far they agree is said as Cohen's kappa.
 
     Example: qbench test-set judge testset anna.csv ben.csv -o judged --resolve lowest
     """
+    from qbench.annotation.options import ImportOptions
     from qbench.mining.judging import judge as import_judgments
     from qbench.mining.test_set import open_test_set
 
-    _report(import_judgments(open_test_set(test_set), sheets, output, resolve=resolve.value, overwrite=overwrite))
+    options = ImportOptions(resolve.value, adjudicated, on_error.value, names)
+    _report(import_judgments(open_test_set(test_set), sheets, output, options, overwrite=overwrite))
 
 
 def _report(made: QuantityTestSet) -> None:

@@ -1,48 +1,224 @@
-"""From sheets that people filled in to a judged test set (*Quantity Retrieval*, 5.3, manually annotated test set)."""
+"""Test sets judged by people (*Quantity Retrieval*, 5.3, manually annotated test set): their sheets, and the results.
+
+What is particular to records of quantities is here; sheets, answers and disagreements are those of
+`qbench.annotation`.
+"""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any
+
+import polars as pl
 
 from qbench import keys
+from qbench.annotation.form import COMMENT, Item, Pair, Piece, write_csv
+from qbench.annotation.options import ImportOptions
+from qbench.annotation.page import page, pieces
+from qbench.annotation.settling import file_words, option_words, settle
+from qbench.benchmark.export import find_runs
+from qbench.benchmark.types import qrels_schema
 from qbench.errors import InputError, OptionError
-from qbench.evaluation.agreement import Resolve, agreements, settled
-from qbench.mining.pooling import JUDGED
+from qbench.mining.options import PoolOptions
 from qbench.mining.test_set import KIND, QuantityTestSet, open_test_set, sentence_qrels, write_test_set
-from qbench.sheets import read_sheet, unshielded
-from qbench.store import file_digest, finished
+from qbench.randomness import generator
+from qbench.sheets import one_line
+from qbench.store import file_digest, finished, write_text
 
-if TYPE_CHECKING:
-    import polars as pl
+COLUMNS: tuple[str, ...] = (
+    "query_id",
+    "query",
+    "query_value",
+    "query_sentence",
+    "doc_id",
+    "description",
+    "value",
+    "sentence",
+    "judgment",
+    COMMENT,
+)
 
-HIGHEST = 100
-"""The highest grade that is taken for one; more is a slip."""
+GUIDELINE = """\
+# What is asked
 
-_SHOWN = 5
-"""Disagreements that an error lists."""
+A query describes a quantity. Each record below it is a quantity with its description and the sentence that states it.
 
-Pair = tuple[str, str]
+# The grades
+
+- 1, relevant: the sentence states the fact that the query describes, with the record's value.
+- 0, not relevant: it states another fact, even if the value is the same or the words are alike.
+- ?, cannot tell: the sentence leaves it open.
+
+Judge by meaning: who, what, where and when must fit as far as the query says so. Values may be rounded or in
+another unit.
+"""
+
+Pool = Mapping[str, Sequence[tuple[str, bool]]]
+"""Query id -> records that systems retrieved, and whether their value agrees, in the order of ids."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Sheet:
-    """What one file says: (query, record) -> (grade, line), and how many rows are blank."""
+class RecordForm:
+    """The `qbench.annotation.form.Form` of a test set: records of quantities, with their evidence.
 
-    path: Path
-    grades: dict[Pair, tuple[int, int]]
-    blank: int
+    Any record may be judged for any query.
+
+    Args:
+        test_set: the automatic one.
+    """
+
+    columns = COLUMNS
+    grade, text = "judgment", "description"
+    labels: tuple[str, ...] = ("not relevant", "relevant")
+    highest = 100
+    """Grades above 1 are for sheets that were filled in by other tools; a higher number is a slip."""
+
+    def __init__(self, test_set: QuantityTestSet) -> None:
+        self.key = test_set.digest
+        self._queries = {row["description_id"]: row for row in test_set.queries().iter_rows(named=True)}
+        self._records = {row["description_id"]: row for row in test_set.records().iter_rows(named=True)}
+
+    def cells(self, item: Item) -> list[str]:
+        """The row of an item: description, value and sentence of query and record."""
+        query, record = ([row["description"], _amount(row), row["sentence"]] for row in self._rows(item.pair))
+        return [item.query_id, *map(one_line, query), item.doc_id, *map(one_line, record), "", ""]
+
+    def query(self, query_id: str) -> tuple[str, list[str]]:
+        """A query's description; its value and sentence."""
+        row = self._queries[query_id]
+        return row["description"], [_amount(row), row["sentence"]]
+
+    def document(self, item: Item) -> tuple[str, list[Piece]]:
+        """A record's description and value, and its sentence with the value marked."""
+        _, row = self._rows(item.pair)
+        spans = [(row["value_start"], row["value_end"], ""), (row["unit_start"], row["unit_end"], "")]
+        marks = [span for span in spans if span[0] >= 0 and row["sentence"]]
+        return f"{row['description']}: {_amount(row)}", pieces(row["sentence"], marks)
+
+    def texts(self, pair: Pair) -> tuple[str, str] | None:
+        """The descriptions of a query and a record."""
+        if pair[0] not in self._queries or pair[1] not in self._records:
+            return None
+        query, record = self._rows(pair)
+        return query["description"], record["description"]
+
+    def items(self, pairs: Collection[Pair]) -> list[Item]:
+        """The items of some pairs, in the order of ids."""
+        return [Item(*pair) for pair in sorted(pairs)]
+
+    def _rows(self, pair: Pair) -> tuple[dict[str, Any], dict[str, Any]]:
+        return self._queries[pair[0]], self._records[pair[1]]
+
+
+def _amount(row: Mapping[str, Any]) -> str:
+    high = f" to {row['high']:.15g}" if row["high"] != row["value"] else ""
+    return f"{row['value']:.15g}{high} {row['unit']}"
+
+
+def pool_sheet(
+    test_set: QuantityTestSet,
+    folders: Sequence[str | Path],
+    output: str | Path,
+    options: PoolOptions = PoolOptions(),
+) -> dict[str, int]:
+    """Write the records that systems retrieved for some queries as a CSV file and a page, for people to judge.
+
+    The sheet has all automatically relevant records of the pool, and some of the others. A retrieved sentence brings
+    all its records. Queries are in random order, and so are the records of a query: nothing shows which system
+    retrieved a record, or at which rank.
+
+    Args:
+        test_set: the automatic one.
+        folders: of leaderboards on it.
+        output: the CSV file to write; the page is written beside it. Neither may exist, since it may hold judgments.
+        options: what is pooled. Queries are chosen among those for which something relevant was retrieved.
+
+    Returns:
+        sizes of the sheet.
+
+    Raises:
+        OptionError: the test set is judged already, or a file exists.
+        InputError: a folder holds no run on this test set, a run cannot be read, or no run has a relevant record.
+    """
+    if test_set.manual:
+        raise OptionError("this test set is judged already", file=test_set.folder, remedy="Pool the automatic one")
+    output = Path(output)
+    screen = output.with_suffix(".html")
+    if screen == output:
+        raise OptionError("the sheet is a CSV file", file=output, remedy=f"Name it {output.with_suffix('.csv').name}")
+    for path in (output, screen):
+        if path.exists():
+            remedy = "Choose another name: it may hold judgments"
+            raise OptionError("the sheet is there already", file=path, remedy=remedy)
+    pool = _pool(test_set, [Path(folder) for folder in folders], options.depth)
+    chosen = _choose(pool, options.queries, options.seed)
+    rows = [row for name in chosen for row in _shuffled(pool[name], name, options.irrelevant, options.seed)]
+    form, items = RecordForm(test_set), [Item(*pair) for pair, _ in rows]
+    write_csv(form, items, output)
+    write_text(screen, page(form, items, GUIDELINE, name=output.stem))
+    relevant = sum(agrees for _, agrees in rows)
+    return {
+        "queries": len(chosen),
+        "rows": len(rows),
+        "automatically_relevant": relevant,
+        "automatically_irrelevant": len(rows) - relevant,
+        "queries_without_a_relevant_result": sum(not any(agrees for _, agrees in hits) for hits in pool.values()),
+    }
+
+
+def _pool(test_set: QuantityTestSet, folders: Sequence[Path], depth: int) -> Pool:
+    records = test_set.records()
+    ids = {
+        "C_q": records.select(doc_id="description_id", record="description_id"),
+        "C_s": records.select(doc_id="doc_id", record="description_id"),
+    }
+    tops = []
+    for folder in folders:
+        runs = [
+            run.filter(pl.col("rank") <= depth).join(ids[view], on="doc_id").select("query_id", "record")
+            for view, benchmark in test_set.views.items()
+            for run in find_runs(folder / "runs", benchmark).values()
+        ]
+        if not runs:
+            remedy = "Make one with `qbench leaderboard TESTSET -o FOLDER`, and name that folder"
+            raise InputError("no finished run on this test set", file=folder, remedy=remedy)
+        tops += runs
+    if not tops:
+        raise OptionError("no leaderboard named")
+    relevant = test_set.views["C_q"].qrels.filter(pl.col("grade") > 0)
+    agreeing = relevant.select("query_id", record="doc_id", agrees=pl.lit(value=True))
+    marked = pl.concat(tops).unique().join(agreeing, on=["query_id", "record"], how="left").sort("query_id", "record")
+    pool: dict[str, list[tuple[str, bool]]] = {}
+    for query_id, record, agrees in marked.with_columns(pl.col("agrees").fill_null(value=False)).iter_rows():
+        pool.setdefault(query_id, []).append((record, agrees))
+    return pool
+
+
+def _choose(pool: Pool, number: int, seed: int) -> list[str]:
+    """Some queries with a relevant record in the pool, in random order."""
+    answered = [query_id for query_id, hits in pool.items() if any(agrees for _, agrees in hits)]
+    if not answered:
+        raise InputError("no system found anything relevant", remedy="Pool deeper, or other systems")
+    order = generator(seed, "pooled queries").permutation(len(answered))[:number]
+    return [answered[i] for i in order.tolist()]
+
+
+def _shuffled(hits: Sequence[tuple[str, bool]], query_id: str, irrelevant: int, seed: int) -> list[tuple[Pair, bool]]:
+    """All records of a query that agree and some that do not, in random order."""
+    rng = generator(seed, "pooled records", query_id)
+    wrong = [i for i, (_, agrees) in enumerate(hits) if not agrees]
+    sampled = set(rng.permutation(wrong)[:irrelevant].tolist())
+    rows = [((query_id, record), agrees) for i, (record, agrees) in enumerate(hits) if agrees or i in sampled]
+    return [rows[i] for i in rng.permutation(len(rows)).tolist()]
 
 
 def judge(
     test_set: QuantityTestSet,
-    sheets: Sequence[str | Path],
+    files: Sequence[str | Path],
     output: str | Path,
+    options: ImportOptions = ImportOptions(),
     *,
-    resolve: Resolve = "fail",
     overwrite: bool = False,
 ) -> QuantityTestSet:
     """Make a test set whose relevance people judged.
@@ -53,180 +229,80 @@ def judge(
 
     Args:
         test_set: the one that the sheets were made from.
-        sheets: CSV files with the columns query_id, doc_id and judgment: 0 for not relevant, 1 or a higher grade for
-            relevant, blank where nobody judged. Each is one person's; several may share the work, or overlap.
+        files: one per annotator: CSV with the columns query_id, doc_id and judgment (0 for not relevant, 1 or a higher
+            grade for relevant, blank or ? for no judgment), or what the page saved. They may share the work, or
+            overlap.
         output: the folder to write.
-        resolve: what to do about a record that two sheets grade differently.
+        options: as for `qbench.annotation.judged.import_answers`.
         overwrite: replace a test set that was made from something else.
 
     Raises:
-        InputError: a sheet cannot be read, names a query or a record that is not there, judges a row twice, holds a
-            judgment that is no grade, disagrees with another (unless resolved), or nothing is relevant.
-        OptionError: no sheet, or `output` holds something else.
+        InputError: a file cannot be read or used, annotators disagree (unless resolved), or nothing is relevant.
+        OptionError: no file, two of one name, or `output` holds something else.
         BusyError: another process is writing there.
     """
-    paths = [Path(sheet) for sheet in sheets]
-    if not paths:
-        raise OptionError("no sheet named")
-    twice = [path for number, path in enumerate(paths) if path.resolve() in {p.resolve() for p in paths[:number]}]
-    if twice:
-        raise OptionError("this sheet is named twice", value=str(twice[0]), remedy="Name each person's sheet once")
-    if resolve not in get_args(Resolve):
-        raise OptionError("unknown way to resolve", value=resolve, remedy=f"Use {', '.join(get_args(Resolve))}")
-    asked, records = test_set.queries(), test_set.records()
-    known = set(asked["description_id"]), set(records["description_id"])
-    read = [_read(path, *known) for path in paths]
-    sums = [file_digest(path) for path in paths]
-    key = keys.key("judged test set", test_set=test_set.digest, sheets=sums, resolve=resolve)
-    if finished(Path(output), KIND, key):
-        return open_test_set(output)
-    agreement = agreements(
-        [(sheet.path.name, {pair: grade for pair, (grade, _) in sheet.grades.items()}) for sheet in read]
-    )
-    grades, disputed = _resolved(read, resolve, agreement)
-    queries, qrels = _tables(grades, asked, records)
-    if not queries.height:
-        raise InputError("no judgment is relevant", file=paths[0], remedy="Judge some rows 1 or higher")
-    counts: dict[str, Any] = {
-        "queries": queries.height,
-        "judged_queries_without_a_relevant_record": len({q for q, _ in grades}) - queries.height,
-        "judgments": len(grades),
-        "relevant_records": sum(grade > 0 for grade in grades.values()),
-        "rows_not_judged": sum(sheet.blank for sheet in read),
-        "records": records.height,
-        "judged_differently": disputed,
-        "agreement": agreement,
-    }
+    output = Path(output)
+    judgments = settle(RecordForm(test_set), files, output, options, GUIDELINE)
+    words = ["qbench", "test-set", "judge", "TESTSET", *file_words(files, options), "-o", "JUDGED"]
     params = {
         "judgments": "manual",
         "test_set": test_set.digest,
-        "sheets": sums,
-        "resolve": resolve,
-        "command": shlex.join(
-            [
-                "qbench",
-                "test-set",
-                "judge",
-                "TESTSET",
-                *(path.name for path in paths),
-                "-o",
-                "JUDGED",
-                "--resolve",
-                resolve,
-            ]
-        ),
+        "sheets": [file_digest(Path(file)) for file in [*files, *filter(None, [options.adjudicated])]],
+        "resolve": options.resolve,
+        "command": shlex.join([*words, *option_words(options)]),
         **{name: test_set.params[name] for name in ("licence", "extractor") if name in test_set.params},
+    }
+    key = keys.key("judged test set", **params)
+    if finished(output, KIND, key):
+        return open_test_set(output)
+    records = test_set.records()
+    queries, qrels = _tables(judgments.grades, test_set.queries(), records)
+    if not queries.height:
+        raise InputError("no judgment is relevant", file=Path(files[0]), remedy="Judge some rows 1 or higher")
+    counts: dict[str, Any] = {
+        "queries": queries.height,
+        "judged_queries_without_a_relevant_record": len({q for q, _ in judgments.grades}) - queries.height,
+        "judgments": len(judgments.grades),
+        "relevant_records": sum(grade > 0 for grade in judgments.grades.values()),
+        "rows_not_judged": sum(answers.blank for answers in judgments.answers),
+        "records": records.height,
+        "judged_differently": judgments.graded_differently,
+        "agreement": judgments.agreement(judgments.names(real=options.names)),
+        **judgments.problems.summary(),
     }
     views = {"C_q": qrels}
     if "C_s" in test_set.views:
         views = {"C_s": _sentences(qrels, records), **views}
     return write_test_set(
-        Path(output),
-        key,
-        queries=queries,
-        records=records,
-        qrels=views,
-        params=params,
-        counts=counts,
-        overwrite=overwrite,
+        output, key, queries=queries, records=records, qrels=views, params=params, counts=counts, overwrite=overwrite
     )
 
 
-def _read(path: Path, queries: set[str], records: set[str]) -> _Sheet:
-    grades: dict[Pair, tuple[int, int]] = {}
-    blank = 0
-    for line, row in read_sheet(path, JUDGED):
-        query_id = _known(row["query_id"], "query_id", queries, path, line)
-        doc_id = _known(row["doc_id"], "doc_id", records, path, line)
-        text = row["judgment"].strip()
-        if not text:
-            blank += 1
-            continue
-        if (query_id, doc_id) in grades:
-            value = (query_id, doc_id)
-            raise InputError("this row is judged twice", file=path, line=line, value=value, remedy="Keep one of them")
-        grades[query_id, doc_id] = _grade(text, path, line), line
-    if not grades:
-        raise InputError("no row of this sheet is judged", file=path, remedy="Write 0 or 1 into the column judgment")
-    return _Sheet(path, grades, blank)
-
-
-def _known(cell: str, column: str, ids: set[str], path: Path, line: int) -> str:
-    for name in (cell, unshielded(cell)):
-        if name in ids:
-            return name
-    remedy = "Was the sheet made from another test set?"
-    raise InputError(f"this {column} is not in the test set", file=path, line=line, value=cell, remedy=remedy)
-
-
-def _grade(text: str, path: Path, line: int) -> int:
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not (number.is_integer() and 0 <= number <= HIGHEST):
-        remedy = "Write 0 for not relevant, 1 or a higher grade for relevant, or nothing"
-        raise InputError("not a judgment", file=path, line=line, value=text, remedy=remedy)
-    return int(number)
-
-
-def _resolved(
-    sheets: Sequence[_Sheet], resolve: Resolve, agreement: dict[str, dict[str, float | None]]
-) -> tuple[dict[Pair, int], int]:
-    """One grade for each judged record, and how many were graded differently."""
-    said: dict[Pair, list[tuple[int, Path, int]]] = {}
-    for sheet in sheets:
-        for pair, (grade, line) in sheet.grades.items():
-            said.setdefault(pair, []).append((grade, sheet.path, line))
-    disputed = {pair: told for pair, told in said.items() if len({grade for grade, _, _ in told}) > 1}
-    if disputed and resolve == "fail":
-        shown = [
-            " against ".join(f"{grade} ({path.name}:{line})" for grade, path, line in told)
-            for told in list(disputed.values())[:_SHOWN]
-        ]
-        kappas = ", ".join(f"{name}: {found['kappa']}" for name, found in agreement.items())
-        _, path, line = next(iter(disputed.values()))[-1]
-        raise InputError(
-            f"{len(disputed)} rows are judged differently: {'; '.join(shown)}"
-            + ("; ..." if len(disputed) > _SHOWN else "")
-            + f". Cohen's kappa of {kappas}",
-            file=path,
-            line=line,
-            remedy="Settle them, or use --resolve first, lowest or highest",
-        )
-    grades = {pair: settled([grade for grade, _, _ in told], resolve) for pair, told in said.items()}
-    return grades, len(disputed)
-
-
-def _tables(grades: dict[Pair, int], asked: pl.DataFrame, records: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The queries with something relevant, and their qrels in the order of queries and records."""
-    import polars as pl
-
-    from qbench.benchmark.types import qrels_schema
-
+def _tables(
+    grades: Mapping[Pair, int], queries: pl.DataFrame, records: pl.DataFrame
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The queries with a relevant record, and their qrels in the order of queries and records."""
     rows = [(query_id, doc_id, grade) for (query_id, doc_id), grade in grades.items()]
     judged = pl.DataFrame(rows, schema=qrels_schema(), orient="row")
     answered = judged.filter(pl.col("grade") > 0)["query_id"].unique()
-    queries = asked.filter(pl.col("description_id").is_in(answered.implode()))
-    place = queries.select(query_id="description_id").with_row_index("q")
-    order = records.select(doc_id="description_id").with_row_index("d")
-    qrels = judged.join(place, on="query_id").join(order, on="doc_id").sort("q", "d")
+    queries = queries.filter(pl.col("description_id").is_in(answered.implode()))
+    query_order = queries.select(query_id="description_id").with_row_index("q")
+    record_order = records.select(doc_id="description_id").with_row_index("d")
+    qrels = judged.join(query_order, on="query_id").join(record_order, on="doc_id").sort("q", "d")
     return queries, qrels.select(list(qrels_schema()))
 
 
 def _sentences(qrels: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
-    """Judgments of sentences; one of which some record was not judged, and none is relevant, has no judgment."""
-    import polars as pl
-
+    """Judgments of sentences; one without a relevant record has one only if all its records are judged."""
     sentence = records.select("description_id", sentence="doc_id")
     sizes = sentence.group_by("sentence").agg(size=pl.len())
-    seen = (
+    complete = (
         qrels.join(sentence, left_on="doc_id", right_on="description_id")
         .group_by("query_id", "sentence")
-        .agg(seen=pl.len())
+        .agg(judged=pl.len())
         .join(sizes, on="sentence")
-        .filter(pl.col("seen") == pl.col("size"))
-        .select("query_id", doc_id="sentence", whole=pl.lit(value=True))
+        .filter(pl.col("judged") == pl.col("size"))
+        .select("query_id", doc_id="sentence", complete=pl.lit(value=True))
     )
-    joined = sentence_qrels(qrels, records).join(seen, on=["query_id", "doc_id"], how="left", maintain_order="left")
-    return joined.filter((pl.col("grade") > 0) | pl.col("whole")).drop("whole")
+    joined = sentence_qrels(qrels, records).join(complete, on=["query_id", "doc_id"], how="left", maintain_order="left")
+    return joined.filter((pl.col("grade") > 0) | pl.col("complete")).drop("complete")

@@ -10,10 +10,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from qbench.annotation.candidates import LOOK_UP, choose, load_runs
 from qbench.annotation.options import SheetOptions
 from qbench.annotation.page import pieces, read_guideline
-from qbench.annotation.sheet import COLUMNS, export_sheet, open_sheet
+from qbench.annotation.pooling import LOOK_UP, choose, load_runs
+from qbench.annotation.query_form import COLUMNS
+from qbench.annotation.sheet import export_sheet, open_sheet
 from qbench.benchmark.disk import write_benchmark
 from qbench.benchmark.trec import write_run
 from qbench.errors import InputError, OptionError

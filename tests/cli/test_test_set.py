@@ -56,9 +56,9 @@ def test_from_pairs_to_a_judged_leaderboard(here):
 
     result = CliRunner().invoke(app, ["judge", "ts", "anna.csv", "ben.csv", "-o", "judged"])
     assert isinstance(result.exception, InputError)
-    assert "1 rows are judged differently" in str(result.exception)
+    assert "1 items are graded differently" in str(result.exception)
     result = call(app, "judge", "ts", "anna.csv", "ben.csv", "-o", "judged", "--resolve", "first")
-    assert "anna.csv and ben.csv" in result.stdout
+    assert "annotator 1 and annotator 2" in result.stdout
     assert "judged differently: 1" in result.stdout
 
     result = call(leaderboard, "judged", "-o", "out", "--pool", 10, *QUICK)

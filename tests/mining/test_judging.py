@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import csv
+import json
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qbench.annotation.options import ImportOptions
 from qbench.errors import InputError, OptionError
 from qbench.leaderboard.run import run_leaderboard
-from qbench.mining.judging import judge
+from qbench.mining.judging import COLUMNS, judge, pool_sheet
 from qbench.mining.options import PoolOptions
-from qbench.mining.pooling import COLUMNS, pool_sheet
 from qbench.mining.test_set import make_test_set
 from qbench.sheets import shielded, unshielded
 from tests.mining.pairs_factory import Record, fact_world, pair_table, pairs_folder, record_table
@@ -187,6 +189,45 @@ def test_a_query_without_a_relevant_record_is_left_out_and_counted(made, tmp_pat
         judge(made, [sheet(tmp_path / "b.csv", (Q0, A0, 0))], tmp_path / "none")
 
 
+def test_the_page_shows_records_and_its_answers_are_read(made, board, tmp_path):
+    pool_sheet(made, [board], tmp_path / "s.csv", PoolOptions(queries=3))
+    text = (tmp_path / "s.html").read_text(encoding="utf-8")
+    data = json.loads(re.search(r'<script[^>]*id="data"[^>]*>(.*?)</script>', text, re.S)[1])
+    assert data["scale"] == ["not relevant", "relevant"]
+    asked = {query["id"]: query for query in data["queries"]}
+    assert len(asked) == 3
+    rows = rows_of(tmp_path / "s.csv")
+    assert [row["doc_id"] for row in rows if row["query_id"] == rows[0]["query_id"]] == [
+        item["id"] for item in asked[rows[0]["query_id"]]["items"]
+    ]
+    query = asked[rows[0]["query_id"]]
+    assert query["text"] == rows[0]["query"]
+    assert query["asks"] == [rows[0]["query_value"], rows[0]["query_sentence"]]
+    answers = [{"query_id": Q0, "doc_id": A0, "grade": 1}, {"query_id": Q0, "doc_id": T0, "grade": "?"}]
+    saved = {"qbench": "answers", "sheet": data["sheet"], "annotator": "Anna", "answers": answers}
+    (tmp_path / "anna.json").write_text(json.dumps(saved))
+    judged = judge(made, [tmp_path / "anna.json"], tmp_path / "out")
+    assert judged.views["C_q"].qrels.rows() == [(Q0, A0, 1)]
+    (tmp_path / "anna.json").write_text(json.dumps({**saved, "sheet": "other"}))
+    with pytest.raises(InputError, match="answers to another sheet"):
+        judge(made, [tmp_path / "anna.json"], tmp_path / "none")
+
+
+def test_a_third_person_resolves_disagreements(made, tmp_path):
+    files = [sheet(tmp_path / f"{name}.csv", (Q0, A0, 1), (Q0, T0, grade)) for name, grade in (("a", 0), ("b", 1))]
+    with pytest.raises(InputError, match="--adjudicated"):
+        judge(made, files, tmp_path / "out")
+    (table,) = tmp_path.glob("out.disagreements-*.csv")
+    (row,) = rows_of(table)
+    assert (row["query_id"], row["doc_id"], row["judgment"], row["by a"], row["by b"]) == (Q0, T0, "", "0", "1")
+    settled = write(tmp_path / "c.csv", [{**row, "judgment": "0"}])
+    judged = judge(made, files, tmp_path / "out", ImportOptions(adjudicated=settled, names=True))
+    assert judged.views["C_q"].qrels.rows() == [(Q0, A0, 1), (Q0, T0, 0)]
+    assert judged.params["command"] == (
+        "qbench test-set judge TESTSET a.csv b.csv -o JUDGED --names --adjudicated c.csv --resolve fail --on-error fail"
+    )
+
+
 def test_sheets_may_share_the_work(made, tmp_path):
     sheets = [sheet(tmp_path / "a.csv", (Q0, A0, 1), (Q1, A1, "")), sheet(tmp_path / "b.csv", (Q1, A1, 1))]
     judged = judge(made, sheets, tmp_path / "out")
@@ -197,7 +238,8 @@ def test_sheets_may_share_the_work(made, tmp_path):
 def test_two_who_agree_are_measured(made, tmp_path):
     rows = [(Q0, A0, 1), (Q0, T0, 0), (Q1, A1, 1)]
     judged = judge(made, [sheet(tmp_path / "a.csv", *rows), sheet(tmp_path / "b.csv", *rows[:2])], tmp_path / "out")
-    assert judged.counts["agreement"] == {"a.csv and b.csv": {"judged_by_both": 2, "equal": 1.0, "kappa": 1.0}}
+    figures = {"judged_by_both": 2, "equal": 1.0, "kappa": 1.0}
+    assert judged.counts["agreement"] == {"annotator 1 and annotator 2": figures}
 
 
 @pytest.mark.parametrize(
@@ -211,9 +253,9 @@ def test_two_who_differ_are_told_or_resolved(made, tmp_path, resolve, order, gra
     }
     with pytest.raises(InputError) as told:
         judge(made, [sheets["a"], sheets["b"]], tmp_path / "out")
-    assert "b.csv:4: 1 rows are judged differently: 1 (a.csv:4) against 0 (b.csv:4)" in str(told.value)
-    assert "kappa of a.csv and b.csv: 0.5" in str(told.value)
-    judged = judge(made, [sheets[name] for name in order], tmp_path / "out", resolve=resolve)
+    assert f"1 items are graded differently: {Q0}, {T0}: 1 (a.csv:4) against 0 (b.csv:4)" in str(told.value)
+    assert "kappa of a and b: 0.5" in str(told.value)
+    judged = judge(made, [sheets[name] for name in order], tmp_path / "out", ImportOptions(resolve=resolve))
     assert judged.views["C_q"].qrels.filter(query_id=Q0, doc_id=T0)["grade"].to_list() == [grade]
     assert judged.counts["judged_differently"] == 1
 
@@ -228,23 +270,23 @@ def test_sheets_as_spreadsheets_save_them(made, tmp_path, delimiter):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (f"query_id,doc_id,judgment\n{Q0},{A0},1\n{Q1},{A1},yes\n", r"a\.csv:3: not a judgment \(found 'yes'\)"),
-        (f"query_id,doc_id,judgment\n{Q0},{A0},0.5\n", r"a\.csv:2: not a judgment \(found '0\.5'\)"),
-        (f"query_id,doc_id,judgment\n{Q0},{A0},-1\n", r"a\.csv:2: not a judgment"),
-        (f"query_id,doc_id,judgment\n{Q0},{A0},nan\n", r"a\.csv:2: not a judgment"),
-        (f"query_id,doc_id,judgment\n{Q0},{A0},1e9\n", r"a\.csv:2: not a judgment"),
+        (f"query_id,doc_id,judgment\n{Q0},{A0},1\n{Q1},{A1},yes\n", r"a\.csv:3: not a grade of this sheet"),
+        (f"query_id,doc_id,judgment\n{Q0},{A0},0.5\n", r"a\.csv:2: not a grade of this sheet \(found '0\.5'\)"),
+        (f"query_id,doc_id,judgment\n{Q0},{A0},-1\n", r"a\.csv:2: not a grade of this sheet"),
+        (f"query_id,doc_id,judgment\n{Q0},{A0},nan\n", r"a\.csv:2: not a grade of this sheet"),
+        (f"query_id,doc_id,judgment\n{Q0},{A0},1e9\n", r"a\.csv:2: not a grade of this sheet"),
         (
             f"query_id,doc_id,judgment\nghost,{A0},1\n",
-            r"a\.csv:2: this query_id is not in the test set \(found 'ghost'\)",
+            r"a\.csv:2: this item is not in the sheet \(found \('ghost', ",
         ),
-        (f"query_id,doc_id,judgment\n{Q0},{Q0},1\n", r"a\.csv:2: this doc_id is not in the test set"),
-        (f"query_id,doc_id,judgment\n{Q0},{A0},1\n{Q0},{A0},1\n", r"a\.csv:3: this row is judged twice"),
+        (f"query_id,doc_id,judgment\n{Q0},{Q0},1\n", r"a\.csv:2: this item is not in the sheet"),
+        (f"query_id,doc_id,judgment\n{Q0},{A0},1\n{Q0},{A0},0\n", r"a\.csv:3: two answers for one item, 1 and 0"),
         (f"query_id,doc_id,judgment\n{Q0},{A0}\n", r"a\.csv:2: the row has 2 cells, and the header 3"),
         (f"query_id,doc_id,judgment\n{Q0},{A0},1,2\n", r"a\.csv:2: the row has 4 cells, and the header 3"),
         (f'query_id,doc_id,judgment\n"{Q0},{A0},1\n', r"a\.csv:2: not a readable CSV file"),
         ("query,judgment\na,b\n", r"a\.csv:1: a sheet has the columns query_id, doc_id, judgment"),
         ("", r"a\.csv: the sheet is empty"),
-        (f"query_id,doc_id,judgment\n{Q0},{A0},\n", r"a\.csv: no row of this sheet is judged"),
+        (f"query_id,doc_id,judgment\n{Q0},{A0},\n", r"a\.csv: nothing is judged in this file"),
     ],
 )
 def test_what_is_wrong_with_a_sheet_is_named(made, tmp_path, text, message):
@@ -262,7 +304,7 @@ def test_a_judged_test_set_is_the_same_for_the_same_sheets(made, tmp_path):
     assert judge(made, [path], tmp_path / "other" / "out").folder.joinpath("manifest.json").read_bytes() == before
     with pytest.raises(OptionError, match="--overwrite"):
         judge(made, [sheet(tmp_path / "b.csv", (Q0, A0, 2))], tmp_path / "out")
-    with pytest.raises(OptionError, match="no sheet"):
+    with pytest.raises(OptionError, match="no file of answers"):
         judge(made, [], tmp_path / "out")
-    with pytest.raises(OptionError, match="unknown way"):
-        judge(made, [path], tmp_path / "out", resolve="vote")
+    with pytest.raises(OptionError, match="resolve is one of"):
+        ImportOptions(resolve="vote")

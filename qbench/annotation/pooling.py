@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
+
+from qbench.annotation.form import Item
 from qbench.errors import InputError, OptionError
 from qbench.progress import Progress, silent
 from qbench.quantities.concept_match import concept_alternatives, join_alternatives
@@ -14,8 +17,6 @@ from qbench.quantities.types import Condition
 from qbench.randomness import generator
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from qbench.benchmark.disk import Benchmark
     from qbench.benchmark.types import Query, Split
 
@@ -23,22 +24,6 @@ LOOK_UP = "look-up"
 """The source of a candidate that the index gave; other sources are names of runs."""
 
 Synonyms = Callable[[str], tuple[str, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One document to judge for one query.
-
-    Attributes:
-        query_id, doc_id: what is judged.
-        sources: who proposed it: `LOOK_UP`, or names of runs; no annotator sees them.
-        part: the sheet that it stands in, from 1; 0 for all sheets.
-    """
-
-    query_id: str
-    doc_id: str
-    sources: tuple[str, ...]
-    part: int = 0
 
 
 def choose(benchmark: Benchmark, split: Split, number: int | None, named: Sequence[str], seed: int) -> list[Query]:
@@ -133,8 +118,6 @@ def pooled(runs: Mapping[str, pl.DataFrame], benchmark: Benchmark, depth: int) -
     Raises:
         InputError: a run names a document that the corpus does not have.
     """
-    import polars as pl
-
     known = benchmark.corpus.select("doc_id")
     found: dict[str, dict[str, list[str]]] = {}
     for name, run in runs.items():
@@ -203,15 +186,6 @@ def gather(
         for i in generator(seed, "order of candidates", query.query_id).permutation(len(docs)).tolist():
             items.append(Item(query.query_id, docs[i], tuple(sources[docs[i]]), part))
     return items
-
-
-def texts(benchmark: Benchmark, items: Iterable[Item]) -> dict[str, tuple[str, str]]:
-    """Document id -> title and text, of the items' documents."""
-    import polars as pl
-
-    wanted = pl.DataFrame({"doc_id": sorted({item.doc_id for item in items})}, schema={"doc_id": pl.String})
-    found = benchmark.corpus.join(wanted, on="doc_id", how="semi").select("doc_id", "title", "text")
-    return {doc_id: (title, text) for doc_id, title, text in found.iter_rows()}
 
 
 def _kind(query: Query) -> str:
