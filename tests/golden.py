@@ -224,11 +224,11 @@ def _training_name(log: Path) -> str:
 
 
 def _text_digest(path: Path) -> str:
-    """Of a text without lines that speak of digests, sizes, commands and versions."""
+    """Of a text without indented blocks (commands, parameters) and lines about digests, sizes and versions."""
     lines = [
         line
         for line in path.read_text(encoding="utf-8").splitlines()
-        if not re.search(r"[0-9a-f]{12,}|qbench \d|version|bytes|revision|--", line)
+        if not re.search(r"^    |[0-9a-f]{12,}|qbench \d|version|bytes|revision|--", line)
     ]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
