@@ -59,10 +59,20 @@ class Declared:
             return f"lies between {self.low:g} and {self.high:g}"
         return f"is at least {self.low:g}" if self.low > -math.inf else f"is at most {self.high:g}"
 
+    def allows(self, value: Any) -> bool:
+        """Whether one value, or one of a tuple or mapping, lies within the limits and choices."""
+        if self.choices and isinstance(value, str):
+            return value in self.choices
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return self.low <= value <= self.high
+        return True
+
 
 def option(default: Any = MISSING, *, help: str, low: float = -math.inf, high: float = math.inf, **extra: Any) -> Any:  # noqa: A002
-    """A field of an options class; limits hold for numbers, and for each number of a tuple."""
+    """A field of an options class; limits hold for numbers, and for each of a tuple or mapping."""
     metadata = {"help": help, "low": low, "high": high, "extra": extra}
+    if isinstance(default, dict):
+        return field(default_factory=default.copy, metadata=metadata)
     return field(default=default, metadata=metadata)
 
 
@@ -92,14 +102,7 @@ def check(options: DataclassInstance) -> None:
     """
     for one in declared(type(options)):
         value = getattr(options, one.name)
-        for item in value if isinstance(value, tuple) else (value,):
-            if not _is_allowed(one, item):
+        items = value.values() if isinstance(value, Mapping) else value if isinstance(value, tuple) else (value,)
+        for item in items:
+            if not one.allows(item):
                 raise OptionError(f"{one.name} {one.allowed()}", value=item)
-
-
-def _is_allowed(one: Declared, value: Any) -> bool:
-    if one.choices and isinstance(value, str):
-        return value in one.choices
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return one.low <= value <= one.high
-    return True

@@ -9,16 +9,16 @@ grades are doubled, so that 1 is free for what is near. nDCG with linear gains d
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qbench.errors import InputError, OptionError
 from qbench.keys import key
+from qbench.options import check, option
 from qbench.quantities.types import Condition
-from qbench.store import read_text
+from qbench.toml_files import read_toml
 
 if TYPE_CHECKING:
     from qbench.benchmark.disk import Benchmark
@@ -36,19 +36,15 @@ NEAR = 1
 class Tolerances:
     """How far off a value may be, as a share of the value asked for, in the query's own unit.
 
-    Attributes:
-        default: for all other queries.
-        families: unit family -> tolerance; 0 for equality as it is.
-        queries: query id -> tolerance; goes before families.
+    The tolerance of a query goes before that of a unit family, and that before the default; 0 is strict equality.
     """
 
-    default: float = TOLERANCE
-    families: Mapping[str, float] = field(default_factory=dict)
-    queries: Mapping[str, float] = field(default_factory=dict)
+    default: float = option(TOLERANCE, help="Tolerance of all other queries.", low=0, high=1)
+    families: Mapping[str, float] = option({}, help="Tolerance by unit family.", low=0, high=1, key="family")
+    queries: Mapping[str, float] = option({}, help="Tolerance by query id.", low=0, high=1, key="query")
 
     def __post_init__(self) -> None:
-        for value in (self.default, *self.families.values(), *self.queries.values()):
-            _share(value)
+        check(self)
 
     @classmethod
     def load(cls, path: Path, default: float | None = None) -> Tolerances:
@@ -61,25 +57,8 @@ class Tolerances:
         Raises:
             InputError: the file is missing, no TOML, or holds something else.
         """
-        try:
-            data = tomllib.loads(read_text(path, "tolerances"))
-        except tomllib.TOMLDecodeError as fault:
-            raise InputError(f"not valid TOML: {fault}", file=path) from None
-        unknown = sorted(data.keys() - {"default", "family", "query"})
-        if unknown:
-            remedy = "It holds default, and the tables family and query"
-            raise InputError("unknown entry", file=path, value=unknown[0], remedy=remedy)
-        tables = [data.get(name, {}) for name in ("family", "query")]
-        for table in tables:
-            if not isinstance(table, dict):
-                raise InputError("family and query are tables", file=path, value=table)
-        given = {"default": data.get("default", TOLERANCE), **tables[0], **tables[1]}
-        for name, value in given.items():
-            try:
-                _share(value)
-            except OptionError as fault:
-                raise InputError(f"{name}: {fault.message}", file=path, value=value, remedy=fault.remedy) from None
-        return cls(given["default"] if default is None else default, *tables)
+        read = read_toml(path, "tolerances", cls)
+        return read if default is None else replace(read, default=default)
 
     def of(self, query_id: str, family: str) -> float:
         """The tolerance of a query's condition on a quantity of a family."""
@@ -236,12 +215,6 @@ def _family(unit: str, families: Mapping[str, str]) -> str:
     from qbench.quantities.units import load_units
 
     return families[unit] if unit in families else load_units().get(unit).family
-
-
-def _share(value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        remedy = "Write a share of the value, as 0.01 for one percent"
-        raise OptionError("a tolerance is a number from 0 to 1", value=value, remedy=remedy)
 
 
 def _prepared(benchmark: Benchmark, tolerances: Tolerances) -> tuple[Matcher, dict[str, str]]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import string
-import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 from qbench.errors import InputError
 from qbench.quantities.types import COMPARATORS, Comparator
-from qbench.store import read_text
+from qbench.toml_files import TomlFile
 
 if TYPE_CHECKING:
     import numpy as np
@@ -93,96 +93,68 @@ def load_templates(path: Path | None = None) -> Templates:
         from qbench.resources import resource
 
         path = resource("templates/queries.toml")
-    try:
-        data = tomllib.loads(read_text(path, "templates"))
-    except tomllib.TOMLDecodeError as fault:
-        raise InputError(f"not valid TOML: {fault}", file=path) from None
-    unknown = sorted(set(data) - {"template", "phrases", "joins"})
-    if unknown:
-        raise InputError("unknown table", file=path, value=unknown[0], remedy="Use [[template]], [phrases] and [joins]")
-    return Templates(_templates(data, path), _phrases(data, path), _joins(data, path))
-
-
-def _templates(data: dict[str, Any], path: Path) -> tuple[Template, ...]:
-    entries = data.get("template")
-    if not isinstance(entries, list) or not entries:
-        raise InputError("no [[template]] in the templates file", file=path)
-    found: dict[str, Template] = {}
-    for entry in entries:
-        name, text, comparators = entry.get("name"), entry.get("text"), entry.get("comparators")
-        if not isinstance(name, str) or not name or not isinstance(text, str) or not isinstance(comparators, list):
-            raise InputError("a template needs name, text and comparators", file=path, value=entry)
-        if name in found:
-            raise InputError("two templates have one name", file=path, value=name)
-        for comparator in comparators:
-            _known(comparator, path)
-        ranges = "between" in comparators
-        if ranges and len(comparators) > 1:
-            raise InputError("a template of `between` suits no other comparator", file=path, value=name)
-        _check_slots(text, RANGE if ranges else SINGLE, path)
-        found[name] = Template(name, text, tuple(comparators))
+    file = TomlFile.open(path, "templates")
+    read = file.read(_File)
+    _check_templates(read.template, file)
     for comparator in COMPARATORS:
-        if not any(comparator in template.comparators for template in found.values()):
+        if not any(comparator in template.comparators for template in read.template):
             raise InputError("no template suits this comparator", file=path, value=comparator)
-    return tuple(found.values())
-
-
-def _phrases(data: dict[str, Any], path: Path) -> dict[Comparator, tuple[str, ...]]:
-    table = data.get("phrases", {})
-    for comparator in table:
-        _known(comparator, path)
-    phrases: dict[Comparator, tuple[str, ...]] = {}
-    for comparator in COMPARATORS:
-        listed = table.get(comparator)
-        if not _texts(listed):
-            raise InputError(
-                "no phrases for this comparator", file=path, value=comparator, remedy='Write "=" = ["..."]'
-            )
-        for phrase in listed:
-            _check_slots(phrase, RANGE_PHRASE if comparator == "between" else frozenset(), path)
-        phrases[comparator] = tuple(listed)
-    return phrases
-
-
-def _joins(data: dict[str, Any], path: Path) -> dict[int, tuple[str, ...]]:
-    joins: dict[int, tuple[str, ...]] = {}
-    for count in (2, 3):
-        listed = data.get("joins", {}).get(str(count))
-        if not _texts(listed):
+        if not read.phrases.get(comparator):
+            remedy = f'Write "{comparator}" = ["..."]'
+            raise file.error("phrases", message="no phrases for this comparator", value=comparator, remedy=remedy)
+    for comparator, phrases in read.phrases.items():
+        needed = RANGE_PHRASE if comparator == "between" else frozenset[str]()
+        _check_slots(phrases, needed, file, "phrases", comparator)
+    for count in ("2", "3"):
+        if not read.joins.get(count):
             raise InputError(f"no joins for {count} constraints", file=path, remedy="Write them under [joins]")
-        for join in listed:
-            _check_slots(join, frozenset(str(n) for n in range(count)), path)
-        joins[count] = tuple(listed)
-    return joins
+        _check_slots(read.joins[count], frozenset(map(str, range(int(count)))), file, "joins", count)
+    return Templates(read.template, read.phrases, {int(count): joins for count, joins in read.joins.items()})
 
 
-def _known(comparator: object, path: Path) -> None:
-    if comparator not in COMPARATORS:
-        raise InputError("unknown comparator", file=path, value=comparator, remedy=f"Use {' '.join(COMPARATORS)}")
+@dataclass(frozen=True)
+class _File:
+    """A file of templates."""
+
+    template: tuple[Template, ...]
+    phrases: dict[Comparator, tuple[str, ...]]
+    joins: dict[Literal["2", "3"], tuple[str, ...]]
 
 
-def _texts(listed: object) -> bool:
-    return isinstance(listed, list) and bool(listed) and all(isinstance(text, str) and text.strip() for text in listed)
+def _check_templates(templates: Sequence[Template], file: TomlFile) -> None:
+    names: set[str] = set()
+    for number, template in enumerate(templates):
+        if template.name in names:
+            raise file.error("template", number, message="two templates have one name", value=template.name)
+        names.add(template.name)
+        ranges = "between" in template.comparators
+        if ranges and len(template.comparators) > 1:
+            message = "a template of `between` suits no other comparator"
+            raise file.error("template", number, message=message, value=template.comparators)
+        _check_slots((template.text,), RANGE if ranges else SINGLE, file, "template", number, "text")
 
 
-def _check_slots(text: str, needed: frozenset[str], path: Path) -> None:
+def _check_slots(texts: Sequence[str], needed: frozenset[str], file: TomlFile, *entry: str | int) -> None:
     """Each needed slot exactly once (units of a range may stand twice), no other slot, no format tricks."""
-    try:
-        fields = [
-            (name, spec, conversion) for _, name, spec, conversion in string.Formatter().parse(text) if name is not None
-        ]
-    except ValueError as fault:
-        raise InputError(f"the braces do not match: {fault}", file=path, value=text) from None
-    if any(spec or conversion for _, spec, conversion in fields):
-        raise InputError("a slot is a name in braces and nothing else", file=path, value=text)
-    names = [name for name, _, _ in fields]
     allowed = needed | OPTIONAL if needed == RANGE_PHRASE else needed
-    for name in names:
-        if name not in allowed:
-            known = ", ".join(f"{{{slot}}}" for slot in sorted(allowed)) or "none"
-            raise InputError(f"unknown slot {{{name}}}", file=path, value=text, remedy=f"Slots here: {known}")
-    for name in sorted(needed):
-        if names.count(name) != 1:
-            raise InputError(f"the slot {{{name}}} must stand there once", file=path, value=text)
-    if needed == RANGE_PHRASE and not set(names) >= OPTIONAL:
-        raise InputError("a phrase of `between` needs {unit_before} and {unit_after}", file=path, value=text)
+    for text in texts:
+
+        def wrong(message: str, remedy: str | None = None, *, text: str = text) -> InputError:
+            return file.error(*entry, message=message, value=text, remedy=remedy)
+
+        try:
+            slots = [slot for _, *slot in string.Formatter().parse(text) if slot[0] is not None]
+        except ValueError as fault:
+            raise wrong(f"the braces do not match: {fault}") from None
+        names = [name for name, _, _ in slots]
+        if any(spec or conversion for _, spec, conversion in slots):
+            raise wrong("a slot is a name in braces and nothing else")
+        for name in names:
+            if name not in allowed:
+                listed = ", ".join(f"{{{slot}}}" for slot in sorted(allowed)) or "none"
+                raise wrong(f"unknown slot {{{name}}}", f"Slots here: {listed}")
+        for name in sorted(needed):
+            if names.count(name) != 1:
+                raise wrong(f"the slot {{{name}}} must stand there once")
+        if needed == RANGE_PHRASE and not set(names) >= OPTIONAL:
+            raise wrong("a phrase of `between` needs {unit_before} and {unit_after}")

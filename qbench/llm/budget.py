@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from qbench.errors import BudgetError, InputError, OptionError
-from qbench.store import read_text
+from qbench.errors import BudgetError, OptionError
+from qbench.options import option
+from qbench.toml_files import read_toml
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class Price:
     """What a model costs, in any currency, for a million tokens that it reads and that it writes."""
 
-    input: float
-    output: float = 0.0
+    input: float = option(help="Price of a million tokens of input.", low=0, high=1e9)
+    output: float = option(0.0, help="Price of a million tokens of output.", low=0, high=1e9)
 
     def of(self, input_tokens: int, output_tokens: int = 0) -> float:
         """The price of so many tokens."""
@@ -37,22 +37,7 @@ def read_prices(path: Path) -> dict[str, Price]:
     Raises:
         InputError: the file is missing, or is no such table.
     """
-    try:
-        data = tomllib.loads(read_text(path, "prices"))
-    except tomllib.TOMLDecodeError as fault:
-        raise InputError(f"not valid TOML: {fault}", file=path) from None
-    prices = {}
-    for model, row in data.items():
-        known = isinstance(row, dict) and "input" in row and set(row) <= {"input", "output"}
-        if not known or not all(_is_price(number) for number in row.values()):
-            remedy = f'Write ["{model}"], then input = 0.02 and, where there is one, output = 0.08: per million tokens'
-            raise InputError("a model's prices cannot be read", file=path, value=model, remedy=remedy)
-        prices[model] = Price(**{name: float(number) for name, number in row.items()})
-    return prices
-
-
-def _is_price(number: object) -> bool:
-    return isinstance(number, int | float) and not isinstance(number, bool) and 0 <= number < float("inf")
+    return read_toml(path, "prices", dict[str, Price])
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import json
 import string
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from qbench.errors import InputError, OptionError
-from qbench.store import digest, read_text
+from qbench.errors import OptionError
+from qbench.options import option
+from qbench.store import digest
+from qbench.toml_files import TomlFile
 
 Slots = Mapping[str, str]
 """What stands in a prompt's places for one input, by name."""
@@ -141,85 +142,55 @@ def load_prompt(task: str, name: str | Path) -> Prompt:
         from qbench.resources import resource
 
         name = resource(f"{FOLDER}/{task}-{name}.toml")
-    path = Path(name)
-    try:
-        data = tomllib.loads(read_text(path, "prompt"))
-    except tomllib.TOMLDecodeError as fault:
-        raise InputError(f"not valid TOML: {fault}", file=path) from None
-    return _Reader(path, task).prompt(data)
+    file = TomlFile.open(Path(name), "prompt")
+    read = file.read(_File)
+    if read.task != task:
+        remedy = f'Write task = "{task}" if it is meant for this one'
+        raise file.error("task", message="this prompt is for another task", value=read.task, remedy=remedy)
+    slots = _slots(file, task, read.user)
+    examples = tuple(_example(file, task, row, slots, number) for number, row in enumerate(read.example))
+    return Prompt(file.path.stem, task, read.version, read.system.strip(), read.user.strip(), examples)
 
 
 @dataclass(frozen=True)
-class _Reader:
-    """Checks what a prompt's file says; errors name the file and the key."""
+class _File:
+    """A file of a prompt."""
 
-    path: Path
     task: str
+    version: int = option(help="Raised with every change of the words.", low=1)
+    system: str = option(help="The instruction.")
+    user: str = option(help="A question, with slots in braces.")
+    example: tuple[dict[str, Any], ...] = option((), help="Questions and answers, shown as earlier turns.")
 
-    def prompt(self, data: Mapping[str, Any]) -> Prompt:
-        known = {"task", "version", "system", "user", "example"}
-        for key in data:
-            if key not in known:
-                raise InputError(
-                    "a prompt has no such key", file=self.path, value=key, remedy=f"Known: {', '.join(sorted(known))}"
-                )
-        if data.get("task") != self.task:
-            raise InputError(
-                "this prompt is for another task",
-                file=self.path,
-                value=data.get("task"),
-                remedy=f'Write task = "{self.task}" if it is meant for this one',
-            )
-        version, rows = data.get("version"), data.get("example", [])
-        if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-            raise InputError("a prompt needs a version", file=self.path, value=version, remedy="Write version = 1")
-        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-            raise InputError("examples are tables", file=self.path, remedy="Write [[example]]")
-        user = self.text(data, "user")
-        slots = self.slots(user)
-        examples = tuple(self.example(row, slots, number) for number, row in enumerate(rows, start=1))
-        return Prompt(self.path.stem, self.task, version, self.text(data, "system"), user, examples)
 
-    def text(self, data: Mapping[str, Any], key: str) -> str:
-        value = data.get(key)
-        if not isinstance(value, str) or not value.strip():
-            raise InputError(f"a prompt needs `{key}`, a text", file=self.path, value=value)
-        return value.strip()
+def _slots(file: TomlFile, task: str, user: str) -> list[str]:
+    """The slots of a question, in order."""
+    known = TASKS[task].slots
+    listed = ", ".join(f"{{{slot}}}" for slot in known)
+    try:
+        fields = [field for _, *field in string.Formatter().parse(user) if field[0] is not None]
+    except ValueError as fault:
+        raise file.error("user", message=f"the braces do not match: {fault}", value=user) from None
+    for name, spec, conversion in fields:
+        if name not in known or spec or conversion:
+            raise file.error("user", message="unknown slot", value=name, remedy=f"Known: {listed}")
+    names = [str(field[0]) for field in fields]
+    if known[0] not in names:
+        raise file.error("user", message=f"lacks {{{known[0]}}}", value=user)
+    return names
 
-    def slots(self, user: str) -> list[str]:
-        known = TASKS[self.task].slots
-        listed = ", ".join(f"{{{slot}}}" for slot in known)
-        try:
-            fields = [field for _, *field in string.Formatter().parse(user) if field[0] is not None]
-        except ValueError as fault:
-            raise InputError(f"the braces of `user` do not match: {fault}", file=self.path, value=user) from None
-        for name, spec, conversion in fields:
-            if name not in known or spec or conversion:
-                raise InputError("unknown place in `user`", file=self.path, value=name, remedy=f"Known: {listed}")
-        found = [str(field[0]) for field in fields]
-        if known[0] not in found:
-            raise InputError(f"`user` lacks {{{known[0]}}}", file=self.path, value=user)
-        return found
 
-    def example(self, row: Mapping[str, Any], slots: Sequence[str], number: int) -> Example:
-        task, where = TASKS[self.task], f"example {number}"
-        answer = row.get("answer")
-        if task.many:
-            good = isinstance(answer, list) and bool(answer) and all(isinstance(a, str) and a.strip() for a in answer)
-        else:
-            good = isinstance(answer, str) and bool(answer.strip())
-        if not good:
-            wanted = "a list of texts" if task.many else "a text"
-            raise InputError(f"the `answer` of {where} should be {wanted}", file=self.path, value=answer)
-        # How many names an example asks for is how many it gives.
-        given = {"count": str(len(answer)), **row} if task.many and isinstance(answer, list) else dict(row)
-        for slot in slots:
-            if not isinstance(given.get(slot), str) or not given[slot].strip():
-                raise InputError(f"{where} needs `{slot}`, a text", file=self.path, value=given.get(slot))
-        for key in row:
-            if key not in (*task.slots, "answer"):
-                raise InputError(f"{where} has an unknown key", file=self.path, value=key)
-        return Example(
-            tuple((slot, given[slot]) for slot in dict.fromkeys(slots)),
-            tuple(answer) if isinstance(answer, list) else str(answer),
-        )
+def _example(file: TomlFile, task: str, row: Mapping[str, Any], slots: Sequence[str], number: int) -> Example:
+    form = TASKS[task]
+    shape = tuple[str, ...] if form.many else str
+    texts = {key: file.value(shape if key == "answer" else str, row[key], ("example", number, key)) for key in row}
+    for key in row:
+        if key not in (*form.slots, "answer"):
+            raise file.error("example", number, key, message="unknown entry", value=key)
+    answer = texts.get("answer", ())
+    # How many names an example asks for is how many it gives.
+    given = {"count": str(len(answer)), **texts} if form.many else texts
+    for key in (*slots, "answer"):
+        if not given.get(key):
+            raise file.error("example", number, message=f"{key} is missing")
+    return Example(tuple((slot, given[slot]) for slot in dict.fromkeys(slots)), answer)

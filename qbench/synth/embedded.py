@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from qbench.progress import Progress, silent
 from qbench.store import write_text
 from qbench.synth.dice import Dice
 from qbench.synth.make import synthesize
+from qbench.toml_files import read_toml
 
 DATA = Path(__file__).parent / "data"
 WORLD, MAPPING = DATA / "world.toml", DATA / "mapping.toml"
@@ -70,7 +70,7 @@ def embedded_benchmark(folder: str | Path, progress: Progress = silent) -> Path:
 
 def invented_facts(seed: int = SEED) -> list[dict[str, Any]]:
     """The rows of the invented table: name, kind, broader kind, maker, and the values of the kind's columns."""
-    world = tomllib.loads(WORLD.read_text(encoding="utf-8"))
+    world = read_toml(WORLD, "facts", dict[str, Any])
     rows: list[dict[str, Any]] = []
     taken: set[str] = set()
     for kind in world["kinds"]:

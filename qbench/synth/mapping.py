@@ -13,16 +13,16 @@ A short TOML file, see docs/how-to/synth.md:
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from qbench.errors import InputError, UnknownNameError
+from qbench.options import option
 from qbench.quantities.units import load_units, plural
-from qbench.store import read_text
+from qbench.toml_files import TomlFile
 
 if TYPE_CHECKING:
     from qbench.quantities.units import Units
@@ -46,12 +46,12 @@ class Attribute:
         verbs, phrases: further ways to say it, {} for the quantity: "weighs {}", "{} of memory".
     """
 
-    column: str
-    name: str
+    column: str = ""
+    name: str = ""
     synonyms: tuple[str, ...] = ()
     unit: str = ""
     per: str = ""
-    decimals: int | None = None
+    decimals: int | None = option(None, help="Number of decimals to round cells to.", low=0, high=9)
     pattern: str = ""
     uncountable: bool = False
     verbs: tuple[str, ...] = ()
@@ -84,11 +84,8 @@ class TableMapping:
     qualifier: str = ""
     noun: str = ""
     broader: str = ""
-    categories: Mapping[str, tuple[str, ...]] = None  # type: ignore[assignment]
+    categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     attributes: tuple[Attribute, ...] = ()
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "categories", dict(self.categories or {}))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -118,152 +115,83 @@ def load_mapping(path: Path, columns: Iterable[str], units: Units) -> TableMappi
         InputError: the file is missing or no TOML; a key, a type, a column or a pattern is wrong.
         UnknownNameError: a unit that qbench does not know, and that no plural makes a counted noun.
     """
-    try:
-        data = tomllib.loads(read_text(path, "mapping"))
-    except tomllib.TOMLDecodeError as fault:
-        raise InputError(f"the mapping is not TOML: {fault}", file=path) from None
-    return read_mapping(data, columns, units, path)
-
-
-def read_mapping(data: Mapping[str, Any], columns: Iterable[str], units: Units, path: Path) -> TableMapping:
-    """The mapping that parsed TOML describes; errors as in `load_mapping`."""
-    reader = _Reader(path, set(columns))
-    reader.keys(data, {f.name for f in fields(TableMapping)}, "the mapping")
-    for column in reader.texts(data, "name", "the mapping"):
-        reader.column(column)
-    for key in ("category", "qualifier", "broader"):
-        if column := reader.text(data, key, "the mapping"):
-            reader.column(column)
-    tables = {key: reader.table(data, key) for key in ("categories", "attributes")}
-    if not tables["attributes"]:
-        raise InputError(
-            "the mapping names no quantities", file=path, remedy='Write [attributes] and Weight = { unit = "kilogram" }'
-        )
-    if data.get("words") and not data.get("category"):
-        raise InputError("`words` are looked for in the category column, and none is named", file=path)
-    attributes = tuple(reader.attribute(key, entry, units) for key, entry in tables["attributes"].items())
+    file = TomlFile.open(path, "mapping")
+    read = file.read(_File)
+    known = set(columns)
+    for key in ("name", "category", "qualifier", "broader"):
+        value = getattr(read, key)
+        for column in value if isinstance(value, tuple) else filter(None, [value]):
+            _check_column(file, column, known, key)
+    if not read.attributes:
+        remedy = 'Write [attributes] and Weight = { unit = "kilogram" }'
+        raise InputError("the mapping names no quantities", file=path, remedy=remedy)
+    if read.words and not read.category:
+        message = "these are looked for in the category column, and none is named"
+        raise file.error("words", message=message, value=read.words)
+    attributes = tuple(_attribute(file, key, entry, known, units) for key, entry in read.attributes.items())
     _refuse_overlap(attributes, path)
     return TableMapping(
-        name=reader.texts(data, "name", "the mapping"),
-        category=reader.text(data, "category", "the mapping"),
-        words=reader.texts(data, "words", "the mapping"),
-        qualifier=reader.text(data, "qualifier", "the mapping"),
-        noun=reader.text(data, "noun", "the mapping"),
-        broader=reader.text(data, "broader", "the mapping"),
-        categories={key: reader.texts(tables["categories"], key, "[categories]") for key in tables["categories"]},
-        attributes=attributes,
+        read.name, read.category, read.words, read.qualifier, read.noun, read.broader, read.categories, attributes
     )
 
 
 @dataclass(frozen=True)
-class _Reader:
-    """Reads typed values out of TOML, with errors that name the file and the key."""
+class _File:
+    """A mapping as it stands in its file, the attributes by column."""
 
-    path: Path
-    columns: set[str]
+    name: tuple[str, ...] = ()
+    category: str = ""
+    words: tuple[str, ...] = ()
+    qualifier: str = ""
+    noun: str = ""
+    broader: str = ""
+    categories: Mapping[str, tuple[str, ...]] = option({}, help="How kinds are called.")
+    attributes: Mapping[str, Attribute] = option({}, help="The columns with quantities.")
 
-    def keys(self, data: Mapping[str, Any], known: set[str], where: str) -> None:
-        for key in data:
-            if key not in known:
-                raise InputError(
-                    f"{where} has an unknown key",
-                    file=self.path,
-                    value=key,
-                    remedy=f"Known: {', '.join(sorted(known))}",
-                )
 
-    def text(self, data: Mapping[str, Any], key: str, where: str) -> str:
-        value = data.get(key, "")
-        if not isinstance(value, str):
-            raise InputError(f"`{key}` of {where} should be a text", file=self.path, value=value)
-        return value
+def _check_column(file: TomlFile, column: str, columns: set[str], *entry: str) -> None:
+    if column not in columns:
+        near = get_close_matches(column, sorted(columns), n=1)
+        hint = f"Did you mean {near[0]}? " if near else ""
+        remedy = f"{hint}It has: {', '.join(sorted(columns)[:40])}"
+        raise file.error(*entry, message="the table has no such column", value=column, remedy=remedy)
 
-    def texts(self, data: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
-        value = data.get(key, [])
-        values = [value] if isinstance(value, str) else value
-        if not isinstance(values, list) or not all(isinstance(v, str) and v.strip() for v in values):
-            raise InputError(f"`{key}` of {where} should be a text or a list of texts", file=self.path, value=value)
-        return tuple(values)
 
-    def table(self, data: Mapping[str, Any], key: str) -> dict[str, Any]:
-        value = data.get(key, {})
-        if not isinstance(value, dict):
-            raise InputError(f"[{key}] should be a table", file=self.path, value=value)
-        return value
-
-    def column(self, column: str) -> None:
-        if column not in self.columns:
-            near = get_close_matches(column, sorted(self.columns), n=1)
-            hint = f"Did you mean {near[0]}? " if near else ""
-            listed = ", ".join(sorted(self.columns)[:40])
-            raise InputError(
-                "the table has no such column", file=self.path, value=column, remedy=f"{hint}It has: {listed}"
-            )
-
-    def attribute(self, key: str, entry: Any, units: Units) -> Attribute:
-        where = f"[attributes.{key}]"
-        if not isinstance(entry, dict):
-            raise InputError(
-                f"{where} should be a table",
-                file=self.path,
-                value=entry,
-                remedy=f'Write {key} = {{ unit = "kilogram" }}',
-            )
-        self.keys(entry, {f.name for f in fields(Attribute)}, where)
-        column = self.text(entry, "column", where) or key
-        self.column(column)
-        name = self.text(entry, "name", where) or spoken(column)
-        if not concept_words(name):
-            raise InputError(f"{where} has a name without a word", file=self.path, value=name)
-        uncountable, decimals = entry.get("uncountable", False), entry.get("decimals")
-        if not isinstance(uncountable, bool):
-            raise InputError(f"`uncountable` of {where} should be true or false", file=self.path, value=uncountable)
-        if decimals is not None and (isinstance(decimals, bool) or decimals not in range(10)):
-            raise InputError(f"`decimals` of {where} should be a number from 0 to 9", file=self.path, value=decimals)
-        return Attribute(
-            column=column,
-            name=name,
-            synonyms=self.texts(entry, "synonyms", where),
-            unit=self.unit(self.text(entry, "unit", where), units, where),
-            per=self.text(entry, "per", where),
-            decimals=decimals,
-            pattern=self.pattern(self.text(entry, "pattern", where), where),
-            uncountable=uncountable,
-            verbs=self.sayings(entry, "verbs", where),
-            phrases=self.sayings(entry, "phrases", where),
-        )
-
-    def unit(self, name: str, units: Units, where: str) -> str:
-        unit = canonical_unit(name, units)
-        if unit is None:
-            known = sorted({*(u.name for u in units), *(n for u in units for n in u.names)})
-            near = get_close_matches(name.lower(), known, n=3)
-            hint = f"Did you mean {' or '.join(near)}? " if near else ""
-            raise UnknownNameError(
-                f"{where} has an unknown unit",
-                file=self.path,
-                value=name,
-                remedy=f'{hint}For things that are counted write the noun in two forms, such as "employee/employees"',
-            )
-        return unit
-
-    def pattern(self, pattern: str, where: str) -> str:
-        try:
-            re.compile(pattern)
-        except re.error as fault:
-            raise InputError(
-                f"`pattern` of {where} is no regular expression: {fault}", file=self.path, value=pattern
-            ) from None
-        return pattern
-
-    def sayings(self, entry: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
-        sayings = self.texts(entry, key, where)
-        for saying in sayings:
+def _attribute(file: TomlFile, key: str, read: Attribute, columns: set[str], units: Units) -> Attribute:
+    """A checked attribute; its column is the key, and its name the column's, where the file names no other."""
+    where = ("attributes", key)
+    column = read.column or key
+    _check_column(file, column, columns, *where)
+    name = read.name or spoken(column)
+    if not concept_words(name):
+        raise file.error(*where, message="the name has no word", value=name)
+    try:
+        re.compile(read.pattern)
+    except re.error as fault:
+        message = f"not a regular expression: {fault}"
+        raise file.error(*where, "pattern", message=message, value=read.pattern) from None
+    for kind in ("verbs", "phrases"):
+        for saying in getattr(read, kind):
             if saying.count("{}") != 1 or not concept_words(saying):
-                raise InputError(
-                    f"`{key}` of {where} need words and one {{}} for the quantity", file=self.path, value=saying
-                )
-        return sayings
+                message = "needs words and one {} for the quantity"
+                raise file.error(*where, kind, message=message, value=saying)
+    return replace(read, column=column, name=name, unit=_unit(file, read.unit, units, *where))
+
+
+def _unit(file: TomlFile, name: str, units: Units, *where: str) -> str:
+    unit = canonical_unit(name, units)
+    if unit is None:
+        known = sorted({*(u.name for u in units), *(n for u in units for n in u.names)})
+        near = get_close_matches(name.lower(), known, n=3)
+        hint = f"Did you mean {' or '.join(near)}? " if near else ""
+        raise UnknownNameError(
+            f"{', '.join(where)}: unknown unit",
+            file=file.path,
+            line=file.line(*where, "unit"),
+            value=name,
+            remedy=f'{hint}For things that are counted write the noun in two forms, such as "employee/employees"',
+        )
+    return unit
 
 
 def canonical_unit(name: str, units: Units) -> str | None:

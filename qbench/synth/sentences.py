@@ -7,18 +7,17 @@ searched for what was put into it.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qbench.errors import InputError
 from qbench.quantities.types import Quantity
 from qbench.synth.facts import Fact, Thing
 from qbench.synth.surfaces import Surfaces, Written
 from qbench.synth.words import article, be
+from qbench.toml_files import read_toml
 
 if TYPE_CHECKING:
     from qbench.quantities.types import Span
@@ -55,39 +54,56 @@ class Grammar:
     """The templates of one file; see templates/sentences.toml for what the parts are."""
 
     frames: tuple[Frame, ...]
-    subjects: dict[str, list[str]]
-    attributes: dict[str, list[str]]
-    contrasts: list[str]
-    asides: list[str]
-    comparators: dict[str, list[str]]
-    alternatives: dict[str, list[str]]
-    unwanted: list[str]
+    subjects: dict[str, tuple[str, ...]]
+    attributes: dict[str, tuple[str, ...]]
+    contrasts: tuple[str, ...]
+    asides: tuple[str, ...]
+    comparators: dict[str, tuple[str, ...]]
+    alternatives: dict[str, tuple[str, ...]]
+    unwanted: tuple[str, ...]
 
     @classmethod
     def load(cls, path: Path) -> Grammar:
         """Read a template file.
 
         Raises:
-            InputError: it is missing or no TOML, or a part is missing.
+            InputError: it is missing or no TOML, or an entry is missing or wrong.
         """
-        try:
-            data = tomllib.loads(path.read_text(encoding="utf-8"))
-            return cls(
-                frames=tuple(Frame(**frame) for frame in data["frames"]),
-                subjects=data["subjects"],
-                attributes=data["attributes"],
-                contrasts=data["contrasts"]["texts"],
-                asides=data["asides"]["texts"],
-                comparators=data["comparators"],
-                alternatives=data["alternatives"],
-                unwanted=data["unwanted"]["surfaces"],
-            )
-        except FileNotFoundError:
-            raise InputError("no such template file", file=path) from None
-        except tomllib.TOMLDecodeError as fault:
-            raise InputError(f"the templates are not TOML: {fault}", file=path) from None
-        except (KeyError, TypeError) as fault:
-            raise InputError(f"a part of the templates is missing or wrong: {fault}", file=path) from None
+        read = read_toml(path, "template", _File)
+        return cls(
+            frames=read.frames,
+            subjects=read.subjects,
+            attributes=read.attributes,
+            contrasts=read.contrasts.texts,
+            asides=read.asides.texts,
+            comparators=read.comparators,
+            alternatives=read.alternatives,
+            unwanted=read.unwanted.surfaces,
+        )
+
+
+@dataclass(frozen=True)
+class _Texts:
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Surfaces:
+    surfaces: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _File:
+    """A template file as it stands."""
+
+    frames: tuple[Frame, ...]
+    subjects: dict[str, tuple[str, ...]]
+    attributes: dict[str, tuple[str, ...]]
+    contrasts: _Texts
+    asides: _Texts
+    comparators: dict[str, tuple[str, ...]]
+    alternatives: dict[str, tuple[str, ...]]
+    unwanted: _Surfaces
 
 
 @dataclass(frozen=True, slots=True)
