@@ -28,8 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from qbench.mining.gold import Gold, GoldSample, read_gold, split, texts
-from qbench.mining.parser_scores import score_parser
-from qbench.mining.parsers import get_parser
+from qbench.mining.parsers import get_parser, score_parser
 from qbench.mining.segment_scores import partial, strict
 from qbench.mining.types import Description, DescriptionParser
 from qbench.quantities.types import Quantity

@@ -11,7 +11,7 @@ import csv
 import sys
 from pathlib import Path
 
-from qbench.mining.pairs import Pairs
+from qbench.mining.paraphrases import Pairs
 from qbench.mining.report import sample, samples
 
 NUMBER, SEED = 100, 13

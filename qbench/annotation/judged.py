@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -17,14 +17,11 @@ from qbench.annotation.pooling import LOOK_UP
 from qbench.annotation.query_form import QueryForm
 from qbench.annotation.settling import Judgments, file_words, option_words, settle
 from qbench.annotation.sheet import GUIDELINE, Sheet
-from qbench.benchmark.disk import benchmark_key, write_benchmark
+from qbench.benchmark.disk import Benchmark, benchmark_key, write_benchmark
 from qbench.benchmark.types import qrels_schema
 from qbench.errors import InputError, OptionError
 from qbench.keys import key
 from qbench.store import file_digest, read_text
-
-if TYPE_CHECKING:
-    from qbench.benchmark.disk import Benchmark
 
 
 @dataclass(frozen=True)

@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from qbench.annotation.form import Item
+from qbench.benchmark.disk import Benchmark
+from qbench.benchmark.export import find_runs
+from qbench.benchmark.matching import Matcher
+from qbench.benchmark.trec import read_run
+from qbench.benchmark.types import Query, Split
 from qbench.errors import InputError, OptionError
 from qbench.progress import Progress, silent
 from qbench.quantities.concept_match import concept_alternatives, join_alternatives
+from qbench.quantities.english.queries import parse_query
+from qbench.quantities.extractors import get_extractor
 from qbench.quantities.types import Condition
 from qbench.randomness import generator
-
-if TYPE_CHECKING:
-    from qbench.benchmark.disk import Benchmark
-    from qbench.benchmark.types import Query, Split
+from qbench.retrieval.document_quantities import extractor_options
 
 LOOK_UP = "look-up"
 """The source of a candidate that the index gave; other sources are names of runs."""
@@ -62,10 +65,6 @@ def with_conditions(benchmark: Benchmark, queries: Sequence[Query]) -> list[Quer
     """The queries, conditions read from the text where none are given."""
     if all(query.conditions for query in queries):
         return list(queries)
-    from qbench.quantities.english.queries import parse_query
-    from qbench.quantities.extractors import get_extractor
-    from qbench.retrieval.document_quantities import extractor_options
-
     extractor = get_extractor(extractor_options(benchmark))
     return [
         query if query.conditions else replace(query, conditions=parse_query(query.text, extractor).conditions)
@@ -94,8 +93,6 @@ def look_up(
     Returns:
         query id -> document ids, sorted; and how many documents were left out over all queries.
     """
-    from qbench.benchmark.matching import Matcher
-
     if benchmark.quantities is None:
         return {query_id: [] for query_id in wanted}, 0
     matcher = Matcher(benchmark.quantities)
@@ -139,9 +136,6 @@ def load_runs(paths: Sequence[Path], benchmark: Benchmark) -> dict[str, pl.DataF
         InputError: a path is neither, a folder holds no finished run on this benchmark, or a run cannot be read.
         OptionError: two runs have one name.
     """
-    from qbench.benchmark.export import find_runs
-    from qbench.benchmark.trec import read_run
-
     runs: dict[str, pl.DataFrame] = {}
     for path in paths:
         if path.is_dir():

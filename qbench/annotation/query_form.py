@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -11,14 +11,12 @@ from qbench.annotation.form import Item, Pair, Piece
 from qbench.annotation.options import HIGHEST, Scale
 from qbench.annotation.page import pieces
 from qbench.benchmark.card import describe
+from qbench.benchmark.disk import Benchmark
+from qbench.benchmark.types import Query
 from qbench.errors import QbenchError
+from qbench.quantities.types import Condition
 from qbench.quantities.units import load_units
 from qbench.sheets import one_line
-
-if TYPE_CHECKING:
-    from qbench.benchmark.disk import Benchmark
-    from qbench.benchmark.types import Query
-    from qbench.quantities.types import Condition
 
 COLUMNS: tuple[str, ...] = ("query_id", "query", "condition", "doc_id", "title", "text", "grade", "comment")
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -17,18 +17,15 @@ from qbench.annotation.page import page, read_guideline
 from qbench.annotation.pooling import choose, gather, look_up, pooled, with_conditions
 from qbench.annotation.query_form import QueryForm, with_tolerance
 from qbench.benchmark.commands import command_line
-from qbench.benchmark.disk import benchmark_key
+from qbench.benchmark.disk import Benchmark, benchmark_key
 from qbench.benchmark.relax import Tolerances, unit_families, widened
 from qbench.benchmark.tables import read_parquet
+from qbench.benchmark.types import Query, Schema
 from qbench.errors import InputError, OptionError
 from qbench.generation.expansions import Expansions
 from qbench.progress import Progress, silent
+from qbench.quantities.types import Condition
 from qbench.store import MANIFEST, digest, drafting, file_digest, finished, read_manifest, refuse_foreign, write_text
-
-if TYPE_CHECKING:
-    from qbench.benchmark.disk import Benchmark
-    from qbench.benchmark.types import Query, Schema
-    from qbench.quantities.types import Condition
 
 KIND = "sheet"
 ITEMS = "items.parquet"

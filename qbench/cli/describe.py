@@ -52,8 +52,8 @@ def describe(
     from qbench.errors import OptionError
     from qbench.licences import known
     from qbench.mining.describe import describe as make
+    from qbench.mining.description_table import import_descriptions
     from qbench.mining.options import ParserOptions
-    from qbench.mining.tables import import_descriptions
 
     with console.progress("describe") as progress:
         if source.is_file():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from qbench.mining.pairs import Pairs
+    from qbench.mining.paraphrases import Pairs
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -58,7 +58,7 @@ def mine_paraphrases(
     """
     from qbench.cli import console
     from qbench.mining.options import MiningOptions
-    from qbench.mining.pairs import mine_paraphrases as mine
+    from qbench.mining.paraphrases import mine_paraphrases as mine
 
     options = MiningOptions(
         k=k,

@@ -9,15 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
 
-from qbench.quantities.types import COMPARATORS
+import polars as pl
 
-if TYPE_CHECKING:
-    import polars as pl
-
-    from qbench.benchmark.types import Query
-    from qbench.quantities.types import Condition
+from qbench.benchmark.types import Query
+from qbench.quantities.types import COMPARATORS, Condition
 
 UNKNOWN = "unknown"
 """The bucket of queries whose conditions are not known."""
@@ -32,8 +28,6 @@ MAGNITUDES: tuple[str, ...] = ("0", "under 1", "1-10", "10-100", "100-1k", "1k-1
 
 def bucket_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
     """Columns of `bucket_means`."""
-    import polars as pl
-
     return {
         "dimension": pl.String,
         "bucket": pl.String,
@@ -67,8 +61,6 @@ def query_buckets(queries: Iterable[Query], family: Callable[[str], str]) -> pl.
     Returns:
         columns query_id, dimension, bucket; one row per query and dimension.
     """
-    import polars as pl
-
     rows: list[tuple[str, str, str]] = []
     for query in queries:
         found = query.conditions
@@ -94,8 +86,6 @@ def bucket_means(scores: pl.DataFrame, buckets: pl.DataFrame) -> pl.DataFrame:
         `bucket_schema`, ordered by dimension, bucket (in the natural order of each dimension), label, measure as they
         first appear in `scores`.
     """
-    import polars as pl
-
     first = {name: scores[name].unique(maintain_order=True).to_list() for name in ("label", "measure")}
     means = (
         scores.join(buckets, on="query_id")

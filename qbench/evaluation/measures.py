@@ -14,12 +14,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from qbench.errors import InputError, OptionError, UnknownNameError
-
-if TYPE_CHECKING:
-    import polars as pl
 
 DEFAULT_MEASURES: tuple[str, ...] = ("nDCG@10", "P@10", "RR@10", "R@100", "AP")
 """Those of *Numbers Matter*, table 2, and average precision. The first is the primary one."""
@@ -51,8 +50,6 @@ _OWN = ("Exist", "AP_found")
 
 def score_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
     """Columns of per-query scores."""
-    import polars as pl
-
     return {"query_id": pl.String, "measure": pl.String, "value": pl.Float64}
 
 
@@ -80,8 +77,6 @@ def relevant_queries(qrels: pl.DataFrame) -> list[str]:
     Args:
         qrels: columns query_id, doc_id, grade.
     """
-    import polars as pl
-
     return qrels.filter(pl.col("grade") >= 1)["query_id"].unique().sort().to_list()
 
 
@@ -108,8 +103,6 @@ def score_run(
             measure has no finite value for a query.
         UnknownNameError: as in `parse_measures`.
     """
-    import polars as pl
-
     names = parse_measures(measures)
     wanted = pl.DataFrame({"query_id": sorted(set(query_ids))}, schema={"query_id": pl.String})
     run, qrels = run.join(wanted, on="query_id", how="semi"), qrels.join(wanted, on="query_id", how="semi")
@@ -200,8 +193,6 @@ def _works(name: str) -> bool:
 
 
 def _check(run: pl.DataFrame, qrels: pl.DataFrame, wanted: pl.DataFrame) -> None:
-    import polars as pl
-
     missing = wanted.join(qrels.filter(pl.col("grade") >= 1), on="query_id", how="anti")
     if missing.height:
         raise InputError(
@@ -218,7 +209,6 @@ def _check(run: pl.DataFrame, qrels: pl.DataFrame, wanted: pl.DataFrame) -> None
 def _all_measures(run: pl.DataFrame, qrels: pl.DataFrame, measures: list[Any]) -> pl.DataFrame:
     """What ir-measures gives, with Exist@n as its Success@n, and AP_found@n."""
     import ir_measures
-    import polars as pl
 
     exist = {m: ir_measures.Success @ m.cutoff for m in measures if isinstance(m, _Own) and m.name == "Exist"}
     theirs = dict.fromkeys(exist.get(m, m) for m in measures if m in exist or not isinstance(m, _Own))
@@ -246,8 +236,6 @@ def precision_over_found(run: pl.DataFrame, qrels: pl.DataFrame, cutoff: int) ->
     Returns:
         columns query_id, value; only the queries with a relevant document among the first n.
     """
-    import polars as pl
-
     place = pl.int_range(1, pl.len() + 1).over("query_id")
     top = run.sort("query_id", "rank").with_columns(place=place).filter(pl.col("place") <= cutoff)
     hits = top.join(
@@ -259,7 +247,6 @@ def precision_over_found(run: pl.DataFrame, qrels: pl.DataFrame, cutoff: int) ->
 def _calculate(run: pl.DataFrame, qrels: pl.DataFrame, measures: list[Any]) -> pl.DataFrame:
     """What ir-measures gives, under plain numbers for ids: some providers write files in which a text id breaks."""
     import ir_measures
-    import polars as pl
 
     query_ids = qrels["query_id"].unique().sort().to_list()
     queries = pl.DataFrame({"query_id": query_ids}).with_row_index("q", offset=1)

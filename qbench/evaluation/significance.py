@@ -14,15 +14,14 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from qbench.errors import InputError, OptionError
 from qbench.progress import Progress, silent
 from qbench.randomness import generator
 
 if TYPE_CHECKING:
-    import polars as pl
-    from numpy.typing import NDArray
-
     Floats = NDArray[np.float64]
 
 RESAMPLES = 10_000
@@ -67,8 +66,6 @@ class Scores:
         Raises:
             InputError: there is no score, or one is missing, given twice, or not finite.
         """
-        import polars as pl
-
         labels = scores["label"].unique(maintain_order=True).to_list()
         measures = scores["measure"].unique(maintain_order=True).to_list()
         query_ids = scores["query_id"].unique().sort().to_list()
@@ -95,8 +92,6 @@ class Scores:
 
 def mean_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
     """Columns of `summarise`'s first frame."""
-    import polars as pl
-
     return {
         "label": pl.String,
         "measure": pl.String,
@@ -109,8 +104,6 @@ def mean_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
 
 def pair_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
     """Columns of `summarise`'s second frame."""
-    import polars as pl
-
     return {
         "measure": pl.String,
         "a": pl.String,
@@ -155,8 +148,6 @@ def summarise(
     Raises:
         OptionError: as in `check_resamples`.
     """
-    import polars as pl
-
     check_resamples(resamples)
     systems, measures, queries = scores.values.shape
     flat = scores.values.reshape(systems * measures, queries)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from qbench.evaluation.significance import Scores
-
-if TYPE_CHECKING:
-    import polars as pl
-    from numpy.typing import NDArray
 
 _TIE = 1e-9
 """Scores that differ by no more are equal: measures are sums, and sums round."""
@@ -18,8 +14,6 @@ _TIE = 1e-9
 
 def win_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
     """Columns of `win_matrix`."""
-    import polars as pl
-
     return {"winner": pl.String, "loser": pl.String, "share": pl.Float64, "significant": pl.Boolean}
 
 
@@ -38,8 +32,6 @@ def win_matrix(scores: pl.DataFrame, pairs: pl.DataFrame, measure: str) -> pl.Da
         `win_schema`, two rows for each couple, ordered by winner, then loser. `significant` says that the winner's
         *mean* is significantly above the loser's, as in `pairs`.
     """
-    import polars as pl
-
     couples = pairs.filter(pl.col("measure") == measure).select("a", "b", "difference", "significant")
     if couples.is_empty():
         return pl.DataFrame(schema=win_schema())

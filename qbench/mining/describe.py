@@ -8,9 +8,12 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from qbench import keys
+from qbench.benchmark.tables import read_parquet
 from qbench.errors import InputError, OptionError
 from qbench.index.chunks import Chunk
 from qbench.index.disk import Index
@@ -24,9 +27,6 @@ from qbench.mining.parsers import get_parser
 from qbench.mining.types import DESCRIPTIONS, DESCRIPTIONS_KIND, description_schema
 from qbench.progress import Progress, silent
 from qbench.store import Manifest, drafting, finished, read_json, read_manifest
-
-if TYPE_CHECKING:
-    import polars as pl
 
 SENTENCES = 256
 """Sentences of a chunk: the unit of work, and of resuming."""
@@ -76,8 +76,6 @@ class Descriptions:
 
     def table(self) -> pl.LazyFrame:
         """`description_schema`, in the order of the corpus."""
-        import polars as pl
-
         return pl.scan_parquet(self.path / DESCRIPTIONS, glob=False)
 
     def read(self) -> pl.DataFrame:
@@ -86,8 +84,6 @@ class Descriptions:
         Raises:
             InputError: it cannot be read, or does not have the schema.
         """
-        from qbench.benchmark.tables import read_parquet
-
         return read_parquet(self.path / DESCRIPTIONS, description_schema())
 
 
@@ -190,8 +186,6 @@ def _chunk(held: list[Any]) -> Chunk:
 
 def _sentences(source: Index) -> Iterator[list[Any]]:
     """[doc_id, source_id, text, rows] of each sentence with mentions, a slice of the index at a time."""
-    import polars as pl
-
     sentences, quantities = source.sentences(), source.quantities()
     for start in range(0, int(sentences.select(pl.len()).collect().item()), _ROWS):
         part = sentences.slice(start, _ROWS).select("doc_id", "source_id", "text").collect()

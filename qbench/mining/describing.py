@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from qbench.mining.parsers import get_parser
 from qbench.mining.types import Description, DescriptionParser, description_schema
 from qbench.quantities.types import Quantity, from_row
 from qbench.store import atomic_file, write_json
-
-if TYPE_CHECKING:
-    import polars as pl
 
 PART, COUNTS = ".parquet", ".json"
 """Endings of a chunk's part files; the counts are written last, so where they are, both are."""
@@ -95,8 +94,6 @@ def description_row(
 
 def description_frame(rows: list[dict[str, Any]]) -> pl.DataFrame:
     """Rows as a table of `description_schema`."""
-    import polars as pl
-
     schema = description_schema()
     segments = pl.Series("segments", [json.dumps(row["segments"]) for row in rows], dtype=pl.String)
     return pl.DataFrame(

@@ -18,6 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from qbench.corpora.sentences import SentenceSplitter
 from qbench.errors import InputError, OptionError
 from qbench.mining.measeval import read_paragraphs
 from qbench.quantities.types import Span
@@ -147,8 +148,6 @@ def _first_texts(samples: Sequence[GoldSample], limit: int | None) -> Iterator[G
 
 
 def _read_measeval(folder: Path, context: Context) -> Gold:
-    from qbench.corpora.sentences import SentenceSplitter
-
     splitter = SentenceSplitter()
     counts: Counter[str] = Counter()
     samples = []

@@ -1,27 +1,21 @@
 """The term matrix -> bags of words in the layout that the self-join searches.
 
 Texts with the same words are one bag, searched once. N, df and lengths count texts, so that scores are those of BM25
-over all texts.
+over all texts. Import it inside functions only, as `qbench.mining.join_kernel`.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from qbench.mining.join_kernel import BITS, SHARED, WORDS, Index
-from qbench.mining.join_tables import list_frequent, list_rare, mark
+from qbench.mining.join_kernel import BITS, ONE, SHARED, WORDS, Index, compiled
+from qbench.mining.terms import TermMatrix
 from qbench.scoring import bm25
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from qbench.mining.terms import TermMatrix
 
 BLOCK = 2**12
 """Bags in a block: their masks and sums fit a core's second-level cache."""
@@ -281,3 +275,55 @@ def _entries(starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.
 def _chunks(numbers: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
     for start in range(0, numbers.size, CHUNK):
         yield numbers[start : start + CHUNK]
+
+
+@compiled
+def mark(starts: NDArray[np.int64], labels: NDArray[np.int32], masks: NDArray[np.uint64]) -> None:
+    """Fill `Index.masks`."""
+    for bag in range(starts.size - 1):
+        for entry in range(starts[bag], starts[bag + 1]):
+            label = labels[entry]
+            if label >= 64 * masks.shape[1]:
+                break
+            masks[bag, label >> 6] |= ONE << np.uint64(label & 63)
+
+
+@compiled
+def list_frequent(index: Index, at: NDArray[np.int64]) -> None:
+    """Fill `Index.places`, `frequent`, `heads` and `peaks`; all are zeros before. `at`: shape (BITS,), scratch."""
+    bits = index.peaks.shape[1]
+    place = 0
+    for block in range(index.lows.size - 1):
+        low, high = index.starts[index.lows[block]], index.starts[index.lows[block + 1]]
+        for entry in range(low, high):
+            if index.labels[entry] < bits:
+                index.places[block, index.labels[entry] + 1] += 1
+        index.places[block, 0] = place
+        for label in range(bits):
+            index.places[block, label + 1] += index.places[block, label]
+        place = index.places[block, bits]
+        for label in range(bits):
+            at[label] = index.places[block, label]
+        for bag in range(index.lows[block], index.lows[block + 1]):
+            for entry in range(index.starts[bag], index.starts[bag + 1]):
+                label = index.labels[entry]
+                if label >= bits:
+                    break
+                new = at[label] == index.places[block, label]
+                if new or index.weights[entry] > index.peaks[block, label]:
+                    index.peaks[block, label] = index.weights[entry]
+                index.frequent[at[label]] = bag - index.lows[block]
+                index.heads[at[label]] = index.masks[bag, 0]
+                at[label] += 1
+
+
+@compiled
+def list_rare(index: Index, at: NDArray[np.int64]) -> None:
+    """Fill `Index.rare` and `values`. `at` is a copy of `lists`."""
+    for bag in range(index.starts.size - 1):
+        for entry in range(index.starts[bag], index.starts[bag + 1]):
+            label = index.labels[entry]
+            if label >= index.peaks.shape[1]:
+                index.rare[at[label]] = bag
+                index.values[at[label]] = index.weights[entry]
+                at[label] += 1

@@ -402,3 +402,94 @@ def walk(
                 admit(index, scratch, found, query, bag, np.int64(0), np.int64(0))
         scratch.seen[label >> 6] |= bit_of(label)
         remain -= scratch.peak[label]
+
+
+@compiled
+def expand(
+    found: Found,
+    slots: NDArray[np.int64],
+    texts: NDArray[np.int64],
+    bags: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    members: NDArray[np.int32],
+    own: NDArray[np.int64],
+    sizes: NDArray[np.int16],
+    unit: float,
+    tied: NDArray[np.int64],
+    docs: NDArray[np.int32],
+    scores: NDArray[np.float32],
+    shared: NDArray[np.int16],
+) -> None:
+    """Expand results from bags to texts: equal scores by position, the query's own text left out.
+
+    Args:
+        found: what `search` gave.
+        slots: shape (R,), for each text asked about its row in `found`.
+        texts: shape (R,), its position.
+        bags: shape (Q,), the bag of each row of `found`.
+        starts, members, own, sizes: those of `join_index.Bags`.
+        unit: what 1 is worth.
+        tied: shape ((k + 1)²,), scratch.
+        docs, scores, shared: shape (R, k), -1 and 0 before; filled here.
+    """
+    k = docs.shape[1]
+    for row in range(slots.size):
+        slot, me, taken, at = slots[row], texts[row], 0, 0
+        bag = bags[slot]
+        left = sizes[bag] > 0
+        while taken < k and (left or at < found.sizes[slot]):
+            mine = left and (at == found.sizes[slot] or own[bag] >= found.scores[slot, at])
+            score = own[bag] if mine else found.scores[slot, at]
+            size: Whole = np.int64(0)
+            if mine:
+                left = False
+                size = collect(tied, size, bag, me, np.int64(sizes[bag]), starts, members, k)
+            while at < found.sizes[slot] and found.scores[slot, at] == score:
+                size = collect(
+                    tied, size, found.bags[slot, at], me, np.int64(found.shared[slot, at]), starts, members, k
+                )
+                at += 1
+            arrange(tied, size)
+            for tie in range(min(size, k - taken)):
+                docs[row, taken] = tied[tie] >> 16
+                scores[row, taken] = score * unit
+                shared[row, taken] = tied[tie] & 0xFFFF
+                taken += 1
+
+
+@inlined
+def arrange(numbers: NDArray[np.int64], size: Whole) -> None:
+    """Sort the first `size` numbers, by insertion in shrinking steps (Shell); nearly always there is one."""
+    step = size // 2
+    while step > 0:
+        for place in range(step, size):
+            number = numbers[place]
+            at: Whole = place
+            while at >= step and numbers[at - step] > number:
+                numbers[at] = numbers[at - step]
+                at -= step
+            numbers[at] = number
+        step //= 2
+
+
+@inlined
+def collect(
+    tied: NDArray[np.int64],
+    size: Whole,
+    bag: Whole,
+    me: Whole,
+    number: Whole,
+    starts: NDArray[np.int64],
+    members: NDArray[np.int32],
+    k: Whole,
+) -> Whole:
+    """Append the first k texts of a bag, position and number of shared terms in one; how many there are now."""
+    room = k
+    for place in range(starts[bag], starts[bag + 1]):
+        if room == 0:
+            break
+        if members[place] != me:
+            tied[size] = (np.int64(members[place]) << 16) | number
+            size += 1
+            room -= 1
+    return size

@@ -1,13 +1,19 @@
-"""The parsers of descriptions that are known by name."""
+"""Description parsers by name, and how well one does on gold."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from qbench.errors import OptionError, UnknownNameError
+from qbench.mining.gold import GoldSample
+from qbench.mining.rules_parser import RulesParser
+from qbench.mining.segment_scores import SegmentScores, partial, strict
 from qbench.mining.types import DescriptionParser
 from qbench.quantities.english.parse import EMBEDDED
+from qbench.quantities.types import Quantity
 
 PARSERS: Mapping[str, str] = {
     "rules": "from the extractor's parse: concept, subject, verb, places and times (default)",
@@ -41,6 +47,25 @@ def get_parser(name: str, *, folder: Path | None = None, spacy_model: str = EMBE
         from qbench.mining.tagger_parser import TaggerParser
 
         return TaggerParser(folder)
-    from qbench.mining.rules_parser import RulesParser
-
     return RulesParser(spacy_model)
+
+
+def score_parser(parser: DescriptionParser, samples: Sequence[GoldSample]) -> dict[str, SegmentScores]:
+    """Scores of a parser, given the positions of the quantities.
+
+    The pivots of one text are passed together, in order, as mentions without value or unit.
+
+    Returns:
+        the scores under "strict" and "partial" (see `qbench.mining.segment_scores`).
+    """
+    order = sorted(samples, key=lambda sample: (sample.group, sample.text, sample.pivot))
+    rows = [(text, list(some)) for (_, text), some in groupby(order, key=lambda sample: (sample.group, sample.text))]
+    parsed = parser.parse_many([(text, [_mention(sample) for sample in some]) for text, some in rows])
+    predicted = [description.segments for row in parsed for description in row]
+    gold = [sample.segments for sample in order]
+    return {"strict": strict(predicted, gold), "partial": partial(predicted, gold)}
+
+
+def _mention(sample: GoldSample) -> Quantity:
+    neutral: Any = {"value": 0.0, "high": 0.0, "base_value": 0.0, "base_high": 0.0}
+    return Quantity(comparator="=", unit="", family="", base_unit="", value_span=sample.pivot, **neutral)

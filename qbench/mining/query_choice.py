@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from qbench.retrieval.analysis import CHUNK, tokenized
 
 if TYPE_CHECKING:
-    import polars as pl
-    from numpy.typing import NDArray
-
     Rows = NDArray[np.int64]
 
 BLOCK = 1024
@@ -59,8 +58,6 @@ def same_words(texts: pl.Series) -> Rows:
     >>> same_words(pl.Series(["Net income, 2021", "net  income 2021", "sales", "", ""])).tolist()
     [0, 0, 2, 3, 4]
     """
-    import polars as pl
-
     parts = [tokenized(texts.slice(start, CHUNK)).list.join(" ") for start in range(0, max(len(texts), 1), CHUNK)]
     frame = pl.DataFrame({"words": pl.concat(parts)}).with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
     first = frame.select(pl.when(pl.col("words") == "").then("row").otherwise(pl.col("row").min().over("words")))
@@ -76,8 +73,6 @@ def evidence_groups(records: pl.DataFrame) -> Rows:
     Returns:
         shape (n,).
     """
-    import polars as pl
-
     numbered = records.select("doc_id").with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
     own = numbered.select(pl.col("row").min().over("doc_id")).to_series().to_numpy()
     heads = np.unique(own)
@@ -144,8 +139,6 @@ def choose_queries(
 
 def _with_agreeing(candidates: Sequence[int], agreeing: Callable[[Rows], pl.DataFrame]) -> Iterator[tuple[int, Rows]]:
     """Each candidate with the rows whose value agrees with its own, itself left out, in ascending order."""
-    import polars as pl
-
     for start in range(0, len(candidates), BLOCK):
         some = candidates[start : start + BLOCK]
         found = agreeing(np.array(some, dtype=np.int64)).filter(pl.col("query_row") != pl.col("doc_row"))

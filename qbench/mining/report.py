@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from qbench.randomness import generator
 from qbench.store import write_text
-
-if TYPE_CHECKING:
-    import polars as pl
 
 REPORT = "report.md"
 SAMPLES = 20
@@ -36,8 +35,6 @@ def write_report(
         searched: columns digits, family, candidates: a row for each description that was searched for.
         seed: of the samples.
     """
-    import polars as pl
-
     found = pairs.filter(pl.col("label") == "paraphrase")
     named = found.join(
         table.select("description_id", "family", written="digits"), left_on="query_id", right_on="description_id"
@@ -54,8 +51,6 @@ def write_report(
 
 def _by(column: str, searched: pl.DataFrame, pairs: pl.DataFrame) -> list[str]:
     """Descriptions, candidates and paraphrases for each value of a column, the most frequent first."""
-    import polars as pl
-
     rows = (
         searched.group_by(column)
         .agg(pl.len().alias("searched for"), pl.col("candidates").sum())
@@ -94,8 +89,6 @@ def samples(table: pl.DataFrame, pairs: pl.DataFrame, number: int, seed: int) ->
 
 def sample(pairs: pl.DataFrame, number: int, seed: int) -> pl.DataFrame:
     """Some pairs by chance, none of them the mirror of another."""
-    import polars as pl
-
     order = pl.concat_list(pl.min_horizontal("query_id", "doc_id"), pl.max_horizontal("query_id", "doc_id"))
     once = pairs.unique(order.list.join("\x1f"), keep="first", maintain_order=True) if pairs.height else pairs
     picked = generator(seed, "samples").permutation(once.height)[:number]
@@ -103,8 +96,6 @@ def sample(pairs: pl.DataFrame, number: int, seed: int) -> pl.DataFrame:
 
 
 def _ids(pairs: pl.DataFrame) -> pl.DataFrame:
-    import polars as pl
-
     return pl.DataFrame({"description_id": pl.concat([pairs["query_id"], pairs["doc_id"]]).unique()})
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from qbench.errors import OptionError
 from qbench.mining.describe import Descriptions, describe
 from qbench.mining.types import DESCRIPTIONS_KIND
@@ -76,8 +78,6 @@ def retrieve_quantity(
         UnknownNameError: there is no such system.
         MissingPackageError: the system needs a package that is not installed.
     """
-    import polars as pl
-
     # Test sets name what is searched; here it is always the descriptions.
     wanted = parse_system(system.strip().removeprefix("C_q-"))
     if wanted.first.quantity or wanted.rerankers or top < 1:

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from qbench.keys import revision
-from qbench.mining.circumstances import PLACES, Clause
-from qbench.mining.headings import MARK, apart, pages
+from qbench.mining.clauses import MARK, PLACES, Clause, sections, separate_headings
 from qbench.mining.parallels import COUNTED, Parallels
 from qbench.mining.times import Time, dated, find_times, is_period
 from qbench.mining.types import Description
@@ -22,6 +21,7 @@ from qbench.quantities.english.noun_phrases import NounPhrases
 from qbench.quantities.english.parse import EMBEDDED, NO_PARSER, Parse, StandIn, load_parser, require_parser
 from qbench.quantities.english.stand_ins import in_place_of, without_restatements
 from qbench.quantities.english.tokens import Token, spans_of, tokenize
+from qbench.quantities.extractors import ExtractorOptions
 from qbench.quantities.types import Quantity, Span
 
 _LINKS = frozenset({"IN", "DT", "TO", "POS", "PRP$"})
@@ -60,8 +60,6 @@ class RulesParser:
 
     def key(self) -> dict[str, object]:
         """Everything that can change the descriptions."""
-        from qbench.quantities.extractors import ExtractorOptions
-
         return {
             "descriptions": self.name,
             **ExtractorOptions(spacy_model=self._spacy_model).key(),
@@ -70,7 +68,7 @@ class RulesParser:
 
     def parse_many(self, sentences: Sequence[tuple[str, Sequence[Quantity]]]) -> list[list[Description]]:
         """The description of each mention of each sentence; see `DescriptionParser`."""
-        drafts = [_Draft.of(apart(text) if mentions else text, mentions) for text, mentions in sentences]
+        drafts = [_Draft.of(separate_headings(text) if mentions else text, mentions) for text, mentions in sentences]
         wanted = [(d.text, d.tokens, d.stand_ins()) for d in drafts if d.spans]
         parses = iter(load_parser(self._spacy_model).parse_many(wanted) if wanted else ())
         return [_Sentence(draft, next(parses)).descriptions() if draft.spans else [] for draft in drafts]
@@ -143,7 +141,7 @@ class _Sentence:
         self._others: dict[int, set[int]] = {}
         self._lent: dict[int, tuple[int, ...]] = {}
         self._deal(places)
-        self._pages = pages(draft.tokens) if MARK in draft.text else [range(len(draft.tokens))]
+        self._sections = sections(draft.tokens) if MARK in draft.text else [range(len(draft.tokens))]
         self._unit_words = {k for n in range(len(draft.spans)) for k in self._of_unit(n)}
         for first, last in periods:
             self._nouns.owner[first:last] = [-1] * (last - first)  # part of a time, and free to be in a description
@@ -326,9 +324,9 @@ class _Sentence:
     def _kept(self, n: int, words: set[int]) -> list[int]:
         """The words that may stand in a description of mention n, in order."""
         start = self._draft.spans[n][0]
-        page = self._pages[bisect_right(self._pages, start, key=lambda page: page.start) - 1]
+        section = self._sections[bisect_right(self._sections, start, key=lambda part: part.start) - 1]
         words = words | {k + 1 for k in words if self._numbers(k + 1)}
-        kept = sorted(k for k in words if (self._nouns.owner[k] == -1 or k in self._unit_words) and k in page)
+        kept = sorted(k for k in words if (self._nouns.owner[k] == -1 or k in self._unit_words) and k in section)
         return self._once(kept)
 
     def _numbers(self, k: int) -> bool:

@@ -18,16 +18,13 @@ Significant digits are as written: trailing zeros of a whole number do not count
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from qbench.errors import OptionError
 from qbench.mining.options import LEAST_DIGITS
-
-if TYPE_CHECKING:
-    import polars as pl
-    from numpy.typing import NDArray
 
 YEARS = (1900, 2100)
 ROUNDED = 1_000
@@ -63,8 +60,6 @@ class Values:
     @classmethod
     def of(cls, table: pl.DataFrame) -> Values:
         """The values of a table with the columns of `qbench.mining.types.description_schema`."""
-        import polars as pl
-
         written = table["value"].to_numpy().astype(np.float64)
         fraction = (table["base_unit"] == "").to_numpy() & (written > 0) & (written < 1)
         value = table["base_value"].to_numpy().astype(np.float64) * np.where(fraction, 100.0, 1.0)
@@ -163,8 +158,6 @@ def agreeing(
     Returns:
         columns query_row, doc_row, digits (all Int64), by query, then record; a record never agrees with itself.
     """
-    import polars as pl
-
     values = Values.of(table)
     fewest = least if rounded is None else min(rounded, least)
     order = np.lexsort((values.value, values.unit))

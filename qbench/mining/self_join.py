@@ -12,19 +12,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qbench.errors import InputError, OptionError
 from qbench.index.pool import default_workers
 from qbench.keys import key
 from qbench.mining.options import JoinOptions
+from qbench.mining.terms import TermMatrix
 from qbench.progress import Progress, silent
 from qbench.store import read_json, write_json
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from qbench.mining.join_index import Searchable
-    from qbench.mining.terms import TermMatrix
 
 STATE = "join.json"
 ARRAYS = {"docs": np.int32, "scores": np.float32, "shared": np.int16}
@@ -142,8 +141,7 @@ def _block(
     threads: ThreadPoolExecutor,
 ) -> None:
     """Search with some texts, and write what is found into their places."""
-    from qbench.mining.join_kernel import Found, scratch_for, search
-    from qbench.mining.join_tables import expand
+    from qbench.mining.join_kernel import Found, expand, scratch_for, search
 
     bags, slots = np.unique(bag_of, return_inverse=True)
     shape = (bags.size, options.k)

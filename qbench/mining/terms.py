@@ -6,15 +6,12 @@ What BM25 (`qbench.mining.self_join`) and estimates of probabilities need: N, V,
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from qbench.retrieval.analysis import token_ids
-
-if TYPE_CHECKING:
-    import polars as pl
-    from numpy.typing import NDArray
 
 CHUNK = 100_000
 """Texts whose tokens are sorted at a time."""

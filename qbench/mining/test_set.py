@@ -11,20 +11,24 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import polars as pl
 
 from qbench import keys
+from qbench.benchmark.card import left_out, markdown, printable
+from qbench.benchmark.disk import Benchmark, open_benchmark, write_benchmark
 from qbench.benchmark.tables import read_parquet
+from qbench.benchmark.types import Query, qrels_schema
 from qbench.errors import InputError
 from qbench.mining.options import LEAST_DIGITS, TestSetOptions
+from qbench.mining.query_choice import choose_queries, evidence_groups, same_words
+from qbench.mining.same_value import SAME, Values, agreeing, compare
 from qbench.mining.types import DESCRIPTIONS, PAIRS, PAIRS_KIND, description_schema, pair_schema
 from qbench.progress import Progress, silent
+from qbench.randomness import generator
 from qbench.store import MANIFEST, digest, drafting, finished, read_manifest, refuse_foreign
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from qbench.benchmark.disk import Benchmark
 
 KIND = "test set"
 
@@ -105,8 +109,6 @@ def open_test_set(folder: str | Path) -> QuantityTestSet:
     Raises:
         InputError: the folder is none, or a file in it cannot be read.
     """
-    from qbench.benchmark.disk import open_benchmark
-
     folder = Path(folder)
     manifest = read_manifest(folder, KIND)
     views = {name: open_benchmark(folder / part) for name, part in VIEWS.items() if (folder / part).is_dir()}
@@ -202,9 +204,6 @@ def write_test_set(
         OptionError: `output` holds something else.
         BusyError: another process is writing there.
     """
-    from qbench.benchmark.disk import Benchmark, write_benchmark
-    from qbench.benchmark.types import Query
-
     asked = [
         Query(query_id, text, split="test") for query_id, text in queries.select("description_id", "description").rows()
     ]
@@ -237,8 +236,6 @@ def sentence_qrels(qrels: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
     Returns:
         `qrels_schema`, its doc_id that of a sentence, in the order of `qrels`.
     """
-    import polars as pl
-
     sentence = records.select("description_id", sentence="doc_id")
     joined = qrels.join(sentence, left_on="doc_id", right_on="description_id", maintain_order="left")
     best = joined.group_by("query_id", "sentence", maintain_order=True).agg(pl.col("grade").max())
@@ -268,13 +265,6 @@ def _choose(
     records: pl.DataFrame, pairs: pl.DataFrame, options: Mapping[str, int], folder: Path
 ) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, pl.DataFrame], dict[str, Any]]:
     """The queries' records, the searched records, the qrels of each view, and the counts."""
-    import numpy as np
-    import polars as pl
-
-    from qbench.benchmark.types import qrels_schema
-    from qbench.mining.query_choice import choose_queries, evidence_groups, same_words
-    from qbench.mining.same_value import agreeing
-
     groups = evidence_groups(records)
     candidates, paraphrases, disagreeing = _candidates(records, pairs, options)
     taken = choose_queries(
@@ -332,11 +322,6 @@ def _candidates(
     Pairs whose values do not agree are no use (anybody may have made them); the last number is that of the descriptions
     that had no others.
     """
-    import polars as pl
-
-    from qbench.mining.same_value import SAME, Values, compare
-    from qbench.randomness import generator
-
     row_of = records.select("description_id").with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
     mined = (
         pairs.filter((pl.col("label") == "paraphrase") & (pl.col("split") == "test"))
@@ -355,8 +340,6 @@ def _candidates(
 
 def _corpus(records: pl.DataFrame, view: str) -> pl.DataFrame:
     """The documents of a view (`corpus_schema`), in the order of the corpus."""
-    import polars as pl
-
     if view == "C_q":
         return records.select(doc_id="description_id", text="description", title=pl.lit(""), source_id="source_id")
     once = records.unique("doc_id", keep="first", maintain_order=True)
@@ -364,8 +347,6 @@ def _corpus(records: pl.DataFrame, view: str) -> pl.DataFrame:
 
 
 def _card(name: str, key: str, params: Mapping[str, Any], counts: Mapping[str, Any]) -> str:
-    from qbench.benchmark.card import left_out, markdown, printable
-
     how = {
         "values": "A record is relevant if its value agrees with the query's by the rule of qbench.mining.same_value. "
         "No person has read these judgments: two facts may share a value by chance, and a fact told with another value "

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
+
+import polars as pl
 
 from qbench.quantities.types import Quantity, Span
 
-if TYPE_CHECKING:
-    import polars as pl
-
-    Schema = dict[str, "pl.DataType | type[pl.DataType]"]
+Schema = dict[str, pl.DataType | type[pl.DataType]]
 
 DESCRIPTIONS_KIND, PAIRS_KIND = "descriptions", "pairs"
 """Kinds of artefacts, as in `qbench.store.Manifest`."""
@@ -73,8 +72,6 @@ def description_schema() -> Schema:
     its document. `segments` and the spans index into `sentence`; in an imported table without sentences they are empty
     and -1, and `sentence` is "". The other columns are those of `qbench.quantities.types.Quantity`.
     """
-    import polars as pl
-
     return {
         "description_id": pl.String,
         "description": pl.String,
@@ -108,8 +105,6 @@ def pair_schema() -> Schema:
     and `p_fact` ours (see `qbench.mining.probability`), both null for confusing pairs. `split` is that of the query:
     "train" or "test".
     """
-    import polars as pl
-
     return {
         "query_id": pl.String,
         "doc_id": pl.String,

@@ -15,7 +15,7 @@ from qbench.benchmark.disk import KIND as BENCHMARK
 from qbench.errors import InputError
 from qbench.evaluation.buckets import MAGNITUDES, magnitude, query_buckets
 from qbench.mining.describe import Descriptions
-from qbench.mining.pairs import Pairs
+from qbench.mining.paraphrases import Pairs
 from qbench.mining.report import samples
 from qbench.mining.types import DESCRIPTIONS_KIND, PAIRS_KIND
 from qbench.progress import Progress, silent

@@ -14,7 +14,7 @@ from qbench.errors import InputError, OptionError
 from qbench.index.merge import table_writer
 from qbench.index.schemas import arrow_schema
 from qbench.mining.describe import Descriptions
-from qbench.mining.pairs import Pairs
+from qbench.mining.paraphrases import Pairs
 from qbench.mining.types import DESCRIPTIONS, DESCRIPTIONS_KIND, PAIRS_KIND, description_schema
 from qbench.progress import Progress, silent
 from qbench.publishing.hub import Hub, check_names

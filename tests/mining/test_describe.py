@@ -7,8 +7,8 @@ import pytest
 from qbench.errors import InputError, MissingPackageError, OptionError, UnknownNameError
 from qbench.mining import describe as module
 from qbench.mining.describe import Descriptions, describe
+from qbench.mining.description_table import import_descriptions
 from qbench.mining.options import ParserOptions
-from qbench.mining.tables import import_descriptions
 from qbench.mining.types import DESCRIPTIONS, description_schema
 from qbench.quantities.extractors import ExtractorOptions
 

@@ -8,8 +8,7 @@ import pytest
 
 from qbench.errors import InputError, OptionError, UnknownNameError
 from qbench.mining.gold import GoldSample
-from qbench.mining.parser_scores import score_parser
-from qbench.mining.parsers import get_parser
+from qbench.mining.parsers import get_parser, score_parser
 from qbench.mining.tagger_parser import KIND, pivot_of
 from qbench.mining.types import Description
 from qbench.quantities.types import Quantity

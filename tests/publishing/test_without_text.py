@@ -18,7 +18,7 @@ from qbench.index import build_index
 from qbench.licences import LICENCES
 from qbench.mining.describe import describe
 from qbench.mining.options import MiningOptions
-from qbench.mining.pairs import mine_paraphrases
+from qbench.mining.paraphrases import mine_paraphrases
 from qbench.publishing import withheld
 from qbench.publishing.prepare import PublishOptions
 from qbench.publishing.publish import publish

@@ -11,8 +11,7 @@ import torch
 
 from qbench.errors import InputError, OptionError
 from qbench.mining.gold import read_gold, split
-from qbench.mining.parser_scores import score_parser
-from qbench.mining.parsers import get_parser
+from qbench.mining.parsers import get_parser, score_parser
 from qbench.models.tagger import Tagger
 from qbench.store import read_manifest
 from qbench.training.recipes import TaggerRecipe

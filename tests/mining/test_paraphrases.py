@@ -7,10 +7,10 @@ import pytest
 
 from qbench.errors import InputError, OptionError
 from qbench.keys import REVISIONS
-from qbench.mining import pairs as module
+from qbench.mining import paraphrases as module
+from qbench.mining.description_table import import_descriptions
 from qbench.mining.options import MiningOptions
-from qbench.mining.pairs import Pairs, mine_paraphrases
-from qbench.mining.tables import import_descriptions
+from qbench.mining.paraphrases import Pairs, mine_paraphrases
 from qbench.mining.types import DESCRIPTIONS, PAIRS, pair_schema
 from qbench.quantities.extractors import ExtractorOptions
 

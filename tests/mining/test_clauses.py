@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qbench.mining.headings import MARK, apart, pages
+from qbench.mining.clauses import MARK, sections, separate_headings
 from qbench.quantities.english.tokens import tokenize
 
 
@@ -17,8 +17,8 @@ from qbench.quantities.english.tokens import tokenize
         ("OverviewIn May", "In May"),
     ],
 )
-def test_a_glued_heading_ends_a_page(text, expected):
-    blank = apart(text)
+def test_a_glued_heading_ends_a_section(text, expected):
+    blank = separate_headings(text)
     assert len(blank) == len(text)
     assert blank.partition(MARK)[2].strip() == expected
 
@@ -27,18 +27,18 @@ def test_a_glued_heading_ends_a_page(text, expected):
     "text", ["PayPal", "GlaxoSmithKline", "LexisNexis", "MasterCard", "iPhone", "McDonald", "JPMorgan", "Assets As", ""]
 )
 def test_names_stay(text):
-    assert apart(text) == text
+    assert separate_headings(text) == text
 
 
 @given(st.text(alphabet="aesntAESNT |.5", max_size=60))
 def test_length_and_all_but_headings_stay(text):
-    blank = apart(text)
+    blank = separate_headings(text)
     assert len(blank) == len(text)
     assert all(b in (a, " ", MARK) for a, b in zip(text, blank, strict=True))
 
 
 @given(st.text(alphabet="ab| ", max_size=30))
-def test_pages_hold_each_token_once(text):
+def test_sections_hold_each_token_once(text):
     tokens = tokenize(text)
-    found = [k for page in pages(tokens) for k in page if k < len(tokens)]
+    found = [k for section in sections(tokens) for k in section if k < len(tokens)]
     assert found == [k for k in range(len(tokens)) if tokens[k].text != MARK]

@@ -6,15 +6,17 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from qbench import keys
 from qbench.errors import InputError
 from qbench.mining.describe import Descriptions
-from qbench.mining.labels import CONFUSING, DROPPED, DUPLICATE, PARAPHRASE, Records, label
 from qbench.mining.options import JoinOptions, MiningOptions
+from qbench.mining.pair_labels import CONFUSING, DROPPED, DUPLICATE, PARAPHRASE, Records, label
 from qbench.mining.probability import paper_estimate, rank_estimate, relative_width, value_shares
 from qbench.mining.report import write_report
 from qbench.mining.same_value import Values
@@ -24,10 +26,6 @@ from qbench.mining.types import DESCRIPTIONS, PAIRS, PAIRS_KIND, pair_schema
 from qbench.progress import Progress, silent
 from qbench.randomness import generator
 from qbench.store import Manifest, drafting, finished, read_manifest
-
-if TYPE_CHECKING:
-    import polars as pl
-    from numpy.typing import NDArray
 
 BLOCK = 50_000
 """Descriptions whose candidates are labelled at a time."""
@@ -75,8 +73,6 @@ class Pairs:
 
     def table(self) -> pl.LazyFrame:
         """`pair_schema`."""
-        import polars as pl
-
         return pl.scan_parquet(self.path / PAIRS, glob=False)
 
 
@@ -112,8 +108,6 @@ def mine_paraphrases(
         OptionError: `output` holds something else.
         BusyError: another process is writing to `output`.
     """
-    import polars as pl
-
     source, folder = Descriptions.open(descriptions), Path(output)
     params = {"descriptions": source.manifest.digest, **asdict(options)}
     if "licence" in source.manifest.params:
@@ -220,8 +214,6 @@ def _nearness(values: Values, a: NDArray[np.int64], b: NDArray[np.int64], row: N
 def _frame(
     table: pl.DataFrame, records: Records, columns: tuple[NDArray[Any], ...], kept: NDArray[np.intp]
 ) -> pl.DataFrame:
-    import polars as pl
-
     a, b, labels, rank, scores, digits, shared, p_paper, p_fact = (column[kept] for column in columns)
     names = table["description_id"]
     return pl.DataFrame(
@@ -242,8 +234,6 @@ def _frame(
 
 def _counts(table: pl.DataFrame, pairs: pl.DataFrame, queries: int, counts: Counter[str]) -> dict[str, Any]:
     """For the manifest and the report."""
-    import polars as pl
-
     kinds = dict(pairs["label"].value_counts(sort=True).iter_rows())
     per_split = pairs.filter(pl.col("label") == "paraphrase").group_by("split").agg(pl.col("query_id").n_unique())
     candidates = counts.pop("candidates", 0)

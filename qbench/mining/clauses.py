@@ -1,10 +1,16 @@
-"""What the clause of a mention adds to its concept: the verb, places and conditions; and what makes it no fact."""
+"""The context of a mention: its section between headings, and its clause.
+
+The clause adds the verb, places and conditions to the concept, and shows whether the mention states a fact.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from qbench.quantities.english.concepts import SUBJECTS
+from qbench.quantities.english.lexicon import FUNCTION_WORDS
 from qbench.quantities.english.noun_phrases import NounPhrases
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.tokens import Token
@@ -46,6 +52,33 @@ UPWARD = ("xcomp", "advcl", "acl", "conj", "ccomp", "parataxis")
 PRONOUNS = frozenset("it they he she".split())
 """Subjects that may stand for that of the clause above."""
 CLIMBS = 12
+MARK = "|"
+"""Sign that replaces the end of a heading; parsers take it for the end of a sentence."""
+_GLUED = re.compile(r"\b[A-Z]?[a-z]{3,}(?=[A-Z][a-z])")
+_WORD = re.compile(r"[A-Z][a-z]+")
+_NOUNS = re.compile(r".*(?:[^isu]s|ions?|ments?|ances?|ences?|enses?|ity|ness|[Ii]ncome|[Rr]evenue)$")
+"""Ends of the nouns that headings end with, and few of the names with a capital inside ("PayPal", "LexisNexis")."""
+
+
+def separate_headings(text: str) -> str:
+    """A text of the same length in which a mark replaces the last word of each heading glued to the next word.
+
+    >>> separate_headings("Operating ActivitiesNet cash of PayPal"), separate_headings("AssetsAs of May")
+    ('Operating         | Net cash of PayPal', '    | As of May')
+    """
+    return _GLUED.sub(_blank, text)
+
+
+def _blank(match: re.Match[str]) -> str:
+    after = _WORD.match(match.string, match.end())
+    glued = _NOUNS.match(match[0]) or (after is not None and after[0].lower() in FUNCTION_WORDS)
+    return f"{MARK} ".rjust(len(match[0])) if glued else match[0]
+
+
+def sections(tokens: Sequence[Token]) -> list[range]:
+    """The ranges of tokens between marks: beyond a mark is a heading, or the text under another one."""
+    starts = [0, *(k + 1 for k, token in enumerate(tokens) if token.text == MARK)]
+    return [range(a, b - 1) for a, b in pairwise([*starts, len(tokens) + 1])]
 
 
 class Clause:

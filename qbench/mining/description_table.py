@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from qbench import keys
 from qbench.corpora.clean import SeenIds
@@ -18,12 +18,9 @@ from qbench.mining.describe import Descriptions
 from qbench.mining.describing import LONGEST, description_frame, description_row
 from qbench.mining.types import DESCRIPTIONS, DESCRIPTIONS_KIND, Description
 from qbench.progress import Progress, silent
-from qbench.quantities.extractors import ExtractorOptions, get_extractor
+from qbench.quantities.extractors import Extractor, ExtractorOptions, get_extractor
 from qbench.quantities.types import Quantity
 from qbench.store import digest, drafting, file_digest, finished
-
-if TYPE_CHECKING:
-    from qbench.quantities.extractors import Extractor
 
 COLUMNS = ("description", "quantity")
 """What each row has to have; `id`, `document` and `sentence` may stand beside them."""
