@@ -32,8 +32,8 @@ from qbench.corpora import Document, ReadOptions, open_source
 from qbench.corpora.source import read_documents
 from qbench.corpora.types import Problems
 from qbench.index import Index
-from qbench.index.pool import default_workers
 from qbench.quantities.extractors import ExtractorOptions, get_extractor
+from qbench.work.pool import default_workers
 
 TURN = 100
 

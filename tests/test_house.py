@@ -10,7 +10,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "qbench"
 ROOMS = [
-    "errors", "options", "store", "keys", "toml_files", "sheets", "randomness", "progress", "resources",
+    "errors", "options", "store", "keys", "toml_files", "work", "sheets", "randomness", "progress", "resources",
     "pages", "licences", "llm", "quantities", "corpora", "index", "benchmark", "generation", "synth",
     "scoring", "models", "compression", "retrieval", "evaluation", "annotation", "mining", "training",
     "leaderboard", "publishing", "cli",

@@ -6,7 +6,7 @@ import errno
 import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +14,20 @@ from qbench import keys
 from qbench.corpora.source import Source, open_source, read_documents
 from qbench.corpora.types import OnError, Problems, ReadOptions
 from qbench.errors import InputError, OptionError, QbenchError
-from qbench.index.chunks import QUANTITIES as QUANTITY_PART
-from qbench.index.chunks import SENTENCES as SENTENCE_PART
-from qbench.index.chunks import Chunk, chunks, extraction, is_done
+from qbench.index.chunks import QUANTITIES as QUANTITY_SHARD
+from qbench.index.chunks import SENTENCES as SENTENCE_SHARD
+from qbench.index.chunks import CorpusChunk, chunks, extraction
 from qbench.index.disk import GIVEN, PAIRS, QUANTITIES, SENTENCES, UNITS, Index
 from qbench.index.merge import concatenate, write_pairs
-from qbench.index.pool import WorkerPool, default_workers
 from qbench.index.schemas import FORMAT, arrow_schema, sentence_schema
 from qbench.licences import UNKNOWN, normalised
 from qbench.progress import Progress, silent
 from qbench.quantities.extractors import EXTRACTORS, ExtractorOptions
 from qbench.quantities.types import quantity_schema
 from qbench.store import MANIFEST, Draft, digest, drafting, finished, read_manifest, restate
+from qbench.work.pool import default_workers, in_processes
+from qbench.work.shards import FOLDER, make_shards
+from qbench.work.tasks import Shard
 
 KIND = "index"
 
@@ -117,8 +119,8 @@ class _Plan:
 @dataclass
 class _Tally:
     documents: int = 0
+    finished: int = 0
     sentences: int = 0
-    names: list[str] = field(default_factory=list)
 
 
 def _check(plan: _Plan) -> None:
@@ -136,15 +138,14 @@ def _check(plan: _Plan) -> None:
 
 
 def _make(source: Source, draft: Draft, plan: _Plan) -> None:
-    parts = draft.folder / ".parts"
-    parts.mkdir(exist_ok=True)
+    shards = draft.folder / FOLDER
     problems = Problems(plan.on_error)
     tally = _Tally()
-    _extract(source, parts, plan, problems, tally)
+    names = _extract(source, shards, plan, problems, tally)
     plan.progress(tally.documents, tally.documents, "documents; merging")
     folder = draft.folder
-    sentences = (parts / f"{name}{SENTENCE_PART}" for name in tally.names)
-    quantities = (parts / f"{name}{QUANTITY_PART}" for name in tally.names)
+    sentences = (shards / f"{name}{SENTENCE_SHARD}" for name in names)
+    quantities = (shards / f"{name}{QUANTITY_SHARD}" for name in names)
     draft.counts = {
         "documents": tally.documents,
         "sentences": concatenate(sentences, folder / SENTENCES, arrow_schema(sentence_schema())),
@@ -159,32 +160,25 @@ def _make(source: Source, draft: Draft, plan: _Plan) -> None:
         shutil.copyfile(plan.extractor.units_file, folder / UNITS)
 
 
-def _extract(source: Source, parts: Path, plan: _Plan, problems: Problems, tally: _Tally) -> None:
-    """Make the part files of all chunks that have none yet."""
-    stream = read_documents(source, plan.reading, problems, given=plan.given)
-    finished_documents = 0
+def _extract(source: Source, folder: Path, plan: _Plan, problems: Problems, tally: _Tally) -> list[str]:
+    """Make the shards of all chunks that have none yet; returns the names of all chunks."""
+    documents = read_documents(source, plan.reading, problems, given=plan.given)
 
-    def report(chunk: Chunk, sentences: int) -> None:
-        nonlocal finished_documents
-        finished_documents += chunk.documents
-        tally.sentences += sentences
+    def read() -> Iterator[CorpusChunk]:
+        for chunk in chunks(documents, lambda: (source.meter.done, source.meter.total)):
+            tally.documents += chunk.items
+            yield chunk
+
+    def report(chunk: CorpusChunk, shard: Shard | None) -> None:
+        tally.finished += chunk.items
+        tally.sentences += shard.count if shard else 0
         total = round(tally.documents * chunk.total / chunk.done) if chunk.done and chunk.total else None
         if total is not None:
             total = max(total, tally.documents)
-        plan.progress(finished_documents, total, f"documents, {tally.sentences:,} sentences")
+        plan.progress(tally.finished, total, f"documents, {tally.sentences:,} sentences")
 
-    def open_chunks() -> Iterator[Chunk]:
-        for chunk in chunks(stream, lambda: (source.meter.done, source.meter.total)):
-            tally.documents += chunk.documents
-            tally.names.append(chunk.name)
-            if is_done(parts, chunk.name):
-                report(chunk, 0)
-            else:
-                yield chunk
-
-    with WorkerPool(plan.workers, extraction(plan.extractor), parts) as pool:
-        for chunk, (sentences, _) in pool.map(open_chunks()):
-            report(chunk, sentences)
+    engine, task = in_processes(plan.workers), extraction(plan.extractor)
+    return make_shards(task, read(), folder, last=SENTENCE_SHARD, engine=engine, report=report)
 
 
 def _state_licence(folder: Path, key: str, params: dict[str, Any]) -> None:

@@ -1,8 +1,8 @@
-"""A chunk of documents: the unit of work, of resuming, and of memory. Cut, extracted, written as two part files."""
+"""Chunks of a corpus, and the task that cuts a chunk into sentences and extracts their quantities: two shard files."""
 
 from __future__ import annotations
 
-import hashlib
+import io
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from qbench.corpora.types import Document
 from qbench.index.disk import GIVEN
-from qbench.index.pool import Task
 from qbench.index.schemas import arrow, sentence_schema
 from qbench.quantities.types import Quantity, from_row, quantity_schema, to_row
-from qbench.store import atomic_file
+from qbench.work.tasks import Chunk, Shard, Task, payload_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,57 +29,47 @@ CHUNK = 1 << 16
 
 SENTENCES = ".sentences.parquet"
 QUANTITIES = ".quantities.parquet"
-"""Endings of a chunk's part files; the sentences are written last, so where they are, both are."""
+"""Endings of a chunk's shard files; the sentences are written last, so where they are, both are."""
 
 
 @dataclass(frozen=True)
-class Chunk:
-    """Consecutive documents of a corpus.
+class CorpusChunk(Chunk):
+    """Consecutive documents of a corpus; its name is its number in the corpus and the digest of the content.
 
     Attributes:
-        name: number in the corpus and digest of the content; names the part files.
-        documents: number of documents.
-        payload: the documents as JSON, what a worker is sent.
-        done, total: how far the reader was when the chunk was full (see `qbench.corpora.streams.Meter`).
+        done, total: position of the reader when the chunk was full (see `qbench.corpora.streams.Meter`).
     """
 
-    name: str
-    documents: int
-    payload: str
-    done: int
-    total: int
+    done: int = 0
+    total: int = 0
 
 
-def chunks(documents: Iterable[Document], progress: Callable[[], tuple[int, int]]) -> Iterator[Chunk]:
+def chunks(
+    documents: Iterable[Document], position: Callable[[], tuple[int, int]] = lambda: (0, 0)
+) -> Iterator[CorpusChunk]:
     """Cut a stream of documents into chunks: the same documents give the same chunks.
 
     Args:
         documents: the stream.
-        progress: asked for (done, total) after each chunk.
+        position: returns the reader's (done, total); called after each chunk.
     """
     held: list[Any] = []
     size = number = 0
     for document in documents:
         if held and size + len(document.text) > CHUNK:
-            yield _chunk(number, held, progress())
+            yield _chunk(number, held, position())
             held, size, number = [], 0, number + 1
         given = document.quantities
         rows = None if given is None else [to_row(document.doc_id, quantity) for quantity in given]
         held.append([document.doc_id, document.title, document.text, rows])
         size += len(document.text)
     if held:
-        yield _chunk(number, held, progress())
+        yield _chunk(number, held, position())
 
 
-def _chunk(number: int, held: list[Any], progress: tuple[int, int]) -> Chunk:
-    payload = json.dumps(held, separators=(",", ":"))
-    name = f"{number:08d}-{hashlib.sha256(payload.encode()).hexdigest()[:16]}"
-    return Chunk(name, len(held), payload, *progress)
-
-
-def is_done(parts: Path, name: str) -> bool:
-    """Whether the part files of a chunk are there, whole."""
-    return (parts / f"{name}{SENTENCES}").is_file()
+def _chunk(number: int, held: list[Any], position: tuple[int, int]) -> CorpusChunk:
+    payload, name = payload_of(held)
+    return CorpusChunk(f"{number:08d}-{name}", len(held), payload, *position)
 
 
 def extraction(options: ExtractorOptions) -> Task:
@@ -102,19 +91,15 @@ def tools(options: dict[str, Any]) -> tuple[SentenceSplitter | None, Extractor |
     )
 
 
-def process(
-    payload: str, parts: Path, name: str, splitter: SentenceSplitter | None, extractor: Extractor | None
-) -> tuple[int, int]:
-    """Cut the documents of a chunk into sentences, extract their quantities, write both as part files.
+def process(payload: str, splitter: SentenceSplitter | None, extractor: Extractor | None) -> Shard:
+    """Cut the documents of a chunk into sentences and extract their quantities.
 
     Args:
         payload: the chunk's.
-        parts: folder of the part files.
-        name: the chunk's.
         splitter, extractor: None where quantities come with the documents; each document then is one sentence as it is.
 
     Returns:
-        Numbers of sentences and quantities.
+        both tables as Parquet, and the number of sentences.
     """
     import polars as pl
 
@@ -129,17 +114,19 @@ def process(
     if extractor is not None:
         for sentence, found in zip(sentences, _extract(extractor, sentences), strict=True):
             quantities += [to_row(sentence[0], quantity) for quantity in found if _finite(quantity)]
-    _write(_quantity_frame(quantities), parts / f"{name}{QUANTITIES}")
-    _write(pl.DataFrame(sentences, schema=sentence_schema(), orient="row"), parts / f"{name}{SENTENCES}")
-    return len(sentences), len(quantities)
+    files = {
+        QUANTITIES: _parquet(_quantity_frame(quantities)),
+        SENTENCES: _parquet(pl.DataFrame(sentences, schema=sentence_schema(), orient="row")),
+    }
+    return Shard(files, len(sentences))
 
 
-def _write(frame: pl.DataFrame, path: Path) -> None:
+def _parquet(frame: pl.DataFrame) -> bytes:
     import pyarrow.parquet as pq
 
-    # Not by polars: it tells of a full disk in an error that cannot be told from others.
-    with atomic_file(path) as temporary:
-        pq.write_table(arrow(frame), temporary)
+    buffer = io.BytesIO()
+    pq.write_table(arrow(frame), buffer)
+    return buffer.getvalue()
 
 
 def _quantity_frame(rows: list[dict[str, Any]]) -> pl.DataFrame:

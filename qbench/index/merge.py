@@ -1,4 +1,4 @@
-"""From part files to the index's tables, in the order of the corpus and in bounded memory."""
+"""From shards to the index's tables, in the order of the corpus and in bounded memory."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def table_writer(path: Path, schema: pa.Schema) -> Iterator[Any]:
         yield writer
 
 
-def concatenate(parts: Iterable[Path], target: Path, schema: pa.Schema) -> int:
-    """Write the rows of all parts, in order, into one Parquet file; returns their number.
+def concatenate(shards: Iterable[Path], target: Path, schema: pa.Schema) -> int:
+    """Write the rows of all shards, in order, into one Parquet file; returns their number.
 
     Raises:
-        InputError: a part file is damaged.
+        InputError: a shard is damaged.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -50,13 +50,13 @@ def concatenate(parts: Iterable[Path], target: Path, schema: pa.Schema) -> int:
     held: list[pa.Table] = []
     rows = size = total = 0
     with table_writer(target, schema) as writer:
-        for part in parts:
+        for shard in shards:
             try:
-                with pq.ParquetFile(part) as file:  # pq.read_table would import pandas
+                with pq.ParquetFile(shard) as file:  # pq.read_table would import pandas
                     table = file.read().cast(schema)
             except (pa.ArrowException, OSError) as fault:
-                message = f"a part file is damaged: {(str(fault).splitlines() or ['unreadable'])[0]}"
-                raise InputError(message, file=part, remedy="Delete it, and run the same command again") from fault
+                message = f"a shard is damaged: {(str(fault).splitlines() or ['unreadable'])[0]}"
+                raise InputError(message, file=shard, remedy="Delete it, and run the same command again") from fault
             held.append(table)
             rows, size, total = rows + table.num_rows, size + table.nbytes, total + table.num_rows
             if rows >= GROUP_ROWS or size >= GROUP_BYTES:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,18 +13,19 @@ import polars as pl
 from qbench import keys
 from qbench.benchmark.tables import read_parquet
 from qbench.errors import InputError, OptionError
-from qbench.index.chunks import Chunk
 from qbench.index.disk import Index
 from qbench.index.merge import concatenate
-from qbench.index.pool import Task, WorkerPool, default_workers
 from qbench.index.schemas import arrow_schema
 from qbench.mining import describing
-from qbench.mining.describing import COUNTS, PART
+from qbench.mining.describing import COUNTS, TABLE
 from qbench.mining.options import ParserOptions
 from qbench.mining.parsers import get_parser
 from qbench.mining.types import DESCRIPTIONS, DESCRIPTIONS_KIND, description_schema
 from qbench.progress import Progress, silent
 from qbench.store import Manifest, drafting, finished, read_json, read_manifest
+from qbench.work.pool import default_workers, in_processes
+from qbench.work.shards import FOLDER, make_shards
+from qbench.work.tasks import Chunk, Shard, Task, payload_of
 
 SENTENCES = 256
 """Sentences of a chunk: the unit of work, and of resuming."""
@@ -129,39 +128,31 @@ def describe(
     if finished(folder, DESCRIPTIONS_KIND, name):
         return Descriptions.open(folder)
     with drafting(folder, DESCRIPTIONS_KIND, name, params, overwrite=overwrite) as draft:
-        parts = draft.folder / ".parts"
-        parts.mkdir(exist_ok=True)
-        names = _describe(source, parts, options, workers or default_workers(), progress)
-        rows = concatenate(
-            (parts / f"{name}{PART}" for name in names), draft.folder / DESCRIPTIONS, arrow_schema(description_schema())
-        )
-        counts = sum((Counter(read_json(parts / f"{name}{COUNTS}")) for name in names), Counter[str]())
+        shards = draft.folder / FOLDER
+        names = _describe(source, shards, options, workers or default_workers(), progress)
+        tables = (shards / f"{name}{TABLE}" for name in names)
+        rows = concatenate(tables, draft.folder / DESCRIPTIONS, arrow_schema(description_schema()))
+        counts = sum((Counter(read_json(shards / f"{name}{COUNTS}")) for name in names), Counter[str]())
         draft.counts = {"descriptions": rows, **{name: counts[name] for name in describing.OUTCOMES}}
     found = Descriptions.open(folder)
     return Descriptions(found.path, found.manifest, new=True)
 
 
-def _describe(source: Index, parts: Path, options: dict[str, Any], workers: int, progress: Progress) -> list[str]:
-    """Make the part files of all chunks that have none yet; gives the chunks' names in order."""
+def _describe(source: Index, folder: Path, options: dict[str, Any], workers: int, progress: Progress) -> list[str]:
+    """Make the shards of all chunks that have none yet; returns the names of all chunks, in order."""
     total = int(source.quantities().select("doc_id").unique().collect().height)
-    names: list[str] = []
     done = 0
 
-    def missing() -> Iterator[Chunk]:
+    def report(chunk: Chunk, shard: Shard | None) -> None:
         nonlocal done
-        for chunk in _chunks(source):
-            names.append(chunk.name)
-            if (parts / f"{chunk.name}{COUNTS}").is_file():
-                done += chunk.documents
-            else:
-                yield chunk
+        done += chunk.items
+        if shard is not None:
+            progress(done, total, "sentences")
 
     # A tagger is one model that uses all cores by itself.
-    count = min(workers, 1 + total // SENTENCES) if options["parser"] == "rules" else 1
-    with WorkerPool(count, Task(describing.__name__, options), parts) as pool:
-        for chunk, _ in pool.map(missing()):
-            done += chunk.documents
-            progress(done, total, "sentences")
+    engine = in_processes(min(workers, 1 + total // SENTENCES) if options["parser"] == "rules" else 1)
+    task = Task(describing.__name__, options)
+    names = make_shards(task, _chunks(source), folder, last=COUNTS, engine=engine, report=report)
     progress(total, total, "sentences; merging")
     return names
 
@@ -178,10 +169,9 @@ def _chunks(source: Index) -> Iterator[Chunk]:
         yield _chunk(held)
 
 
-def _chunk(held: list[Any]) -> Chunk:
-    payload = json.dumps(held, separators=(",", ":"))
-    name = f"{hashlib.sha256(payload.encode()).hexdigest()[:16]}"
-    return Chunk(name, len(held), payload, 0, 0)
+def _chunk(sentences: list[Any]) -> Chunk:
+    payload, name = payload_of(sentences)
+    return Chunk(name, len(sentences), payload)
 
 
 def _sentences(source: Index) -> Iterator[list[Any]]:

@@ -1,7 +1,8 @@
-"""What workers do for `qbench.mining.describe`: the descriptions of a chunk of sentences, written as a part file."""
+"""What workers do for `qbench.mining.describe`: the descriptions of a chunk of sentences, as a shard."""
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,10 @@ import polars as pl
 from qbench.mining.parsers import get_parser
 from qbench.mining.types import Description, DescriptionParser, description_schema
 from qbench.quantities.types import Quantity, from_row
-from qbench.store import atomic_file, write_json
+from qbench.work.tasks import Shard
 
-PART, COUNTS = ".parquet", ".json"
-"""Endings of a chunk's part files; the counts are written last, so where they are, both are."""
+TABLE, COUNTS = ".parquet", ".json"
+"""Endings of a chunk's shard files; the counts are written last, so where they are, both are."""
 
 OUTCOMES = ("mentions", "no fact", "no words", "too long")
 """What is counted: all mentions, and those without a description, by the reason."""
@@ -29,17 +30,15 @@ def tools(options: dict[str, Any]) -> tuple[DescriptionParser]:
     return (get_parser(options["parser"], folder=folder, spacy_model=options["spacy_model"]),)
 
 
-def process(payload: str, parts: Path, name: str, parser: DescriptionParser) -> tuple[int, int]:
+def process(payload: str, parser: DescriptionParser) -> Shard:
     """Describe the mentions of a chunk.
 
     Args:
         payload: JSON list of [doc_id, source_id, sentence, rows of its quantities].
-        parts: folder of the part files.
-        name: the chunk's.
         parser: finds the descriptions.
 
     Returns:
-        numbers of mentions and of descriptions.
+        the descriptions as Parquet, and as JSON the counts of `OUTCOMES`.
     """
     sentences = [(*ids, [from_row(row) for row in rows]) for *ids, rows in json.loads(payload)]
     found = parser.parse_many([(text, mentions) for _, _, text, mentions in sentences])
@@ -57,10 +56,9 @@ def process(payload: str, parts: Path, name: str, parser: DescriptionParser) -> 
                 counts["too long"] += 1
             else:
                 rows.append(description_row(f"{doc_id}#{n}", words, (doc_id, source_id, text), description, mention))
-    with atomic_file(parts / f"{name}{PART}") as temporary:
-        description_frame(rows).write_parquet(temporary, compression="zstd")
-    write_json(parts / f"{name}{COUNTS}", counts)
-    return counts["mentions"], len(rows)
+    table = io.BytesIO()
+    description_frame(rows).write_parquet(table, compression="zstd")
+    return Shard({TABLE: table.getvalue(), COUNTS: json.dumps(counts).encode()}, counts["mentions"])
 
 
 def description_row(

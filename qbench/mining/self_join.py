@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qbench.errors import InputError, OptionError
-from qbench.index.pool import default_workers
 from qbench.keys import key
 from qbench.mining.options import JoinOptions
 from qbench.mining.terms import TermMatrix
 from qbench.progress import Progress, silent
 from qbench.store import read_json, write_json
+from qbench.work.pool import default_workers
 
 if TYPE_CHECKING:
     from qbench.mining.join_index import Searchable

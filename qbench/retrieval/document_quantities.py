@@ -6,19 +6,19 @@ anew unless the benchmark's own were extracted too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from qbench.corpora.types import Document
 from qbench.errors import OptionError
-from qbench.index.chunks import CHUNK, QUANTITIES, Chunk, chunks, extraction, is_done, process
-from qbench.index.pool import WorkerPool, default_workers
+from qbench.index.chunks import CHUNK, QUANTITIES, SENTENCES, CorpusChunk, chunks, extraction
 from qbench.progress import Progress, silent
-from qbench.quantities.extractors import ExtractorOptions, get_extractor
+from qbench.quantities.extractors import ExtractorOptions
 from qbench.quantities.types import quantity_schema
 from qbench.retrieval.stored import Stored, stored
+from qbench.work.pool import default_workers, in_processes
+from qbench.work.shards import FOLDER, make_shards
+from qbench.work.tasks import Engine, Shard, in_this_process
 
 if TYPE_CHECKING:
     import polars as pl
@@ -83,14 +83,9 @@ def extract_documents(
     def make(folder: Path) -> None:
         import polars as pl
 
-        parts = folder / ".parts"
-        parts.mkdir(exist_ok=True)
-        names: list[str] = []
-        done = 0
-        for chunk in _extracted(corpus, options, parts, workers, names):
-            done += chunk.documents
-            progress(done, corpus.height, "finding quantities")
-        tables = [pl.read_parquet(parts / f"{name}{QUANTITIES}", glob=False) for name in names]
+        shards = folder / FOLDER
+        names = _extract(corpus, options, shards, workers, progress)
+        tables = [pl.read_parquet(shards / f"{name}{QUANTITIES}", glob=False) for name in names]
         found = pl.concat(tables) if tables else pl.DataFrame(schema=quantity_schema())
         # A sentence is named after its document: DOCUMENT::NUMBER.
         found.with_columns(pl.col("doc_id").str.replace("::[0-9]+$", "")).write_parquet(
@@ -100,33 +95,20 @@ def extract_documents(
     return stored(root, "quantities", {"corpus": corpus_key, **options.key()}, make)
 
 
-def _extracted(
-    corpus: pl.DataFrame, options: ExtractorOptions, parts: Path, workers: int | None, names: list[str]
-) -> Iterator[Chunk]:
-    """Write each chunk's quantities into `parts`, and give the chunk back; its name is added to `names`, in order."""
+def _extract(
+    corpus: pl.DataFrame, options: ExtractorOptions, folder: Path, workers: int | None, progress: Progress
+) -> list[str]:
+    """Make the shards of all chunks that have none yet; returns the names of all chunks, in order."""
     documents = (Document(doc_id, text) for doc_id, text in corpus.select("doc_id", "passage").iter_rows())
-    finished: list[Chunk] = []
-
-    def missing() -> Iterator[Chunk]:
-        for chunk in chunks(documents, lambda: (0, 0)):
-            names.append(chunk.name)
-            if is_done(parts, chunk.name):
-                finished.append(replace(chunk, payload=""))
-            else:
-                yield chunk
-
     size = sum(corpus["passage"].str.len_chars())
     workers = min(workers or default_workers(), 1 + size // CHUNK)
-    # quantulum3's answers depend on PYTHONHASHSEED, which the pool fixes.
-    if workers == 1 and options.name == "rules":
-        from qbench.corpora.sentences import SentenceSplitter
+    # quantulum3's answers depend on PYTHONHASHSEED, which workers have fixed.
+    engine: Engine = in_this_process if workers == 1 and options.name == "rules" else in_processes(workers)
+    done = 0
 
-        splitter, extractor = SentenceSplitter(), get_extractor(options)
-        for chunk in missing():
-            process(chunk.payload, parts, chunk.name, splitter, extractor)
-            yield chunk
-    else:
-        with WorkerPool(workers, extraction(options), parts) as pool:
-            for chunk, _ in pool.map(missing()):
-                yield chunk
-    yield from finished
+    def report(chunk: CorpusChunk, _: Shard | None) -> None:
+        nonlocal done
+        done += chunk.items
+        progress(done, corpus.height, "finding quantities")
+
+    return make_shards(extraction(options), chunks(documents), folder, last=SENTENCES, engine=engine, report=report)

@@ -16,12 +16,12 @@ import pytest
 from qbench.corpora import ReadOptions
 from qbench.errors import BusyError, InputError, OptionError, QbenchError, UnknownNameError
 from qbench.index import Index, build_index
-from qbench.index.chunks import Chunk, extraction, process
-from qbench.index.pool import WorkerPool
+from qbench.index.chunks import process
 from qbench.index.schemas import pair_schema, sentence_schema
 from qbench.quantities.extractors import ExtractorOptions, get_extractor
 from qbench.quantities.types import quantity_schema, to_row
 from qbench.store import drafting, locked, read_manifest
+from qbench.work.pool import WorkerPool
 from tests.factories import quantity
 
 GIVEN = ExtractorOptions("given")
@@ -199,10 +199,10 @@ def alive(pid):
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
 def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path, corpus, small_chunks, monkeypatch, sent):
     output = tmp_path / "index"
-    parts = tmp_path / ".index.partial" / ".parts"
+    shards = tmp_path / ".index.partial" / ".shards"
     process = start_build(corpus, output, stderr=subprocess.PIPE)
     try:
-        wait_for(lambda: len(list(parts.glob("*.sentences.parquet"))) >= 4)
+        wait_for(lambda: len(list(shards.glob("*.sentences.parquet"))) >= 4)
         workers = children(process.pid)
         assert workers
         process.send_signal(sent)
@@ -213,7 +213,7 @@ def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path, corpus, small_chun
         process.communicate()
     wait_for(lambda: not any(map(alive, workers)))
     assert not output.exists()
-    done = len(list(parts.glob("*.sentences.parquet")))
+    done = len(list(shards.glob("*.sentences.parquet")))
     requests = counted(monkeypatch)
     build_index(corpus, output, extractor=GIVEN, workers=1)
     whole = build_index(corpus, tmp_path / "whole", extractor=GIVEN, workers=1)
@@ -246,7 +246,7 @@ def test_a_full_disk_leaves_the_earlier_index_whole(tmp_path, corpus, monkeypatc
     assert content(tmp_path / "index") == before
 
 
-def test_a_full_disk_in_a_worker_is_reported(tmp_path, corpus):
+def test_a_full_disk_while_chunks_are_written_is_reported(tmp_path, corpus):
     pytest.importorskip("resource")
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))\n"
     script = limit + (
@@ -305,39 +305,7 @@ def test_own_units_travel_with_the_index(tmp_path, corpus):
     assert index.given
 
 
-def chunk(text):
-    return Chunk("00000000-x", 1, json.dumps([["d", "", text, None]]), 0, 0)
-
-
-def test_an_error_in_a_worker_arrives_whole(tmp_path):
-    units = tmp_path / "bad.txt"
-    units.write_text("this is no unit\n")
-    with pytest.raises(QbenchError) as here:
-        get_extractor(ExtractorOptions(units_file=units))
-    pool = WorkerPool(1, extraction(ExtractorOptions(units_file=units)), tmp_path)
-    with pool, pytest.raises(type(here.value)) as there:
-        list(pool.map([chunk("5 kg")]))
-    assert str(there.value) == str(here.value)
-    assert there.value.line == here.value.line
-
-
-def test_an_unexpected_error_in_a_worker_shows_its_traceback(tmp_path):
-    pool = WorkerPool(1, extraction(GIVEN), tmp_path)
-    with pool, pytest.raises(RuntimeError, match="Traceback"):
-        list(pool.map([Chunk("00000000-x", 1, "[[1]]", 0, 0)]))
-
-
-def test_a_worker_that_dies_is_reported_and_none_stays(tmp_path):
-    with WorkerPool(1, extraction(GIVEN), tmp_path) as pool:
-        assert len(list(pool.map([chunk("x")]))) == 1
-        (pid,) = pool.pids()
-        os.kill(pid, signal.SIGKILL)
-        with pytest.raises(QbenchError, match=r"a worker process died \(found 'signal 9'\)"):
-            list(pool.map([chunk("y")]))
-    assert not alive(pid)
-
-
-def test_an_extractor_that_fails_names_the_sentence(tmp_path):
+def test_an_extractor_that_fails_names_the_sentence():
     class Whole:
         def spans(self, text):
             return [(0, len(text))]
@@ -347,9 +315,8 @@ def test_an_extractor_that_fails_names_the_sentence(tmp_path):
             raise ZeroDivisionError(text)
 
     with pytest.raises(ZeroDivisionError) as caught:
-        process(json.dumps([["d7", "", "It is 5 kg.", None]]), tmp_path, "x", Whole(), Broken())
+        process(json.dumps([["d7", "", "It is 5 kg.", None]]), Whole(), Broken())
     assert caught.value.__notes__ == ["in sentence 'd7::0': 'It is 5 kg.'"]
-    assert not list(tmp_path.iterdir())
 
 
 def test_progress_ends_with_all_documents(tmp_path, corpus, small_chunks):

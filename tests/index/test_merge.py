@@ -98,16 +98,16 @@ def test_figures_of_a_pair_by_hand():
 def test_concatenation_keeps_the_order_and_bounds_row_groups(tmp_path, monkeypatch):
     monkeypatch.setattr("qbench.index.merge.GROUP_ROWS", 10)
     schema = pa.schema([("n", pa.int64())])
-    parts = []
+    shards = []
     for number in range(12):
-        part = tmp_path / f"{number}.parquet"
+        shard = tmp_path / f"{number}.parquet"
         rows = list(range(number * 3, number * 3 + 3)) if number != 5 else []
-        pq.write_table(pa.table({"n": rows}, schema=schema), part)
-        parts.append(part)
-    assert concatenate(parts, tmp_path / "all.parquet", schema) == 33
+        pq.write_table(pa.table({"n": rows}, schema=schema), shard)
+        shards.append(shard)
+    assert concatenate(shards, tmp_path / "all.parquet", schema) == 33
     merged = pq.ParquetFile(tmp_path / "all.parquet")
     assert merged.read()["n"].to_pylist() == [n for n in range(36) if n // 3 != 5]
     assert merged.metadata.num_row_groups == 3
-    parts[3].write_bytes(b"damaged")
-    with pytest.raises(InputError, match=r"3.parquet: a part file is damaged.*run the same command again"):
-        concatenate(parts, tmp_path / "all.parquet", schema)
+    shards[3].write_bytes(b"damaged")
+    with pytest.raises(InputError, match=r"3.parquet: a shard is damaged.*run the same command again"):
+        concatenate(shards, tmp_path / "all.parquet", schema)

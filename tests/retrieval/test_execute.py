@@ -379,16 +379,16 @@ def test_extraction_gives_the_same_table_with_any_number_of_workers(tmp_path, sm
 
 
 def test_extraction_resumes(tmp_path, small_chunks, monkeypatch):
-    process, calls = document_quantities.process, []
+    process, calls = chunks.process, []
 
-    def counted(payload, parts, name, *tools):
+    def counted(payload, *tools):
         if len(calls) == 1:
             calls.append(None)
             raise KeyboardInterrupt
-        calls.append(name)
-        return process(payload, parts, name, *tools)
+        calls.append(payload)
+        return process(payload, *tools)
 
-    monkeypatch.setattr(document_quantities, "process", counted)
+    monkeypatch.setattr(chunks, "process", counted)
     with pytest.raises(KeyboardInterrupt):
         extracted(tmp_path / "cut", workers=1)
     seen = []

@@ -1,8 +1,8 @@
-"""A worker process: `python -m qbench.index.worker`, driven over its pipes by `qbench.index.pool`.
+"""A worker process: `python -m qbench.work.worker`, driven over its pipes by `qbench.work.pool`.
 
-Its first line of input is a JSON object that says what to do (see `qbench.index.pool.Task`); each further line is
-[folder, name, payload] of a chunk, answered by one line: {"done": [one count, another]}, {"error": [...]},
-{"os": [...]} or {"crash": traceback}.
+Its first line of input is the task as a JSON object (see `qbench.work.tasks.Task`); each further line is the payload of
+a chunk as a JSON string, answered by one line: {"done": count, "files": [[ending, bytes], ...]}, followed by the files'
+content, {"error": [...]}, {"os": [...]} or {"crash": traceback}.
 It ends when its input ends, at once: a worker never outlives the process that started it.
 """
 
@@ -14,11 +14,10 @@ import queue
 import sys
 import threading
 import traceback
-from importlib import import_module
-from pathlib import Path
 from typing import Any, BinaryIO
 
 from qbench.errors import QbenchError
+from qbench.work.tasks import Shard, Task, load
 
 
 def main() -> None:
@@ -32,16 +31,21 @@ def main() -> None:
     task: tuple[Any, tuple[Any, ...]] | None = None
     while True:
         line = lines.get()
+        shard = Shard({})
+        answer: dict[str, Any]
         try:
-            task = task or _task(json.loads(setup))
-            answer = _answer(line, *task)
+            task = task or load(Task(**json.loads(setup)))
+            module, tools = task
+            shard = module.process(json.loads(line), *tools)
+            answer = {"done": shard.count, "files": [[ending, len(content)] for ending, content in shard.files.items()]}
         except QbenchError as error:
             answer = {"error": [type(error).__name__, error.message, error.file, error.line, error.value, error.remedy]}
         except OSError as error:
-            answer = {"os": [error.errno, error.strerror or str(error)]}
+            answer = {"os": [error.errno, error.strerror or str(error), error.filename]}
         except Exception:
             answer = {"crash": traceback.format_exc()}
         answers.write(json.dumps(answer).encode() + b"\n")
+        answers.writelines(shard.files.values())
         answers.flush()
 
 
@@ -49,16 +53,6 @@ def _listen(stream: BinaryIO, lines: queue.SimpleQueue[bytes]) -> None:
     for line in stream:
         lines.put(line)
     os._exit(0)
-
-
-def _task(setup: dict[str, Any]) -> tuple[Any, tuple[Any, ...]]:
-    module = import_module(setup["module"])
-    return module, module.tools(setup["options"])
-
-
-def _answer(line: bytes, module: Any, tools: tuple[Any, ...]) -> dict[str, Any]:
-    folder, name, payload = json.loads(line)
-    return {"done": module.process(payload, Path(folder), name, *tools)}
 
 
 if __name__ == "__main__":

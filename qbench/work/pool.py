@@ -1,4 +1,4 @@
-"""A pool of worker processes for chunks of a corpus.
+"""An engine of worker processes on this machine.
 
 Plain subprocesses over pipes, rather than `multiprocessing`: they need no `if __name__ == "__main__"` in a user's
 script, run with one fixed PYTHONHASHSEED (some extractors' output depends on it), send no pickles, and end with their
@@ -12,46 +12,38 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, Any
 
 import qbench
 from qbench import errors
 from qbench.errors import QbenchError
-
-if TYPE_CHECKING:
-    from qbench.index.chunks import Chunk
+from qbench.work.tasks import C, Chunk, Engine, Shard, Task
 
 
-@dataclass(frozen=True)
-class Task:
-    """What workers do with chunks.
+def in_processes(workers: int) -> Engine:
+    """The engine of a pool with this number of processes, which end with the run."""
 
-    Attributes:
-        module: name of a module with two functions: `tools(options)`, called once in each worker, gives a tuple;
-            `process(payload, folder, name, *tools)` writes the part files of a chunk and gives two counts.
-        options: for `tools`; JSON.
-    """
+    def run(task: Task, chunks: Iterable[C], /) -> Generator[tuple[C, Shard], None, None]:
+        with WorkerPool(workers, task) as pool:
+            yield from pool.map(chunks)
 
-    module: str
-    options: Mapping[str, Any]
+    return run
 
 
 class WorkerPool:
-    """So many worker processes, each driven by a thread; use it in a `with` block, which ends them.
+    """Worker processes, each driven by a thread; use it in a `with` block, which ends them.
 
     Args:
         workers: number of processes.
-        task: what they do.
-        parts: folder into which they write.
+        task: what they do with each chunk.
     """
 
-    def __init__(self, workers: int, task: Task, parts: Path) -> None:
+    def __init__(self, workers: int, task: Task) -> None:
         self.workers = workers
-        self._parts = parts
         self._task = task
         self._threads = ThreadPoolExecutor(workers, thread_name_prefix="qbench-worker")
         self._mine = threading.local()
@@ -71,18 +63,15 @@ class WorkerPool:
         for process in self._processes:
             process.communicate()
 
-    def pids(self) -> list[int]:
-        """Process ids of the workers that were started so far."""
-        return [process.pid for process in self._processes]
-
-    def map(self, chunks: Iterable[Chunk]) -> Iterator[tuple[Chunk, tuple[int, int]]]:
-        """Process chunks, a few ahead of what is taken; each is given back, in any order, with its counts.
+    def map(self, chunks: Iterable[C]) -> Iterator[tuple[C, Shard]]:
+        """Process chunks, a few ahead of what is taken; returns each with its shard, in any order.
 
         Raises:
-            QbenchError: a worker raised it, could not write, or died.
+            QbenchError: a worker raised it, or died.
+            OSError: a worker could not read or write a file.
             RuntimeError: a worker met an unexpected error; the message holds its traceback.
         """
-        pending: dict[Future[tuple[int, int]], Chunk] = {}
+        pending: dict[Future[Shard], C] = {}
         for chunk in chunks:
             pending[self._threads.submit(self._run, chunk)] = chunk
             while len(pending) >= self.workers + 2:
@@ -90,26 +79,23 @@ class WorkerPool:
         while pending:
             yield from self._finished(pending)
 
-    def _finished(self, pending: dict[Future[tuple[int, int]], Chunk]) -> Iterator[tuple[Chunk, tuple[int, int]]]:
+    def _finished(self, pending: dict[Future[Shard], C]) -> Iterator[tuple[C, Shard]]:
         for future in wait(pending, return_when=FIRST_COMPLETED).done:
             yield pending.pop(future), future.result()
 
-    def _run(self, chunk: Chunk) -> tuple[int, int]:
+    def _run(self, chunk: Chunk) -> Shard:
         process = self._process()
-        request = json.dumps([str(self._parts), chunk.name, chunk.payload])
         try:
-            process.stdin.write(request.encode() + b"\n")  # type: ignore[union-attr]
+            process.stdin.write(json.dumps(chunk.payload).encode() + b"\n")  # type: ignore[union-attr]
             process.stdin.flush()  # type: ignore[union-attr]
-            answer = process.stdout.readline()  # type: ignore[union-attr]
-        except OSError:
-            answer = b""
-        if not answer.endswith(b"\n"):
+            shard = _answer(process.stdout)  # type: ignore[arg-type]
+        except (BrokenPipeError, EOFError):
             raise QbenchError(
                 "a worker process died",
                 value=_exit(process.wait()),
-                remedy="If memory ran out, give fewer --workers; the same command goes on where it was",
-            )
-        return _result(json.loads(answer), self._parts)
+                remedy="If memory ran out, give fewer --workers; the same command resumes",
+            ) from None
+        return shard
 
     def _process(self) -> subprocess.Popen[bytes]:
         if not hasattr(self._mine, "process"):
@@ -117,7 +103,7 @@ class WorkerPool:
                 if self._closed:
                     raise QbenchError("the pool is closed")
                 process = subprocess.Popen(
-                    [sys.executable, "-P", "-m", "qbench.index.worker"],
+                    [sys.executable, "-P", "-m", "qbench.work.worker"],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     env=_environment(),
@@ -126,8 +112,8 @@ class WorkerPool:
                 self._processes.append(process)
             self._mine.process = process
             process.stdin.write(json.dumps(asdict(self._task)).encode() + b"\n")  # type: ignore[union-attr]
-        found: subprocess.Popen[bytes] = self._mine.process
-        return found
+        running: subprocess.Popen[bytes] = self._mine.process
+        return running
 
 
 def default_workers() -> int:
@@ -148,16 +134,27 @@ def _environment() -> dict[str, str]:
     }
 
 
-def _result(answer: dict[str, Any], parts: Path) -> tuple[int, int]:
+def _answer(stream: IO[bytes]) -> Shard:
+    """Read a worker's answer: a line of JSON and, after "done", the bytes of each file.
+
+    Raises:
+        EOFError: the worker ended before it had answered.
+    """
+    line = stream.readline()
+    if not line.endswith(b"\n"):
+        raise EOFError
+    answer: dict[str, Any] = json.loads(line)
     if "done" in answer:
-        one, other = answer["done"]
-        return one, other
+        files = {ending: stream.read(size) for ending, size in answer["files"]}
+        if any(len(files[ending]) != size for ending, size in answer["files"]):
+            raise EOFError
+        return Shard(files, answer["done"])
     if "error" in answer:
         name, message, file, line, value, remedy = answer["error"]
         kind: type[QbenchError] = getattr(errors, name, QbenchError)
         raise kind(message, file=file, line=line, value=None if value is None else _Shown(value), remedy=remedy)
     if "os" in answer:
-        raise OSError(*answer["os"], str(parts))
+        raise OSError(*answer["os"])
     raise RuntimeError(f"a worker process failed:\n{answer['crash']}")
 
 
