@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +14,7 @@ from qbench.annotation.form import Pair
 from qbench.annotation.options import ImportOptions
 from qbench.annotation.pooling import LOOK_UP
 from qbench.annotation.query_form import QueryForm
-from qbench.annotation.settling import Judgments, file_words, option_words, settle
+from qbench.annotation.settling import Judgments, settle
 from qbench.annotation.sheet import GUIDELINE, Sheet
 from qbench.benchmark.disk import Benchmark, benchmark_key, write_benchmark
 from qbench.benchmark.types import qrels_schema
@@ -48,6 +47,7 @@ def import_answers(
     output: str | Path,
     options: ImportOptions = ImportOptions(),
     *,
+    command: str | None = None,
     overwrite: bool = False,
 ) -> Judged:
     """Make a judged benchmark: the queries with a relevant document, and a judgment for each answer.
@@ -64,8 +64,8 @@ def import_answers(
         files: one per annotator: CSV, or what the page saved.
         output: the folder to write.
         options: what becomes of disagreements, of unusable answers, and of the annotators' names. With `names`, the
-            names of annotators and of their files are published with the benchmark; without, they are numbered in the
-            order of the files.
+            names of annotators are published with the benchmark; without, they are numbered in the order of the files.
+        command: the command line, for the card.
         overwrite: replace a benchmark made from something else.
 
     Raises:
@@ -85,11 +85,13 @@ def import_answers(
         **judgments.problems.summary(),
     }
     published = _of_annotators(judgments, judgments.names(real=options.names), sheet)
-    params = _params(benchmark, sheet, files, options)
+    answers = [file_digest(Path(file)) for file in [*files, *filter(None, [options.adjudicated])]]
+    rule = {"resolve": options.resolve, "on_error": options.on_error, "names": options.names}
+    params = _params(benchmark, sheet, answers, command)
     judged = replace(
         _benchmark(benchmark, judgments.grades, sheet),
         params={**params, "counts": {**published, **result}},
-        digest=key("judged benchmark", **params),
+        digest=key("judged benchmark", source=sheet.source, sheet=sheet.digest, answers=answers, **rule),
     )
     return Judged(
         write_benchmark(judged, output, overwrite=overwrite),
@@ -99,13 +101,12 @@ def import_answers(
     )
 
 
-_NOT_INHERITED = ("counts", "relaxed", "part of")
+_NOT_INHERITED = ("counts", "command", "relaxed", "part of")
 """Parameters of a benchmark that do not hold for its judged one."""
 
 
-def _params(benchmark: Benchmark, sheet: Sheet, files: Sequence[str | Path], options: ImportOptions) -> dict[str, Any]:
+def _params(benchmark: Benchmark, sheet: Sheet, answers: Sequence[str], command: str | None) -> dict[str, Any]:
     """The parameters of a judged benchmark, with those of the benchmark that it was made from."""
-    words = ["qbench", "annotate", "import", "BENCH", "SHEET", *file_words(files, options), "-o", "JUDGED"]
     before = benchmark.params
     return {
         **{name: value for name, value in before.items() if name not in _NOT_INHERITED},
@@ -113,8 +114,8 @@ def _params(benchmark: Benchmark, sheet: Sheet, files: Sequence[str | Path], opt
         "source": sheet.source,
         "sheet": sheet.digest,
         "scale": sheet.scale,
-        "answers": [file_digest(Path(file)) for file in [*files, *filter(None, [options.adjudicated])]],
-        "command": shlex.join([*words, *option_words(options)]),
+        "answers": answers,
+        "command": command,
         "judged": {name: before[name] for name in ("command", "relaxed", "judged") if name in before},
     }
 

@@ -60,7 +60,10 @@ class ImportOptions:
         "first, lowest and highest the lowest and the highest grade.",
     )
     adjudicated: Path | None = option(
-        None, help="The filled file of disagreements; its grades replace all others.", metavar="FILE"
+        None,
+        help="The filled file of disagreements; its grades replace all others.",
+        metavar="FILE",
+        recorded="DISAGREEMENTS",  # a file's name may be a person's
     )
     on_error: OnError = option(
         "fail", help="An answer that cannot be used: fail stops, skip leaves it out and counts it."

@@ -81,19 +81,6 @@ def settle(form: Form, files: Sequence[str | Path], output: Path, options: Impor
     return result
 
 
-def file_words(files: Sequence[str | Path], options: ImportOptions) -> list[str]:
-    """The files of answers in a command that is published: by name only if names are."""
-    return [Path(file).name if options.names else f"ANSWERS-{number}" for number, file in enumerate(files, start=1)]
-
-
-def option_words(options: ImportOptions) -> list[str]:
-    """The options of a command that is published."""
-    words = ["--names"] if options.names else []
-    if options.adjudicated is not None:
-        words += ["--adjudicated", options.adjudicated.name if options.names else "DISAGREEMENTS"]
-    return [*words, "--resolve", options.resolve, "--on-error", options.on_error]
-
-
 def _check_files(paths: Sequence[Path]) -> None:
     if not paths:
         raise OptionError("no file of answers named")

@@ -16,7 +16,6 @@ from qbench.annotation.options import Scale, SheetOptions
 from qbench.annotation.page import page, read_guideline
 from qbench.annotation.pooling import choose, gather, look_up, pooled, with_conditions
 from qbench.annotation.query_form import QueryForm, with_tolerance
-from qbench.benchmark.commands import command_line
 from qbench.benchmark.disk import Benchmark, benchmark_key
 from qbench.benchmark.relax import Tolerances, unit_families, widened
 from qbench.benchmark.tables import read_parquet
@@ -30,10 +29,6 @@ from qbench.store import MANIFEST, digest, drafting, file_digest, finished, read
 KIND = "sheet"
 ITEMS = "items.parquet"
 GUIDELINE = "guideline.md"
-
-_COMMAND = ("qbench", "annotate", "export", "BENCH", "-o", "SHEET")
-_FLAGS = {"number": "queries", "queries": "query"}
-"""Options of `qbench annotate export` that are called otherwise here."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +65,7 @@ def export_sheet(
     runs: Mapping[str, pl.DataFrame] | None = None,
     expansions: Expansions | None = None,
     guideline: Path | None = None,
+    command: str | None = None,
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> Sheet:
@@ -82,6 +78,7 @@ def export_sheet(
         runs: name -> `run_schema`; their first documents are candidates too.
         expansions: synonyms of concepts.
         guideline: file of instructions for annotators; None for the default guideline.
+        command: the command line, for the manifest.
         overwrite: replace a sheet made from something else, unless it has been filled in.
         progress: receives the number of queries looked up, then of sheets written.
 
@@ -116,7 +113,7 @@ def export_sheet(
     if not items:
         raise InputError("no query has a candidate", value=benchmark.name, remedy="Give runs, or expansions")
     params = {
-        "command": command_line(_COMMAND, options, _files(runs, expansions, guideline), names=_FLAGS, repeated=True),
+        "command": command,
         "benchmark": benchmark_key(benchmark),
         "runs": sorted(runs),
         **{name: value for name, value in asdict(options).items() if name != "queries"},
@@ -133,15 +130,6 @@ def export_sheet(
             progress(number, options.annotators, "sheets")
         draft.counts = _counts(queries, items, dropped, options.annotators)
     return open_sheet(output)
-
-
-def _files(runs: Mapping[str, Any], expansions: Expansions, guideline: Path | None) -> list[str]:
-    """Options that name files: by placeholders, since only their contents are known here."""
-    return [
-        *(["--runs", "RUNS"] if runs else []),
-        *(["--expansions", "FILE"] if expansions.pairs() else []),
-        *([] if guideline is None else ["--guideline", f"SHEET/{GUIDELINE}"]),
-    ]
 
 
 def open_sheet(folder: str | Path) -> Sheet:

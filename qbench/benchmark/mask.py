@@ -6,7 +6,6 @@ units. Queries and judgments stay, so that a run on the masked benchmark is comp
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -25,7 +24,7 @@ MASK = "[MASK]"
 Span = tuple[int, int]
 
 
-def mask_benchmark(benchmark: Benchmark, what: Masked, *, mask: str = MASK) -> Benchmark:
+def mask_benchmark(benchmark: Benchmark, what: Masked, *, mask: str = MASK, command: str | None = None) -> Benchmark:
     """The benchmark with every value, or every unit, of its documents replaced by a mask.
 
     The masked benchmark has no quantities and no training samples: their spans and labels are those of the original.
@@ -34,6 +33,7 @@ def mask_benchmark(benchmark: Benchmark, what: Masked, *, mask: str = MASK) -> B
         benchmark: with quantities.
         what: "values" or "units"; a unit that is joined to its value ("5kg") is masked alone too.
         mask: what stands in their place.
+        command: the command line, for the card.
 
     Raises:
         OptionError: `what` is neither, or the mask is empty.
@@ -58,8 +58,7 @@ def mask_benchmark(benchmark: Benchmark, what: Masked, *, mask: str = MASK) -> B
         except ValueError as fault:
             raise InputError(f"a quantity does not lie in its document: {fault}", value=doc_id) from None
     source = benchmark_key(benchmark)
-    command = shlex.join(["qbench", "benchmark", "mask", "BENCH", "--what", what, "--mask", mask, "-o", "MASKED"])
-    params = {"command": command, "source": source, "masked": what, "mask": mask}
+    params = {"source": source, "masked": what, "mask": mask}
     made = {"documents": len(found), "spans": sum(map(len, found.values()))}
     kept: dict[str, Any] = {n: benchmark.params[n] for n in ("licence", "judgments") if n in benchmark.params}
     return replace(
@@ -68,7 +67,7 @@ def mask_benchmark(benchmark: Benchmark, what: Masked, *, mask: str = MASK) -> B
         quantities=None,
         samples=None,
         triples=None,
-        params={**params, **kept, "quantities": None, "counts": {"masked": made}},
+        params={"command": command, **params, **kept, "quantities": None, "counts": {"masked": made}},
         digest=key("mask", **params),
     )
 

@@ -64,17 +64,14 @@ class Tolerances:
         """The tolerance of a query's condition on a quantity of a family."""
         return self.queries.get(query_id, self.families.get(family, self.default))
 
-    def command(self) -> str:
-        """The command line, for cards; FILE holds the tables that stand in the parameters."""
-        file = " --tolerances FILE" if self.families or self.queries else ""
-        return f"qbench benchmark relax BENCH -o RELAXED --tolerance {self.default:g}{file}"
-
     def to_params(self) -> dict[str, Any]:
         """For a manifest."""
         return {"default": self.default, "families": dict(self.families), "queries": dict(self.queries)}
 
 
-def relax_benchmark(benchmark: Benchmark, tolerances: Tolerances | None = None) -> Benchmark:
+def relax_benchmark(
+    benchmark: Benchmark, tolerances: Tolerances | None = None, *, command: str | None = None
+) -> Benchmark:
     """The benchmark with graded judgments of nearness: 4 and 2 for what had 2 and 1, 1 for what is near.
 
     A document is near if it would be relevant were the query's "=" the range of the tolerance around its value, by the
@@ -85,6 +82,7 @@ def relax_benchmark(benchmark: Benchmark, tolerances: Tolerances | None = None) 
     Args:
         benchmark: with quantities that have concepts, and queries with conditions.
         tolerances: by default `TOLERANCE` for every query.
+        command: the command line, for the card.
 
     Raises:
         OptionError: the benchmark is relaxed already.
@@ -135,8 +133,8 @@ def relax_benchmark(benchmark: Benchmark, tolerances: Tolerances | None = None) 
         qrels=pl.concat([qrels, extra]),
         params={
             **before,
-            "command": tolerances.command(),
-            "relaxed": {**rule, "command": before.get("command")},
+            "command": command,
+            "relaxed": {**rule, **{name: before[name] for name in ("command",) if name in before}},
             "counts": {**before.get("counts", {}), "relaxed": counts},
         },
         digest=key("relax", **rule),
@@ -160,17 +158,14 @@ def strict_benchmark(benchmark: Benchmark) -> Benchmark:
         raise OptionError("this benchmark is not relaxed", value=benchmark.name)
     params = dict(benchmark.params)
     rule = params.pop("relaxed")
-    command = rule["command"]
+    params.pop("command", None)
     counts = {name: count for name, count in params.pop("counts", {}).items() if name != "relaxed"}
-    kept = {name: command if name == "command" else value for name, value in params.items()}
-    if command is None:
-        kept.pop("command")
     return replace(
         benchmark,
         qrels=benchmark.qrels.head(benchmark.qrels.height - rule["judgments_added"]).with_columns(
             grade=pl.col("grade").floordiv(2).cast(pl.Int16)
         ),
-        params={**kept, "counts": counts},
+        params={**params, **{name: rule[name] for name in ("command",) if name in rule}, "counts": counts},
         digest=rule["source"],
     )
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qbench.cli.benchmark import OnError, Qrels, print_counts
+from qbench.annotation.options import ImportOptions, SheetOptions
+from qbench.cli.benchmark import Qrels, print_counts
 from qbench.cli.console import note, out, progress
-from qbench.cli.options import Part
-from qbench.cli.test_set import Resolve
+from qbench.cli.from_options import UNRECORDED, CommandLine, command
 
 if TYPE_CHECKING:
     from qbench.annotation.judged import Judged
@@ -24,78 +23,44 @@ app = typer.Typer(
 )
 
 
-class Scale(StrEnum):
-    """The grades that annotators give."""
-
-    binary = "binary"
-    graded = "graded"
-
-
 Bench = Annotated[Path, typer.Argument(metavar="BENCH", help="A benchmark, or a BEIR folder as it is.")]
 
 
-@app.command()
+@command(app, "annotate export")
 def export(
     bench: Bench,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="SHEET", help="Folder of the sheets.")],
+    options: SheetOptions,
+    line: CommandLine,
     runs: Annotated[
         list[Path] | None,
         typer.Option(help="A leaderboard's folder or a run file, whose first documents are judged too; repeat it."),
     ] = None,
-    depth: Annotated[int, typer.Option(min=1, help="How far into each run to look.")] = 10,
-    most: Annotated[
-        int, typer.Option(min=0, help="Documents per query that are looked up in the index, at most.")
-    ] = 50,
     expansions: Annotated[
         Path | None,
         typer.Option(help="Synonyms of concepts: TSV (concept, tab, synonym) or JSON ({concept: [synonym, ...]})."),
     ] = None,
-    tolerance: Annotated[
-        float, typer.Option(min=0, max=1, help="Also look up what is within this share of the value of an '='.")
-    ] = 0.0,
-    queries: Annotated[
-        int | None, typer.Option(min=1, help="Queries, at most; comparators take turns. [default: all of the split]")
-    ] = None,
-    query: Annotated[list[str] | None, typer.Option(metavar="ID", help="Judge this query; repeat it.")] = None,
-    split: Annotated[Part, typer.Option(help="Split whose queries are judged.")] = Part.test,
-    scale: Annotated[Scale, typer.Option(help="Grades 0 and 1, or 0, 1 and 2.")] = Scale.graded,
-    annotators: Annotated[int, typer.Option(min=1, help="Share the queries out: a sheet for each of so many.")] = 1,
-    shared: Annotated[
-        int, typer.Option(min=0, help="With several annotators: queries that all of them judge, to compare them.")
-    ] = 20,
     guideline: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="What annotators are told, instead of qbench's guideline.")
+        Path | None, typer.Option(metavar="FILE", help="A guideline for annotators. [default: qbench's own]")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of all choices, and of the order.")] = 0,
     qrels: Qrels = None,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace a sheet made from something else; never one filled in.")
+        bool,
+        typer.Option("--overwrite", help="Replace a sheet made from something else; never one filled in."),
+        UNRECORDED,
     ] = False,
 ) -> None:
-    """Write sheets to judge: for each query what the index and the runs propose, in random order, without saying who.
+    """Write sheets to judge: for each query what the index and the runs propose, in random order, without their names.
 
     A sheet is a CSV file and a page that works from a file, without a network; annotators fill in either.
 
     Example: qbench annotate export bench/ -o sheet/ --runs qbench-leaderboard/bench --queries 50
     """
-    from qbench.annotation.options import SheetOptions
     from qbench.annotation.pooling import load_runs
     from qbench.annotation.sheet import export_sheet
     from qbench.benchmark.disk import open_benchmark
     from qbench.generation.expansions import Expansions
 
-    options = SheetOptions(
-        split=split.value,
-        number=queries,
-        queries=tuple(query or ()),
-        depth=depth,
-        most=most,
-        tolerance=tolerance,
-        scale=scale.value,
-        annotators=annotators,
-        shared=shared,
-        seed=seed,
-    )
     benchmark = open_benchmark(bench, qrels=qrels)
     with progress("annotate") as advance:
         made = export_sheet(
@@ -105,6 +70,7 @@ def export(
             runs=load_runs(runs or [], benchmark),
             expansions=Expansions.load(expansions),
             guideline=guideline,
+            command=line,
             overwrite=overwrite,
             progress=advance,
         )
@@ -116,58 +82,34 @@ def export(
     note(f"qbench annotate import {bench} {output} ANSWERS... -o JUDGED")
 
 
-@app.command("import")
+@command(app, "annotate import")
 def import_(
     bench: Bench,
-    sheet: Annotated[Path, typer.Argument(metavar="SHEET", help="The folder that `export` wrote.")],
+    sheet: Annotated[Path, typer.Argument(metavar="SHEET", help="The folder written by `qbench annotate export`.")],
     answers: Annotated[
         list[Path],
-        typer.Argument(metavar="ANSWERS...", help="For each annotator the file that the page saved, or the CSV file."),
+        typer.Argument(metavar="ANSWERS...", help="For each annotator the file saved by the page, or the CSV file."),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="JUDGED", help="The benchmark folder to write.")],
-    resolve: Annotated[
-        Resolve,
-        typer.Option(
-            help="Where two differ: fail; take the grade of the file named first; the lowest or the highest grade."
-        ),
-    ] = Resolve.fail,
-    adjudicated: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The file of disagreements, filled in; it goes before all others."),
-    ] = None,
-    on_error: Annotated[
-        OnError, typer.Option(help="Stop at an answer that cannot be used, or leave it out and count it.")
-    ] = OnError.fail,
-    names: Annotated[
-        bool,
-        typer.Option(
-            "--names", help="Keep the annotators' names in the benchmark, which are published with it; else numbers."
-        ),
-    ] = False,
+    options: ImportOptions,
+    line: CommandLine,
     qrels: Qrels = None,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace a benchmark made from something else.")
+        bool, typer.Option("--overwrite", help="Replace a benchmark made from something else."), UNRECORDED
     ] = False,
 ) -> None:
-    """Make a benchmark that people judged; how far they agree is said as Cohen's kappa.
+    """Make a benchmark that people judged; their agreement is given as Cohen's kappa.
 
     What they grade differently is written to JUDGED.disagreements-NAME.csv and .html, to be settled.
 
     Example: qbench annotate import bench/ sheet/ anna.json ben.csv -o judged/
     """
     from qbench.annotation.judged import import_answers
-    from qbench.annotation.options import ImportOptions
     from qbench.annotation.sheet import open_sheet
     from qbench.benchmark.disk import open_benchmark
 
-    made = import_answers(
-        open_benchmark(bench, qrels=qrels),
-        open_sheet(sheet),
-        answers,
-        output,
-        ImportOptions(resolve.value, adjudicated, on_error.value, names),
-        overwrite=overwrite,
-    )
+    benchmark = open_benchmark(bench, qrels=qrels)
+    made = import_answers(benchmark, open_sheet(sheet), answers, output, options, command=line, overwrite=overwrite)
     _report(made, output)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from qbench.cli.console import note, out, progress
+from qbench.cli.from_options import UNRECORDED, CommandLine, command
+from qbench.corpora.types import OnError
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -26,51 +27,15 @@ app = typer.Typer(
 )
 
 
-class Layout(StrEnum):
-    """Layouts that are read."""
-
-    beir = "beir"
-    quant = "quant"
-
-
-class Target(StrEnum):
-    """Layouts that are written."""
-
-    beir = "beir"
-    trec = "trec"
-    sentence_transformers = "sentence-transformers"
-    ir_datasets = "ir_datasets"
-
-
-class MaskedPart(StrEnum):
-    """What can be masked."""
-
-    values = "values"
-    units = "units"
-
-
-class OnError(StrEnum):
-    """What happens at a bad row."""
-
-    fail = "fail"
-    skip = "skip"
-
-
-class Quantities(StrEnum):
-    """Where an imported benchmark's quantities come from."""
-
-    given = "given"
-    ours = "ours"
-    none = "none"
-
-
+Target = Literal["beir", "trec", "sentence-transformers", "ir_datasets"]
 Folder = Annotated[Path, typer.Argument(metavar="BENCH", help="A benchmark, or a BEIR folder as it is.")]
 Qrels = Annotated[
     str | None, typer.Option(metavar="NAME", help="For a BEIR folder: which qrels/NAME.tsv to use, if it has several.")
 ]
+Overwrite = Annotated[bool, typer.Option(help="Replace a benchmark made from something else."), UNRECORDED]
 
 
-@app.command()
+@command(app, "benchmark check")
 def check(
     bench: Folder,
     qrels: Qrels = None,
@@ -99,22 +64,23 @@ def check(
         raise typer.Exit(1)
 
 
-@app.command("import")
+@command(app, "benchmark import")
 def import_(
-    layout: Annotated[Layout, typer.Argument(help="beir, or quant for FinQuant and MedQuant.")],
+    layout: Annotated[Literal["beir", "quant"], typer.Argument(help="beir, or quant for FinQuant and MedQuant.")],
     folder: Annotated[Path, typer.Argument(help="The folder to read.")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="BENCH", help="The benchmark folder to write.")],
+    line: CommandLine,
     quantities: Annotated[
-        Quantities | None,
+        Literal["given", "ours", "none"] | None,
         typer.Option(
-            help="Store the quantities given with the data, ours, or none. Default: given for quant, else none."
+            help="Store the quantities given with the data, ours, or none. [default: given for quant, else none]"
         ),
     ] = None,
     qrels: Qrels = None,
-    on_error: Annotated[OnError, typer.Option(help="Stop at a bad row, or skip it and count it.")] = OnError.fail,
+    on_error: Annotated[OnError, typer.Option(help="Stop at a bad row, or skip it and count it.")] = "fail",
     extractor: Annotated[str, typer.Option(help="For --quantities ours: the extractor.")] = "rules",
     licence: Annotated[str, typer.Option(help="The data's licence, for the card.")] = "unknown",
-    overwrite: Annotated[bool, typer.Option(help="Replace a benchmark made from something else.")] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Read a benchmark that others made, and write it as one of ours.
 
@@ -127,22 +93,18 @@ def import_(
     from qbench.errors import OptionError
     from qbench.quantities.extractors import ExtractorOptions
 
-    source = quantities or (Quantities.given if layout is Layout.quant else Quantities.none)
-    if layout is Layout.beir and source is Quantities.given:
+    source = quantities or ("given" if layout == "quant" else "none")
+    if layout == "beir" and source == "given":
         raise OptionError("a BEIR folder gives no quantities", value="given", remedy="Use --quantities ours or none")
-    if layout is Layout.quant and qrels is not None:
+    if layout == "quant" and qrels is not None:
         raise OptionError("--qrels is for BEIR folders", value=qrels)
     with progress("importing") as advance:
-        if layout is Layout.beir:
-            benchmark = read_beir(folder, qrels=qrels, on_error=on_error.value)
+        if layout == "beir":
+            benchmark = read_beir(folder, qrels=qrels, on_error=on_error)
         else:
-            given = source is Quantities.given
-            benchmark = read_quant(folder, given=given, on_error=on_error.value, progress=advance)
-        words = [f"--quantities {source.value}", f"--on-error {on_error.value}", f"--qrels {qrels}" if qrels else ""]
-        words.append(f"--extractor {extractor}" if source is Quantities.ours else "")
-        command = " ".join(["qbench benchmark import", layout.value, "FOLDER -o BENCH", *filter(None, words)])
-        benchmark = with_source(benchmark, licence, command)
-        if source is Quantities.ours:
+            benchmark = read_quant(folder, given=source == "given", on_error=on_error, progress=advance)
+        benchmark = with_source(benchmark, licence, line)
+        if source == "ours":
             # Last: they are extracted when they are first asked for, so not at all if the benchmark is there already.
             benchmark = with_our_quantities(benchmark, ExtractorOptions(extractor), progress=advance)
         written = write_benchmark(benchmark, output, overwrite=overwrite)
@@ -152,13 +114,14 @@ def import_(
     out().print(f"{output}: {written.corpus.height:,} documents, {len(written.queries):,} queries", markup=False)
 
 
-@app.command()
+@command(app, "benchmark mask")
 def mask(
     bench: Folder,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="BENCH", help="The benchmark folder to write.")],
-    what: Annotated[MaskedPart, typer.Option(help="What is masked in the documents.")] = MaskedPart.values,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="MASKED", help="The benchmark folder to write.")],
+    line: CommandLine,
+    what: Annotated[Literal["values", "units"], typer.Option(help="What is masked in the documents.")] = "values",
     sign: Annotated[str, typer.Option("--mask", help="What stands in its place; [MASK] is that of BERT.")] = "[MASK]",
-    overwrite: Annotated[bool, typer.Option(help="Replace a benchmark made from something else.")] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Make a benchmark whose documents lack their values or units: what does a retriever lean on?
 
@@ -169,16 +132,18 @@ def mask(
     from qbench.benchmark.disk import open_benchmark, write_benchmark
     from qbench.benchmark.mask import mask_benchmark
 
-    made = write_benchmark(mask_benchmark(open_benchmark(bench), what.value, mask=sign), output, overwrite=overwrite)
+    masked = mask_benchmark(open_benchmark(bench), what, mask=sign, command=line)
+    made = write_benchmark(masked, output, overwrite=overwrite)
     count = made.params["counts"]["masked"]
-    out().print(f"{count['spans']:,} {what.value} masked in {count['documents']:,} documents", markup=False)
+    out().print(f"{count['spans']:,} {what} masked in {count['documents']:,} documents", markup=False)
     note(f"Written to {output}")
 
 
-@app.command()
+@command(app, "benchmark relax")
 def relax(
     bench: Folder,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="BENCH", help="The benchmark folder to write.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="RELAXED", help="The benchmark folder to write.")],
+    line: CommandLine,
     tolerance: Annotated[
         float | None,
         typer.Option(min=0, max=1, help="How far off a value may be, as a share of it. [default: 0.01]"),
@@ -188,7 +153,7 @@ def relax(
         typer.Option(metavar="FILE", help="TOML: default, and tables family and query of names and tolerances."),
     ] = None,
     undo: Annotated[bool, typer.Option("--undo", help="Write the strict benchmark that BENCH was made from.")] = False,
-    overwrite: Annotated[bool, typer.Option(help="Replace a benchmark made from something else.")] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Make a benchmark in which a value near the one asked for counts, by a grade of its own (DeepQuant, H).
 
@@ -210,16 +175,16 @@ def relax(
             rule = Tolerances(TOLERANCE if tolerance is None else tolerance)
         else:
             rule = Tolerances.load(tolerances, tolerance)
-        made = write_benchmark(relax_benchmark(benchmark, rule), output, overwrite=overwrite)
+        made = write_benchmark(relax_benchmark(benchmark, rule, command=line), output, overwrite=overwrite)
         print_counts(made.params["counts"]["relaxed"])
     note(f"Written to {output}")
 
 
-@app.command()
+@command(app, "benchmark export")
 def export(
     bench: Folder,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="A new or empty folder.")],
-    target: Annotated[Target, typer.Option("--format", help="What to write.")] = Target.beir,
+    target: Annotated[Target, typer.Option("--format", help="Format of the output.")] = "beir",
     qrels: Qrels = None,
     runs: Annotated[
         Path | None,
@@ -239,23 +204,23 @@ def export(
     from qbench.benchmark.disk import open_benchmark
     from qbench.errors import OptionError
 
-    if target is not Target.trec and runs is not None:
-        raise OptionError(f"the format {target.value} holds no runs", value=str(runs), remedy="Use --format trec")
+    if target != "trec" and runs is not None:
+        raise OptionError(f"the format {target} holds no runs", value=str(runs), remedy="Use --format trec")
     benchmark = open_benchmark(bench, qrels=qrels)
-    if target is Target.trec:
+    if target == "trec":
         files = to.export_trec(benchmark, output, None if runs is None else to.stored_runs(runs, benchmark))
     else:
         write = {
-            Target.beir: to.export_beir,
-            Target.sentence_transformers: to.export_sentence_transformers,
-            Target.ir_datasets: to.export_ir_datasets,
+            "beir": to.export_beir,
+            "sentence-transformers": to.export_sentence_transformers,
+            "ir_datasets": to.export_ir_datasets,
         }
         files = write[target](benchmark, output)
     for path in files:
         out().print(str(path), markup=False)
 
 
-@app.command()
+@command(app, "benchmark show")
 def show(
     bench: Folder,
     query: Annotated[str | None, typer.Option(metavar="ID", help="Show this query only.")] = None,

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from qbench.cli.from_options import command
 from qbench.cli.options import LicenceName
+from qbench.corpora.types import OnError
+from qbench.mining.options import ParserOptions
 
 if TYPE_CHECKING:
     from qbench.mining.describe import Descriptions
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
-@app.command()
+@command(app, "describe")
 def describe(
     source: Annotated[
         Path,
@@ -26,16 +29,10 @@ def describe(
         ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the descriptions.")],
-    parser: Annotated[str, typer.Option(help="rules, or tagger.")] = "rules",
-    checkpoint: Annotated[
-        Path | None, typer.Option(help="The tagger, made by `qbench train description-parser`.")
-    ] = None,
-    spacy_model: Annotated[
-        str | None, typer.Option(help="What parses sentences for the rules. Default: what parsed them for the index.")
-    ] = None,
-    workers: Annotated[int | None, typer.Option(help="Worker processes. Default: the number of cores.")] = None,
+    parser: ParserOptions,
+    workers: Annotated[int | None, typer.Option(min=1, help="Worker processes. [default: number of cores]")] = None,
     on_error: Annotated[
-        str, typer.Option(help="Bad rows of a table: skip leaves them out and counts them, fail stops at the first.")
+        OnError, typer.Option(help="Bad rows of a table: skip omits and counts them, fail stops at the first.")
     ] = "skip",
     licence: LicenceName = None,
     overwrite: Annotated[
@@ -53,14 +50,13 @@ def describe(
     from qbench.licences import known
     from qbench.mining.describe import describe as make
     from qbench.mining.description_table import import_descriptions
-    from qbench.mining.options import ParserOptions
 
     with console.progress("describe") as progress:
         if source.is_file():
             found = import_descriptions(
                 source,
                 output,
-                on_error=on_error,  # type: ignore[arg-type]  # checked where it is used
+                on_error=on_error,
                 licence=None if licence is None else known(licence),
                 overwrite=overwrite,
                 progress=progress,
@@ -70,8 +66,7 @@ def describe(
                 raise OptionError(
                     "an index says its licence itself", value=licence, remedy="State it with build-index --licence"
                 )
-            options = ParserOptions(parser, checkpoint, spacy_model)
-            found = make(source, output, parser=options, workers=workers, overwrite=overwrite, progress=progress)
+            found = make(source, output, parser=parser, workers=workers, overwrite=overwrite, progress=progress)
     _report(found)
 
 

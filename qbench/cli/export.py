@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from qbench.cli.benchmark import export
+from qbench.cli.from_options import command
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
-app.command()(export)
+command(app, "export")(export)

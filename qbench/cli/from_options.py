@@ -9,7 +9,8 @@ command line needs stands beside them:
 - `negatable`: whether a switch that is off by default has a `--no-` form too (one that is on by default always has);
 - `hidden`: whether the help leaves the option out;
 - `comma`: whether several values are written in one word, separated by commas, and not with the option repeated;
-- `recorded`: False where the recorded command leaves the option out, or a function from a value to what is recorded.
+- `recorded`: False where the recorded command leaves the option out; a word that is recorded instead of the value, or a
+  function from the value to that word.
 """
 
 from __future__ import annotations
@@ -122,7 +123,7 @@ def _own(parameter: inspect.Parameter) -> _Slot:
                 slot=name,
                 flag="" if is_argument else _own_flag(name, info),
                 default=None if needed else default,
-                instead=(info.metavar or name.upper()) if names_folder else None,
+                recorded=(info.metavar or name.upper()) if names_folder else True,
             )
         ]
     return _Slot([parameter], words, lambda values: values[name])
@@ -156,7 +157,8 @@ def _value(one: Declared, value: Any) -> Any:
 
 
 def _flag(one: Declared) -> str:
-    return f"--{one.extra.get('flag', one.name.replace('_', '-'))}"
+    flag: str = one.extra.get("flag", one.name.replace("_", "-"))
+    return f"--{flag.removeprefix('--')}"
 
 
 def _parameter(name: str, one: Declared) -> inspect.Parameter:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,14 +13,6 @@ from qbench.options import option
 
 if TYPE_CHECKING:
     from qbench.llm.client import Access
-
-
-class Part(StrEnum):
-    """The parts of a benchmark."""
-
-    train = "train"
-    dev = "dev"
-    test = "test"
 
 
 LicenceName = Annotated[

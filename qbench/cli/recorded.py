@@ -22,18 +22,17 @@ class Word:
         field: of that parameter, where it is an options class; "" for the parameter itself.
         flag: what stands before the value; "" for an argument.
         default: the value that is not recorded.
-        recorded: whether it is recorded; or a function from the value, or each of several, to what is recorded instead.
+        recorded: whether it is recorded; or the word that is recorded instead, or a function from the value, or each of
+            several, to that word.
         comma: whether several values are one word.
-        instead: the word that stands for the value.
     """
 
     slot: str
     field: str = ""
     flag: str = ""
     default: Any = None
-    recorded: bool | Callable[[Any], str] = True
+    recorded: bool | str | Callable[[Any], str] = True
     comma: bool = False
-    instead: str | None = None
 
     def texts(self, value: Any) -> list[str]:
         """The words of a value; none for the default."""
@@ -44,8 +43,8 @@ class Word:
         items = value if isinstance(value, tuple | list) else [value]
         if callable(self.recorded):
             items = [self.recorded(item) for item in items]
-        if self.instead is not None:
-            items = [self.instead]
+        if isinstance(self.recorded, str):
+            items = [self.recorded]
         elif self.comma:
             items = [",".join(map(_text, items))]
         return [word for item in items for word in (*filter(None, [self.flag]), _text(item))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -28,19 +28,19 @@ def retrieve_quantity(
         str, typer.Option(help='What ranks: BM25, or an encoder such as "BERT-WS(model=FOLDER)".')
     ] = "BM25",
     top: Annotated[int, typer.Option(min=1, help="Answers.")] = 5,
-    output_format: Annotated[str, typer.Option("--format", help="text, or jsonl: an object for each answer.")] = "text",
+    output_format: Annotated[
+        Literal["text", "jsonl"], typer.Option("--format", help="text, or jsonl: one object per answer.")
+    ] = "text",
 ) -> None:
     """Answer a description: quantity, unit and evidence, with the words that say what it is.
 
     Example: qbench retrieve-quantity news-index "unemployment rate in France"
     """
     from qbench.cli import console
-    from qbench.errors import InputError, OptionError
+    from qbench.errors import InputError
     from qbench.mining.retrieve import open_descriptions
     from qbench.mining.retrieve import retrieve_quantity as answer
 
-    if output_format not in ("text", "jsonl"):
-        raise OptionError("unknown format", value=output_format, remedy="Use text or jsonl")
     if not description.strip():
         raise InputError("the description is empty", remedy='Say what is wanted: "net sales in 2020"')
     with console.progress("describe") as progress:

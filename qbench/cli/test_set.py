@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qbench.cli.benchmark import OnError
+from qbench.annotation.options import ImportOptions
+from qbench.cli.from_options import UNRECORDED, CommandLine, command
+from qbench.mining.options import PoolOptions, TestSetOptions
 
 if TYPE_CHECKING:
     from qbench.mining.test_set import QuantityTestSet
@@ -21,67 +22,45 @@ app = typer.Typer(
 )
 
 
-class Resolve(StrEnum):
-    """What happens to a row that two sheets judge differently."""
-
-    fail = "fail"
-    first = "first"
-    lowest = "lowest"
-    highest = "highest"
+Output = Annotated[Path, typer.Option("--output", "-o", metavar="TESTSET", help="Folder of the test set.")]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace a test set made from something else."), UNRECORDED
+]
 
 
-Output = Annotated[Path, typer.Option("--output", "-o", help="Folder of the test set.")]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a test set made from something else.")]
-
-
-@app.command()
+@command(app, "test-set make")
 def make(
-    pairs: Annotated[Path, typer.Argument(help="A folder that `qbench mine-paraphrases` made.")],
+    pairs: Annotated[Path, typer.Argument(help="A folder made by `qbench mine-paraphrases`.")],
     output: Output,
-    max_queries: Annotated[int, typer.Option(min=1, help="Queries, at most; chosen by the seed.")] = 1000,
-    max_relevant: Annotated[
-        int, typer.Option(min=1, help="Drop a query whose value agrees with more records: it means too little.")
-    ] = 1000,
-    seed: Annotated[int, typer.Option(help="Seed of the choice of queries.")] = 0,
+    options: TestSetOptions,
+    line: CommandLine,
     overwrite: Overwrite = False,
 ) -> None:
     """Make a test set from mined pairs: the same queries for sentences (C_s) and for descriptions (C_q).
 
     What agrees with a query's value is relevant. A query's own evidence is in neither corpus. Go on with
-    `qbench leaderboard TESTSET`; look into a part with `qbench benchmark show TESTSET/descriptions`.
+    `qbench leaderboard TESTSET`; look into a view with `qbench benchmark show TESTSET/descriptions`.
 
     Example: qbench test-set make pairs -o testset
     """
     from qbench.cli import console
-    from qbench.mining.options import TestSetOptions
     from qbench.mining.test_set import make_test_set
 
     with console.progress("test-set") as progress:
-        made = make_test_set(
-            pairs,
-            output,
-            TestSetOptions(max_queries, max_relevant, seed),
-            overwrite=overwrite,
-            progress=progress,
-        )
+        made = make_test_set(pairs, output, options, command=line, overwrite=overwrite, progress=progress)
     _report(made)
 
 
-@app.command()
+@command(app, "test-set pool")
 def pool(
-    test_set: Annotated[Path, typer.Argument(metavar="TESTSET", help="A test set that `make` wrote.")],
+    test_set: Annotated[Path, typer.Argument(metavar="TESTSET", help="A test set made by `qbench test-set make`.")],
     leaderboards: Annotated[
-        list[Path], typer.Argument(metavar="LEADERBOARD...", help="Folders that `qbench leaderboard TESTSET` wrote.")
+        list[Path], typer.Argument(metavar="LEADERBOARD...", help="Folders written by `qbench leaderboard TESTSET`.")
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The sheet: a new CSV file.")],
-    depth: Annotated[int, typer.Option(min=1, help="How far into each run to look.")] = 10,
-    queries: Annotated[int, typer.Option(min=1, help="Queries, at most; chosen by the seed.")] = 291,
-    irrelevant: Annotated[
-        int, typer.Option(min=0, help="Records of another value per query, at most; those that agree are all there.")
-    ] = 5,
-    seed: Annotated[int, typer.Option(help="Seed of all choices, and of the order.")] = 0,
+    options: PoolOptions,
 ) -> None:
-    """Write what the systems found as a sheet for people to judge, in random order, without saying who found it.
+    """Write what the systems retrieved as a sheet for people to judge, in random order, without naming the systems.
 
     Annotators judge in the page beside the sheet, or fill the column `judgment`: 1 if the record states the fact that
     the query describes, 0 if not.
@@ -91,48 +70,31 @@ def pool(
     from qbench.cli.benchmark import print_counts
     from qbench.cli.console import note
     from qbench.mining.judging import pool_sheet
-    from qbench.mining.options import PoolOptions
     from qbench.mining.test_set import open_test_set
 
-    opened = open_test_set(test_set)
-    counts = pool_sheet(opened, leaderboards, output, PoolOptions(depth, queries, irrelevant, seed))
+    counts = pool_sheet(open_test_set(test_set), leaderboards, output, options)
     print_counts(dict(counts))
     note(f"Fill the column judgment of {output}, then: qbench test-set judge {test_set} {output} -o JUDGED")
 
 
-@app.command()
+@command(app, "test-set judge")
 def judge(
     test_set: Annotated[Path, typer.Argument(metavar="TESTSET", help="The test set that the sheets were made from.")],
-    sheets: Annotated[list[Path], typer.Argument(metavar="SHEET...", help="Judged sheets, one file for each person.")],
-    output: Output,
-    resolve: Annotated[
-        Resolve,
-        typer.Option(
-            help="Where two sheets differ: fail; take the sheet named first; take the lowest or the highest grade."
-        ),
-    ] = Resolve.fail,
-    adjudicated: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The filled file of disagreements; its grades replace all others."),
-    ] = None,
-    on_error: Annotated[
-        OnError, typer.Option(help="Stop at an answer that cannot be used, or leave it out and count it.")
-    ] = OnError.fail,
-    names: Annotated[
-        bool, typer.Option("--names", help="Keep the annotators' names in the test set; without it they are numbered.")
-    ] = False,
+    sheets: Annotated[list[Path], typer.Argument(metavar="SHEET...", help="Judged sheets, one file per person.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="JUDGED", help="Folder of the test set.")],
+    options: ImportOptions,
+    line: CommandLine,
     overwrite: Overwrite = False,
 ) -> None:
-    """Make a test set whose relevance people judged; how far they agree is said as Cohen's kappa.
+    """Make a test set whose relevance people judged; their agreement is given as Cohen's kappa.
 
     Example: qbench test-set judge testset anna.csv ben.csv -o judged --resolve lowest
     """
-    from qbench.annotation.options import ImportOptions
     from qbench.mining.judging import judge as import_judgments
     from qbench.mining.test_set import open_test_set
 
-    options = ImportOptions(resolve.value, adjudicated, on_error.value, names)
-    _report(import_judgments(open_test_set(test_set), sheets, output, options, overwrite=overwrite))
+    opened = open_test_set(test_set)
+    _report(import_judgments(opened, sheets, output, options, command=line, overwrite=overwrite))
 
 
 def _report(made: QuantityTestSet) -> None:

@@ -137,7 +137,7 @@ def expand_concepts(
         there = _there(output, key, overwrite)
         if there is not None and not there.get("without an answer"):
             return Expanded(there, new=False)
-        return _asked(index, output, asking, options, _made_by("model", key, command), progress)
+        return _asked(index, output, asking, options, {"by": "model", "key": key, "command": command}, progress)
 
 
 def _asked(
@@ -228,7 +228,9 @@ def expand_from_table(
             remedy="Write the concepts as `qbench index show` does, or lower --min-sentences",
         )
     made = {
-        **_made_by("table", key, command),
+        "by": "table",
+        "key": key,
+        "command": command,
         "table": source.name,
         "table digest": file_digest(source),
         **({"from": {**given.made, "edited since": given.edited}} if given.made else {}),
@@ -254,10 +256,6 @@ def _judge(index: Index, asking: Asking) -> Judge:
 
     extractor = get_extractor(index.extractor_options())
     return Judge(asking.server.prompt, known_words(index), lambda text: bool(parse_query(text, extractor).conditions))
-
-
-def _made_by(source: str, key: str, command: str | None) -> dict[str, Any]:
-    return {"by": source, "key": key, **({} if command is None else {"command": command})}
 
 
 def _key(options: ExpansionOptions) -> dict[str, Any]:

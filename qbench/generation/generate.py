@@ -191,7 +191,7 @@ def _key(index: Index, options: GenerationOptions, rewriting: Rewriting | None) 
 def _params(index: Index, options: GenerationOptions, expansions: Expansions, command: str | None) -> dict[str, Any]:
     params = {
         "generator": "gen-queries",
-        **({} if command is None else {"command": command}),
+        "command": command,
         "index": index.manifest.digest,
         "quantities": "gold" if index.given else "extracted",
         "extractor": index.manifest.params["extractor"],

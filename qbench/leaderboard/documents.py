@@ -202,9 +202,9 @@ def tex(text: str) -> str:
 def _facts(board: Standings) -> list[str]:
     facts = [f"{key}: {value}" for key, value in board.about.get("benchmark", {}).items() if value not in (None, "")]
     lines = [escape("; ".join(facts)), ""] if facts else []
-    if "command" in board.about:
+    if command := board.about.get("command"):
         # Inside a code span only the back quote has a meaning.
-        lines += [f"`{plain(board.about['command']).replace('`', ' ')}`", ""]
+        lines += [f"`{plain(command).replace('`', ' ')}`", ""]
     return lines
 
 

@@ -85,7 +85,7 @@ def evaluate(
         parsed,
         buckets=judged.buckets,
         about={
-            **({} if command is None else {"command": command}),
+            "command": command,
             "benchmark": {
                 "name": judged.name,
                 "digest": judged.digest,

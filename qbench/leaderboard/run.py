@@ -434,7 +434,7 @@ def _about(contest: Contest, queries: int, measures: Sequence[str], options: dic
     if uses_stored(benchmark, wanted):
         quantities = f"stored in the benchmark ({benchmark.params.get('quantities') or 'source unknown'})"
     return {
-        **({} if options["command"] is None else {"command": options["command"]}),
+        "command": options["command"],
         "benchmark": {
             "name": contest.name,
             "digest": contest.digest,

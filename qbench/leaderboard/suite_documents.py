@@ -37,8 +37,8 @@ def markdown(result: SuiteResult) -> str:
     suite = result.suite
     lines = [f"# {escape(suite.title)}", ""]
     lines += [escape(suite.about), ""] if suite.about else []
-    if "command" in result.about:
-        lines += [f"`{plain(result.about['command']).replace('`', ' ')}`", ""]
+    if command := result.about.get("command"):
+        lines += [f"`{plain(command).replace('`', ' ')}`", ""]
     for table in result.tables:
         lines += _table(table)
     lines += ["## Made from", "", *grid(["input", "what", "given"], _inputs(result), text_columns=3)]

@@ -120,8 +120,7 @@ def run_suite(
         if not ran:
             raise next(iter(steps.failed.values()))
         tables = tuple(make_table(table, suite, ran, resamples, seed) for table in suite.tables)
-        recorded = {} if command is None else {"command": command}
-        about = {**recorded, **steps.about(ran), "tests": {"resamples": resamples, "seed": seed}}
+        about = {"command": command, **steps.about(ran), "tests": {"resamples": resamples, "seed": seed}}
         failed = {name: str(error) for name, error in steps.failed.items()}
         result = SuiteResult(suite, ran, tables, about, failed, tuple(steps.notes))
         write_text(place / "suite.md", documents.markdown(result))

@@ -6,7 +6,6 @@ What is particular to records of quantities is here; sheets, answers and disagre
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from qbench import keys
 from qbench.annotation.form import COMMENT, Item, Pair, Piece, write_csv
 from qbench.annotation.options import ImportOptions
 from qbench.annotation.page import page, pieces
-from qbench.annotation.settling import file_words, option_words, settle
+from qbench.annotation.settling import settle
 from qbench.benchmark.export import find_runs
 from qbench.benchmark.types import qrels_schema
 from qbench.errors import InputError, OptionError
@@ -219,6 +218,7 @@ def judge(
     output: str | Path,
     options: ImportOptions = ImportOptions(),
     *,
+    command: str | None = None,
     overwrite: bool = False,
 ) -> QuantityTestSet:
     """Make a test set whose relevance people judged.
@@ -234,6 +234,7 @@ def judge(
             overlap.
         output: the folder to write.
         options: as for `qbench.annotation.judged.import_answers`.
+        command: the command line, for the card.
         overwrite: replace a test set that was made from something else.
 
     Raises:
@@ -243,16 +244,14 @@ def judge(
     """
     output = Path(output)
     judgments = settle(RecordForm(test_set), files, output, options, GUIDELINE)
-    words = ["qbench", "test-set", "judge", "TESTSET", *file_words(files, options), "-o", "JUDGED"]
-    params = {
+    rule = {
         "judgments": "manual",
         "test_set": test_set.digest,
         "sheets": [file_digest(Path(file)) for file in [*files, *filter(None, [options.adjudicated])]],
         "resolve": options.resolve,
-        "command": shlex.join([*words, *option_words(options)]),
         **{name: test_set.params[name] for name in ("licence", "extractor") if name in test_set.params},
     }
-    key = keys.key("judged test set", **params)
+    key = keys.key("judged test set", **rule, on_error=options.on_error, names=options.names)
     if finished(output, KIND, key):
         return open_test_set(output)
     records = test_set.records()
@@ -274,7 +273,14 @@ def judge(
     if "C_s" in test_set.views:
         views = {"C_s": _sentences(qrels, records), **views}
     return write_test_set(
-        output, key, queries=queries, records=records, qrels=views, params=params, counts=counts, overwrite=overwrite
+        output,
+        key,
+        queries=queries,
+        records=records,
+        qrels=views,
+        params={**rule, "command": command},
+        counts=counts,
+        overwrite=overwrite,
     )
 
 

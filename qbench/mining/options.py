@@ -67,8 +67,10 @@ class MiningOptions:
     all_confusing: bool = option(
         False, help="Keep confusing pairs of descriptions without a paraphrase too, as the paper does."
     )
-    bare: bool = option(False, help="Search with numbers without a unit too (sections, versions, patents, ...).")
-    same_sentence: bool = option(False, help="Allow pairs within a sentence.")
+    bare: bool = option(
+        False, help="Search with numbers without a unit too (sections, versions, patents, ...).", negatable=True
+    )
+    same_sentence: bool = option(False, help="Allow pairs within a sentence.", negatable=True)
     same_document: bool = option(True, help="Allow pairs within a document.")
     test_share: float = option(0.3, help="Share of the documents in the test split.", low=0, high=0.99)
     seed: int = option(13, help="Seed of the split.")

@@ -7,7 +7,6 @@ part; what agrees with a query's value is relevant, and a sentence is if any of 
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -122,6 +121,7 @@ def make_test_set(
     output: str | Path,
     options: TestSetOptions = TestSetOptions(),
     *,
+    command: str | None = None,
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> QuantityTestSet:
@@ -160,15 +160,13 @@ def make_test_set(
     _check_ids(records, table, folder)
     progress(1, 3, "choosing queries")
     queries, kept, relevant, counts = _choose(records, table, {**asdict(options), **rule}, folder)
-    words = ["qbench", "test-set", "make", "PAIRS", "-o", "TESTSET", "--max-queries", str(options.max_queries)]
-    words += ["--max-relevant", str(options.max_relevant), "--seed", str(options.seed)]
     params: dict[str, Any] = {
         "judgments": "values",
         "pairs": mined.digest,
         "min_digits": rule["least"],
         "min_rounded_digits": rule["rounded"],
         **asdict(options),
-        "command": shlex.join(words),
+        "command": command,
         **{name: mined.params[name] for name in ("licence", "extractor") if name in mined.params},
     }
     progress(2, 3, "writing views")
@@ -362,7 +360,7 @@ def _card(name: str, key: str, params: Mapping[str, Any], counts: Mapping[str, A
         how[params["judgments"]] + " A sentence is relevant if any of its records is.",
         "A query's own sentence, sentences of the same words, and the sentences of records with its very words and "
         "value are in neither corpus.",
-        f"    {printable(str(params['command']))}\n    qbench leaderboard TESTSET",
+        "\n".join(f"    {printable(line)}" for line in (params.get("command"), "qbench leaderboard TESTSET") if line),
         f"Digest: `{key}`.",
         "## What is in it, and what was left out",
         left_out(counts),

@@ -19,7 +19,6 @@ from qbench.benchmark.disk import write_benchmark
 from qbench.benchmark.trec import write_run
 from qbench.errors import InputError, OptionError
 from qbench.generation.expansions import Expansions
-from qbench.store import read_manifest
 from tests.annotation.conftest import rows_of
 from tests.factories import tiny_benchmark
 
@@ -264,20 +263,3 @@ def test_the_documented_guideline_is_the_one_that_annotators_see():
     page = (Path(__file__).parents[2] / "docs" / "how-to" / "annotate.md").read_text(encoding="utf-8")
     shown = page.partition("## The guideline\n")[2].replace("### ", "# ")
     assert read_guideline(None).strip() in shown
-
-
-def test_the_manifest_says_by_which_command_a_sheet_was_made(bench, run, tmp_path):
-    def command(**more):
-        made = export_sheet(bench, tmp_path / f"s{len(more)}", **more)
-        return read_manifest(made.folder).params["command"]
-
-    assert command() == "qbench annotate export BENCH -o SHEET"
-    guideline = tmp_path / "told.md"
-    guideline.write_text("# Judge\n")
-    options = SheetOptions(queries=("q4", "q5"), tolerance=0.05, scale="binary", annotators=2, number=2)
-    line = command(options=options, runs={"a run": run}, expansions=Expansions({"a": ["b"]}), guideline=guideline)
-    assert line == (
-        "qbench annotate export BENCH -o SHEET --queries 2 --query q4 --query q5 --tolerance 0.05 --scale binary "
-        "--annotators 2 --runs RUNS --expansions FILE --guideline SHEET/guideline.md"
-    )
-    assert str(tmp_path) not in line

@@ -13,6 +13,7 @@ from qbench.cli.benchmark import app as benchmark_app
 from qbench.cli.leaderboard import app as leaderboard
 from qbench.cli.main import VERBS
 from qbench.errors import InputError, OptionError
+from qbench.store import read_manifest
 from tests.annotation.conftest import GRADES, fill
 from tests.factories import tiny_benchmark
 
@@ -53,6 +54,11 @@ def test_from_a_benchmark_to_a_judged_leaderboard(here):
     assert "kappa: " in result.stdout
     assert "judged: 3 queries, " in result.stdout
     assert "Graded differently: judged.disagreements-" in result.stderr
+    made_by = [read_manifest(here / name).params["command"] for name in ("sheet", "judged")]
+    assert made_by == [
+        "qbench annotate export BENCH -o SHEET --queries 3 --depth 2 --runs board",
+        "qbench annotate import BENCH SHEET ANSWERS... -o JUDGED --resolve highest",
+    ]
 
     result = call(leaderboard, "judged", "-o", "out", *QUICK)
     assert "Judged@10" in result.stdout

@@ -74,7 +74,7 @@ def test_import_export_and_import_again(beir, tmp_path):
     assert one.corpus.equals(two.corpus)
     assert one.queries == two.queries
     assert one.params["licence"] == "cc0-1.0"
-    assert one.params["command"] == "qbench benchmark import beir FOLDER -o BENCH --quantities none --on-error fail"
+    assert one.params["command"] == "qbench benchmark import beir FOLDER -o BENCH --licence cc0-1.0"
 
 
 def test_import_with_our_quantities(beir, tmp_path, monkeypatch):

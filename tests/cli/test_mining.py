@@ -11,7 +11,7 @@ from qbench.cli.build_index import app as build_app
 from qbench.cli.describe import app as describe_app
 from qbench.cli.mine_paraphrases import app as mine_app
 from qbench.cli.retrieve_quantity import app as retrieve_app
-from qbench.errors import InputError, OptionError
+from qbench.errors import InputError
 from tests.mining.conftest import facts
 
 runner = CliRunner()
@@ -52,12 +52,10 @@ def test_from_an_index_to_pairs_and_answers(folder):
 def test_errors_reach_the_person(folder):
     with pytest.raises(InputError, match="descriptions are needed"):
         run(mine_app, folder / "index", "-o", folder / "x")
-    with pytest.raises(OptionError, match="min_digits"):
-        run(mine_app, folder / "d", "-o", folder / "x", "--min-digits", "0")
+    assert run(mine_app, folder / "d", "-o", folder / "x", "--min-digits", "0").exit_code == 2
     with pytest.raises(InputError, match="empty"):
         run(retrieve_app, folder / "d", "  ")
-    with pytest.raises(OptionError, match="format"):
-        run(retrieve_app, folder / "d", "tea", "--format", "xml")
+    assert run(retrieve_app, folder / "d", "tea", "--format", "xml").exit_code == 2
     with pytest.raises(InputError, match="no such folder"):
         run(describe_app, folder / "none", "-o", folder / "x")
 

@@ -115,12 +115,14 @@ def judged(bench, output):
     sheet = export_sheet(open_benchmark(bench), output.with_name(f"{output.name}-sheet"), SheetOptions(scale="binary"))
     answers = [(item.query_id, item.doc_id, 1) for item in sheet.items]
     path = page_file(sheet, output.with_name("la.json"), answers)
-    return import_answers(open_benchmark(bench), sheet, [path], output).benchmark
+    line = "qbench annotate import BENCH SHEET ANSWERS... -o JUDGED"
+    return import_answers(open_benchmark(bench), sheet, [path], output, command=line).benchmark
 
 
 def test_a_judged_and_relaxed_benchmark_knows_what_it_was_made_with(made, tmp_path):
-    write_benchmark(relax_benchmark(judged(made / "bench", tmp_path / "judged")), tmp_path / "relaxed")
-    write_benchmark(relax_benchmark(open_benchmark(made / "bench")), tmp_path / "loose")
+    line = "qbench benchmark relax BENCH -o RELAXED"
+    write_benchmark(relax_benchmark(judged(made / "bench", tmp_path / "judged"), command=line), tmp_path / "relaxed")
+    write_benchmark(relax_benchmark(open_benchmark(made / "bench"), command=line), tmp_path / "loose")
     judged(tmp_path / "loose", tmp_path / "of-loose")
     before = read_manifest(made / "bench").params
     for name, last in (("relaxed", ["annotate", "benchmark"]), ("of-loose", ["benchmark", "annotate"])):

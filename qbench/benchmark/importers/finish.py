@@ -46,8 +46,8 @@ def with_our_quantities(benchmark: Benchmark, options: ExtractorOptions, progres
     )
 
 
-def with_source(benchmark: Benchmark, licence: str, command: str) -> Benchmark:
+def with_source(benchmark: Benchmark, licence: str, command: str | None = None) -> Benchmark:
     """The same benchmark, its card saying under which licence it came and by which command it was made."""
-    said = {"licence": normalised(licence), "command": command}
-    params = {**benchmark.params, **said}
-    return replace(benchmark, params=params, digest=digest({"benchmark": benchmark.digest, **said}))
+    said = normalised(licence)
+    params = {**benchmark.params, "licence": said, "command": command}
+    return replace(benchmark, params=params, digest=digest({"benchmark": benchmark.digest, "licence": said}))
