@@ -159,7 +159,7 @@ def make(folder: Path, *, neural: bool = True) -> None:
     licence = ("--licence", "cc-by-4.0", "--repo-id", "me/numbers")
     qbench("publish", "bench", *licence, "--dry-run", "-o", "published")
     (folder / "lexical.toml").write_text(LEXICAL, encoding="utf-8")
-    qbench("leaderboard", "bench", "--suite", "lexical.toml", "-o", "experiment")
+    qbench("leaderboard", "bench", "--experiment", "lexical.toml", "-o", "experiment")
     if not neural:
         return
     from tests.encoder_factories import tiny_bert
@@ -168,7 +168,7 @@ def make(folder: Path, *, neural: bool = True) -> None:
     tiny_bert(folder / "model", words, positions=40, head=True)
     tiny_bert(folder / "plain", words, positions=40)
     (folder / "neural.toml").write_text(NEURAL, encoding="utf-8")
-    qbench("leaderboard", "bench", "--suite", "neural.toml", "--with", "model=model", "-o", "neural-experiment")
+    qbench("leaderboard", "bench", "--experiment", "neural.toml", "--with", "model=model", "-o", "neural-experiment")
     qbench("train", "bi-encoder", "pairs", "-o", "neural-pairs", "--model", "plain", "--epochs", "2")
     systems = [word for name in SYSTEMS for word in ("--systems", name.format(model="model"))]
     qbench("leaderboard", "bench", *systems, "--depth", "100", "--resamples", "500", "-o", "neural")

@@ -120,7 +120,7 @@ def leaderboard(
     Example: qbench leaderboard my-benchmark --systems BM25 --systems "QBM25(alpha=0.5)"
     """
     from qbench.cli.console import note, progress, show_forecast
-    from qbench.cli.suite import show_suite
+    from qbench.cli.experiment import show_experiment
     from qbench.leaderboard.forecast import forecast
     from qbench.leaderboard.page import check_page
     from qbench.leaderboard.run import run_leaderboard
@@ -130,7 +130,7 @@ def leaderboard(
         _refuse([*changed(run), *changed(table, "resamples", "seed"), *changed(shown, "html")])
         options: dict[str, Any] = {"resamples": table.resamples, "seed": table.seed, "html": shown.html}
         options |= {"workers": workers, "access": access, "command": line}
-        show_suite(experiment.file, benchmark, experiment.inputs, output, server.dry_run, options)
+        show_experiment(experiment.file, benchmark, experiment.inputs, output, server.dry_run, options)
         return
     if experiment.inputs:
         raise OptionError("this option is for experiments", value="--with", remedy="Name one with --experiment")

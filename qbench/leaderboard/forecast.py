@@ -14,7 +14,7 @@ from qbench.progress import silent
 if TYPE_CHECKING:
     from qbench.benchmark.disk import Benchmark
     from qbench.benchmark.types import Split
-    from qbench.leaderboard.suite_types import Suite
+    from qbench.leaderboard.experiment_types import Experiment
     from qbench.mining.test_set import QuantityTestSet
     from qbench.retrieval.api import Asked
     from qbench.retrieval.systems import System
@@ -56,13 +56,15 @@ def forecast(
     return lines, _together(lines)
 
 
-def forecast_suite(suite: Suite, given: Mapping[str, str], *, access: Access) -> tuple[list[Asked], Estimate]:
-    """What `run_suite` would ask of servers that the recording does not know yet.
+def forecast_experiment(
+    experiment: Experiment, given: Mapping[str, str], *, access: Access
+) -> tuple[list[Asked], Estimate]:
+    """What `run_experiment` would ask of servers that the recording does not know yet.
 
     Of a benchmark that is still to be masked, the texts count as they are before.
 
     Args:
-        suite: from `read_suite`.
+        experiment: from `read_experiment`.
         given: input -> value.
         access: names the recording, and the prices.
 
@@ -72,10 +74,10 @@ def forecast_suite(suite: Suite, given: Mapping[str, str], *, access: Access) ->
     Raises:
         OptionError, InputError, UnknownNameError: whatever is wrong with the inputs, or with the recording.
     """
-    from qbench.leaderboard.suite_run import inputs_of
-    from qbench.leaderboard.suite_steps import Steps
+    from qbench.leaderboard.experiment_run import inputs_of
+    from qbench.leaderboard.experiment_steps import Steps
 
-    steps = Steps(suite, inputs_of(suite, given), Path(), silent, lambda line: None)
+    steps = Steps(experiment, inputs_of(experiment, given), Path(), silent, lambda line: None)
     lines = [
         line
         for benchmark, systems, split in steps.searched()

@@ -1,4 +1,4 @@
-"""Retrievers tuned on triples: they learn, resume, open elsewhere; every kind by one suite."""
+"""Retrievers tuned on triples: they learn, resume, open elsewhere; every kind by one experiment."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Run a suite: mask, train, make the boards, and the tables over them. What was made before is not made again.
+"""Run an experiment: mask, train, make the boards, and the tables over them. What was made before is not made again.
 
     OUTPUT/benchmarks/WHAT-KEY    OUTPUT/checkpoints/KIND-KEY    OUTPUT/work (runs and indexes)
-    OUTPUT/STUDY/BOARD/leaderboard.*    OUTPUT/STUDY/suite.md, suite.json
+    OUTPUT/EXPERIMENT/BOARD/leaderboard.*    OUTPUT/EXPERIMENT/experiment.md, experiment.json
 
-Suites that name the same folder share checkpoints, runs and indexes: each is kept by what it was made from. A study is
-a suite on a benchmark: main-finance, where the suite has an input `bench`, else main-study.
+Experiments that name the same folder share checkpoints, runs and indexes: each is kept by what it was made from. The
+folder EXPERIMENT is named after the experiment and its input `bench` (main-finance), or main-experiment without one.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 from qbench.errors import OptionError
 from qbench.evaluation.significance import RESAMPLES, check_resamples
-from qbench.leaderboard import suite_documents as documents
+from qbench.leaderboard import experiment_documents as documents
+from qbench.leaderboard.experiment_steps import Steps
+from qbench.leaderboard.experiment_tables import ExperimentResult, make_table
+from qbench.leaderboard.experiment_types import Experiment, filled
 from qbench.leaderboard.run import output_folder
-from qbench.leaderboard.suite_steps import Steps
-from qbench.leaderboard.suite_tables import SuiteResult, make_table
-from qbench.leaderboard.suite_types import Suite, filled
 from qbench.progress import Progress, silent
 from qbench.store import locked, write_json, write_text
 
@@ -29,49 +29,49 @@ if TYPE_CHECKING:
     from qbench.llm.client import Access
 
 
-def plan_suite(suite: Suite, given: Mapping[str, str]) -> list[str]:
-    """What a suite would make, a line each.
+def plan_experiment(experiment: Experiment, given: Mapping[str, str]) -> list[str]:
+    """What an experiment would make, a line each.
 
     Args:
-        suite: from `read_suite`.
+        experiment: from `read_experiment`.
         given: input -> value.
 
     Raises:
         OptionError, InputError: whatever is wrong with the inputs.
     """
-    values = inputs_of(suite, given)
-    Steps(suite, values, Path(), silent, lambda line: None).check()
-    lines = [f"mask {mask.name}: {mask.what} of {filled(mask.bench, values)}" for mask in suite.masks]
-    values |= {name: f"{{{name}}}" for name in suite.made}
+    values = inputs_of(experiment, given)
+    Steps(experiment, values, Path(), silent, lambda line: None).check()
+    lines = [f"mask {mask.name}: {mask.what} of {filled(mask.bench, values)}" for mask in experiment.masks]
+    values |= {name: f"{{{name}}}" for name in experiment.made}
     lines += [
         f"train {one.name}: {one.kind} from {filled(one.model, values)} on {filled(one.bench, values)}"
-        for one in suite.trainings
+        for one in experiment.trainings
     ]
-    for board in suite.boards:
+    for board in experiment.boards:
         lines.append(f"board {board.name}, on {filled(board.bench, values)}: {', '.join(board.systems)}")
     return lines
 
 
-def inputs_of(suite: Suite, given: Mapping[str, str]) -> dict[str, str]:
-    """The values of a suite's inputs: those given, else their defaults.
+def inputs_of(experiment: Experiment, given: Mapping[str, str]) -> dict[str, str]:
+    """The values of an experiment's inputs: those given, else their defaults.
 
     Raises:
         OptionError: one is missing, or there is no input of a name.
     """
     for name in given:
-        if name not in suite.inputs:
-            known = ", ".join(f"{one} ({what.help})" for one, what in suite.inputs.items()) or "none"
-            raise OptionError("this suite has no such input", value=name, remedy=f"Its inputs: {known}")
+        if name not in experiment.inputs:
+            known = ", ".join(f"{one} ({what.help})" for one, what in experiment.inputs.items()) or "none"
+            raise OptionError("this experiment has no such input", value=name, remedy=f"Its inputs: {known}")
     values: dict[str, str] = {}
-    for name, one in suite.inputs.items():
+    for name, one in experiment.inputs.items():
         if name not in given and one.default is None:
-            raise OptionError(f"this suite needs {name}: {one.help}", remedy=f"Add --with {name}=...")
+            raise OptionError(f"this experiment needs {name}: {one.help}", remedy=f"Add --with {name}=...")
         values[name] = given[name] if name in given else filled(one.default or "", values)
     return values
 
 
-def run_suite(
-    suite: Suite,
+def run_experiment(
+    experiment: Experiment,
     given: Mapping[str, str],
     output: str | Path,
     *,
@@ -83,11 +83,11 @@ def run_suite(
     html: str | Path | None = None,
     progress: Progress = silent,
     tell: Callable[[str], None] = lambda line: None,
-) -> SuiteResult:
-    """Make everything that a suite names, and write its page.
+) -> ExperimentResult:
+    """Make everything that an experiment names, and write its page.
 
     Args:
-        suite: from `read_suite`.
+        experiment: from `read_experiment`.
         given: input -> value: folders, names of models, numbers.
         output: the folder of everything that is made.
         command: the command line, for the pages.
@@ -105,33 +105,33 @@ def run_suite(
     check_resamples(resamples)
     page = None if html is None else page_name(html)
     folder = output_folder(output)
-    values = inputs_of(suite, given)
-    place = folder / study_name(suite, values)
+    values = inputs_of(experiment, given)
+    place = folder / experiment_name(experiment, values)
     with locked(folder):
-        steps = Steps(suite, values, folder, progress, tell, command)
+        steps = Steps(experiment, values, folder, progress, tell, command)
         steps.check()
-        for mask in suite.masks:
+        for mask in experiment.masks:
             steps.mask(mask)
-        for training in suite.trainings:
+        for training in experiment.trainings:
             steps.train(training)
         options = {"resamples": resamples, "seed": seed, "workers": workers, "access": access, "page": page}
-        boards = {board.name: steps.board(board, place / board.name, options) for board in suite.boards}
+        boards = {board.name: steps.board(board, place / board.name, options) for board in experiment.boards}
         ran = {name: board for name, board in boards.items() if board is not None}
         if not ran:
             raise next(iter(steps.failed.values()))
-        tables = tuple(make_table(table, suite, ran, resamples, seed) for table in suite.tables)
+        tables = tuple(make_table(table, experiment, ran, resamples, seed) for table in experiment.tables)
         about = {"command": command, **steps.about(ran), "tests": {"resamples": resamples, "seed": seed}}
         failed = {name: str(error) for name, error in steps.failed.items()}
-        result = SuiteResult(suite, ran, tables, about, failed, tuple(steps.notes))
-        write_text(place / "suite.md", documents.markdown(result))
-        write_json(place / "suite.json", documents.as_dict(result))
+        result = ExperimentResult(experiment, ran, tables, about, failed, tuple(steps.notes))
+        write_text(place / "experiment.md", documents.markdown(result))
+        write_json(place / "experiment.json", documents.as_dict(result))
     return result
 
 
-def study_name(suite: Suite, given: Mapping[str, str]) -> str:
-    """The folder of a suite's pages: its name, and that of the benchmark that is its input `bench`."""
-    bench = inputs_of(suite, given).get("bench")
-    return f"{suite.name}-study" if bench is None else f"{suite.name}-{Path(bench).resolve().name}"
+def experiment_name(experiment: Experiment, given: Mapping[str, str]) -> str:
+    """The folder of an experiment's pages: its name, and that of the benchmark that is its input `bench`."""
+    bench = inputs_of(experiment, given).get("bench")
+    return f"{experiment.name}-experiment" if bench is None else f"{experiment.name}-{Path(bench).resolve().name}"
 
 
 def page_name(html: str | Path) -> str:
@@ -143,7 +143,7 @@ def page_name(html: str | Path) -> str:
     name = str(html)
     if name != Path(name).name or Path(name).suffix not in (".html", ".htm"):
         raise OptionError(
-            "a suite writes a page into the folder of each board, under one name",
+            "an experiment writes a page into the folder of each board, under one name",
             value=name,
             remedy="Give a file name without a folder that ends in .html, such as board.html",
         )

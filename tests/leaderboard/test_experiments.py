@@ -1,4 +1,4 @@
-"""Suites: what a file may say, what is refused and how, and that the project's own are readable."""
+"""Experiments: what a file may say, what is refused and how, and that the project's own are readable."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from qbench.errors import InputError, OptionError
-from qbench.leaderboard.suite_run import inputs_of
-from qbench.leaderboard.suite_types import filled, recipe_of, systems_of
-from qbench.leaderboard.suites import read_suite
+from qbench.leaderboard.experiment_run import inputs_of
+from qbench.leaderboard.experiment_types import filled, recipe_of, systems_of
+from qbench.leaderboard.experiments import read_experiment
 
-OURS = sorted((Path(__file__).parents[2] / "benchmarks" / "suites").glob("*.toml"))
+OURS = sorted((Path(__file__).parents[2] / "benchmarks" / "experiments").glob("*.toml"))
 
 SMALL = """
 title = "Two boards"
@@ -55,7 +55,7 @@ change_from = "plain"
 @pytest.fixture
 def write(tmp_path):
     def made(text: str) -> Path:
-        path = tmp_path / "study.toml"
+        path = tmp_path / "experiment.toml"
         path.write_text(text, encoding="utf-8")
         return path
 
@@ -63,43 +63,43 @@ def write(tmp_path):
 
 
 def test_parts_in_order(write):
-    suite = read_suite(write(SMALL))
-    assert (suite.name, suite.title, suite.made) == ("study", "Two boards", ["masked", "ft"])
-    assert [board.name for board in suite.boards] == ["plain", "bare"]
-    assert suite.boards[0].measures == ("nDCG@10", "P@10", "RR@10", "R@100", "AP")
-    assert suite.tables[0].change_from == "plain"
+    experiment = read_experiment(write(SMALL))
+    assert (experiment.name, experiment.title, experiment.made) == ("experiment", "Two boards", ["masked", "ft"])
+    assert [board.name for board in experiment.boards] == ["plain", "bare"]
+    assert experiment.boards[0].measures == ("nDCG@10", "P@10", "RR@10", "R@100", "AP")
+    assert experiment.tables[0].change_from == "plain"
 
 
 def test_inputs_stand_for_later_ones(write):
-    suite = read_suite(write(SMALL))
-    assert inputs_of(suite, {"bench": "B"}) == {
+    experiment = read_experiment(write(SMALL))
+    assert inputs_of(experiment, {"bench": "B"}) == {
         "bench": "B",
         "model": "some/model",
         "tuned": "some/model",
         "epochs": "3",
     }
-    assert inputs_of(suite, {"bench": "B", "model": "mine"})["tuned"] == "mine"
-    assert recipe_of(suite.trainings[0], lambda text: filled(text, {"epochs": "5"})).epochs == 5
+    assert inputs_of(experiment, {"bench": "B", "model": "mine"})["tuned"] == "mine"
+    assert recipe_of(experiment.trainings[0], lambda text: filled(text, {"epochs": "5"})).epochs == 5
     with pytest.raises(OptionError, match="epochs is no whole number"):
-        recipe_of(suite.trainings[0], lambda text: "many")
-    with pytest.raises(OptionError, match=r"this suite needs bench: a benchmark\. Add --with bench="):
-        inputs_of(suite, {})
+        recipe_of(experiment.trainings[0], lambda text: "many")
+    with pytest.raises(OptionError, match=r"this experiment needs bench: a benchmark\. Add --with bench="):
+        inputs_of(experiment, {})
     with pytest.raises(OptionError, match="no such input"):
-        inputs_of(suite, {"bench": "B", "modle": "x"})
+        inputs_of(experiment, {"bench": "B", "modle": "x"})
 
 
 def test_a_path_is_quoted_for_the_grammar(write):
-    suite = read_suite(write(SMALL))
-    systems = systems_of(suite.boards[0], lambda text: filled(text, {"ft": '/a b/"c", (d)'}))
+    experiment = read_experiment(write(SMALL))
+    systems = systems_of(experiment.boards[0], lambda text: filled(text, {"ft": '/a b/"c", (d)'}))
     assert dict(systems["tuned"].first.model.params)["model"] == '/a b/"c", (d)'
 
 
 def test_an_input_may_be_a_number_and_stand_in_quotes(write):
     text = SMALL.replace('"BM25" = "BM25"', '"BM25" = "BM25(k1={epochs})"', 1)
-    systems = systems_of(read_suite(write(text)).boards[0], lambda text: filled(text, {"epochs": "3", "ft": "x"}))
+    systems = systems_of(read_experiment(write(text)).boards[0], lambda text: filled(text, {"epochs": "3", "ft": "x"}))
     assert dict(systems["BM25"].first.model.params)["k1"] == 3
     text = SMALL.replace("SBERT_ft(model={ft})", 'SBERT_ft(model=\\"{ft}\\")', 1)
-    systems = systems_of(read_suite(write(text)).boards[0], lambda text: filled(text, {"ft": "a b"}))
+    systems = systems_of(read_experiment(write(text)).boards[0], lambda text: filled(text, {"ft": "a b"}))
     assert dict(systems["tuned"].first.model.params)["model"] == "a b"
 
 
@@ -112,31 +112,31 @@ batch_size = 4
 [[train]]
 name = "ft"
 """
-    training = read_suite(write(SMALL.replace('[[train]]\nname = "ft"\n', shared))).trainings[0]
+    training = read_experiment(write(SMALL.replace('[[train]]\nname = "ft"\n', shared))).trainings[0]
     assert (training.recipe["epochs"], training.recipe["batch_size"]) == ("{epochs}", 4)
 
 
 def test_the_order_of_a_list_makes_no_other_checkpoint(write):
     recipes = [
-        recipe_of(read_suite(write(SMALL.replace('["original"]', text))).trainings[0], lambda text: "3")
+        recipe_of(read_experiment(write(SMALL.replace('["original"]', text))).trainings[0], lambda text: "3")
         for text in ('["unit", "original"]', '["original", "unit"]')
     ]
     assert recipes[0] == recipes[1]
 
 
-def test_a_study_of_ours_by_its_name(tmp_path, monkeypatch):
+def test_a_experiment_of_ours_by_its_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert read_suite("main") == read_suite(next(path for path in OURS if path.stem == "main"))
+    assert read_experiment("main") == read_experiment(next(path for path in OURS if path.stem == "main"))
     with pytest.raises(
-        InputError, match=r"no such suite .found 'mian'.\. Give a file, or one of alpha, augmentation, cross"
+        InputError, match=r"no such experiment .found 'mian'.\. Give a file, or one of alpha, augmentation, cross"
     ):
-        read_suite("mian")
+        read_experiment("mian")
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("title", "titel", "the suite has no such entry .found 'titel'"),
+        ("title", "titel", "the experiment has no such entry .found 'titel'"),
         ("[[mask]]", "[mask]", r"mask is a list\. Write \[\[mask\]\]"),
         ('what = "units"', 'what = "words"', "what of mask masked is none of them"),
         ('kind = "bi-encoder"', 'kind = "bert"', "kind of train ft is none of them"),
@@ -156,7 +156,7 @@ def test_a_study_of_ours_by_its_name(tmp_path, monkeypatch):
         ('["original"]', '["originals"]', "train ft: no such method .found 'originals'"),
         ('["original"]', '["original"]\nseed = true', "seed is no whole number"),
         ('["original"]', '["original"]\nmax_length = 32.5', "max_length is no whole number"),
-        ('name = "bare"', 'name = "suite.md"', "this is the name of a page"),
+        ('name = "bare"', 'name = "experiment.md"', "this is the name of a page"),
         ('change_from = "plain"', 'against = { "tuned" = ["BM25"] }', "names a row for each row"),
         ('name = "bare"', 'name = "plain"', "two parts of one name .found 'plain'"),
         ('name = "bare"', 'name = "../bare"', "a name is of letters"),
@@ -173,31 +173,31 @@ def test_a_study_of_ours_by_its_name(tmp_path, monkeypatch):
 )
 def test_what_makes_no_sense_is_named_with_its_file(write, old, new, message):
     assert old in SMALL
-    with pytest.raises(InputError, match=r"study\.toml: this suite makes no sense: .*" + message):
-        read_suite(write(SMALL.replace(old, new, 1)))
+    with pytest.raises(InputError, match=r"experiment\.toml: this experiment makes no sense: .*" + message):
+        read_experiment(write(SMALL.replace(old, new, 1)))
 
 
 @pytest.mark.parametrize("text", ["[[board]", "a = ", 'title = "\\x"'])
 def test_what_is_not_toml_is_said_so(write, text):
-    with pytest.raises(InputError, match=r"study\.toml: this suite is not TOML"):
-        read_suite(write(text))
+    with pytest.raises(InputError, match=r"experiment\.toml: this experiment is not TOML"):
+        read_experiment(write(text))
 
 
-def test_a_suite_without_boards_or_file(write, tmp_path):
+def test_a_experiment_without_boards_or_file(write, tmp_path):
     with pytest.raises(InputError, match="there is no board"):
-        read_suite(write('title = "x"'))
+        read_experiment(write('title = "x"'))
     with pytest.raises(InputError, match=r"nowhere\.toml"):
-        read_suite(tmp_path / "nowhere.toml")
+        read_experiment(tmp_path / "nowhere.toml")
 
 
 @pytest.mark.parametrize("path", OURS, ids=lambda path: path.stem)
-def test_our_own_studies_are_readable(path):
-    suite = read_suite(path)
-    assert suite.tables
-    assert all(one.help for one in suite.inputs.values())
+def test_our_own_experiments_are_readable(path):
+    experiment = read_experiment(path)
+    assert experiment.tables
+    assert all(one.help for one in experiment.inputs.values())
 
 
-def test_there_is_a_study_for_each_table():
+def test_there_is_a_experiment_for_each_table():
     assert {path.stem for path in OURS} == {
         "alpha",
         "main",

@@ -1,4 +1,4 @@
-"""The steps of a suite: mask a benchmark, train a model, make a board. Each finds what was made before by its key."""
+"""The steps of an experiment: mask a benchmark, train a model, make a leaderboard, each kept by its key."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qbench.errors import BusyError, InputError, OptionError, QbenchError
-from qbench.leaderboard.suite_types import Board, Mask, Suite, Training, filled, recipe_of, systems_of
+from qbench.leaderboard.experiment_types import Board, Experiment, Mask, Training, filled, recipe_of, systems_of
 from qbench.models.folders import model_digest, model_folder
 from qbench.progress import Progress
 
@@ -27,10 +27,10 @@ WORK = "work"
 
 
 class Steps:
-    """One run of a suite: what its steps share.
+    """One run of an experiment: what its steps share.
 
     Args:
-        suite: what is run.
+        experiment: what is run.
         values: of its inputs.
         folder: of everything that is made.
         progress: told what is being done.
@@ -44,7 +44,7 @@ class Steps:
 
     def __init__(
         self,
-        suite: Suite,
+        experiment: Experiment,
         values: Mapping[str, str],
         folder: Path,
         progress: Progress,
@@ -52,12 +52,12 @@ class Steps:
         command: str | None = None,
     ) -> None:
         self.command = command
-        self.suite, self.inputs, self.folder = suite, dict(values), folder
+        self.experiment, self.inputs, self.folder = experiment, dict(values), folder
         self.progress, self.tell = progress, tell
         self.failed: dict[str, QbenchError] = {}
         self.notes: list[str] = []
         # What is not made yet stands for itself, so that systems can be checked.
-        self._values = {**values, **{name: name for name in suite.made}}
+        self._values = {**values, **{name: name for name in experiment.made}}
         self._opened: dict[tuple[str, str | None], Benchmark] = {}
         self._trained: dict[str, dict[str, Any]] = {}
 
@@ -68,12 +68,12 @@ class Steps:
             QbenchError: a benchmark or a model cannot be opened, an option or a system makes no sense, or a benchmark
                 lacks what a mask or a board needs.
         """
-        for mask in self.suite.masks:
+        for mask in self.experiment.masks:
             if self._source(mask.bench).quantities is None:
                 raise InputError("this benchmark has no quantities to mask", value=self._fill(mask.bench))
-        for training in self.suite.trainings:
+        for training in self.experiment.trainings:
             self._check_training(training)
-        for board in self.suite.boards:
+        for board in self.experiment.boards:
             self._check_board(board)
         self._check_queries()
 
@@ -111,8 +111,8 @@ class Steps:
 
     def _check_queries(self) -> None:
         """Boards of a table that compares them ask the same queries."""
-        boards = {board.name: board for board in self.suite.boards}
-        for table in self.suite.tables:
+        boards = {board.name: board for board in self.experiment.boards}
+        for table in self.experiment.tables:
             if table.change_from is None:
                 continue
             asked = {name: self._asked(boards[name]) for name in table.boards or boards}
@@ -131,7 +131,7 @@ class Steps:
     def searched(self) -> list[tuple[Benchmark, list[System], Split]]:
         """What is searched, by which systems, by the queries of which part: boards that search the same together."""
         together: dict[tuple[str, str | None, Split], dict[str, System]] = {}
-        for board in self.suite.boards:
+        for board in self.experiment.boards:
             systems = together.setdefault((self._fill(board.bench), board.qrels, board.split), {})
             systems.update((str(system), system) for system in systems_of(board, self._fill).values())
         return [
@@ -140,7 +140,7 @@ class Steps:
         ]
 
     def _require_model(self, model: str) -> None:
-        if model not in self.suite.made:
+        if model not in self.experiment.made:
             model_folder(model)
 
     def _fill(self, text: str) -> str:
@@ -149,7 +149,7 @@ class Steps:
     def _source(self, bench: str, qrels: str | None = None) -> Benchmark:
         """The benchmark that a text names; of one that is still to be masked, the one that it is made from."""
         place = self._fill(bench)
-        mask = next((one for one in self.suite.masks if one.name == place), None)
+        mask = next((one for one in self.experiment.masks if one.name == place), None)
         return self._open(place, qrels) if mask is None else self._source(mask.bench)
 
     def _open(self, place: str, qrels: str | None = None) -> Benchmark:
@@ -195,7 +195,7 @@ class Steps:
         self, training: Training, bench: Benchmark, joint: Benchmark | None, manifest: Manifest
     ) -> dict[str, Any]:
         """What a checkpoint was made from; by today's names, whoever made it under which."""
-        named = {name: f"{{{name}}}" for name in (*self.inputs, *self.suite.made)}
+        named = {name: f"{{{name}}}" for name in (*self.inputs, *self.experiment.made)}
         return {
             **manifest.params,
             "base_name": filled(training.model, named),
@@ -248,7 +248,7 @@ class Steps:
     def about(self, boards: Mapping[str, Leaderboard]) -> dict[str, Any]:
         """What the figures come from, without a path: benchmarks and models by what is in them."""
         return {
-            "suite": {"name": self.suite.name, "digest": self.suite.digest},
+            "experiment": {"name": self.experiment.name, "digest": self.experiment.digest},
             "inputs": {name: self._named(name, value) for name, value in self.inputs.items()},
             "trainings": self._trained,
             "versions": {k: v for board in boards.values() for k, v in board.about["versions"].items()},
@@ -265,7 +265,7 @@ class Steps:
 
     def _models(self) -> list[str]:
         """The texts that name a model: of trainings, of systems, and the defaults of inputs that stand there."""
-        texts = [text for one in self.suite.trainings for text in (one.model, one.teacher or "")]
-        texts += [text for board in self.suite.boards for text in board.systems.values() if "model=" in text]
-        inputs = self.suite.inputs.items()
+        texts = [text for one in self.experiment.trainings for text in (one.model, one.teacher or "")]
+        texts += [text for board in self.experiment.boards for text in board.systems.values() if "model=" in text]
+        inputs = self.experiment.inputs.items()
         return texts + [one.default or "" for name, one in inputs if any(f"{{{name}}}" in text for text in texts)]

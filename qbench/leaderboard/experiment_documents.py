@@ -1,4 +1,4 @@
-"""A suite that ran, as Markdown, as data for JSON, and on a terminal."""
+"""An experiment that ran, as Markdown, as data for JSON, and on a terminal."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from qbench.training.recipes import ContrastiveRecipe
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from qbench.leaderboard.suite_tables import SuiteCell, SuiteResult, SuiteTable
+    from qbench.leaderboard.experiment_tables import ExperimentCell, ExperimentResult, ExperimentTable
 
 
-def cell_text(cell: SuiteCell | None) -> str:
+def cell_text(cell: ExperimentCell | None) -> str:
     """A figure with its change, and a star where that is significant.
 
-    >>> from qbench.leaderboard.suite_tables import SuiteCell
-    >>> cell_text(SuiteCell(0.512, "BM25", 0.1, 0.01)), cell_text(None)
+    >>> from qbench.leaderboard.experiment_tables import ExperimentCell
+    >>> cell_text(ExperimentCell(0.512, "BM25", 0.1, 0.01)), cell_text(None)
     ('0.512 (+0.100*)', '-')
-    >>> cell_text(SuiteCell(0.512, "BM25", -0.0001, 0.7))
+    >>> cell_text(ExperimentCell(0.512, "BM25", -0.0001, 0.7))
     '0.512 (+0.000)'
     """
     if cell is None:
@@ -32,11 +32,11 @@ def cell_text(cell: SuiteCell | None) -> str:
     return f"{cell.mean:.3f} ({cell.change:+z.3f}{marks})"
 
 
-def markdown(result: SuiteResult) -> str:
-    """The page of a suite."""
-    suite = result.suite
-    lines = [f"# {escape(suite.title)}", ""]
-    lines += [escape(suite.about), ""] if suite.about else []
+def markdown(result: ExperimentResult) -> str:
+    """The page of an experiment."""
+    experiment = result.experiment
+    lines = [f"# {escape(experiment.title)}", ""]
+    lines += [escape(experiment.about), ""] if experiment.about else []
     if command := result.about.get("command"):
         lines += [f"`{plain(command).replace('`', ' ')}`", ""]
     for table in result.tables:
@@ -61,15 +61,15 @@ def markdown(result: SuiteResult) -> str:
     return "\n".join([*lines, "", escape(versions), ""])
 
 
-def as_dict(result: SuiteResult) -> dict[str, Any]:
+def as_dict(result: ExperimentResult) -> dict[str, Any]:
     """The page as data; the boards have files of their own, with every figure."""
     boards = {
         name: {**board.about["benchmark"], "notes": list(board.notes), "problems": problems(board)}
         for name, board in result.boards.items()
     }
     return {
-        "title": result.suite.title,
-        "about": result.suite.about,
+        "title": result.experiment.title,
+        "about": result.experiment.about,
         **result.about,
         "notes": list(result.notes),
         "boards": {**boards, **{name: {"problems": [reason]} for name, reason in result.failed.items()}},
@@ -87,7 +87,7 @@ def as_dict(result: SuiteResult) -> dict[str, Any]:
     }
 
 
-def renderables(result: SuiteResult) -> list[RenderableType]:
+def renderables(result: ExperimentResult) -> list[RenderableType]:
     """The tables for a terminal."""
     from rich.text import Text
 
@@ -101,11 +101,11 @@ def renderables(result: SuiteResult) -> list[RenderableType]:
     return parts
 
 
-def _cell(cell: SuiteCell) -> dict[str, Any]:
+def _cell(cell: ExperimentCell) -> dict[str, Any]:
     return {**asdict(cell), "significant": cell.significant, "differs": cell.differs}
 
 
-def _table(table: SuiteTable) -> list[str]:
+def _table(table: ExperimentTable) -> list[str]:
     rows = [
         [escape(row), *(cell_text(cell).replace("*", r"\*") for cell in cells)] for row, cells in table.rows.items()
     ]
@@ -113,10 +113,14 @@ def _table(table: SuiteTable) -> list[str]:
     return [f"## {escape(table.title)}", "", *grid(["System", *table.columns], rows, text_columns=1), *notes, ""]
 
 
-def _inputs(result: SuiteResult) -> list[list[str]]:
+def _inputs(result: ExperimentResult) -> list[list[str]]:
     inputs = result.about.get("inputs", {})
     return [
-        [escape(name), escape(result.suite.inputs[name].help), escape(" ".join(str(value) for value in one.values()))]
+        [
+            escape(name),
+            escape(result.experiment.inputs[name].help),
+            escape(" ".join(str(value) for value in one.values())),
+        ]
         for name, one in inputs.items()
     ]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qbench.evaluation.significance import LEVEL, holm, sign_flip_test
-from qbench.leaderboard.suite_types import Suite, Table
+from qbench.leaderboard.experiment_types import Experiment, Table
 from qbench.randomness import generator
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ Place = tuple[str, Key]
 
 
 @dataclass(frozen=True)
-class SuiteCell:
+class ExperimentCell:
     """A mean, and how it compares.
 
     Attributes:
@@ -57,7 +57,7 @@ class SuiteCell:
 
 
 @dataclass(frozen=True)
-class SuiteTable:
+class ExperimentTable:
     """A table that can be shown.
 
     Attributes:
@@ -69,16 +69,16 @@ class SuiteTable:
 
     title: str
     columns: tuple[str, ...]
-    rows: Mapping[str, tuple[SuiteCell | None, ...]]
+    rows: Mapping[str, tuple[ExperimentCell | None, ...]]
     notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class SuiteResult:
-    """A suite that ran.
+class ExperimentResult:
+    """An experiment that ran.
 
     Attributes:
-        suite: what ran.
+        experiment: what ran.
         boards: name -> leaderboard.
         tables: over them.
         about: what it was made from: inputs, trainings, tests, versions.
@@ -86,9 +86,9 @@ class SuiteResult:
         notes: what a reader should know before believing a figure.
     """
 
-    suite: Suite
+    experiment: Experiment
     boards: Mapping[str, Leaderboard]
-    tables: tuple[SuiteTable, ...]
+    tables: tuple[ExperimentTable, ...]
     about: Mapping[str, Any] = field(default_factory=dict)
     failed: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -96,21 +96,23 @@ class SuiteResult:
     @property
     def lost(self) -> int:
         """How many rows of all boards have no run."""
-        whole = sum(len(board.systems) for board in self.suite.boards if board.name in self.failed)
+        whole = sum(len(board.systems) for board in self.experiment.boards if board.name in self.failed)
         return whole + sum(len(board.problems) for board in self.boards.values())
 
 
-def make_table(table: Table, suite: Suite, boards: Mapping[str, Leaderboard], resamples: int, seed: int) -> SuiteTable:
+def make_table(
+    table: Table, experiment: Experiment, boards: Mapping[str, Leaderboard], resamples: int, seed: int
+) -> ExperimentTable:
     """Fill a table from its boards.
 
     Args:
-        table: of the suite.
-        suite: gives the order of rows.
+        table: of the experiment.
+        experiment: gives the order of rows.
         boards: name -> leaderboard.
         resamples, seed: of the tests of changes from board to board.
     """
     shown = {name: boards[name] for name in table.boards or boards}
-    order = [row for board in suite.boards if board.name in shown for row in board.systems]
+    order = [row for board in experiment.boards if board.name in shown for row in board.systems]
     rows = list(dict.fromkeys(order))
     if table.columns != "boards":
         return _buckets(table, shown, rows)
@@ -121,7 +123,7 @@ def make_table(table: Table, suite: Suite, boards: Mapping[str, Leaderboard], re
     else:
         cells = _differences(table, shown, rows, keys)
     heads = tuple(_head(key, one_board=len(shown) == 1, one_measure=len(table.measures) == 1) for key in keys)
-    return SuiteTable(
+    return ExperimentTable(
         table.title,
         heads,
         {row: tuple(cells.get((row, key)) for key in keys) for row in rows},
@@ -143,15 +145,15 @@ def _head(key: Key, *, one_board: bool, one_measure: bool) -> str:
 
 
 def _ran(board: Leaderboard) -> dict[str, Row]:
-    """The rows with a run, by their names in the suite."""
+    """The rows with a run, by their names in the experiment."""
     return {row.entry.system: row for row in board.rows if row.cells}
 
 
-def _means(boards: Mapping[str, Leaderboard], rows: Sequence[str], keys: Sequence[Key]) -> dict[Place, SuiteCell]:
+def _means(boards: Mapping[str, Leaderboard], rows: Sequence[str], keys: Sequence[Key]) -> dict[Place, ExperimentCell]:
     """The figures, compared with nothing."""
     ran = {name: _ran(board) for name, board in boards.items()}
     return {
-        (row, (name, measure)): SuiteCell(ran[name][row].cells[measure].mean)
+        (row, (name, measure)): ExperimentCell(ran[name][row].cells[measure].mean)
         for row in rows
         for name, measure in keys
         if row in ran[name]
@@ -160,7 +162,7 @@ def _means(boards: Mapping[str, Leaderboard], rows: Sequence[str], keys: Sequenc
 
 def _differences(
     table: Table, boards: Mapping[str, Leaderboard], rows: Sequence[str], keys: Sequence[Key]
-) -> dict[Place, SuiteCell]:
+) -> dict[Place, ExperimentCell]:
     """Figures compared with other rows of their boards. Holm over all comparisons that the table shows of a measure."""
     cells = _means(boards, rows, keys)
     for measure in dict.fromkeys(measure for _, measure in keys):
@@ -173,7 +175,7 @@ def _differences(
         adjusted = holm([_p(boards[key[0]], measure, row, base) for row, key, base in asked])
         for (row, key, base), p in zip(asked, adjusted, strict=True):
             mean = cells[row, key].mean
-            cells[row, key] = SuiteCell(mean, base, mean - cells[base, key].mean, float(p))
+            cells[row, key] = ExperimentCell(mean, base, mean - cells[base, key].mean, float(p))
     return cells
 
 
@@ -189,7 +191,7 @@ def _p(board: Leaderboard, measure: str, row: str, base: str) -> float:
 
 def _changes(
     table: Table, boards: Mapping[str, Leaderboard], rows: Sequence[str], keys: Sequence[Key], tests: _Tests
-) -> dict[Place, SuiteCell]:
+) -> dict[Place, ExperimentCell]:
     """Figures compared with those of another board: same row, same queries; and changes with those of other rows.
 
     Holm over all changes of a measure, and over all comparisons of changes.
@@ -206,7 +208,7 @@ def _changes(
         adjusted = holm(_sign_tests(names, list(changes.values()), tests))
         for (place, change), p in zip(changes.items(), adjusted, strict=True):
             # Adding 0 makes of -0.0 what it is.
-            cells[place] = SuiteCell(cells[place].mean, start, float(change.mean()) + 0.0, float(p))
+            cells[place] = ExperimentCell(cells[place].mean, start, float(change.mean()) + 0.0, float(p))
         asked = [(row, key, table.against[row]) for row, key in changes if (table.against.get(row), key) in changes]
         names = [f"{row}\x1f{base}\x1f{key[0]}" for row, key, base in asked]
         between = _sign_tests(names, [changes[row, key] - changes[base, key] for row, key, base in asked], tests)
@@ -232,13 +234,13 @@ def _sign_tests(names: Sequence[str], differences: Sequence[NDArray[np.float64]]
     ]
 
 
-def _buckets(table: Table, boards: Mapping[str, Leaderboard], rows: Sequence[str]) -> SuiteTable:
+def _buckets(table: Table, boards: Mapping[str, Leaderboard], rows: Sequence[str]) -> ExperimentTable:
     """One measure by kind of query."""
     import polars as pl
 
     keys: list[Key] = []
     heads: list[str] = []
-    cells: dict[Place, SuiteCell] = {}
+    cells: dict[Place, ExperimentCell] = {}
     for name, board in boards.items():
         measure = table.measures[0] if table.measures else board.primary
         part = board.buckets.filter((pl.col("dimension") == table.columns) & (pl.col("measure") == measure))
@@ -247,9 +249,9 @@ def _buckets(table: Table, boards: Mapping[str, Leaderboard], rows: Sequence[str
             heads.append(("" if len(boards) == 1 else f"{name}, {measure}: ") + f"{bucket} ({queries})")
         names = {row.entry.label: row.entry.system for row in board.rows}
         for bucket, label, mean in part.select("bucket", "label", "mean").iter_rows():
-            cells[names[label], (name, bucket)] = SuiteCell(mean)
+            cells[names[label], (name, bucket)] = ExperimentCell(mean)
     measured = ", ".join(dict.fromkeys(table.measures or [board.primary for board in boards.values()]))
-    return SuiteTable(
+    return ExperimentTable(
         table.title,
         tuple(heads),
         {row: tuple(cells.get((row, key)) for key in keys) for row in rows},
@@ -257,7 +259,7 @@ def _buckets(table: Table, boards: Mapping[str, Leaderboard], rows: Sequence[str
     )
 
 
-def _notes(table: Table, resamples: int, tested: Sequence[SuiteCell]) -> tuple[str, ...]:
+def _notes(table: Table, resamples: int, tested: Sequence[ExperimentCell]) -> tuple[str, ...]:
     shown = (f"{', '.join(table.measures)}.",) if table.measures else ()
     if not tested:
         return shown

@@ -1,4 +1,4 @@
-"""Suites that run: what is made and where, what is compared with what, what is not made again."""
+"""Experiments that run: what is made and where, what is compared with what, what is not made again."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from qbench.benchmark.disk import write_benchmark
 from qbench.benchmark.export import export_beir
 from qbench.errors import BusyError, InputError, OptionError
 from qbench.evaluation.significance import holm
-from qbench.leaderboard.suite_documents import as_dict, cell_text, markdown
-from qbench.leaderboard.suite_run import plan_suite, run_suite
-from qbench.leaderboard.suite_tables import SuiteCell
-from qbench.leaderboard.suites import read_suite
+from qbench.leaderboard.experiment_documents import as_dict, cell_text, markdown
+from qbench.leaderboard.experiment_run import plan_experiment, run_experiment
+from qbench.leaderboard.experiment_tables import ExperimentCell
+from qbench.leaderboard.experiments import read_experiment
 from qbench.store import locked
 from tests.encoder_factories import WORDS, regular_benchmark, tiny_bert
 from tests.factories import tiny_benchmark
@@ -92,14 +92,14 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-def study(text: str, name: str = "study"):
+def experiment_of(text: str, name: str = "experiment"):
     path = Path(f"{name}.toml")
     path.write_text(text, encoding="utf-8")
-    return read_suite(path)
+    return read_experiment(path)
 
 
 def test_rows_are_compared_with_rows_and_boards_with_boards(here):
-    result = run_suite(study(LEXICAL), {"bench": "tiny"}, "out", **QUICK)
+    result = run_experiment(experiment_of(LEXICAL), {"bench": "tiny"}, "out", **QUICK)
     rows, boards, kinds = result.tables
     plain, masked = result.boards["plain"], result.boards["masked"]
     assert rows.columns == ("plain: nDCG@10", "plain: P@10", "masked: nDCG@10", "masked: P@10")
@@ -124,30 +124,31 @@ def test_rows_are_compared_with_rows_and_boards_with_boards(here):
 
 
 def test_pages_name_no_folder_of_the_machine(here):
-    result = run_suite(study(LEXICAL), {"bench": str(here / "tiny")}, here / "out", **QUICK)
-    for name in ("suite.md", "suite.json", "plain/leaderboard.md", "plain/leaderboard.json"):
-        text = (here / "out" / "study-tiny" / name).read_text(encoding="utf-8")
+    given, command = {"bench": str(here / "tiny")}, "qbench leaderboard --with bench=tiny"
+    result = run_experiment(experiment_of(LEXICAL), given, here / "out", command=command, **QUICK)
+    for name in ("experiment.md", "experiment.json", "plain/leaderboard.md", "plain/leaderboard.json"):
+        text = (here / "out" / "experiment-tiny" / name).read_text(encoding="utf-8")
         assert str(here) not in text, name
-    page = (here / "out" / "study-tiny" / "suite.md").read_text(encoding="utf-8")
+    page = (here / "out" / "experiment-tiny" / "experiment.md").read_text(encoding="utf-8")
     assert page == markdown(result)
     assert "| Q | " in page
     assert "--with bench=tiny" in page
-    made = json.loads((here / "out" / "study-tiny" / "suite.json").read_text(encoding="utf-8"))
+    made = json.loads((here / "out" / "experiment-tiny" / "experiment.json").read_text(encoding="utf-8"))
     assert made["tables"][1]["rows"]["BM25"][1]["base"] == "plain"
     assert made["inputs"]["bench"]["benchmark"] == "tiny"
 
 
 def test_the_same_again_makes_the_same_bytes_and_runs_nothing(here, monkeypatch):
-    suite = study(LEXICAL)
-    run_suite(suite, {"bench": "tiny"}, "out", **QUICK)
-    before = (here / "out" / "study-tiny" / "suite.json").read_bytes()
+    experiment = experiment_of(LEXICAL)
+    run_experiment(experiment, {"bench": "tiny"}, "out", **QUICK)
+    before = (here / "out" / "experiment-tiny" / "experiment.json").read_bytes()
 
     def never(*_: object) -> None:
         raise AssertionError("it was made before")
 
     monkeypatch.setattr("qbench.retrieval.execute._run_group", never)
-    run_suite(suite, {"bench": "tiny"}, "out", **QUICK)
-    assert (here / "out" / "study-tiny" / "suite.json").read_bytes() == before
+    run_experiment(experiment, {"bench": "tiny"}, "out", **QUICK)
+    assert (here / "out" / "experiment-tiny" / "experiment.json").read_bytes() == before
 
 
 def test_training_then_searching_with_it(here):
@@ -155,7 +156,7 @@ def test_training_then_searching_with_it(here):
     tiny_bert(here / "base", WORDS)
     told: list[str] = []
     given = {"bench": "regular", "model": "base"}
-    result = run_suite(study(TRAINED), given, "out", tell=told.append, **QUICK)
+    result = run_experiment(experiment_of(TRAINED), given, "out", tell=told.append, **QUICK)
     assert len(list((here / "out" / "checkpoints").glob("bi-encoder-*/manifest.json"))) == 1
     assert [line.partition(":")[0] for line in told] == ["train ft", "board all"]
     assert list(result.tables[0].rows) == ["BM25", "SBERT", "SBERT_ft"]
@@ -163,9 +164,9 @@ def test_training_then_searching_with_it(here):
     page = markdown(result)
     assert "bi-encoder from {model}" in page
     assert "sentence-transformers" in page.splitlines()[-1]
-    # Another study in the same folder finds the checkpoint and the runs.
-    other = study(TRAINED.replace('"All"', '"Other"'), "other")
-    run_suite(other, given, "out", **QUICK)
+    # Another experiment in the same folder finds the checkpoint and the runs.
+    other = experiment_of(TRAINED.replace('"All"', '"Other"'), "other")
+    run_experiment(other, given, "out", **QUICK)
     assert len(list((here / "out" / "work" / "runs").iterdir())) == 3
     assert len(list((here / "out" / "checkpoints").glob("bi-encoder-*"))) == 1
 
@@ -174,8 +175,8 @@ def test_a_checkpoint_of_another_recipe_lies_beside(here):
     write_benchmark(regular_benchmark(), here / "regular")
     tiny_bert(here / "base", WORDS)
     given = {"bench": "regular", "model": "base"}
-    run_suite(study(TRAINED), given, "out", **QUICK)
-    run_suite(study(TRAINED.replace("max_pairs = 24", "max_pairs = 12")), given, "out", **QUICK)
+    run_experiment(experiment_of(TRAINED), given, "out", **QUICK)
+    run_experiment(experiment_of(TRAINED.replace("max_pairs = 24", "max_pairs = 12")), given, "out", **QUICK)
     params = [
         json.loads(path.read_text())["params"]
         for path in (here / "out" / "checkpoints").glob("bi-encoder-*/manifest.json")
@@ -185,20 +186,20 @@ def test_a_checkpoint_of_another_recipe_lies_beside(here):
 
 def test_a_row_without_a_run_stays_visible(here):
     text = LEXICAL.replace('"Q" = "QBM25" }', '"Q" = "QBM25", "lost" = "Run(path=nowhere.trec)" }', 1)
-    result = run_suite(study(text), {"bench": "tiny"}, "out", **QUICK)
+    result = run_experiment(experiment_of(text), {"bench": "tiny"}, "out", **QUICK)
     assert result.tables[0].rows["lost"] == (None, None, None, None)
     assert "| lost | - | - | - | - |" in markdown(result)
     assert "nowhere.trec" in markdown(result)
 
 
 def test_nothing_is_made_before_everything_is_checked(here):
-    suite = study(TRAINED)
+    experiment = experiment_of(TRAINED)
     with pytest.raises(InputError, match="nowhere"):
-        run_suite(suite, {"bench": "nowhere", "model": "base"}, "out", **QUICK)
+        run_experiment(experiment, {"bench": "nowhere", "model": "base"}, "out", **QUICK)
     with pytest.raises(InputError, match="nobody"):
-        run_suite(suite, {"bench": "tiny", "model": "nobody"}, "out", **QUICK)
+        run_experiment(experiment, {"bench": "tiny", "model": "nobody"}, "out", **QUICK)
     with pytest.raises(OptionError, match="resamples"):
-        run_suite(suite, {"bench": "tiny", "model": "base"}, "out", resamples=5)
+        run_experiment(experiment, {"bench": "tiny", "model": "base"}, "out", resamples=5)
     assert not (here / "out" / "checkpoints").exists()
 
 
@@ -210,26 +211,26 @@ def test_boards_with_other_queries_are_not_compared(here):
         'bench = { help = "a benchmark" }', 'bench = { help = "a benchmark" }\nother = { help = "another" }'
     )
     with pytest.raises(OptionError, match=r"compares boards with other queries .found 'plain and masked'"):
-        run_suite(study(text), {"bench": "tiny", "other": "other"}, "out", **QUICK)
+        run_experiment(experiment_of(text), {"bench": "tiny", "other": "other"}, "out", **QUICK)
     assert not (here / "out" / "work").exists()
 
 
 def test_a_change_is_compared_with_that_of_another_row(here):
     text = LEXICAL.replace('change_from = "plain"', 'change_from = "plain"\nagainst = { "Q" = "BM25" }')
-    result = run_suite(study(text), {"bench": "tiny"}, "out", **QUICK)
+    result = run_experiment(experiment_of(text), {"bench": "tiny"}, "out", **QUICK)
     cell = result.tables[1].rows["Q"][1]
     assert (cell.base, cell.other) == ("plain", "BM25")
     assert 0 < cell.p_other <= 1
     assert result.tables[1].rows["BM25"][1].p_other is None
     assert "†: changed significantly more or less than another row (Q with BM25" in result.tables[1].notes[2]
-    known = SuiteCell(0.5, "plain", -0.25, 0.01, "BM25", 0.02)
+    known = ExperimentCell(0.5, "plain", -0.25, 0.01, "BM25", 0.02)
     assert cell_text(known) == "0.500 (-0.250*†)"
 
 
-def test_a_board_without_a_single_run_does_not_end_the_study(here):
+def test_a_board_without_a_single_run_does_not_end_the_experiment(here):
     first = LEXICAL.replace('{ "BM25" = "BM25", "Q" = "QBM25" }', '{ "lost" = "Run(path=nowhere.trec)" }', 1)
     text = first.replace('against = { "Q" = "BM25" }', "").replace('boards = ["plain"]', 'boards = ["masked"]')
-    result = run_suite(study(text.replace('change_from = "plain"', "")), {"bench": "tiny"}, "out", **QUICK)
+    result = run_experiment(experiment_of(text.replace('change_from = "plain"', "")), {"bench": "tiny"}, "out", **QUICK)
     assert list(result.boards) == ["masked"]
     assert result.lost == 1
     assert "plain: no row has a run: " in markdown(result)
@@ -237,7 +238,7 @@ def test_a_board_without_a_single_run_does_not_end_the_study(here):
     both = LEXICAL.replace('{ "BM25" = "BM25", "Q" = "QBM25" }', '{ "lost" = "Run(path=nowhere.trec)" }')
     both = both.replace('against = { "Q" = "BM25" }', "")
     with pytest.raises(InputError, match=r"nowhere\.trec"):
-        run_suite(study(both), {"bench": "tiny"}, "out", **QUICK)
+        run_experiment(experiment_of(both), {"bench": "tiny"}, "out", **QUICK)
 
 
 def test_what_a_benchmark_lacks_is_said(here):
@@ -245,20 +246,20 @@ def test_what_a_benchmark_lacks_is_said(here):
     tiny_bert(here / "base", WORDS)
     given = {"bench": "regular", "model": "base"}
     text = TRAINED.replace("epochs = 1", 'epochs = 1\nmethods = ["original", "value"]')
-    result = run_suite(study(text), given, "out", **QUICK)
+    result = run_experiment(experiment_of(text), given, "out", **QUICK)
     assert result.notes == ("ft: regular has no training samples of this kind: value.",)
     assert "no training samples of this kind: value" in markdown(result)
     with pytest.raises(InputError, match="no quantities to mask"):
-        run_suite(study(LEXICAL), {"bench": "regular"}, "out", **QUICK)
+        run_experiment(experiment_of(LEXICAL), {"bench": "regular"}, "out", **QUICK)
     asked = [replace(query, split="test") for query in regular_benchmark().queries]
     write_benchmark(replace(regular_benchmark(), queries=asked, digest=""), here / "asked")
     with pytest.raises(InputError, match="ft has nothing to learn from: this benchmark has no training split"):
-        plan_suite(study(TRAINED), {"bench": "asked", "model": "base"})
+        plan_experiment(experiment_of(TRAINED), {"bench": "asked", "model": "base"})
     bare = [replace(query, conditions=()) for query in tiny_benchmark().queries]
     write_benchmark(replace(tiny_benchmark(), queries=bare, digest=""), here / "bare")
     text = LEXICAL.replace('measures = ["nDCG@10", "P@10"]', 'measures = ["nDCG@10", "P@10"]\nconditions = "given"', 1)
     with pytest.raises(OptionError, match="board plain: these queries come without conditions"):
-        run_suite(study(text), {"bench": "bare"}, "out", **QUICK)
+        run_experiment(experiment_of(text), {"bench": "bare"}, "out", **QUICK)
 
 
 def test_a_board_chooses_among_judgments(here):
@@ -275,9 +276,9 @@ bench = "{root}/beir"
 qrels = "other"
 systems = { "BM25" = "BM25" }
 """
-    result = run_suite(study(text), {"root": str(here)}, "out", **QUICK)
+    result = run_experiment(experiment_of(text), {"root": str(here)}, "out", **QUICK)
     assert result.about["inputs"]["root"] == {"value": here.name}
-    assert (here / "out" / "study-study" / "suite.md").is_file()
+    assert (here / "out" / "experiment-experiment" / "experiment.md").is_file()
 
 
 def test_a_plan_says_what_would_be_made(here):
@@ -287,7 +288,7 @@ def test_a_plan_says_what_would_be_made(here):
         'bench = { help = "a benchmark" }', 'bench = { help = "a benchmark" }\nmodel = { help = "an encoder" }'
     )
     given = {"bench": "tiny", "model": "base"}
-    assert plan_suite(study(text), given) == [
+    assert plan_experiment(experiment_of(text), given) == [
         "mask values: values of tiny",
         "train ft: bi-encoder from base on tiny",
         "board plain, on tiny: BM25, Q",
@@ -295,26 +296,26 @@ def test_a_plan_says_what_would_be_made(here):
     ]
     assert not (here / "checkpoints").exists()
     with pytest.raises(InputError, match="nobody"):
-        plan_suite(study(text), {"bench": "tiny", "model": "nobody"})
+        plan_experiment(experiment_of(text), {"bench": "tiny", "model": "nobody"})
 
 
 def test_two_at_once(here):
     with locked(here / "out"), pytest.raises(BusyError):
-        run_suite(study(LEXICAL), {"bench": "tiny"}, "out", **QUICK)
+        run_experiment(experiment_of(LEXICAL), {"bench": "tiny"}, "out", **QUICK)
 
 
 def test_the_output_is_no_artefact(here):
     with pytest.raises(OptionError, match="itself a qbench artefact"):
-        run_suite(study(LEXICAL), {"bench": "tiny"}, "tiny", **QUICK)
+        run_experiment(experiment_of(LEXICAL), {"bench": "tiny"}, "tiny", **QUICK)
 
 
 def test_the_script_of_real_text_knows_the_inputs():
     folder = Path(__file__).parents[2] / "benchmarks"
-    script = (folder / "neural_suites.sh").read_text(encoding="utf-8")
+    script = (folder / "neural_experiments.sh").read_text(encoding="utf-8")
     lines = [line for line in script.splitlines() if line.startswith("trainings")]
     given = set(re.findall(r'"(\w+)=\$', "\n".join(lines)))
     assert given == {"epochs", "pairs", "batch", "lr", "colbert_lr", "length", "dev"}
-    for path in (folder / "suites").glob("*.toml"):
-        inputs = set(read_suite(path).inputs)
+    for path in (folder / "experiments").glob("*.toml"):
+        inputs = set(read_experiment(path).inputs)
         assert {"bench", "model"} <= inputs
         assert given <= inputs or path.stem == "storage"

@@ -1,4 +1,4 @@
-"""`qbench leaderboard --suite`."""
+"""`qbench leaderboard --experiment`."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from qbench.errors import OptionError
 from tests.encoder_factories import WORDS, regular_benchmark, tiny_bert
 from tests.factories import tiny_benchmark
 
-SUITES = Path(__file__).parents[2] / "benchmarks" / "suites"
+EXPERIMENTS = Path(__file__).parents[2] / "benchmarks" / "experiments"
 
-STUDY = """
-title = "A study"
+EXPERIMENT = """
+title = "An experiment"
 
 [inputs]
 bench = { help = "a benchmark" }
@@ -37,7 +37,7 @@ against = { "Q" = "BM25" }
 def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_benchmark(tiny_benchmark(), tmp_path / "tiny")
-    (tmp_path / "study.toml").write_text(STUDY, encoding="utf-8")
+    (tmp_path / "experiment.toml").write_text(EXPERIMENT, encoding="utf-8")
     return tmp_path
 
 
@@ -46,31 +46,31 @@ def ask(*words: str):
 
 
 def test_tables_are_shown_and_written(here):
-    result = ask("tiny", "--suite", "study.toml", "--resamples", "100", "--workers", "1")
+    result = ask("tiny", "--experiment", "experiment.toml", "--resamples", "100", "--workers", "1")
     assert result.exit_code == 0, result.output
     assert "Every query" in result.stdout
     assert "board all:" in result.stderr
-    assert (here / "qbench-studies" / "study-tiny" / "suite.md").is_file()
-    again = ask("--suite", "study.toml", "--with", "bench=tiny", "-o", "elsewhere", "--resamples", "100")
+    assert (here / "qbench-experiments" / "experiment-tiny" / "experiment.md").is_file()
+    again = ask("--suite", "experiment.toml", "--with", "bench=tiny", "-o", "elsewhere", "--resamples", "100")
     assert again.exit_code == 0, again.output
     assert again.stdout == result.stdout
 
 
 def test_a_plan_runs_nothing(here):
-    result = ask("tiny", "--suite", "study.toml", "--dry-run")
+    result = ask("tiny", "--experiment", "experiment.toml", "--dry-run")
     plan = "board all, on tiny: BM25, Q\nNothing would be asked of a server.\n"
     assert (result.exit_code, result.stdout) == (0, plan)
-    assert not (here / "qbench-studies").exists()
+    assert not (here / "qbench-experiments").exists()
 
 
 @pytest.mark.parametrize("words", [("--systems", "BM25"), ("--depth", "5"), ("--no-buckets",), ("--split", "dev")])
 def test_what_the_file_says_is_no_option(here, words):
-    result = ask("tiny", "--suite", "study.toml", *words)
+    result = ask("tiny", "--experiment", "experiment.toml", *words)
     assert isinstance(result.exception, OptionError)
     assert "an experiment's own file says this" in str(result.exception)
 
 
-def test_inputs_need_a_suite(here):
+def test_inputs_need_a_experiment(here):
     result = ask("tiny", "--with", "bench=tiny")
     assert isinstance(result.exception, OptionError)
     assert "--with" in str(result.exception)
@@ -78,15 +78,15 @@ def test_inputs_need_a_suite(here):
 
 @pytest.mark.parametrize("text", ["bench", "=tiny", "bench="])
 def test_an_input_is_a_name_and_a_value(here, text):
-    result = ask("--suite", "study.toml", "--with", text)
+    result = ask("--experiment", "experiment.toml", "--with", text)
     assert isinstance(result.exception, OptionError)
     assert "NAME=VALUE" in str(result.exception)
 
 
 def test_a_row_without_a_run_is_an_exit_status(here):
-    lost = STUDY.replace('"Q" = "QBM25" }', '"Q" = "QBM25", "lost" = "Run(path=nowhere.trec)" }')
-    (here / "study.toml").write_text(lost, encoding="utf-8")
-    result = ask("tiny", "--suite", "study.toml", "--resamples", "100", "--workers", "1")
+    lost = EXPERIMENT.replace('"Q" = "QBM25" }', '"Q" = "QBM25", "lost" = "Run(path=nowhere.trec)" }')
+    (here / "experiment.toml").write_text(lost, encoding="utf-8")
+    result = ask("tiny", "--experiment", "experiment.toml", "--resamples", "100", "--workers", "1")
     assert result.exit_code == 1
     assert "Rows without a run: 1" in result.stderr
 
@@ -94,7 +94,7 @@ def test_a_row_without_a_run_is_an_exit_status(here):
 def test_the_papers_main_table_end_to_end(here):
     write_benchmark(regular_benchmark(), here / "regular")
     tiny_bert(here / "base", WORDS, positions=64)
-    words = ["regular", "--suite", str(SUITES / "main.toml"), "--with", "model=base", "--with", "epochs=1"]
+    words = ["regular", "--experiment", str(EXPERIMENTS / "main.toml"), "--with", "model=base", "--with", "epochs=1"]
     result = ask(*words, "--with", "pairs=24", "--with", "batch=12", "-o", "out", "--resamples", "100")
     assert result.exit_code == 0, result.output + result.stderr
     for text in ("QColBERT_ft", "TCT-ColBERT", "By comparator"):
@@ -103,15 +103,17 @@ def test_the_papers_main_table_end_to_end(here):
 
 
 def test_every_board_gets_a_page(here):
-    result = ask("tiny", "--suite", "study.toml", "--html", "board.html", "--resamples", "100", "--workers", "1")
+    result = ask(
+        "tiny", "--experiment", "experiment.toml", "--html", "board.html", "--resamples", "100", "--workers", "1"
+    )
     assert result.exit_code == 0, result.output
-    page = here / "qbench-studies" / "study-tiny" / "all" / "board.html"
+    page = here / "qbench-experiments" / "experiment-tiny" / "all" / "board.html"
     assert 'id="block-documents"' in page.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", ["pages/board.html", "/tmp/board.html", "leaderboard.json", "board"])
-def test_the_page_of_a_suite_is_a_name(here, name):
-    result = ask("tiny", "--suite", "study.toml", "--html", name, "--resamples", "100")
+def test_the_page_of_a_experiment_is_a_name(here, name):
+    result = ask("tiny", "--experiment", "experiment.toml", "--html", name, "--resamples", "100")
     assert isinstance(result.exception, OptionError)
     assert "without a folder" in str(result.exception)
-    assert not (here / "qbench-studies").exists()
+    assert not (here / "qbench-experiments").exists()

@@ -1,4 +1,4 @@
-"""`qbench leaderboard --suite`: a study from a file."""
+"""`qbench leaderboard --experiment`: trainings and leaderboards from a file."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 from qbench.errors import OptionError
 
-HOME = Path("qbench-studies")
+HOME = Path("qbench-experiments")
 
 
-def show_suite(
+def show_experiment(
     path: Path,
     benchmark: Path | None,
     given: Sequence[str],
@@ -19,7 +19,7 @@ def show_suite(
     dry_run: bool,
     options: dict[str, Any],
 ) -> None:
-    """Run a suite, or say what it would make, and show its tables.
+    """Run an experiment, or say what it would make, and show its tables.
 
     Raises:
         OptionError: an input is missing, or given twice.
@@ -28,32 +28,33 @@ def show_suite(
     import typer
 
     from qbench.cli.console import note, out, progress, show_forecast
-    from qbench.leaderboard.forecast import forecast_suite
-    from qbench.leaderboard.suite_documents import renderables
-    from qbench.leaderboard.suite_run import plan_suite, run_suite, study_name
-    from qbench.leaderboard.suite_steps import WORK
-    from qbench.leaderboard.suites import read_suite
+    from qbench.leaderboard.experiment_documents import renderables
+    from qbench.leaderboard.experiment_run import experiment_name, plan_experiment, run_experiment
+    from qbench.leaderboard.experiment_steps import WORK
+    from qbench.leaderboard.experiments import read_experiment
+    from qbench.leaderboard.forecast import forecast_experiment
     from qbench.leaderboard.terminal import show
 
-    suite, inputs = read_suite(path), _inputs(given)
+    experiment, inputs = read_experiment(path), _inputs(given)
     if benchmark is not None:
         if "bench" in inputs:
             raise OptionError("the benchmark is named twice", value=inputs["bench"], remedy="Leave --with bench= away")
         inputs = {"bench": str(benchmark), **inputs}
     folder, access = output or HOME, options["access"]
     if dry_run:
-        for line in plan_suite(suite, inputs):
+        for line in plan_experiment(experiment, inputs):
             out().print(line, markup=False)
-        show_forecast(*forecast_suite(suite, inputs, access=access.kept_in(folder / WORK)))
+        show_forecast(*forecast_experiment(experiment, inputs, access=access.kept_in(folder / WORK)))
         return
-    with progress("suite") as advance:
-        result = run_suite(suite, inputs, folder, progress=advance, tell=note, **options)
+    with progress("experiment") as advance:
+        result = run_experiment(experiment, inputs, folder, progress=advance, tell=note, **options)
     show(out(), renderables(result))
-    note(f"Written to {folder / study_name(suite, inputs)}: suite.md, suite.json, and a folder for each leaderboard")
+    results = folder / experiment_name(experiment, inputs)
+    note(f"Written to {results}: experiment.md, experiment.json, and a folder for each leaderboard")
     if access.budget.calls:
         note(f"Asked of servers: {access.budget}; their answers are kept in {access.kept_in(folder / WORK).recording}")
     if result.lost:
-        note(f"Rows without a run: {result.lost}; the reasons stand in suite.md")
+        note(f"Rows without a run: {result.lost}; the reasons stand in experiment.md")
         raise typer.Exit(1)
 
 

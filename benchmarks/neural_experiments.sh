@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# The studies of *Numbers Matter* on real text: benchmarks/suites on finance, medical and NumConQ.
+# The experiments of *Numbers Matter* on real text: benchmarks/experiments on finance, medical and NumConQ.
 #
-#     benchmarks/neural_suites.sh DATA MODEL OUT [RESULTS]
+#     benchmarks/neural_experiments.sh DATA MODEL OUT [RESULTS]
 #
 # DATA holds corpora/*.jsonl.gz and retrieval/numconq-*; MODEL is the folder of an encoder; OUT gets everything that is
 # made; RESULTS (by default benchmarks/results/suites) gets the tables as Markdown and JSON. It goes on where it was stopped;
-# benchmarks that are in OUT already (finance, medical) are not made again. Studies can run at once: one call, one of SUITES.
+# benchmarks that are in OUT already (finance, medical) are not made again. Experiments can run at once: one call, one of EXPERIMENTS.
 #
 # Sizes, from the environment; the defaults are what two CPU cores can do in two hours:
 #     FILINGS=6 ARTICLES=800 ABSTRACTS=700        documents of sec_filings, reuters21578 and rct_abstracts
@@ -13,7 +13,7 @@
 #     EPOCHS=1 PAIRS=800 BATCH=16                 of each training: epochs, positives in each, batch,
 #     LR=1e-4 COLBERT_LR=2e-5                     learning rate, and that of ColBERT,
 #     LENGTH=64 DEV=60                            tokens that are read, development queries
-#     SUITES="main-finance masking ..."           which studies
+#     EXPERIMENTS="main-finance masking ..."           which experiments
 set -euo pipefail
 data=$1 model=$2 out=$3 here=$(dirname "$0")
 results=${4:-$here/results/suites}
@@ -39,14 +39,14 @@ if [ ! -d "$out/medical" ]; then
     make_benchmark medical "$out/medical-corpus.jsonl"
 fi
 
-study() { # NAME BENCHMARK [INPUT=VALUE ...]
+experiment() { # NAME BENCHMARK [INPUT=VALUE ...]
     local name=$1 bench=$2 given=()
     shift 2
     for one in "model=$model" "$@"; do given+=(--with "$one"); done
     # Exit status 1 says that rows have no run: the tables say which.
-    qbench leaderboard "$out/$bench" --suite "$here/suites/$name.toml" "${given[@]}" -o "$out/studies" || [ $? = 1 ]
-    for page in "$out/studies/$name-$bench"/*/leaderboard.{md,json} "$out/studies/$name-$bench"/suite.{md,json}; do
-        place=$results/${page#"$out/studies/"}
+    qbench leaderboard "$out/$bench" --experiment "$here/experiments/$name.toml" "${given[@]}" -o "$out/experiments" || [ $? = 1 ]
+    for page in "$out/experiments/$name-$bench"/*/leaderboard.{md,json} "$out/experiments/$name-$bench"/experiment.{md,json}; do
+        place=$results/${page#"$out/experiments/"}
         mkdir -p "$(dirname "$place")"
         cp "$page" "$place"
     done
@@ -55,15 +55,15 @@ study() { # NAME BENCHMARK [INPUT=VALUE ...]
 trainings=("epochs=${EPOCHS:-1}" "pairs=${PAIRS:-800}" "batch=${BATCH:-16}" "length=${LENGTH:-64}" "dev=${DEV:-60}")
 trainings+=("lr=${LR:-1e-4}" "colbert_lr=${COLBERT_LR:-2e-5}")
 
-for suite in ${SUITES:-main-finance main-medical cross_dataset masking augmentation numconq alpha storage}; do
-    case $suite in
-        main-*) study main "${suite#main-}" "${trainings[@]}" ;;
-        cross_dataset) study cross_dataset finance "other=$out/medical" "${trainings[@]}" ;;
+for experiment in ${EXPERIMENTS:-main-finance main-medical cross_dataset masking augmentation numconq alpha storage}; do
+    case $experiment in
+        main-*) experiment main "${experiment#main-}" "${trainings[@]}" ;;
+        cross_dataset) experiment cross_dataset finance "other=$out/medical" "${trainings[@]}" ;;
         numconq)
-            study numconq finance "${trainings[@]}" "imdb=$data/retrieval/numconq-imdb" \
+            experiment numconq finance "${trainings[@]}" "imdb=$data/retrieval/numconq-imdb" \
                 "league=$data/retrieval/numconq-league" "olympic=$data/retrieval/numconq-olympic"
             ;;
-        storage) study storage finance ;;
-        *) study "$suite" finance "${trainings[@]}" ;;
+        storage) experiment storage finance ;;
+        *) experiment "$experiment" finance "${trainings[@]}" ;;
     esac
 done

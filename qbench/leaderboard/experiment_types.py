@@ -1,4 +1,4 @@
-"""A study as a value: what is masked, what is trained, which boards are made, and the tables over them."""
+"""An experiment as a value: what is masked, what is trained, which boards are made, and the tables over them."""
 
 from __future__ import annotations
 
@@ -109,8 +109,8 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Suite:
-    """A study.
+class Experiment:
+    """An experiment.
 
     Attributes:
         name: of its file.
@@ -149,7 +149,7 @@ def systems_of(board: Board, fill: Callable[[str], str]) -> dict[str, System]:
     """The names of a board's rows -> their systems.
 
     Args:
-        board: of a suite.
+        board: of an experiment.
         fill: gives what stands for a name in braces; it is quoted as the grammar wants.
 
     Raises:
@@ -175,7 +175,7 @@ def recipe_of(training: Training, fill: Callable[[str], str]) -> ContrastiveReci
     """The recipe of a training, checked.
 
     Args:
-        training: of a suite.
+        training: of an experiment.
         fill: gives the text in which nothing stands in braces any more.
 
     Raises:

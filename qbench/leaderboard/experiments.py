@@ -1,7 +1,7 @@
-"""Suites: a study as a file.
+"""Experiments as TOML files.
 
-A suite is TOML. Its parts name each other in braces: `{bench}` is the input of that name, `{colbert-ft}` the checkpoint
-of that training, `{masked}` the benchmark of that masking.
+Entries name each other in braces: `{bench}` is the input of that name, `{colbert-ft}` the checkpoint of that training,
+`{masked}` the benchmark of that masking.
 
     [inputs]            bench = { help = "a benchmark" }    model = { help = "an encoder", default = "..." }
     [[mask]]            name, bench, what
@@ -24,12 +24,12 @@ from qbench.benchmark.mask import Masked
 from qbench.errors import InputError, OptionError, QbenchError
 from qbench.evaluation.buckets import DIMENSIONS
 from qbench.evaluation.measures import DEFAULT_MEASURES, parse_measures
-from qbench.leaderboard.suite_types import (
+from qbench.leaderboard.experiment_types import (
     REFERENCE,
     Board,
+    Experiment,
     Input,
     Mask,
-    Suite,
     Table,
     Training,
     filled,
@@ -46,11 +46,11 @@ COLUMNS = ("boards", *DIMENSIONS)
 """What a table's columns are: the boards, or the buckets of a dimension."""
 
 
-def read_suite(path: str | Path) -> Suite:
-    """The study that a file describes; names, references and options are checked, inputs when it runs.
+def read_experiment(path: str | Path) -> Experiment:
+    """The experiment that a file describes; names, references and options are checked, inputs when it runs.
 
     Args:
-        path: a file, or the name of a study that comes with qbench ("main").
+        path: a file, or the name of an experiment that comes with qbench ("main").
 
     Raises:
         InputError: the file cannot be read, is no TOML, or something in it makes no sense: the error names the part.
@@ -58,44 +58,44 @@ def read_suite(path: str | Path) -> Suite:
     path = Path(path)
     if _NAME.fullmatch(str(path)) and not path.suffix and not path.exists():
         path = _built_in(str(path))
-    text = read_text(path, "suite")
+    text = read_text(path, "experiment")
     try:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"this suite is not TOML: {error}", file=path) from None
+        raise InputError(f"this experiment is not TOML: {error}", file=path) from None
     try:
-        return _suite(path.stem, raw)
+        return _experiment(path.stem, raw)
     except QbenchError as error:
-        raise InputError(f"this suite makes no sense: {error}", file=path) from None
+        raise InputError(f"this experiment makes no sense: {error}", file=path) from None
 
 
 def _built_in(name: str) -> Path:
-    folder = resource("benchmarks/suites")
+    folder = resource("benchmarks/experiments")
     known = sorted(path.stem for path in folder.glob("*.toml"))
     if name not in known:
-        raise InputError("no such suite", value=name, remedy=f"Give a file, or one of {', '.join(known)}")
+        raise InputError("no such experiment", value=name, remedy=f"Give a file, or one of {', '.join(known)}")
     return folder / f"{name}.toml"
 
 
-def _suite(name: str, raw: dict[str, Any]) -> Suite:
-    _only(raw, "the suite", ("title", "about", "inputs", "mask", "training", "train", "board", "table"))
+def _experiment(name: str, raw: dict[str, Any]) -> Experiment:
+    _only(raw, "the experiment", ("title", "about", "inputs", "mask", "training", "train", "board", "table"))
     inputs = {key: _input(key, value) for key, value in _mapping(raw.get("inputs", {}), "inputs").items()}
     common = _mapping(raw.get("training", {}), "training")
     if "name" in common:
         raise OptionError("trainings have names of their own", value=common["name"], remedy="Name each [[train]]")
-    suite = Suite(
+    experiment = Experiment(
         name,
-        _text(raw, "title", "the suite", name),
-        _text(raw, "about", "the suite", ""),
+        _text(raw, "title", "the experiment", name),
+        _text(raw, "about", "the experiment", ""),
         inputs,
         tuple(_mask(part) for part in _parts(raw, "mask")),
         tuple(_training({**common, **part}) for part in _parts(raw, "train")),
         tuple(_board(part) for part in _parts(raw, "board")),
         tuple(_table(part) for part in _parts(raw, "table")),
     )
-    _check_names(suite)
-    _check_tables(suite)
-    return suite
+    _check_names(experiment)
+    _check_tables(experiment)
+    return experiment
 
 
 def _input(name: str, raw: Any) -> Input:
@@ -171,37 +171,37 @@ def _table(part: dict[str, Any]) -> Table:
     )
 
 
-def _check_names(suite: Suite) -> None:
+def _check_names(experiment: Experiment) -> None:
     """Every name once, and only names of what was made before."""
-    for names in ([*suite.inputs, *suite.made], [board.name for board in suite.boards]):
+    for names in ([*experiment.inputs, *experiment.made], [board.name for board in experiment.boards]):
         for name in names:
-            if name in ("suite.md", "suite.json"):
+            if name in ("experiment.md", "experiment.json"):
                 raise OptionError("this is the name of a page", value=name)
             if not _NAME.fullmatch(name):
                 raise OptionError("a name is of letters, digits, and . _ - after the first", value=name)
             if names.count(name) > 1:
                 raise OptionError("two parts of one name", value=name)
-    known = list(suite.inputs)
-    for name, one in suite.inputs.items():
+    known = list(experiment.inputs)
+    for name, one in experiment.inputs.items():
         _check_references(f"input {name}", one.default or "", known[: known.index(name)])
-    for mask in suite.masks:
+    for mask in experiment.masks:
         _check_references(f"mask {mask.name}", mask.bench, known)
-    known += [mask.name for mask in suite.masks]
-    for training in suite.trainings:
+    known += [mask.name for mask in experiment.masks]
+    for training in experiment.trainings:
         texts = (training.bench, training.model, training.joint or "", training.teacher or "")
         options = tuple(value for value in training.recipe.values() if isinstance(value, str))
         for text in (*texts, *options):
             _check_references(f"train {training.name}", text, known)
         known.append(training.name)
-    for board in suite.boards:
+    for board in experiment.boards:
         for text in (board.bench, *board.systems.values()):
             _check_references(f"board {board.name}", text, known)
-        _check_systems(suite, board)
+        _check_systems(experiment, board)
 
 
-def _check_systems(suite: Suite, board: Board) -> None:
+def _check_systems(experiment: Experiment, board: Board) -> None:
     """Parse the systems in which nothing stands that only the inputs can tell: it may be a number."""
-    values = {name: name for name in suite.made}
+    values = {name: name for name in experiment.made}
     told = {name: text for name, text in board.systems.items() if set(REFERENCE.findall(text)) <= set(values)}
     for name in board.systems:
         if name.endswith((" [given]", " [parsed]")):
@@ -219,11 +219,11 @@ def _check_references(where: str, text: str, known: Sequence[str]) -> None:
             )
 
 
-def _check_tables(suite: Suite) -> None:
-    if not suite.boards:
+def _check_tables(experiment: Experiment) -> None:
+    if not experiment.boards:
         raise OptionError("there is no board", remedy="Add a [[board]] with name, bench and systems")
-    boards = {board.name: board for board in suite.boards}
-    for table in suite.tables:
+    boards = {board.name: board for board in experiment.boards}
+    for table in experiment.tables:
         shown = table.boards or tuple(boards)
         for name in (*shown, *((table.change_from,) if table.change_from else ())):
             if name not in boards:
