@@ -1,7 +1,7 @@
 """Speed of encoding and of exact dense search, beside sentence-transformers' own; what smaller vectors and faiss cost.
 
 Method. The same model, batch size, texts and threads, one process, the two in turns (ours first, then theirs first), so
-that both meet the same machine. Ours is `encode_to`: into a memory-mapped file, in blocks, resumable. Theirs is
+that both meet the same machine. Ours is `build_dense`: into a file, in blocks, resumable. Theirs is
 `SentenceTransformer.encode(normalize_embeddings=True)` with the result in memory. Texts are made of words drawn at
 random, their lengths log-normal (median 12 words), like descriptions. Search: `nearest` against `util.semantic_search`,
 random unit vectors, the best 100 for each query of one batch.
@@ -26,6 +26,7 @@ word embeddings: real texts' distribution, a quick encoder. Queries are document
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import sys
@@ -41,14 +42,17 @@ import polars as pl
 
 from qbench.benchmark.disk import open_benchmark
 from qbench.evaluation.measures import score_run
-from qbench.models.single_vector import BATCH, encode_to, load_encoder
-from qbench.retrieval.dense import opened
+from qbench.models.single_vector import BATCH, load_encoder
+from qbench.retrieval.dense import build_dense, opened
 from qbench.retrieval.faiss_index import lists_of
 from qbench.retrieval.finishing import ranked
 from qbench.retrieval.passages import passages
 from qbench.retrieval.ranker_options import VectorOptions
 from qbench.retrieval.rankers import RankerContext, Search
+from qbench.retrieval.systems import Component, Stage
 from qbench.scoring.nearest import nearest
+
+STAGE = Stage(Component("SBERT"))
 
 WORDS = (
     "revenue profit staff number of the company in 2019 net income increase rate total assets long term debt segment "
@@ -89,10 +93,11 @@ def in_turns(ours: Callable[[], Any], theirs: Callable[[], Any], turns: int) -> 
 
 def encoding(name: str, model: Path, count: int, turns: int, folder: Path) -> dict[str, Any]:
     texts = made_texts(count)
-    encoder, column = load_encoder(str(model)), pl.Series(texts)
+    encoder, corpus = load_encoder(str(model)), pl.DataFrame({"doc_id": texts, "passage": texts})
     encoder.encode(texts[:BATCH])
+    turn = itertools.count()
     ours, theirs = in_turns(
-        lambda: encode_to(folder / "vectors.npy", column, encoder),
+        lambda: build_dense(encoder, {"turn": next(turn)}, "float32", RankerContext(corpus, name, folder)),
         lambda: encoder.model.encode(texts, batch_size=BATCH, normalize_embeddings=True, show_progress_bar=False),
         turns,
     )
@@ -150,7 +155,7 @@ def dtypes(path: Path, model: Path, count: int, folder: Path) -> list[dict[str, 
     for dtype in ("float32", "float16", "int8"):
         context = RankerContext(corpus, "benchmark", folder / "indexes", 100)
         start = time.perf_counter()
-        found = opened(known, {"model": "known"}, VectorOptions(dtype=dtype), context)
+        found = opened(known, {"model": "known"}, STAGE, VectorOptions(dtype=dtype), context)
         seconds = time.perf_counter() - start
         start = time.perf_counter()
         prepared = found.ranker.prepared(asked)
@@ -222,7 +227,7 @@ def engines(path: Path, qrels: str | None, model: Path, count: int, folder: Path
     for dtype in ("float32", "int8"):
         for nprobe in (0, 8, 32, 128):
             how = VectorOptions(dtype=dtype, engine="faiss" if nprobe else "exact", nprobe=nprobe or 1)
-            found = opened(known, {"model": "words"}, how, context)
+            found = opened(known, {"model": "words"}, STAGE, how, context)
             found.ranker.prepared(asked[:8])
             start = time.perf_counter()
             best = [ranked(s.found, 100).docs.tolist() for s in found.ranker.prepared(asked)]

@@ -32,7 +32,9 @@ import polars as pl
 
 from qbench.randomness import generator
 from qbench.retrieval.execute import peak_bytes
-from qbench.retrieval.sparse import invert, open_postings
+from qbench.retrieval.rankers import RankerContext
+from qbench.retrieval.sparse import build_sparse, open_postings
+from qbench.retrieval.stored import Stored
 from qbench.scoring.postings import Postings, score
 
 VOCABULARY, DOCUMENT, QUERY = 30_522, 120, 30
@@ -66,18 +68,23 @@ class Drawn:
         self.spent += time.thread_time() - start
         return found
 
-    def cut(self, texts: Sequence[str]) -> int:
+    def cut(self, texts: Sequence[str]) -> Any:
         """None is."""
-        return 0
+        return np.zeros(len(texts), bool)
 
 
 def build(documents: int, folder: Path) -> dict[str, Any]:
-    texts, drawing = pl.Series([str(number) for number in range(documents)]), Drawn()
+    texts, drawing = [str(number) for number in range(documents)], Drawn()
     start = time.thread_time()
-    postings = invert(folder, texts, drawing)
+    built = indexed(folder, texts, drawing)
     spent = time.thread_time() - start - drawing.spent
-    size = sum(path.stat().st_size for path in folder.iterdir() if path.name[0] != ".")
-    return {"postings": postings, "build_s": spent, "index_mb": size / 1e6}
+    postings = open_postings(built.folder).docs.size
+    return {"index": str(built.folder), "postings": postings, "build_s": spent, "index_mb": built.size / 1e6}
+
+
+def indexed(folder: Path, texts: list[str], encoder: Any) -> Stored:
+    corpus = pl.DataFrame({"doc_id": texts, "passage": texts})
+    return build_sparse(encoder, {}, RankerContext(corpus, "texts", folder))
 
 
 def build_apart(documents: int, folder: Path) -> dict[str, Any]:
@@ -138,13 +145,13 @@ def real(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     ways = (lambda: encoder.encode(some), lambda: model.encode_document(some, batch_size=32, show_progress_bar=False))
     ours, theirs = best(ways, options.turns)
     start = time.perf_counter()
-    total = invert(folder, pl.Series(texts), encoder)
+    postings = open_postings(indexed(folder, texts, encoder).folder)
     seconds = time.perf_counter() - start
     queries = encoder.encode([" ".join(text.split()[:8]) for text in texts[::16]], "query")
-    found = compare(open_postings(folder), queries, options.turns)
+    found = compare(postings, queries, options.turns)
     return {
         **found,
-        "postings": total,
+        "postings": postings.docs.size,
         "query_terms": queries.nnz / queries.shape[0],
         "texts_s": len(texts) / seconds,
         "theirs_to_ours": theirs / ours,
@@ -189,8 +196,9 @@ def main() -> None:
             # All before any is searched: a process starts with the peak of the one that starts it.
             built = {documents: build_apart(documents, folder) for documents, folder in folders.items()}
             queries = drawn(options.queries, QUERY, "queries")
-            for documents, folder in folders.items():
-                rows.append({**compare(open_postings(folder), queries, options.turns), **built[documents]})
+            for index in built.values():
+                postings = open_postings(Path(index.pop("index")))
+                rows.append({**compare(postings, queries, options.turns), **index})
                 show(rows[-1])
     if options.model:
         (row,) = rows

@@ -32,9 +32,10 @@ REVISIONS: dict[str, int] = {
     # Retrieval
     "analysis": 1,
     "bm25": 1,
-    "dense": 1,
-    "sparse": 1,
-    "token vectors": 1,
+    "dense": 2,
+    "sparse": 2,
+    "compressed vectors": 1,
+    "token vectors": 2,
     "centroid index": 1,
     "faiss": 1,
     "quantities": 1,

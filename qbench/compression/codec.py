@@ -11,6 +11,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from qbench.options import declared
+from qbench.store import file_digest
+
 Arrays = Mapping[str, NDArray[Any]]
 """Arrays by name."""
 
@@ -76,6 +79,12 @@ class Codec:
         """
         products: NDArray[np.floating[Any]] = tables @ self.decode(arrays).T
         return products
+
+    def key(self) -> dict[str, Any]:
+        """What can change its arrays, for keys of caches: all options; a file by its digest."""
+        options: Any = self
+        values = {one.name: getattr(self, one.name) for one in declared(type(options))}
+        return {name: file_digest(value) if isinstance(value, Path) else value for name, value in values.items()}
 
     def with_learnt(self, **arrays: NDArray[Any]) -> Self:
         """A copy of the codec that has learnt these arrays."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 
 from qbench.errors import OptionError
-from qbench.models.finite import check_finite, naming
+from qbench.models.finite import check_finite
 from qbench.models.folders import (
     model_folder,
     readable,
@@ -21,14 +21,8 @@ from qbench.models.folders import (
     require_words,
 )
 from qbench.models.limits import limit_texts, too_long_documents, with_smaller_batches
-from qbench.progress import Progress, silent
-from qbench.scoring.quantised import quantised
-from qbench.store import read_json, write_json
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    import polars as pl
     from numpy.typing import NDArray
     from sentence_transformers import SentenceTransformer
 
@@ -39,7 +33,7 @@ Similarity = Literal["cosine", "dot"]
 
 BATCH = 64
 BLOCK = 8192
-"""Texts that are encoded before they are on disk: a killed run loses at most these."""
+"""Texts that are encoded before their vectors are stored: a killed run loses at most these."""
 
 
 class Encoder(Protocol):
@@ -214,72 +208,3 @@ def _similarity(model: SentenceTransformer, similarity: str) -> Similarity:
             "this model compares its vectors neither by cosine nor by dot product", value=name, remedy=remedy
         )
     return "cosine" if name == "cosine" else "dot"
-
-
-def encode_to(
-    path: Path,
-    texts: pl.Series,
-    encoder: Encoder,
-    progress: Progress = silent,
-    *,
-    dtype: str = "float32",
-    named: Callable[[int], object] | None = None,
-) -> NDArray[np.bool_]:
-    """Encode documents into a `.npy` file of shape (texts, dimension); go on where a killed call was.
-
-    Args:
-        path: the file; what is done stands in hidden files beside it, until all is.
-        texts: n strings, the same in every call for this path.
-        encoder: makes the vectors, the same in every call.
-        progress: told the number of texts done.
-        dtype: float32; float16, which keeps 11 bits of each number; or int8: `NAME.scales.npy` beside it then holds
-            the scale of each vector, shape (n,): see `qbench.scoring.quantised`.
-        named: the id of a text's document, for errors.
-
-    Returns:
-        which texts were cut, shape (n,).
-
-    Raises:
-        InputError: a vector is not finite.
-        OptionError: a number is too large for float16.
-    """
-    state, marks = path.with_name(f".{path.stem}.json"), path.with_name(f".{path.stem}.cut.npy")
-    done = int(read_json(state)["done"]) if state.exists() else 0
-    array = _mapped(path, done, dtype, (len(texts), encoder.dimension))
-    scales = _mapped(path.with_suffix(".scales.npy"), done, "float32", (len(texts),)) if dtype == "int8" else None
-    cut = _mapped(marks, done, "bool", (len(texts),))
-    progress(done, len(texts), "encoding")
-    for start in range(done, len(texts), BLOCK):
-        block = texts.slice(start, BLOCK).to_list()
-        here = slice(start, start + len(block))
-        with naming(block, start, named):
-            vectors = encoder.encode(block)
-        if scales is not None:
-            array[here], scales[here] = quantised(vectors)
-        else:
-            array[here] = _fitting(vectors, dtype)
-        cut[here] = encoder.cut(block)
-        for written in (array, scales, cut):
-            if written is not None:
-                written.flush()
-        write_json(state, {"done": here.stop})
-        progress(here.stop, len(texts), "encoding")
-    found = np.array(cut)
-    state.unlink(missing_ok=True)
-    marks.unlink()
-    return found
-
-
-def _mapped(path: Path, done: int, dtype: str, shape: tuple[int, ...]) -> np.memmap[Any, Any]:
-    mode: Literal["r+", "w+"] = "r+" if done else "w+"
-    return np.lib.format.open_memmap(path, mode=mode, dtype=np.dtype(dtype), shape=shape)
-
-
-def _fitting(vectors: NDArray[np.float32], dtype: str) -> NDArray[Any]:
-    if dtype == "float16":
-        highest = float(np.abs(vectors).max(initial=0.0))
-        if highest > float(np.finfo(np.float16).max):
-            raise OptionError(
-                "a number of a vector is too large for float16", value=highest, remedy="Use float32 or int8"
-            )
-    return vectors.astype(dtype)

@@ -65,7 +65,7 @@ def open_api(stage: Stage, options: ApiOptions, context: RankerContext) -> Opene
     """
     encoder = api_encoder(options, context.access.kept_in(context.root))
     how = {"call": encoder.servers["document"].call.text, "max_length": encoder.max_length}
-    return opened(encoder, how, VectorOptions(), context)
+    return opened(encoder, how, stage, VectorOptions(), context)
 
 
 @dataclass(frozen=True)

@@ -8,30 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from qbench.compression.codec import Arrays
+from qbench.compression.plain import DTYPES, Dtype
 from qbench.errors import InputError
 from qbench.models.folders import model_digest, model_folder
-from qbench.models.single_vector import Encoder, encode_to, load_encoder
-from qbench.progress import Progress, silent
+from qbench.models.single_vector import BLOCK, Encoder, load_encoder
+from qbench.models.tct_colbert import load_tct_colbert
+from qbench.retrieval.faiss_index import FaissIndex, build_faiss, open_faiss, require_faiss
+from qbench.retrieval.ranker_options import AggretrieverOptions, DenseOptions, TctColbertOptions, VectorOptions
 from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Search
-from qbench.retrieval.shared_texts import SharedTexts, distinct, first_ids
-from qbench.retrieval.stored import Stored, mapped, save_arrays, stored
-from qbench.scoring.nearest import dot_products, nearest
-from qbench.store import read_json, write_json
-
-if TYPE_CHECKING:
-    import polars as pl
-    from numpy.typing import NDArray
-
-    from qbench.retrieval.faiss_index import FaissIndex
-    from qbench.retrieval.ranker_options import AggretrieverOptions, DenseOptions, TctColbertOptions, VectorOptions
-    from qbench.retrieval.systems import Stage
-
-NOTES = "notes.json"
+from qbench.retrieval.stored import Stored
+from qbench.retrieval.systems import Stage
+from qbench.retrieval.vectors import StoredVectors, build_vectors, open_vectors, read_notes
 
 
 @dataclass(frozen=True)
@@ -40,10 +33,8 @@ class Dense:
 
     Attributes:
         encoder: makes the queries' vectors.
-        vectors: shape (distinct texts, dimension), of any stored type; in the order of each text's first document.
-        shared: which documents have which text.
-        depth: how many documents it retrieves.
-        scales: shape (distinct texts,), of int8 vectors; None for others.
+        vectors: of the documents, one for each distinct text.
+        depth: number of documents that it retrieves.
         index: what proposes documents; None for exact search.
 
     Raises:
@@ -51,16 +42,14 @@ class Dense:
     """
 
     encoder: Encoder
-    vectors: NDArray[Any]
-    shared: SharedTexts
+    vectors: StoredVectors
     depth: int
-    scales: NDArray[np.float32] | None = None
     index: FaissIndex | None = None
 
     def __post_init__(self) -> None:
-        if self.encoder.dimension != self.vectors.shape[1]:
+        if self.encoder.dimension != self.vectors.dimension:
             raise InputError(
-                f"the index holds vectors of {self.vectors.shape[1]} numbers, and the model gives others",
+                f"the index holds vectors of {self.vectors.dimension} numbers, and the model gives others",
                 value=self.encoder.dimension,
                 remedy="Search with the model that made the index, or build it anew in another folder",
             )
@@ -71,16 +60,17 @@ class Dense:
         return [replace(search, vector=vector) for search, vector in zip(searches, vectors, strict=True)]
 
     def prepared(self, searches: Sequence[Search]) -> list[Search]:
-        """The searches with what they find: encoding and searching many at once is many times quicker."""
+        """The searches with what they retrieve: encoding and searching many at once is many times quicker."""
         encoded = self.encoded(searches)
-        queries = np.array([search.vector for search in encoded], np.float32).reshape(-1, self.vectors.shape[1])
+        queries = np.array([search.vector for search in encoded], np.float32).reshape(-1, self.vectors.dimension)
         if self.index is None:
-            found = zip(*nearest(self.vectors, queries, self.depth, self.scales), strict=True)
+            best = zip(*self.vectors.nearest(queries, self.depth), strict=True)
         else:
             # The index only proposes: scores are those of the stored vectors, as everywhere else.
             proposed = self.index.propose(queries, self.depth)
-            found = zip(proposed, map(self._products, proposed, queries), strict=True)
-        return [replace(s, found=self.shared.spread(*row, self.depth)) for s, row in zip(encoded, found, strict=True)]
+            best = zip(proposed, map(self.vectors.products, proposed, queries), strict=True)
+        spread = self.vectors.shared.spread
+        return [replace(s, found=spread(*row, self.depth)) for s, row in zip(encoded, best, strict=True)]
 
     def search(self, search: Search) -> Candidates:
         """The `depth` documents with the highest products; of equal ones the lower positions."""
@@ -91,10 +81,7 @@ class Dense:
 
     def scores(self, search: Search, docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
         """The products of these documents' vectors with the query's."""
-        return self._products(self.shared.of[docs], search.vector)
-
-    def _products(self, texts: NDArray[np.integer[Any]], query: NDArray[np.float32]) -> NDArray[np.float64]:
-        return dot_products(self.vectors, texts, query, self.scales)
+        return self.vectors.products(self.vectors.shared.of[docs], search.vector)
 
 
 def open_dense(stage: Stage, options: DenseOptions, context: RankerContext) -> OpenedRanker:
@@ -108,7 +95,7 @@ def open_dense(stage: Stage, options: DenseOptions, context: RankerContext) -> O
         options.model, max_length=options.max_length, pooling=options.pooling, similarity=options.similarity
     )
     how = {"max_length": options.max_length, "pooling": options.pooling}
-    return opened(encoder, {"model": _digest(options.model), **how, "similarity": encoder.similarity}, options, context)
+    return opened(encoder, {"model": _digest(options.model), **how}, stage, options, context)
 
 
 def open_tct_colbert(stage: Stage, options: TctColbertOptions, context: RankerContext) -> OpenedRanker:
@@ -118,13 +105,11 @@ def open_tct_colbert(stage: Stage, options: TctColbertOptions, context: RankerCo
         InputError: the model is missing, not whole, or of another kind.
         MissingPackageError: a package is not installed.
     """
-    from qbench.models.tct_colbert import load_tct_colbert
-
     encoder = load_tct_colbert(
         options.model, max_length=options.max_length, pooling=options.pooling, markers=options.markers
     )
     how = {"max_length": options.max_length, "pooling": options.pooling, "markers": options.markers}
-    return opened(encoder, {"model": _digest(options.model), **how, "similarity": encoder.similarity}, options, context)
+    return opened(encoder, {"model": _digest(options.model), **how}, stage, options, context)
 
 
 def open_aggretriever(stage: Stage, options: AggretrieverOptions, context: RankerContext) -> OpenedRanker:
@@ -145,20 +130,23 @@ def open_aggretriever(stage: Stage, options: AggretrieverOptions, context: Ranke
         "max_length": options.max_length,
         "head": "aggretriever",
     }
-    found = opened(encoder, how, options, context)
-    return replace(found, meta={**found.meta, **encoder.notes()})
+    ranker = opened(encoder, how, stage, options, context)
+    return replace(ranker, meta={**ranker.meta, **encoder.notes()})
 
 
 def _digest(model: str, kind: str | None = None) -> str:
     return model_digest(model_folder(model), kind)
 
 
-def opened(encoder: Encoder, how: Mapping[str, Any], options: VectorOptions, context: RankerContext) -> OpenedRanker:
-    """Dense search with any encoder, its vectors and index on disk made if they are not there yet.
+def opened(
+    encoder: Encoder, how: Mapping[str, Any], stage: Stage, options: VectorOptions, context: RankerContext
+) -> OpenedRanker:
+    """Dense search with any encoder; its vectors and index are built if they are not there yet.
 
     Args:
         encoder: makes the vectors.
-        how: all that can change them.
+        how: everything that can change them.
+        stage: says how they are compressed.
         options: how vectors are stored and searched.
         context: the corpus, and the folder of indexes.
 
@@ -166,57 +154,36 @@ def opened(encoder: Encoder, how: Mapping[str, Any], options: VectorOptions, con
         InputError: a document's vector is not finite.
         MissingPackageError: faiss is asked for and not installed.
     """
-    dtype, faiss = options.dtype, options.engine == "faiss"
+    faiss = options.engine == "faiss"
     if faiss:
-        from qbench.retrieval.faiss_index import build_faiss, open_faiss, require_faiss
-
         require_faiss()
-    params = {**how, "corpus": context.corpus_key, "dtype": dtype}
-    ids, passages = context.corpus["doc_id"], context.corpus["passage"]
-    found = build_dense(passages, encoder, params, context.root, context.progress, dtype=dtype, doc_ids=ids)
-    vectors, starts, docs = (mapped(found.folder, name) for name in ("vectors", "starts", "docs"))
-    shared = SharedTexts(starts, docs)
-    scales = mapped(found.folder, "vectors.scales") if dtype == "int8" else None
-    dense = Dense(encoder, vectors, shared, context.depth, scales)
-    notes = read_json(found.folder / NOTES)
-    meta = {"documents_cut": notes["documents_cut"], "similarity": encoder.similarity}
+    built = build_dense(encoder, how, options.dtype, context)
+    meta = {"documents_cut": read_notes(built.folder)["documents_cut"], "similarity": encoder.similarity}
+    vectors, built = open_vectors(built, options.dtype, stage, context)
+    dense = Dense(encoder, vectors, context.depth)
     if not faiss:
-        return OpenedRanker(dense, found.seconds, found.size, meta)
-    index = build_faiss(vectors, scales, found.folder.name, context.root, context.progress)
-    proposing = open_faiss(index.folder, options.nprobe)
-    return OpenedRanker(replace(dense, index=proposing), found.seconds + index.seconds, found.size + index.size, meta)
+        return OpenedRanker(dense, built.seconds, built.size, meta)
+    index = build_faiss(vectors, built.folder.name, context.root, context.progress)
+    dense = replace(dense, index=open_faiss(index.folder, options.nprobe))
+    return OpenedRanker(dense, built.seconds + index.seconds, built.size + index.size, meta)
 
 
-def build_dense(
-    passages: pl.Series,
-    encoder: Encoder,
-    params: Mapping[str, Any],
-    root: Path,
-    progress: Progress = silent,
-    *,
-    dtype: str = "float32",
-    doc_ids: pl.Series | None = None,
-) -> Stored:
+def build_dense(encoder: Encoder, how: Mapping[str, Any], dtype: Dtype, context: RankerContext) -> Stored:
     """The vectors of all distinct passages on disk, encoded if they are not there yet; a killed call goes on.
 
     Args:
-        passages: the documents' texts.
         encoder: makes the vectors.
-        params: everything that can change them.
-        root: the folder of all indexes.
-        progress: told the number of texts done.
-        dtype: how numbers are stored, as in `encode_to`.
-        doc_ids: the documents' ids, in the order of `passages`, for errors.
+        how: everything that can change them.
+        dtype: how their numbers are stored.
+        context: the corpus, and the folder of indexes.
 
     Raises:
         InputError: a vector is not finite.
+        OptionError: a number is too large for float16.
     """
 
-    def make(folder: Path) -> None:
-        texts, starts, docs = distinct(passages)
-        named = first_ids(starts, docs, doc_ids)
-        cut = encode_to(folder / "vectors.npy", texts, encoder, progress, dtype=dtype, named=named)
-        save_arrays(folder, {"starts": starts, "docs": docs})
-        write_json(folder / NOTES, {"documents_cut": int(np.diff(starts)[cut].sum())})
+    def encode(texts: list[str]) -> Arrays:
+        return DTYPES[dtype].encode(encoder.encode(texts))
 
-    return stored(root, "dense", params, make)
+    params = {**how, "similarity": encoder.similarity, "dtype": dtype}
+    return build_vectors("dense", encoder, encode, params, context, block=BLOCK)

@@ -12,22 +12,23 @@ Needs the extra `faiss`.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from qbench.compression.codec import Codec
+from qbench.compression.plain import Float16, Float32
 from qbench.errors import InputError, MissingPackageError
 from qbench.progress import Progress, silent
 from qbench.retrieval.stored import Stored, stored
+from qbench.retrieval.vectors import StoredVectors
 from qbench.scoring.nearest import ROWS
-from qbench.scoring.quantised import restored
 from qbench.store import atomic_file
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 FILE = "vectors.faiss"
 
@@ -39,8 +40,8 @@ SAMPLE = 64
 
 SEED = 1234
 
-_CODECS = {"float32": "Flat", "float16": "SQfp16", "int8": "SQ8"}
-"""By the type of the stored vectors, how faiss keeps its copy: as large as they are."""
+_KINDS: Mapping[type[Codec], str] = {Float32: "Flat", Float16: "SQfp16"}
+"""By the codec of the stored vectors, how faiss keeps its copy: as large as they are, or in 8 bits a number."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,8 @@ class FaissIndex:
         if not len(queries) or not self.index.ntotal:
             return [np.empty(0, dtype=np.intp) for _ in queries]
         parameters = faiss.SearchParametersIVF(nprobe=min(self.nprobe, self.index.nlist))
-        asked = np.ascontiguousarray(queries, dtype=np.float32)
-        _, rows = self.index.search(asked, min(k, self.index.ntotal), params=parameters)
+        contiguous = np.ascontiguousarray(queries, dtype=np.float32)
+        _, rows = self.index.search(contiguous, min(k, self.index.ntotal), params=parameters)
         # -1 stands where the lists held fewer.
         return [np.sort(row[row >= 0]).astype(np.intp) for row in rows]
 
@@ -86,14 +87,11 @@ def require_faiss() -> Any:
         ) from None
 
 
-def build_faiss(
-    vectors: NDArray[Any], scales: NDArray[np.float32] | None, key: str, root: Path, progress: Progress = silent
-) -> Stored:
+def build_faiss(vectors: StoredVectors, key: str, root: Path, progress: Progress = silent) -> Stored:
     """The inverted file of some vectors on disk, made if it is not there yet.
 
     Args:
-        vectors: shape (n, d), float32, float16 or int8.
-        scales: shape (n,), of int8 vectors; None for others.
+        vectors: one for each text.
         key: names the vectors' content.
         root: the folder of all indexes.
         progress: told the number of vectors done.
@@ -101,10 +99,11 @@ def build_faiss(
     faiss = require_faiss()
 
     def make(folder: Path) -> None:
-        index = _trained(vectors, scales)
+        index = _trained(vectors)
         for start in range(0, len(vectors), ROWS):
-            index.add(_block(vectors, scales, slice(start, start + ROWS)))
-            progress(min(start + ROWS, len(vectors)), len(vectors), "indexing")
+            end = min(start + ROWS, len(vectors))
+            index.add(np.ascontiguousarray(vectors.rows(start, end)))
+            progress(end, len(vectors), "indexing")
         with atomic_file(folder / FILE) as temporary:
             faiss.write_index(index, str(temporary))
 
@@ -113,7 +112,7 @@ def build_faiss(
 
 
 def lists_of(count: int) -> int:
-    """How many lists so many vectors get: four times the square root, as faiss advises, if k-means has enough for it.
+    """Number of lists for `count` vectors: four times the square root, as faiss advises, if k-means has enough for it.
 
     >>> lists_of(10), lists_of(10_000), lists_of(1_000_000)
     (1, 256, 4000)
@@ -121,22 +120,16 @@ def lists_of(count: int) -> int:
     return max(1, min(round(4 * math.sqrt(count)), count // PER_LIST))
 
 
-def _trained(vectors: NDArray[Any], scales: NDArray[np.float32] | None) -> Any:
+def _trained(vectors: StoredVectors) -> Any:
     faiss = require_faiss()
     lists = lists_of(len(vectors))
-    codec = _CODECS[vectors.dtype.name]
-    index = faiss.index_factory(vectors.shape[1], f"IVF{lists},{codec}", faiss.METRIC_INNER_PRODUCT)
+    kind = _KINDS.get(type(vectors.codec), "SQ8")
+    index = faiss.index_factory(vectors.dimension, f"IVF{lists},{kind}", faiss.METRIC_INNER_PRODUCT)
     index.cp.seed = SEED
     if len(vectors):
-        size = min(len(vectors), lists * SAMPLE)
         # Evenly spread over the corpus, so that no generator has to be agreed on.
-        rows = np.linspace(0, len(vectors) - 1, size).astype(np.intp)
-        index.train(restored(vectors[rows], None if scales is None else scales[rows]))
+        index.train(vectors.chosen(vectors.spread_rows(lists * SAMPLE)))
     return index
-
-
-def _block(vectors: NDArray[Any], scales: NDArray[np.float32] | None, rows: slice) -> NDArray[np.float32]:
-    return np.ascontiguousarray(restored(vectors[rows], None if scales is None else scales[rows]))
 
 
 def open_faiss(folder: Path, nprobe: int) -> FaissIndex:

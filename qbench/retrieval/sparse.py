@@ -7,29 +7,25 @@ exactly where the indicator of eq. 9 is 1. Documents with the same text share on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from qbench.models.blocks import Arrays, encode_blocks
+from qbench.compression.codec import Arrays
 from qbench.models.folders import model_digest, model_folder
 from qbench.models.sparse import TermEncoder, load_sparse_encoder
-from qbench.progress import Progress, silent
+from qbench.retrieval.ranker_options import SparseOptions
 from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Search
-from qbench.retrieval.shared_texts import SharedTexts, distinct, first_ids
-from qbench.retrieval.stored import Stored, mapped, save_arrays, stored
+from qbench.retrieval.shared_texts import SharedTexts
+from qbench.retrieval.stored import Stored, mapped, save_arrays
+from qbench.retrieval.systems import Stage
+from qbench.retrieval.vectors import build_vectors, open_shared, read_notes
+from qbench.scoring.maxsim import blocks
 from qbench.scoring.postings import Postings, score
-from qbench.store import read_json, write_json
-
-if TYPE_CHECKING:
-    import polars as pl
-    from numpy.typing import NDArray
-
-    from qbench.retrieval.ranker_options import SparseOptions
-    from qbench.retrieval.systems import Stage
 
 BLOCK = 1024
 """Texts that are encoded before they are on disk."""
@@ -37,7 +33,8 @@ BLOCK = 1024
 CHUNK = 2**24
 """Postings that are sorted at a time: 128 MB."""
 
-META = "meta.json"
+ENTRIES = 2**22
+"""Entries of texts that are read at a time while postings are sorted: 32 MB."""
 
 _KINDS: Mapping[str, type[np.generic]] = {"postings": np.int32, "weights": np.float32}
 
@@ -76,8 +73,8 @@ class Sparse:
 
     def scores(self, search: Search, docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
         """The dot products of these documents."""
-        found: NDArray[np.float64] = self._all(search)[docs]
-        return found
+        scores: NDArray[np.float64] = self._all(search)[docs]
+        return scores
 
     def _vector(self, search: Search) -> tuple[NDArray[np.integer[Any]], NDArray[np.float32]]:
         if search.vector is None:
@@ -100,118 +97,83 @@ def open_sparse(stage: Stage, options: SparseOptions, context: RankerContext) ->
         MissingPackageError: sentence-transformers is not installed.
     """
     encoder = load_sparse_encoder(options.model, max_length=options.max_length)
-    params = {
-        "model": model_digest(model_folder(options.model)),
-        "max_length": options.max_length,
-        "corpus": context.corpus_key,
-    }
-    ids, passages = context.corpus["doc_id"], context.corpus["passage"]
-    found = build_sparse(passages, encoder, params, context.root, context.progress, doc_ids=ids)
-    meta: dict[str, int | float | str] = dict(read_json(found.folder / META))
+    params = {"model": model_digest(model_folder(options.model)), "max_length": options.max_length}
+    built = build_sparse(encoder, params, context)
+    notes = read_notes(built.folder)
+    meta: dict[str, int | float | str] = {name: notes[name] for name in ("documents_cut", "mean_terms")}
     if encoder.note:
         meta["note"] = encoder.note
-    postings = open_postings(found.folder)
+    postings = open_postings(built.folder)
     score(postings, (), np.empty(0))  # so that no query's time holds the loading of numba
-    starts, docs = (mapped(found.folder, name) for name in ("starts", "docs"))
-    return OpenedRanker(Sparse(encoder, postings, SharedTexts(starts, docs)), found.seconds, found.size, meta)
+    return OpenedRanker(Sparse(encoder, postings, open_shared(built.folder)), built.seconds, built.size, meta)
 
 
-def build_sparse(
-    passages: pl.Series,
-    encoder: TermEncoder,
-    params: Mapping[str, Any],
-    root: Path,
-    progress: Progress = silent,
-    *,
-    doc_ids: pl.Series | None = None,
-) -> Stored:
-    """The inverted index of all distinct passages on disk, made if it is not there yet; a killed call goes on.
+def build_sparse(encoder: TermEncoder, params: Mapping[str, Any], context: RankerContext) -> Stored:
+    """The inverted index of all distinct passages on disk, built if it is not there yet; a killed call goes on.
 
     Args:
-        passages: the documents' texts.
         encoder: weighs their terms.
-        params: everything that can change the weights.
-        root: the folder of all indexes.
-        progress: told the number of texts done.
-        doc_ids: the documents' ids, in the order of `passages`, for errors.
+        params: everything that can change the weights, but for the corpus.
+        context: the corpus, and the folder of indexes.
 
     Raises:
         InputError: a weight is not finite.
     """
 
-    def make(folder: Path) -> None:
-        texts, starts, docs = distinct(passages)
-        postings = invert(folder, texts, encoder, progress, named=first_ids(starts, docs, doc_ids))
-        save_arrays(folder, {"starts": starts, "docs": docs})
-        blocks = (texts.slice(start, BLOCK).to_list() for start in range(0, len(texts), BLOCK))
-        cut = np.concatenate([np.empty(0, bool), *map(encoder.cut, blocks)])
-        # Of documents, and not of texts.
-        counted = int(np.diff(starts)[cut].sum())
-        write_json(folder / META, {"documents_cut": counted, "mean_terms": round(postings / max(len(texts), 1), 1)})
+    def encode(texts: list[str]) -> Arrays:
+        rows = encoder.encode(texts)
+        counts = np.diff(rows.indptr).astype(np.int64)
+        return {".counts": counts, ".terms": rows.indices.astype(np.int32), ".weights": rows.data}
 
-    return stored(root, "sparse", params, make)
+    def finish(folder: Path) -> dict[str, Any]:
+        postings = invert(folder, encoder.dimension)
+        return {"mean_terms": round(postings / max(mapped(folder, ".counts").size, 1), 1)}
+
+    return build_vectors("sparse", encoder, encode, params, context, block=BLOCK, finish=finish)
 
 
-def invert(
-    folder: Path,
-    texts: pl.Series,
-    encoder: TermEncoder,
-    progress: Progress = silent,
-    *,
-    named: Callable[[int], object] | None = None,
-) -> int:
-    """Encode texts and write their posting lists, in bounded memory; go on where a killed call was.
+def invert(folder: Path, dimension: int) -> int:
+    """Write posting lists from the terms of texts, in bounded memory.
 
-    The blocks are read once to count the postings of each term, and then once for every `CHUNK` of postings, which are
+    The terms are read once to count the postings of each, and then once for every `CHUNK` of postings, which are
     put where they belong (a counting sort by ranges of terms).
 
     Args:
-        folder: of a draft; gets `terms.npy`, `postings.npy` and `weights.npy`: `starts`, `docs` and `weights` of the
-            postings. The blocks stay in it, hidden, until it is sealed: a kill before that costs no encoding.
-        texts: n strings, the same in every call for this folder.
-        encoder: weighs their terms, the same in every call.
-        progress: told the number of texts done.
-        named: the id of a text's document, for errors.
+        folder: of a draft, with the rows of all texts: `.counts.npy`, shape (texts,), the number of terms of each;
+            `.terms.npy` and `.weights.npy`, shape (their sum,). Gets `terms.npy`, `postings.npy` and `weights.npy`:
+            `starts`, `docs` and `weights` of the postings.
+        dimension: number of terms of the vocabulary.
 
     Returns:
         the number of postings.
-
-    Raises:
-        InputError: a weight is not finite.
     """
-
-    def encode(some: list[str]) -> dict[str, NDArray[Any]]:
-        rows = encoder.encode(some)
-        return {"starts": rows.indptr.astype(np.int64), "terms": rows.indices.astype(np.int32), "weights": rows.data}
-
-    counts = np.zeros(encoder.dimension, dtype=np.int64)
-    for block in encode_blocks(folder, texts, encode, progress, block=BLOCK, named=named):
-        counts += np.bincount(block["terms"], minlength=encoder.dimension)
+    rows = np.append(0, np.cumsum(mapped(folder, ".counts"))).astype(np.int64)
+    terms = mapped(folder, ".terms")
+    counts = np.zeros(dimension, dtype=np.int64)
+    for first in range(0, terms.size, ENTRIES):
+        counts += np.bincount(terms[first : first + ENTRIES], minlength=dimension)
     starts = np.append(0, np.cumsum(counts))
     for name in _KINDS:
         _mapped_lists(folder, name, "w+", int(starts[-1]))
     low = 0
-    while low < encoder.dimension:
+    while low < dimension:
         high = max(low + 1, int(np.searchsorted(starts, starts[low] + CHUNK, side="right")) - 1)
-        # Nothing is encoded any more: these are the blocks on disk.
-        _sort(folder, encode_blocks(folder, texts, encode, block=BLOCK), starts, low, high)
+        _sort(folder, rows, starts, low, high)
         low = high
-    save_arrays(folder, {"terms": starts})
-    np.save(folder / "size.npy", np.int64(len(texts)), allow_pickle=False)
+    save_arrays(folder, {"terms": starts, "size": np.int64(rows.size - 1)})
     return int(starts[-1])
 
 
-def _sort(folder: Path, blocks: Iterable[Arrays], starts: NDArray[np.int64], low: int, high: int) -> None:
+def _sort(folder: Path, rows: NDArray[np.int64], starts: NDArray[np.int64], low: int, high: int) -> None:
     """Write the postings of the terms from `low` to before `high`."""
     from qbench.scoring.posting_kernel import place
 
-    done, ends, part = 0, starts[low:high] - starts[low], slice(int(starts[low]), int(starts[high]))
-    docs, weights = (_mapped_lists(folder, name, "r+", int(starts[-1]))[part] for name in _KINDS)
-    for block in blocks:
-        # As plain arrays, which the kernel takes.
-        rows, terms, values = (np.asarray(block[name]) for name in ("starts", "terms", "weights"))
-        place(rows, terms, values, done, low, ends, docs, weights)
-        done += rows.size - 1
+    ends, some = starts[low:high] - starts[low], slice(int(starts[low]), int(starts[high]))
+    docs, weights = (_mapped_lists(folder, name, "r+", int(starts[-1]))[some] for name in _KINDS)
+    terms, values = mapped(folder, ".terms"), mapped(folder, ".weights")
+    for first, last in blocks(rows, ENTRIES):
+        entries = slice(int(rows[first]), int(rows[last]))
+        place(rows[first : last + 1] - rows[first], terms[entries], values[entries], first, low, ends, docs, weights)
 
 
 def _mapped_lists(folder: Path, name: str, mode: Literal["r+", "w+"], size: int) -> NDArray[Any]:

@@ -5,22 +5,27 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qbench.keys import key
 from qbench.store import drafting, finished, read_json, read_manifest, write_json
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SECONDS = "seconds.json"
 
 
 @dataclass(frozen=True)
 class Stored:
-    """An index on disk: where it is, how long it took to build (then or now), how large it is."""
+    """An index on disk.
+
+    Attributes:
+        folder: its files; the folder's name is its key.
+        seconds: time to build it, then or now.
+        size: bytes of its files.
+    """
 
     folder: Path
     seconds: float
@@ -34,7 +39,7 @@ def stored(root: Path, kind: str, params: Mapping[str, Any], make: Callable[[Pat
         root: the folder that holds a folder per digest.
         kind: what it is: a step of `qbench.keys`.
         params: everything that can change its bytes.
-        make: writes its files into the folder that it is given; finds there what an interrupted run left.
+        make: writes its files into a folder, which holds what an interrupted run left.
 
     Raises:
         BusyError: another process is building it.
@@ -51,7 +56,7 @@ def stored(root: Path, kind: str, params: Mapping[str, Any], make: Callable[[Pat
     return Stored(folder, float(read_json(folder / SECONDS)["seconds"]), size)
 
 
-def save_arrays(folder: Path, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
+def save_arrays(folder: Path, arrays: Mapping[str, NDArray[Any] | np.generic]) -> None:
     """Write each array as `NAME.npy`."""
     for name, array in arrays.items():
         np.save(folder / f"{name}.npy", array, allow_pickle=False)

@@ -71,6 +71,12 @@ class Stage:
         """The options of its model, an instance of the entry's dataclass."""
         return self.entry(registry).typed(self.model.params)
 
+    def compression_options(self, registry: Registry = REGISTRY) -> Any:
+        """The options of its compression, which are a codec; None where it has none."""
+        if self.compression is None:
+            return None
+        return registry.find(self.compression.name, "compression").typed(self.compression.params)
+
     def quantity_options(self, registry: Registry = REGISTRY) -> Any:
         """The options of its quantity score, an instance of that entry's dataclass; None where it has no such score."""
         if self.quantity is None:

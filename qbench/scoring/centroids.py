@@ -16,7 +16,7 @@ import numpy as np
 from qbench.progress import Progress, silent
 from qbench.randomness import generator
 from qbench.scoring.kmeans import assigned, kmeans
-from qbench.scoring.maxsim import ROWS, TokenVectors, blocks
+from qbench.scoring.maxsim import ROWS, Tokens, blocks
 from qbench.scoring.ranking import top_k
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def centroid_count(tokens: int) -> int:
     return min(power, tokens)
 
 
-def build_centroids(tokens: TokenVectors, *, seed: int = 0, progress: Progress = silent) -> CentroidIndex:
+def build_centroids(tokens: Tokens, *, seed: int = 0, progress: Progress = silent) -> CentroidIndex:
     """The index of some documents.
 
     Args:
@@ -74,7 +74,8 @@ def build_centroids(tokens: TokenVectors, *, seed: int = 0, progress: Progress =
         seed: of the sample that k-means sees, and of its start.
         progress: told the number of documents done.
     """
-    count, total = centroid_count(len(tokens.vectors)), len(tokens.vectors)
+    documents, total = tokens.starts.size - 1, int(tokens.starts[-1])
+    count = centroid_count(total)
     size = min(SAMPLE * count, total)
     rows = np.sort(generator(seed, "centroids").choice(total, size, replace=False)) if size else np.empty(0, np.int64)
     centroids = (
@@ -82,9 +83,9 @@ def build_centroids(tokens: TokenVectors, *, seed: int = 0, progress: Progress =
         if count
         else np.empty((0, tokens.dimension), np.float32)
     )
-    sizes = np.zeros(len(tokens), np.int64)
+    sizes = np.zeros(documents, np.int64)
     parts = [np.empty(0, np.int32)]
-    progress(0, len(tokens), "centroids")
+    progress(0, documents, "centroids")
     for first, last in blocks(tokens.starts, 4 * ROWS):
         borders = tokens.starts[first : last + 1]
         labels, _ = assigned(tokens.rows(int(borders[0]), int(borders[-1])), centroids, spherical=True)
@@ -92,7 +93,7 @@ def build_centroids(tokens: TokenVectors, *, seed: int = 0, progress: Progress =
         pairs = np.unique(owners * count + labels)
         sizes[first:last] = np.bincount(pairs // count, minlength=last - first)
         parts.append((pairs % count).astype(np.int32))
-        progress(last, len(tokens), "centroids")
+        progress(last, documents, "centroids")
     members = np.concatenate(parts)
     starts = np.append(0, np.cumsum(sizes)).astype(np.int64)
     return CentroidIndex(centroids, starts, members, *_inverted(starts, members, count))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -24,6 +24,28 @@ ROWS = 4096
 """Document tokens of one matrix product."""
 COLUMNS = 512
 """Query tokens of one matrix product, whose result is then 8 MB: a processor's cache holds most of it."""
+
+
+class Tokens(Protocol):
+    """The token vectors of n documents, one document after the other, however they are kept."""
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """Shape (n + 1,); those of document i are rows starts[i] to starts[i + 1]."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Numbers in a vector."""
+        ...
+
+    def rows(self, first: int, last: int) -> NDArray[np.float32]:
+        """The vectors first to last in single precision, shape (last - first, d)."""
+        ...
+
+    def chosen(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The vectors of these rows in single precision, shape (rows, d)."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -103,7 +125,7 @@ def maxsim(
     return scores
 
 
-def rerank(tokens: TokenVectors, query: NDArray[np.float32], docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+def rerank(tokens: Tokens, query: NDArray[np.float32], docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
     """The MaxSim of one query with given documents.
 
     Args:
@@ -127,7 +149,7 @@ def rerank(tokens: TokenVectors, query: NDArray[np.float32], docs: NDArray[np.in
 
 
 def search(
-    tokens: TokenVectors, queries: Sequence[NDArray[np.float32]], k: int
+    tokens: Tokens, queries: Sequence[NDArray[np.float32]], k: int
 ) -> list[tuple[NDArray[np.intp], NDArray[np.float64]]]:
     """The k documents with the highest MaxSim for each query, highest first; of equal ones the lower document first.
 

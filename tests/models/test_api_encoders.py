@@ -16,7 +16,8 @@ from qbench.errors import BudgetError, ServerError
 from qbench.llm.budget import Budget, Limit
 from qbench.llm.client import estimate
 from qbench.models.api_encoders import ApiEncoder, embedding_servers, prepared_text
-from qbench.models.single_vector import encode_to
+from qbench.retrieval.dense import build_dense
+from qbench.retrieval.rankers import RankerContext
 from tests.api_server import ApiServer, access, embed, waiting
 
 TEXTS = ["a fox", "the dog", "12 kg", "the lazy dog and the fox"]
@@ -113,21 +114,26 @@ def test_a_recording_of_another_model_s_vectors_is_named(provider, web, tmp_path
         one.encode(TEXTS)
 
 
+def stored(folder, texts, encoder):
+    context = RankerContext(pl.DataFrame({"doc_id": texts, "passage": texts}), "key", folder)
+    return np.load(build_dense(encoder, {}, "float32", context).folder / "vectors.npy")
+
+
 def test_a_corpus_is_asked_in_requests_of_the_provider_s_size(provider, web, tmp_path):
-    texts = pl.Series([f"document {i}" for i in range(250)])
+    texts = [f"document {i}" for i in range(250)]
     one = encoder(provider, web, tmp_path)
-    encode_to(tmp_path / "vectors.npy", texts, one)
-    np.testing.assert_allclose(np.load(tmp_path / "vectors.npy"), unit(embed(texts.to_list())), atol=1e-6)
+    vectors = stored(tmp_path, texts, one)
+    np.testing.assert_allclose(vectors, unit(embed(texts)), atol=1e-6)
     sizes = sorted(len(sent.get("input", sent.get("texts"))) for _, sent, _ in web.seen)
     assert sizes == ([1, 250] if provider == "OpenAI" else [1, 58, 96, 96])
 
 
 def test_a_budget_stops_between_requests_and_the_next_call_goes_on(web, tmp_path):
-    texts = pl.Series([f"document {i}" for i in range(250)])
+    texts = [f"document {i}" for i in range(250)]
     limited = Budget(Limit(calls=2))
     with pytest.raises(BudgetError, match=r"budget of 2 calls is spent .*96 of 250"):
-        encode_to(tmp_path / "vectors.npy", texts, encoder("Cohere", web, tmp_path, access_options={"budget": limited}))
-    encode_to(tmp_path / "vectors.npy", texts, encoder("Cohere", web, tmp_path))
+        stored(tmp_path, texts, encoder("Cohere", web, tmp_path, access_options={"budget": limited}))
+    stored(tmp_path, texts, encoder("Cohere", web, tmp_path))
     assert len(web.texts) == 251
     assert len(set(web.texts)) == 251
 
@@ -138,12 +144,14 @@ from pathlib import Path
 import polars as pl
 from qbench.llm.client import Access
 from qbench.models.api_encoders import ApiEncoder, embedding_servers
-from qbench.models.single_vector import encode_to
+from qbench.retrieval.dense import build_dense
+from qbench.retrieval.rankers import RankerContext
 
 folder = Path(sys.argv[2])
 servers = embedding_servers("Cohere", "some-model", base_url=sys.argv[1], batch=10)
 encoder = ApiEncoder(servers, Access(folder / "answers.sqlite", threads=2))
-encode_to(folder / "vectors.npy", pl.Series([f"document {i}" for i in range(200)]), encoder)
+texts = [f"document {i}" for i in range(200)]
+build_dense(encoder, {}, "float32", RankerContext(pl.DataFrame({"doc_id": texts, "passage": texts}), "key", folder))
 """
 
 
@@ -161,7 +169,7 @@ def test_a_killed_encoding_loses_only_what_is_on_its_way(web, tmp_path):
     os.kill(started.pid, signal.SIGKILL)
     assert started.wait() == -signal.SIGKILL
     before = len(web.texts)
-    encode_to(tmp_path / "vectors.npy", pl.Series(texts), one)
+    vectors = stored(tmp_path, texts, one)
     assert before == 1 + 60
     assert len(web.texts) - before == 200 - 40
-    np.testing.assert_allclose(np.load(tmp_path / "vectors.npy"), unit(embed(texts)), atol=1e-6)
+    np.testing.assert_allclose(vectors, unit(embed(texts)), atol=1e-6)

@@ -7,15 +7,12 @@ import json
 import shutil
 
 import numpy as np
-import polars as pl
 import pytest
 
 from qbench.errors import InputError, MissingPackageError, OptionError
-from qbench.models import single_vector as module
 from qbench.models.finite import NotFiniteError
 from qbench.models.folders import model_kind
-from qbench.models.single_vector import encode_by_length, encode_to, load_encoder
-from qbench.scoring.quantised import restored
+from qbench.models.single_vector import encode_by_length, load_encoder
 from tests.encoder_factories import THINGS, YEARS
 
 TEXTS = [
@@ -102,38 +99,6 @@ def test_without_the_extra_there_is_a_line_to_install_it(tiny, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(MissingPackageError, match=r"pip install 'qbench\[neural\]'"):
         load_encoder(str(tiny))
-
-
-def test_a_killed_encoding_goes_on(encoder, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "BLOCK", 5)
-    texts, calls, told = pl.Series(TEXTS), [], []
-
-    class Counting:
-        dimension = encoder.dimension
-
-        def encode(self, texts, role="document"):
-            calls.append(len(texts))
-            if len(calls) == 3:
-                raise KeyboardInterrupt
-            return encoder.encode(texts, role)
-
-        def cut(self, texts):
-            return encoder.cut(texts)
-
-    path = tmp_path / "vectors.npy"
-    with pytest.raises(KeyboardInterrupt):
-        encode_to(path, texts, Counting())
-    encode_to(path, texts, Counting(), lambda done, total, what: told.append((done, total)))
-    assert calls == [5, 5, 5, 5, 5, 4]
-    assert told[0] == (10, 24)
-    assert told[-1] == (24, 24)
-    assert [p.name for p in tmp_path.iterdir()] == ["vectors.npy"]
-    np.testing.assert_allclose(np.load(path), encoder.encode(TEXTS), atol=1e-6)
-
-
-def test_encoding_nothing(encoder, tmp_path):
-    encode_to(tmp_path / "none.npy", pl.Series([], dtype=pl.String), encoder)
-    assert np.load(tmp_path / "none.npy").shape == (0, encoder.dimension)
 
 
 def test_nothing_is_fetched_that_cannot_be_opened(monkeypatch):
@@ -226,55 +191,6 @@ def test_texts_go_through_by_length_and_come_back_in_order(size):
     with pytest.raises(NotFiniteError, match="not finite") as caught:
         encode_by_length(["a", "bb"], 1, lambda texts: np.array([[np.nan if t == "a" else 0] for t in texts]), 9)
     assert caught.value.position == 0
-
-
-@pytest.mark.parametrize("dtype", ["float16", "int8"])
-def test_vectors_are_stored_smaller_and_a_killed_encoding_goes_on(encoder, tmp_path, monkeypatch, dtype):
-    monkeypatch.setattr(module, "BLOCK", 5)
-    calls = []
-
-    class Dying:
-        dimension, similarity = encoder.dimension, "cosine"
-
-        def encode(self, texts, role="document"):
-            calls.append(len(texts))
-            if len(calls) == 3:
-                raise KeyboardInterrupt
-            return encoder.encode(texts, role)
-
-        def cut(self, texts):
-            return np.array(["debt" in text for text in texts])
-
-    path, texts = tmp_path / "vectors.npy", pl.Series(TEXTS)
-    with pytest.raises(KeyboardInterrupt):
-        encode_to(path, texts, Dying(), dtype=dtype)
-    cut = encode_to(path, texts, Dying(), dtype=dtype)
-    assert cut.tolist() == ["debt" in text for text in TEXTS]
-    assert len(calls) == 6
-    found, expected = np.load(path), encoder.encode(TEXTS)
-    assert found.dtype == dtype
-    names = {p.name for p in tmp_path.iterdir()}
-    if dtype == "int8":
-        assert names == {"vectors.npy", "vectors.scales.npy"}
-        found = restored(found, np.load(tmp_path / "vectors.scales.npy"))
-    else:
-        assert names == {"vectors.npy"}
-    np.testing.assert_allclose(found, expected, atol=0.5 * np.abs(expected).max() / 127 + 1e-6)
-
-
-def test_what_float16_cannot_hold_is_an_error(tmp_path):
-    class Large:
-        dimension, similarity = 2, "dot"
-
-        def encode(self, texts, role="document"):
-            return np.array([[1.0, -7e4]] * len(texts), np.float32)
-
-        def cut(self, texts):
-            return np.zeros(len(texts), bool)
-
-    with pytest.raises(OptionError, match=r"too large for float16 \(found 70000.0\)"):
-        encode_to(tmp_path / "v.npy", pl.Series(["a"]), Large(), dtype="float16")
-    encode_to(tmp_path / "w.npy", pl.Series(["a"]), Large(), dtype="int8")
 
 
 def said_to_be(name, base, folder):

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import shutil
 import sys
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 import pytest
 
+from qbench.compression.plain import DTYPES
 from qbench.errors import InputError, MissingPackageError, OptionError
 from qbench.models import single_vector
+from qbench.retrieval import dense as module
 from qbench.retrieval.dense import Dense
 from qbench.retrieval.entries import REGISTRY
 from qbench.retrieval.faiss_index import FILE, build_faiss, lists_of, open_faiss
 from qbench.retrieval.opening import open_ranker
 from qbench.retrieval.rankers import RankerContext, Search
+from qbench.retrieval.shared_texts import SharedTexts
 from qbench.retrieval.systems import Component, Stage
-from qbench.scoring.nearest import nearest
-from qbench.scoring.quantised import quantised
+from qbench.retrieval.vectors import StoredVectors
 from tests.encoder_factories import FILLERS, THINGS, WORDS, YEARS, tiny_bert
 
 TEXTS = [f"the {filler} {thing} of {year}" for filler in FILLERS for thing in THINGS for year in YEARS]
@@ -40,7 +43,7 @@ def dense(model, folder, name="SBERT", *, corpus=CORPUS, key="key", depth=20, **
 def test_the_index_is_as_large_as_its_numbers_and_ranks_nearly_alike(tiny, tmp_path, dtype, size):
     exact = dense(tiny, tmp_path).ranker
     found = dense(tiny, tmp_path, dtype=dtype)
-    assert found.ranker.vectors.dtype == dtype
+    assert found.ranker.vectors.arrays["vectors"].dtype == dtype
     rest = 96 * 8 * 2 + 5000 + (96 * 4 if dtype == "int8" else 0)  # starts, docs, headers; scales
     assert 96 * 32 * size < found.size < 96 * 32 * size + rest
     for one in ASKED:
@@ -55,7 +58,6 @@ def test_each_way_to_store_is_an_index_of_its_own(tiny, tmp_path):
         dense(tiny, tmp_path, **changes)
     assert len(list(tmp_path.rglob("vectors.npy"))) == 5
     dense(tiny, tmp_path, similarity="cosine")  # the model's own
-    dense(tiny, tmp_path, k=7)
     assert len(list(tmp_path.rglob("vectors.npy"))) == 5
 
 
@@ -105,11 +107,11 @@ def test_a_vector_that_is_not_finite_names_its_document(tiny, tmp_path):
 def test_a_model_that_does_not_fit_the_index_is_refused(tiny, tmp_path):
     found = dense(tiny, tmp_path).ranker
     with pytest.raises(InputError, match=r"vectors of 30 numbers, and the model gives others \(found 32\)"):
-        Dense(found.encoder, found.vectors[:, :30], found.shared, 5)
+        Dense(found.encoder, replace(found.vectors, dimension=30), 5)
 
 
 def test_a_killed_build_goes_on_and_gives_the_same_bytes(tiny, tmp_path, monkeypatch):
-    monkeypatch.setattr(single_vector, "BLOCK", 40)
+    monkeypatch.setattr(module, "BLOCK", 40)
     whole = dense(tiny, tmp_path / "whole", dtype="int8")
     real, calls = single_vector.SingleVector.encode, []
 
@@ -129,7 +131,7 @@ def test_a_killed_build_goes_on_and_gives_the_same_bytes(tiny, tmp_path, monkeyp
         return {path.name: path.read_bytes() for path in folder.rglob("*.npy")}
 
     assert arrays(tmp_path / "killed") == arrays(tmp_path / "whole")
-    assert set(arrays(tmp_path / "whole")) == {"vectors.npy", "vectors.scales.npy", "starts.npy", "docs.npy"}
+    assert set(arrays(tmp_path / "whole")) == {"vectors.npy", "scales.npy", "text_starts.npy", "text_docs.npy"}
     assert again.meta == whole.meta
 
 
@@ -143,9 +145,10 @@ def clustered(count, dimension=16):
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int8"])
 def test_faiss_finds_more_the_more_lists_it_looks_into(tmp_path, dtype):
     vectors, asked = np.split(clustered(6030), [6000])
-    stored, scales = quantised(vectors) if dtype == "int8" else (vectors.astype(dtype), None)
-    folder = build_faiss(stored, scales, dtype, tmp_path).folder
-    exact, _ = nearest(stored, asked, 50, scales)
+    codec, none = DTYPES[dtype], np.empty(0, np.int64)
+    stored = StoredVectors(codec, codec.encode(vectors), SharedTexts(none, none), 16, none)
+    folder = build_faiss(stored, dtype, tmp_path).folder
+    exact, _ = stored.nearest(asked, 50)
     recalls = []
     for nprobe in (1, 8, 10_000):
         proposed = open_faiss(folder, nprobe).propose(asked, 50)

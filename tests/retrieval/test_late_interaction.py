@@ -11,6 +11,7 @@ import pytest
 from qbench.errors import InputError
 from qbench.models.multi_vector import MultiVector, load_multi_vector_encoder
 from qbench.retrieval import late_interaction as module
+from qbench.retrieval import vectors
 from qbench.retrieval.analysis import tokens
 from qbench.retrieval.execute import execute
 from qbench.retrieval.grammar import parse_system
@@ -133,13 +134,13 @@ def test_vectors_are_kept_under_everything_that_can_change_them(tiny, tmp_path):
     ):
         ranker = opened(model, root, **changes).ranker
         kept += 1
-        assert len(artefacts(root, "token_starts.npy")) == kept
+        assert len(artefacts(root, "vector_starts.npy")) == kept
         assert ranker.tokens.dimension == ranker.encoder.dimension
         assert found(ranker, "fox")
     opened(tiny, root, role="reranker")
     opened(tiny, root, engine="centroids", nprobe=1)
     opened(tiny, root, engine="centroids", nprobe=2)
-    assert len(artefacts(root, "token_starts.npy")) == kept
+    assert len(artefacts(root, "vector_starts.npy")) == kept
     assert len(artefacts(root, "centroids.npy")) == 1
     for path in root.rglob("*.json"):
         assert str(tmp_path) not in path.read_text()
@@ -170,17 +171,17 @@ def test_an_index_has_the_same_bytes_when_it_is_built_again_and_when_it_was_kill
     assert files(tmp_path / "cut") == files(tmp_path / "one")
 
 
-def test_a_build_that_was_killed_while_its_blocks_were_joined_encodes_nothing_again(tiny, tmp_path, monkeypatch):
+def test_a_build_that_was_killed_after_its_blocks_encodes_nothing_again(tiny, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "BLOCK", 2)
     with monkeypatch.context() as patch:
-        patch.setattr(module, "save_arrays", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(vectors, "save_arrays", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             opened(tiny, tmp_path)
     with monkeypatch.context() as patch:
         patch.setattr(MultiVector, "encode", None)
         opened(tiny, tmp_path)
     assert found(opened(tiny, tmp_path).ranker, "fox") == found(opened(tiny, tmp_path / "whole").ranker, "fox")
-    assert not list(tmp_path.rglob(".block-*"))
+    assert not list(tmp_path.rglob(".[a-z]*.npy"))
 
 
 @pytest.mark.parametrize("engine", ["exact", "centroids"])
@@ -272,4 +273,4 @@ def test_the_three_names_are_one_ranker(tiny, tmp_path):
     runs = ask(tmp_path, *(f"{name}(model={tiny})" for name in ("ColBERT", "ColBERT_ft", "ColBERT_out")))
     assert runs[0].run.equals(runs[1].run)
     assert runs[0].run.equals(runs[2].run)
-    assert len(artefacts(tmp_path, "token_starts.npy")) == 1
+    assert len(artefacts(tmp_path, "vector_starts.npy")) == 1

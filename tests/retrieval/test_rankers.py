@@ -10,13 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qbench.compression.plain import DTYPES
 from qbench.errors import InputError, OptionError
 from qbench.retrieval.analysis import tokens
 from qbench.retrieval.dense import Dense
 from qbench.retrieval.opening import open_ranker
 from qbench.retrieval.rankers import RankerContext, Search
-from qbench.retrieval.shared_texts import SharedTexts, distinct
+from qbench.retrieval.shared_texts import distinct
 from qbench.retrieval.systems import Component, Stage
+from qbench.retrieval.vectors import StoredVectors
 from tests.api_server import ApiServer
 from tests.encoder_factories import tiny_bert
 
@@ -212,10 +214,8 @@ def test_a_provider_s_vectors_are_kept_under_what_can_change_them(web, tmp_path,
 
 @given(st.lists(st.sampled_from(list(TEXTS.values())), max_size=12), st.integers(1, 14))
 def test_a_dense_ranking_is_cut_as_if_every_document_had_its_own_vector(texts, depth):
-    distinct_texts, starts, docs = distinct(pl.Series(texts, dtype=pl.String))
-    assert [distinct_texts[t] for t in range(len(starts) - 1) for _ in docs[starts[t] : starts[t + 1]]] == [
-        texts[d] for d in docs
-    ]
+    distinct_texts, shared = distinct(pl.Series(texts, dtype=pl.String))
+    assert [distinct_texts[int(t)] for t in shared.of] == texts
     table = {text: i % 3 for i, text in enumerate(TEXTS.values())}  # some different texts score alike
 
     class Encoder:
@@ -224,7 +224,8 @@ def test_a_dense_ranking_is_cut_as_if_every_document_had_its_own_vector(texts, d
         def encode(self, texts, role="document"):
             return np.array([[1.0 if role == "query" else table[text]] for text in texts], np.float32).reshape(-1, 1)
 
-    stage = Dense(Encoder(), Encoder().encode(distinct_texts.to_list()), SharedTexts(starts, docs), depth)
+    arrays = {"vectors": Encoder().encode(distinct_texts.to_list())}
+    stage = Dense(Encoder(), StoredVectors(DTYPES["float32"], arrays, shared, 1, shared.starts), depth)
     found = stage.search(Search("q", "anything"))
     expected = sorted(sorted(range(len(texts)), key=lambda i: (-table[texts[i]], i))[:depth])
     assert found.docs.tolist() == expected

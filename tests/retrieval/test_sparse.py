@@ -19,10 +19,9 @@ from qbench.retrieval.execute import execute
 from qbench.retrieval.grammar import parse_system
 from qbench.retrieval.opening import open_ranker
 from qbench.retrieval.rankers import RankerContext, Search
-from qbench.retrieval.shared_texts import SharedTexts
 from qbench.retrieval.sparse import Sparse, build_sparse, open_postings
-from qbench.retrieval.stored import mapped
 from qbench.retrieval.systems import Component, Stage
+from qbench.retrieval.vectors import open_shared
 from tests.encoder_factories import tiny_bert
 from tests.factories import tiny_benchmark
 
@@ -57,9 +56,11 @@ class Table:
 
 
 def built(folder, texts, encoder, progress=lambda *_: None):
-    index = build_sparse(pl.Series(texts, dtype=pl.String), encoder, {"corpus": "key"}, folder, progress)
-    starts, docs = (mapped(index.folder, name) for name in ("starts", "docs"))
-    return Sparse(encoder, open_postings(index.folder), SharedTexts(starts, docs))
+    corpus = pl.DataFrame(
+        {"doc_id": map(str, range(len(texts))), "passage": texts}, dict.fromkeys(("doc_id", "passage"), pl.String)
+    )
+    index = build_sparse(encoder, {}, RankerContext(corpus, "key", folder, progress=progress))
+    return Sparse(encoder, open_postings(index.folder), open_shared(index.folder))
 
 
 @pytest.fixture(scope="session")
@@ -160,12 +161,14 @@ def test_a_killed_index_goes_on_and_has_the_same_bytes(tmp_path, monkeypatch):
     built(tmp_path / "one block", texts, Table(rows))
     for chunk in (1, 7):  # postings sorted at a time; some terms have more
         monkeypatch.setattr(module, "CHUNK", chunk)
+        monkeypatch.setattr(module, "ENTRIES", chunk)
         built(tmp_path / f"chunks of {chunk}", texts, Table(rows))
     files = [{path.name: path.read_bytes() for path in made.rglob("*.npy")} for made in sorted(tmp_path.iterdir())]
     assert len(files) == 5
     assert all(some == files[0] for some in files)
-    assert set(files[0]) == {f"{name}.npy" for name in ("terms", "postings", "weights", "starts", "docs", "size")}
-    assert not list(tmp_path.rglob(".block*"))
+    assert set(files[0]) == {
+        f"{name}.npy" for name in ("terms", "postings", "weights", "text_starts", "text_docs", "size")
+    }
 
 
 def test_an_index_is_kept_under_what_can_change_it(model, tmp_path):

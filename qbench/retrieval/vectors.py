@@ -1,0 +1,224 @@
+"""Vectors of a corpus on disk: encoded once, compressed, opened, and read in blocks.
+
+Single, sparse and token vectors are built by the same code: an encoder's arrays are written block by block, and
+documents with the same text share theirs. How numbers are kept is a codec's matter. A compression, `SBERT-NAME(...)`
+in a system's name, is made from the stored vectors of its model, which all compressions of a model share.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qbench.compression.codec import Arrays, Codec
+from qbench.compression.plain import DTYPES, Dtype
+from qbench.models.finite import naming
+from qbench.retrieval.rankers import RankerContext
+from qbench.retrieval.rows import write_rows
+from qbench.retrieval.shared_texts import SharedTexts, distinct
+from qbench.retrieval.stored import Stored, mapped, save_arrays, stored
+from qbench.retrieval.systems import Stage
+from qbench.scoring.nearest import ROWS, highest
+from qbench.store import read_json, write_json
+
+NOTES = "notes.json"
+
+LENGTHS = ".lengths"
+"""Name of an array that says how many rows each text has in all others."""
+
+SAMPLE = 2**16
+"""Vectors that a codec learns from, spread evenly over the corpus: 200 MB with 768 numbers each."""
+
+_SHARED = ("text_starts", "text_docs")
+_STARTS = "vector_starts"
+
+
+class CutsTexts(Protocol):
+    """What every encoder knows of texts."""
+
+    @property
+    def dimension(self) -> int:
+        """Numbers in a vector."""
+        ...
+
+    def cut(self, texts: Sequence[str]) -> NDArray[np.bool_]:
+        """Which texts are longer than what it reads, shape (texts,)."""
+        ...
+
+
+def build_vectors(
+    step: str,
+    encoder: CutsTexts,
+    encode: Callable[[list[str]], Arrays],
+    params: Mapping[str, Any],
+    context: RankerContext,
+    *,
+    block: int,
+    finish: Callable[[Path], Mapping[str, Any]] | None = None,
+) -> Stored:
+    """What an encoder gives for the distinct passages, on disk, made if it is not there yet; a killed call goes on.
+
+    Args:
+        step: of `qbench.keys`.
+        encoder: knows which texts are cut.
+        encode: from a block of texts to arrays by name, with a row for each text, or with as many as `LENGTHS` says.
+            Names with a leading dot are scratch files, there until `finish` is over.
+        params: everything that can change the arrays, but for the corpus.
+        context: the corpus, and the folder of indexes.
+        block: number of texts that are encoded before they are on disk.
+        finish: writes what is made of the arrays into the folder, and returns notes on it.
+
+    Raises:
+        InputError: a vector is not finite; names its document.
+    """
+
+    def make(folder: Path) -> None:
+        texts, shared = distinct(context.corpus["passage"])
+        ids = context.corpus["doc_id"]
+
+        def arrays(first: int, last: int) -> Arrays:
+            some = texts[first:last].to_list()
+            with naming(some, first, lambda text: ids[shared.first(text)]):
+                return {**encode(some), ".cut": encoder.cut(some)}
+
+        names = write_rows(folder, len(texts), arrays, context.progress, block=block)
+        save_arrays(folder, dict(zip(_SHARED, (shared.starts, shared.docs), strict=True)))
+        if LENGTHS in names:
+            save_arrays(folder, {_STARTS: np.append(0, np.cumsum(mapped(folder, LENGTHS))).astype(np.int64)})
+        notes = {
+            "dimension": encoder.dimension,
+            "arrays": [name for name in names if not name.startswith(".")],
+            "documents_cut": shared.count(mapped(folder, ".cut")),
+        }
+        write_json(folder / NOTES, {**notes, **(finish(folder) if finish else {})})
+
+    return stored(context.root, step, {**params, "corpus": context.corpus_key}, make)
+
+
+def open_shared(folder: Path) -> SharedTexts:
+    """Which documents share which text, mapped into memory."""
+    return SharedTexts(*(mapped(folder, name) for name in _SHARED))
+
+
+def read_notes(folder: Path) -> dict[str, Any]:
+    """What was noted of stored vectors: `documents_cut`, and what the kind of vectors adds."""
+    notes: dict[str, Any] = read_json(folder / NOTES)
+    return notes
+
+
+@dataclass(frozen=True)
+class StoredVectors:
+    """Vectors of the distinct texts of a corpus, one or several for each.
+
+    Attributes:
+        codec: how they are kept, with what it learnt.
+        arrays: what the codec encoded, with a row per vector; may be mapped from disk.
+        shared: which documents have which text; texts are in the order of their first document.
+        dimension: numbers in a vector.
+        starts: shape (texts + 1,): the vectors of text t are rows starts[t] to starts[t + 1].
+    """
+
+    codec: Codec
+    arrays: Arrays
+    shared: SharedTexts
+    dimension: int
+    starts: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        """Number of vectors."""
+        return len(next(iter(self.arrays.values())))
+
+    def spread_rows(self, count: int) -> NDArray[np.intp]:
+        """At most `count` rows, spread evenly, ascending."""
+        return np.linspace(0, len(self) - 1, min(len(self), count)).astype(np.intp)
+
+    def kept(self, rows: slice | NDArray[np.integer[Any]]) -> Arrays:
+        """Some rows of all arrays."""
+        return {name: array[rows] for name, array in self.arrays.items()}
+
+    def rows(self, first: int, last: int) -> NDArray[np.float32]:
+        """The vectors first to last, decoded, shape (last - first, dimension)."""
+        return self.codec.decode(self.kept(slice(first, last)))
+
+    def chosen(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.float32]:
+        """The vectors of these rows, decoded, shape (rows, dimension)."""
+        return self.codec.decode(self.kept(rows))
+
+    def products(self, rows: NDArray[np.integer[Any]], query: NDArray[np.float32]) -> NDArray[np.float64]:
+        """The scores of some vectors for one query.
+
+        Args:
+            rows: shape (r,).
+            query: shape (dimension,).
+
+        Returns:
+            shape (r,), in the order of `rows`.
+        """
+        scores: NDArray[np.floating[Any]] = self.codec.scores(self.codec.tables(query[None]), self.kept(rows))[0]
+        return scores.astype(np.float64, copy=False)
+
+    def nearest(self, queries: NDArray[np.float32], k: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """The k vectors that score highest for each query, as in `qbench.scoring.nearest.nearest`; read in blocks."""
+
+        def scored(some: NDArray[np.float32]) -> Callable[[slice], NDArray[np.floating[Any]]]:
+            tables = self.codec.tables(some)
+            return lambda rows: self.codec.scores(tables, self.kept(rows))
+
+        return highest(scored, len(self), queries, k)
+
+
+def open_vectors(built: Stored, dtype: Dtype, stage: Stage, context: RankerContext) -> tuple[StoredVectors, Stored]:
+    """The vectors that a stage searches, mapped into memory: those that were built, or compressed as it says.
+
+    Args:
+        built: by `build_vectors`, with the codec of `dtype`.
+        dtype: how numbers are stored.
+        stage: of a system; its compression is made from the vectors in `built` if it is not there yet.
+        context: the folder of indexes.
+
+    Returns:
+        the vectors, and the folder that holds them, with the seconds to build both.
+    """
+    vectors = _opened(built.folder, DTYPES[dtype])
+    if stage.compression is None:
+        return vectors, built
+    codec: Codec = stage.compression_options()
+    smaller = _compressed(vectors, built, codec, stage.compression.name, context)
+    return _opened(smaller.folder, codec.opened(smaller.folder)), replace(
+        smaller, seconds=built.seconds + smaller.seconds
+    )
+
+
+def _opened(folder: Path, codec: Codec) -> StoredVectors:
+    notes, shared = read_notes(folder), open_shared(folder)
+    arrays = {name: mapped(folder, name) for name in notes["arrays"]}
+    one_each = np.arange(shared.starts.size)
+    starts = mapped(folder, _STARTS) if (folder / f"{_STARTS}.npy").is_file() else one_each
+    return StoredVectors(codec, arrays, shared, int(notes["dimension"]), starts)
+
+
+def _compressed(vectors: StoredVectors, built: Stored, codec: Codec, name: str, context: RankerContext) -> Stored:
+    def make(folder: Path) -> None:
+        learnt = folder / ".learnt"
+        if not learnt.exists():
+            codec.fit(vectors.chosen(vectors.spread_rows(SAMPLE))).save(folder)
+            learnt.touch()
+        fitted = codec.opened(folder)
+
+        def arrays(first: int, last: int) -> Arrays:
+            return fitted.encode(vectors.rows(first, last))
+
+        names = write_rows(folder, len(vectors), arrays, context.progress, block=ROWS, what="compressing")
+        for path in (built.folder / f"{name}.npy" for name in (*_SHARED, _STARTS)):
+            if path.is_file():
+                shutil.copyfile(path, folder / path.name)
+        write_json(folder / NOTES, {**read_notes(built.folder), "arrays": list(names)})
+
+    params = {"vectors": built.folder.name, "codec": name, **codec.key()}
+    return stored(context.root, "compressed vectors", params, make)

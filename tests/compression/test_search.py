@@ -1,0 +1,111 @@
+"""A codec of one's own, one file and one row of the registry, is searched with through a system's name."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from qbench.retrieval import vectors
+from qbench.retrieval.entries import REGISTRY
+from qbench.retrieval.execute import execute
+from qbench.retrieval.grammar import parse_system
+from qbench.retrieval.opening import open_ranker
+from qbench.retrieval.passages import passages
+from qbench.retrieval.rankers import RankerContext, Search
+from qbench.retrieval.registry import Entry
+from qbench.store import MANIFEST
+from tests.compression.sign_codec import Sign
+from tests.encoder_factories import tiny_bert
+from tests.factories import tiny_benchmark
+
+ROW = Entry("Sign", ("compression",), "keeps the sign of each number, and one scale for each vector", "a test", Sign)
+BENCHMARK = tiny_benchmark()
+
+
+@pytest.fixture(autouse=True)
+def _row():
+    entries = REGISTRY.entries
+    object.__setattr__(REGISTRY, "entries", (*entries, ROW))
+    yield
+    object.__setattr__(REGISTRY, "entries", entries)
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    words = [word for text in BENCHMARK.corpus["text"] for word in text.lower().split()]
+    return tiny_bert(tmp_path_factory.mktemp("compressed") / "tiny", words)
+
+
+def ranker(name, folder, depth=1000):
+    context = RankerContext(passages(BENCHMARK.corpus), "key", folder, depth)
+    return open_ranker(parse_system(name).first, context)
+
+
+def kinds(folder):
+    return sorted(json.loads(path.read_text())["kind"] for path in folder.rglob(MANIFEST))
+
+
+@pytest.mark.parametrize("name", ["SBERT(model={}, dtype=float16)", "TCT-ColBERT(model={}, engine=faiss, nprobe=1000)"])
+def test_dense_search_scores_codes(tiny, tmp_path, name):
+    name = name.format(tiny)
+    plain, small = ranker(name, tmp_path), ranker(f"{name}-Sign", tmp_path)
+    stored = small.ranker.vectors
+    assert {key: array.dtype.name for key, array in stored.arrays.items()} == {"codes": "uint8", "scales": "float32"}
+    (asked,) = small.ranker.prepared([Search("q", "laptop weight")])
+    docs = np.arange(BENCHMARK.corpus.height)
+    expected = stored.chosen(stored.shared.of) @ asked.vector
+    np.testing.assert_allclose(small.ranker.scores(asked, docs), expected, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(asked.found.scores, expected[asked.found.docs], rtol=1e-5, atol=1e-6)
+    assert not np.allclose(plain.ranker.scores(asked, docs), expected)
+    assert kinds(tmp_path).count("dense") == 1  # encoded once for both
+
+
+@pytest.mark.parametrize("engine", ["exact", "centroids"])
+def test_late_interaction_compares_decoded_vectors(tiny, tmp_path, engine):
+    small = ranker(f"ColBERT(model={tiny}, engine={engine}, nprobe=1000)-Sign(boost=2)", tmp_path)
+    tokens = small.ranker.tokens
+    assert tokens.codec == Sign(boost=2)
+    assert np.abs(tokens.codec.learnt["mean"]).max() > 0
+    (asked,) = small.ranker.encoded([Search("q", "laptop weight")])
+    scores = small.ranker.scores(asked, np.arange(BENCHMARK.corpus.height))
+    first = tokens.rows(int(tokens.starts[0]), int(tokens.starts[1]))
+    doc = int(tokens.shared.docs[0])
+    assert scores[doc] == pytest.approx((first @ asked.vector.T).max(axis=0).sum(), rel=1e-5)
+
+
+def test_a_system_with_it_stands_beside_others(tiny, tmp_path):
+    names = [f"SBERT(model={tiny})-Sign", f"QColBERT(model={tiny})-Sign(boost=3)", f"BM25 + SBERT(model={tiny})-Sign-I"]
+    systems = [parse_system(name) for name in names]
+    assert [str(system) for system in systems] == names
+    results = execute(BENCHMARK, [*systems, parse_system(f"SBERT(model={tiny})")], tmp_path, settings=("given",))
+    assert len({result.digest for result in results}) == 4
+    assert results[0].cost.index_bytes < results[3].cost.index_bytes
+    assert kinds(tmp_path / "indexes").count("compressed vectors") == 2
+    execute(BENCHMARK, [parse_system(f"SBERT(model={tiny})-Sign(boost=0.5)")], tmp_path, settings=("given",))
+    assert kinds(tmp_path / "indexes").count("compressed vectors") == 3
+
+
+def test_a_killed_compression_goes_on_without_learning_again(tiny, tmp_path, monkeypatch):
+    name, fits, encodes = f"SBERT(model={tiny})-Sign", [], []
+    ranker(name, tmp_path / "whole")
+    fit, encode = Sign.fit, Sign.encode
+
+    def killed(self, some):
+        encodes.append(len(some))
+        if len(encodes) == 2:
+            raise KeyboardInterrupt
+        return encode(self, some)
+
+    monkeypatch.setattr(vectors, "ROWS", 3)
+    monkeypatch.setattr(Sign, "fit", lambda self, sample: fits.append(len(sample)) or fit(self, sample))
+    monkeypatch.setattr(Sign, "encode", killed)
+    with pytest.raises(KeyboardInterrupt):
+        ranker(name, tmp_path / "killed")
+    ranker(name, tmp_path / "killed")
+    count = len(ranker(name, tmp_path / "whole").ranker.vectors)
+    assert fits == [count]
+    assert sum(encodes) == count + 3
+    files = [{p.name: p.read_bytes() for p in (tmp_path / n).rglob("*.npy")} for n in ("whole", "killed")]
+    assert files[0] == files[1]
