@@ -44,7 +44,7 @@ def show_experiment(
     if dry_run:
         for line in plan_experiment(experiment, inputs):
             out().print(line, markup=False)
-        show_forecast(*forecast_experiment(experiment, inputs, access=access.kept_in(folder / WORK)))
+        show_forecast(*forecast_experiment(experiment, inputs, access=access.recording_in(folder / WORK)))
         return
     with progress("experiment") as advance:
         result = run_experiment(experiment, inputs, folder, progress=advance, tell=note, **options)
@@ -52,7 +52,8 @@ def show_experiment(
     results = folder / experiment_name(experiment, inputs)
     note(f"Written to {results}: experiment.md, experiment.json, and a folder for each leaderboard")
     if access.budget.calls:
-        note(f"Asked of servers: {access.budget}; their answers are kept in {access.kept_in(folder / WORK).recording}")
+        recording = access.recording_in(folder / WORK).recording
+        note(f"Asked of servers: {access.budget}; their answers are kept in {recording}")
     if result.lost:
         note(f"Rows without a run: {result.lost}; the reasons stand in experiment.md")
         raise typer.Exit(1)

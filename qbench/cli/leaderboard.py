@@ -147,7 +147,7 @@ def leaderboard(
         folder = output or home
         chosen = run.systems or None
         if server.dry_run:
-            allowed = access.kept_in(folder)
+            allowed = access.recording_in(folder)
             show_forecast(*forecast(benchmark, chosen, split=table.split, qrels=table.qrels, access=allowed))
             return
         made = run_leaderboard(
@@ -172,7 +172,7 @@ def leaderboard(
         )
     show_leaderboard(made, shown, folder)
     if access.budget.calls:
-        note(f"Asked of servers: {access.budget}; their answers are kept in {access.kept_in(folder).recording}")
+        note(f"Asked of servers: {access.budget}; their answers are kept in {access.recording_in(folder).recording}")
     if made.problems:
         note(f"{len(made.problems)} of {len(made.rows)} rows have no run; the reasons stand under the table")
         raise typer.Exit(1)

@@ -97,4 +97,4 @@ class ServerOptions:
         if limit.money is not None and self.prices is None:
             raise OptionError("a budget of money needs prices", value=self.budget, remedy="Name a file with --prices")
         spending = Budget(limit, {} if self.prices is None else read_prices(self.prices))
-        return Access(self.recording or recording, self.replay, spending, tell=note)
+        return Access(self.recording or recording, self.replay, spending, notify=note)

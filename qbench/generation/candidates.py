@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from qbench.generation.pairs import MAX_LETTERS, MAX_WORDS, sane
+from qbench.llm.chat_answers import EMPTY
 from qbench.llm.prompts import Prompt
-from qbench.llm.written import EMPTY
 from qbench.quantities.concept_match import ALTERNATIVE, folded
 from qbench.quantities.english.lexicon import FUNCTION_WORDS
 

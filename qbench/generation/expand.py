@@ -19,7 +19,7 @@ from qbench.generation.expansions import Expansions, expansions_text, rows_diges
 from qbench.generation.options import ExpansionOptions, GenerationOptions
 from qbench.generation.pairs import usable_pairs
 from qbench.llm.asking import Asking, ask_until, forecast
-from qbench.llm.written import texts_of
+from qbench.llm.chat_answers import texts_of
 from qbench.progress import Progress, silent
 from qbench.store import digest, file_digest, locked, read_text, write_text
 

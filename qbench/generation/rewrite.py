@@ -27,8 +27,8 @@ from qbench.generation.candidates import (
     strange,
 )
 from qbench.generation.options import TEST_KINDS, TestKind
-from qbench.llm.asking import Asking, Heard, ask_until, forecast
-from qbench.llm.written import texts_of
+from qbench.llm.asking import AnswerCounts, Asking, ask_until, forecast
+from qbench.llm.chat_answers import texts_of
 from qbench.progress import Progress, silent
 from qbench.quantities.concept_match import concept_alternatives
 from qbench.quantities.conditions import equal
@@ -277,7 +277,7 @@ def _numbers(text: str) -> set[str]:
     return set(_NUMBER.findall(_GROUPED.sub("", text)))
 
 
-def _told(asked: int, found: dict[int, Query], heard: Heard, rejected: Counter[str]) -> dict[str, Any]:
+def _told(asked: int, found: dict[int, Query], heard: AnswerCounts, rejected: Counter[str]) -> dict[str, Any]:
     return {
         "asked about": asked,
         "rewritten": len(found),

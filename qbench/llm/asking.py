@@ -1,4 +1,4 @@
-"""Ask a chat model about many things; an answer that will not do is asked for again, a missing one is an error."""
+"""Ask a chat model about many items; unusable answers are asked for again, missing ones are errors."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ TRIES = 2
 
 @dataclass(frozen=True)
 class Asking:
-    """How a model is asked.
+    """A chat model and how it is asked.
 
     Attributes:
-        server: who.
+        server: the model.
         access: recording, budget, patience.
-        tries: how often one thing is asked at most, each time with another seed.
-        allow_missing: go on without what the server refuses or replay does not find; else that is an error.
+        tries: most answers per item, each with another seed.
+        allow_missing: continue without the items that the server refuses or that replay lacks; else they are errors.
     """
 
     server: OpenAIChat
@@ -34,11 +34,11 @@ class Asking:
 
     def __post_init__(self) -> None:
         if self.tries < 1:
-            raise OptionError("everything has to be asked at least once", value=self.tries)
+            raise OptionError("tries is at least 1", value=self.tries)
 
     @property
     def key(self) -> dict[str, Any]:
-        """What the answers depend on, for digests and cards; nothing secret."""
+        """What the answers depend on, for keys and cards; nothing secret."""
         prompt = self.server.prompt
         return {
             "model": self.server.model,
@@ -51,14 +51,14 @@ class Asking:
 
 
 @dataclass
-class Heard:
-    """What asking gave, in numbers that are the same in a replay.
+class AnswerCounts:
+    """Counts of answers, the same in a replay.
 
     Attributes:
-        answers: that were looked at, further attempts included.
-        missing: things without an answer.
-        formats: how many answers came by each way to ask for JSON.
-        tokens: read and written, as far as the server said.
+        answers: number of answers, further attempts included.
+        missing: number of items without an answer.
+        formats: number of answers by the way in which JSON was asked for.
+        tokens: input and output tokens, as far as the server reports them.
     """
 
     answers: int = 0
@@ -75,7 +75,7 @@ class Heard:
 
     @property
     def counts(self) -> dict[str, Any]:
-        """For a card or a record."""
+        """The counts for a card or a record."""
         used = {form: self.formats[form] for form in FORMATS if self.formats[form]}
         read, written = self.tokens
         return {"answers": self.answers, "without an answer": self.missing, "asked by": used,
@@ -83,66 +83,64 @@ class Heard:
 
 
 def ask_until(
-    asking: Asking, things: Sequence[Slots], good: Callable[[int, Any, int], bool], progress: Progress = silent
-) -> Heard:
-    """Ask about each thing, and again about those whose answer will not do, `asking.tries` times at most.
+    asking: Asking, items: Sequence[Slots], good: Callable[[int, Any, int], bool], progress: Progress = silent
+) -> AnswerCounts:
+    """Ask about each item, and again about those with an unusable answer, up to `asking.tries` times.
 
     Args:
-        asking: who, and how.
-        things: the prompt's slots for each.
-        good: told the position of a thing, an answer, and the attempt (0 is the first); whether it will do.
-        progress: told how many answers there are in this round.
+        asking: the model, and how it is asked.
+        items: the prompt's slots for each item.
+        good: called with the position of an item, an answer and the attempt (counted from 0); whether it is usable.
+        progress: called with the number of answers of the round.
 
     Raises:
-        ServerError: the server does not answer, or refuses a thing and nothing may be missing; what was answered is
+        ServerError: the server does not answer, or refuses an item that must not be missing; other answers are
             recorded.
-        InputError: an answer is missing in replay and nothing may be missing, or the recording cannot be used.
-        BudgetError, OptionError, MissingPackageError: as in `qbench.llm.client.ask`.
+        InputError: replay lacks an answer that must not be missing, or the recording cannot be used.
+        BudgetError, OptionError: as in `qbench.llm.client.ask`.
     """
-    heard = Heard()
+    counts = AnswerCounts()
     inputs: list[Any] = []
-    left = list(range(len(things)))
+    left = list(range(len(items)))
     for attempt in range(asking.tries):
         start = len(inputs)
-        inputs += [asking.server.question(things[i], attempt) for i in left]
+        inputs += [asking.server.question(items[i], attempt) for i in left]
         missing: dict[int, str] = {}
-        # Earlier rounds are asked along: they are recorded, and show that the server does answer.
+        # With the inputs of earlier rounds: they are recorded, and show that the server does answer.
         answers = ask(asking.server, inputs, asking.access, unanswered=missing, progress=progress)
-        again = []
-        for place, i in enumerate(left, start=start):
-            if place not in missing:
-                heard.add(answers[place])
-                if not good(i, answers[place], attempt):
-                    again.append(i)
-        now = {place: reason for place, reason in missing.items() if place >= start}
-        heard.missing += len(now)
-        if now and not asking.allow_missing:
-            raise _missing(asking, things, now, left, start)
-        left = again
+        unusable = []
+        for position, i in enumerate(left, start=start):
+            if position not in missing:
+                counts.add(answers[position])
+                if not good(i, answers[position], attempt):
+                    unusable.append(i)
+        new = {left[position - start]: reason for position, reason in missing.items() if position >= start}
+        counts.missing += len(new)
+        if new and not asking.allow_missing:
+            raise _missing(asking, items, new, len(left))
+        left = unusable
         if not left:
             break
-    return heard
+    return counts
 
 
-def forecast(asking: Asking, things: Sequence[Slots]) -> Estimate:
-    """What the first round of `ask_until` would take; further rounds ask only what will not do."""
-    return estimate(asking.server, [[asking.server.question(thing) for thing in things]], asking.access)
+def forecast(asking: Asking, items: Sequence[Slots]) -> Estimate:
+    """The expected cost of the first round of `ask_until`; further rounds repeat only unusable answers."""
+    return estimate(asking.server, [[asking.server.question(item) for item in items]], asking.access)
 
 
-def _missing(
-    asking: Asking, things: Sequence[Slots], missing: dict[int, str], left: Sequence[int], start: int
-) -> InputError | ServerError:
-    place, reason = next(iter(missing.items()))
-    thing = dict(things[left[place - start]])
+def _missing(asking: Asking, items: Sequence[Slots], missing: dict[int, str], count: int) -> InputError | ServerError:
+    i, reason = next(iter(missing.items()))
+    item = dict(items[i])
     if reason == NOT_RECORDED:
         return InputError(
-            f"{len(missing):,} of {len(left):,} answers are not in the recording",
+            f"{len(missing):,} of {count:,} answers are not in the recording",
             file=asking.access.recorded.path,
-            value=thing,
+            value=item,
             remedy="Allow to ask the server (leave --replay away), or go on without them with --allow-missing",
         )
     return ServerError(
-        f"{len(missing):,} of {len(left):,} are refused; the first: {reason}",
-        value=thing,
+        f"{len(missing):,} of {count:,} are refused; the first: {reason}",
+        value=item,
         remedy="The other answers are recorded: run the same again, or go on without these with --allow-missing",
     )

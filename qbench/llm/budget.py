@@ -1,29 +1,26 @@
-"""What may be spent on servers, what is spent, and what it costs by the user's own prices."""
+"""Budgets for servers: limits, counters, and costs by the user's own prices."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from qbench.errors import BudgetError, OptionError
 from qbench.options import option
 from qbench.toml_files import read_toml
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 @dataclass(frozen=True)
 class Price:
-    """What a model costs, in any currency, for a million tokens that it reads and that it writes."""
+    """Price of a model for a million input tokens and a million output tokens, in any currency."""
 
     input: float = option(help="Price of a million tokens of input.", low=0, high=1e9)
     output: float = option(0.0, help="Price of a million tokens of output.", low=0, high=1e9)
 
     def of(self, input_tokens: int, output_tokens: int = 0) -> float:
-        """The price of so many tokens."""
+        """The price of this number of tokens."""
         return (input_tokens * self.input + output_tokens * self.output) / 1e6
 
 
@@ -50,10 +47,10 @@ class Limit:
 
 
 def parse_limit(text: str) -> Limit:
-    """What a user writes after `--budget`: "100" or "100 calls", "2e6 tokens", "1.50 money".
+    """Read a budget: "100" or "100 calls", "2e6 tokens", "1.50 money".
 
     Raises:
-        OptionError: it is nothing of the kind.
+        OptionError: the text has another form.
 
     >>> parse_limit("2e6 tokens")
     Limit(calls=None, tokens=2000000, money=None)
@@ -66,25 +63,25 @@ def parse_limit(text: str) -> Limit:
     unit = unit.strip() or "calls"
     if not 0 <= amount < float("inf") or unit not in ("calls", "tokens", "money"):
         remedy = 'Write for example "100 calls", "2e6 tokens" or, with --prices, "1.50 money"'
-        raise OptionError("this is no budget", value=text, remedy=remedy)
+        raise OptionError("not a budget", value=text, remedy=remedy)
     if unit == "money":
         return Limit(money=amount)
     if not amount.is_integer():
         remedy = f'Write a whole number, or "{number} money" if money is meant, with --prices'
-        raise OptionError(f"there is no part of a {unit[:-1]}", value=text, remedy=remedy)
+        raise OptionError(f"a budget of {unit} is a whole number", value=text, remedy=remedy)
     return Limit(calls=int(amount)) if unit == "calls" else Limit(tokens=int(amount))
 
 
 @dataclass
 class Budget:
-    """Counts calls and tokens, and refuses a call that would exceed the limit. Shared by threads.
+    """Counters of calls and tokens that refuse a call beyond the limit; safe to share between threads.
 
-    A call counts from when it is sent; one that the server refuses is taken back, because nobody charges it. Tokens
-    are estimated until the server says how many there were.
+    A call counts from when it is sent; a call that the server refuses is not charged, and is subtracted again. Tokens
+    are estimates until the server reports their number.
 
     Attributes:
         limit: the most that may be spent.
-        prices: by model; needed where money is limited.
+        prices: by model; required if money is limited.
         calls, input_tokens, output_tokens: spent so far.
         money: spent so far, by the prices; models without a price count 0.
     """
@@ -99,14 +96,14 @@ class Budget:
 
     @property
     def tokens(self) -> int:
-        """Read and written."""
+        """Input and output tokens."""
         return self.input_tokens + self.output_tokens
 
     def reserve(self, model: str, input_tokens: int, output_tokens: int = 0) -> None:
         """Count a call that is about to be sent.
 
         Raises:
-            BudgetError: it would exceed the limit; it is then not counted.
+            BudgetError: it would exceed the limit, and is not counted.
             OptionError: money is limited, and the model has no price.
         """
         if self.limit.money is not None and model not in self.prices:
@@ -123,13 +120,13 @@ class Budget:
             self._add(1, input_tokens, output_tokens, price)
 
     def settle(self, model: str, estimated: tuple[int, int], used: tuple[int, int]) -> None:
-        """Put what a call really took, (input, output) tokens, in the place of the estimate that was reserved."""
+        """Replace the reserved estimate of a call by its real (input, output) tokens."""
         price = self._price(model)
         with self._lock:
             self._add(0, used[0] - estimated[0], used[1] - estimated[1], price.of(*used) - price.of(*estimated))
 
-    def take_back(self, model: str, input_tokens: int, output_tokens: int = 0) -> None:
-        """Undo `reserve`: the server did nothing."""
+    def release(self, model: str, input_tokens: int, output_tokens: int = 0) -> None:
+        """Undo `reserve` for a call that the server refused."""
         with self._lock:
             self._add(-1, -input_tokens, -output_tokens, -self._price(model).of(input_tokens, output_tokens))
 

@@ -1,4 +1,4 @@
-"""What is asked of a server and what comes back: the words that all providers and kinds of call share."""
+"""Calls to servers and their replies: the types that all providers share."""
 
 from __future__ import annotations
 
@@ -7,24 +7,23 @@ import json
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
 Answer = Any
-"""What a server says to one input: an array of float32, or anything that JSON can say."""
+"""A server's answer to one input: an array of float32, or a JSON value."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """What the answer to an input depends on besides the input.
+    """What an answer depends on besides its input.
 
     Attributes:
-        kind: what is done ("openai embedding"); names the form of inputs and answers.
-        model: as the provider names it.
-        parameters: name and value of everything else, the server's address included; nothing secret.
+        kind: kind of call ("openai embedding"), which determines the form of inputs and answers.
+        model: name of the model at the server.
+        parameters: names and values of everything else, the server's address included; nothing secret.
     """
 
     kind: str
@@ -33,27 +32,27 @@ class Call:
 
     @property
     def text(self) -> str:
-        """It as JSON, the same for equal calls."""
+        """Canonical JSON of the call."""
         return _canonical({"kind": self.kind, "model": self.model, "parameters": dict(self.parameters)})
 
     def keys(self, inputs: Sequence[Any]) -> list[bytes]:
-        """What each answer is recorded under: 16 bytes of a SHA-256 of the call and the input."""
+        """The key of each answer in a recording: 16 bytes of the SHA-256 of the call and the input."""
         start = hashlib.sha256(self.text.encode() + b"\0")
-        found = []
-        for one in inputs:
+        keys = []
+        for value in inputs:
             digest = start.copy()
-            digest.update(_canonical(one).encode())
-            found.append(digest.digest()[:16])
-        return found
+            digest.update(_canonical(value).encode())
+            keys.append(digest.digest()[:16])
+        return keys
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What one request gave.
+    """The reply to one request.
 
     Attributes:
         answers: one for each input, in order.
-        input_tokens, output_tokens: what the server says that it read and wrote; None where it does not say.
+        input_tokens, output_tokens: numbers that the server reports; None if it reports none.
     """
 
     answers: Sequence[Answer]
@@ -62,15 +61,15 @@ class Reply:
 
 
 class RequestError(Exception):
-    """A request that got no answer, and what may be done about it. Stays inside this room.
+    """A request without an answer, and whether to repeat it. Stays inside this room.
 
     Attributes:
         message: what happened, without anything secret.
-        attempts: how often in all such a request is worth sending; 1 for what will not change.
-        wait: seconds that the server wants us to wait; None where it does not say.
+        attempts: most attempts that make sense; 1 if a repetition would change nothing.
+        wait: seconds that the server asks to wait; None if it does not say.
         charged: whether the server may have done the work, and so may charge it.
         remedy: what the user can do.
-        of_input: whether the server refuses this very request, and may answer others.
+        of_input: whether the server refuses this request, and may answer others.
     """
 
     def __init__(
@@ -97,7 +96,7 @@ class Server(Protocol):
 
     @property
     def name(self) -> str:
-        """Who answers, for people: provider and address."""
+        """Provider and address, for people."""
         ...
 
     @property
@@ -106,11 +105,11 @@ class Server(Protocol):
         ...
 
     def requests(self, inputs: Sequence[Any]) -> Iterator[range]:
-        """The positions of the inputs that go into each request, in order, within the provider's limits."""
+        """The positions of the inputs of each request, in order, within the provider's limits."""
         ...
 
     def tokens(self, inputs: Sequence[Any]) -> tuple[int, int]:
-        """About how many tokens it will read, and at most how many it will write."""
+        """The approximate number of tokens it reads, and the most that it writes."""
         ...
 
     def connected(self) -> AbstractAsyncContextManager[Send]:
@@ -124,8 +123,6 @@ class Server(Protocol):
 
 def to_blob(answer: Answer) -> tuple[str, bytes]:
     """An answer's form ("float32" or "json") and bytes, for a recording."""
-    import numpy as np
-
     if isinstance(answer, np.ndarray):
         return "float32", answer.astype("<f4").tobytes()
     return "json", _canonical(answer).encode()
@@ -137,8 +134,6 @@ def from_blob(form: str, blob: bytes) -> Answer:
     Raises:
         ValueError: it did not write this.
     """
-    import numpy as np
-
     if form == "float32":
         numbers: NDArray[np.float32] = np.frombuffer(blob, dtype="<f4")
         return numbers

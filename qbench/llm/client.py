@@ -1,4 +1,4 @@
-"""Ask a server many things at once: what is recorded is not asked again, what fails is tried again, all is counted."""
+"""Ask a server many things at once: recorded answers are reused, failed requests repeated, and all are counted."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from qbench.llm.transport import SLOW
 from qbench.progress import Progress, silent
 
 ANSWERS = "answers.sqlite"
-"""The recording's name where the user gives none."""
+"""Default file name of a recording."""
 
 NOT_RECORDED = "not in the recording"
 
 _LOOK = 0.2
-"""Seconds after which a wait looks whether the user wants to leave."""
+"""Seconds between two looks for Ctrl-C while waiting."""
 
 REFUSALS = 5
-"""A server that refuses so many inputs, and has answered none, refuses them all."""
+"""A server that refuses this many inputs, and has answered none, is taken to refuse all."""
 
 
 @dataclass(frozen=True)
@@ -36,29 +36,29 @@ class Patience:
     """How long to wait for servers, and how often to try.
 
     Attributes:
-        attempts: how often a request is sent at most.
+        attempts: most attempts per request.
         first: seconds before the second attempt; doubled for each further one, up to `longest`.
-        longest: the longest of these waits; a server's own wish (Retry-After) is followed up to `wish`.
-        wish: seconds; where a server wants more, the request is given up.
+        longest: most seconds between two attempts, unless the server gives a time (Retry-After).
+        longest_retry_after: most seconds of a Retry-After; a request whose server asks for more is given up.
         timeout: seconds to wait for an answer, from the request to its last byte.
     """
 
     attempts: int = 8
     first: float = 0.5
     longest: float = 30.0
-    wish: float = 120.0
+    longest_retry_after: float = 120.0
     timeout: float = 120.0
 
-    def pause(self, attempt: int, number: int, wanted: float | None) -> float:
-        """Seconds to wait after an attempt (1 is the first) of request `number`."""
-        if wanted is not None:
-            return wanted
+    def pause(self, attempt: int, number: int, retry_after: float | None) -> float:
+        """Seconds to wait after an attempt (counted from 1) of request `number`."""
+        if retry_after is not None:
+            return retry_after
         # Up to a quarter less, different for each request, so that they do not all come back at once.
         return min(self.first * 2.0 ** (attempt - 1), self.longest) * (1 - 0.25 * (number * 0.618 % 1))
 
 
-def _to_nobody(line: str) -> None:
-    """Nobody listens."""
+def _ignore(line: str) -> None:
+    """Drop a message."""
 
 
 @dataclass(frozen=True)
@@ -66,12 +66,12 @@ class Access:
     """How servers may be used.
 
     Attributes:
-        recording: the file of answers; None for the usual place, which `kept_in` fills in.
-        replay: take answers from the recording alone, and ask nobody.
-        budget: counts, and stops where it is spent; shared by all that is asked with this access.
+        recording: file of the recorded answers; None for the default one, which `recording_in` sets.
+        replay: take answers from the recording alone, and ask no server.
+        budget: counts calls, and stops at its limit; shared by all that is asked with this access.
         patience: waits and attempts.
-        threads: requests on their way at once.
-        tell: told in a line what Ctrl-C does while answers are on their way.
+        threads: number of requests under way at once.
+        notify: called with a line about Ctrl-C when answers are under way.
     """
 
     recording: Path | None = None
@@ -79,14 +79,14 @@ class Access:
     budget: Budget = field(default_factory=Budget)
     patience: Patience = Patience()
     threads: int = 4
-    tell: Callable[[str], None] = _to_nobody
+    notify: Callable[[str], None] = _ignore
 
     def __post_init__(self) -> None:
         if self.threads < 1:
-            raise OptionError("at least one request has to be on its way", value=self.threads)
+            raise OptionError("threads is at least 1", value=self.threads)
 
-    def kept_in(self, folder: Path) -> Access:
-        """The same; where no recording is named, with the one of a folder."""
+    def recording_in(self, folder: Path) -> Access:
+        """The same access, with the recording of a folder unless one is named."""
         return self if self.recording is not None else replace(self, recording=folder / ANSWERS)
 
     @property
@@ -111,49 +111,49 @@ def ask(
 ) -> list[Answer]:
     """The answer to each input, from the recording or from the server.
 
-    Every answer is recorded as soon as it is there, so that a killed call loses only what is on its way. What is
-    given back is what the recording holds: the same in this call and in every later one.
+    Each answer is recorded as soon as it arrives, so that a killed call loses only what is under way. The answers
+    returned are those of the recording: the same in this call and in every later one.
 
     Args:
-        server: who is asked, and for what.
-        inputs: anything that JSON can say; equal ones are asked once.
+        server: the server and the kind of call.
+        inputs: JSON values; equal ones are sent once.
         access: recording, budget, patience.
-        unanswered: filled with the positions of inputs that the server refuses for what they are (HTTP 400, 413, 422),
-            or that replay does not find, and why; their answer is None, and nothing is recorded of it. Without it
-            these are errors, and so they are where no input at all has an answer.
-        progress: told how many different inputs have an answer.
+        unanswered: filled with the positions and reasons of inputs that the server refuses (HTTP 400, 413, 422) or that
+            are missing in replay; their answer is None and is not recorded. Without it, and if no input at all has an
+            answer, they are errors.
+        progress: called with the number of different inputs that have an answer.
 
     Raises:
-        BudgetError: the budget is spent; says how much is done.
-        ServerError: the server gives no answer, or one that makes no sense; nothing is recorded of that.
+        BudgetError: the budget is spent; the message says how much is done.
+        ServerError: the server gives no answer, or one that makes no sense, which is not recorded.
         InputError: an answer is missing in replay, or the recording cannot be used.
         OptionError: there is no key.
     """
     keys = server.call.keys(inputs)
-    with access.recorded.opened(only_read=access.replay) as table:
-        known = table.find(dict.fromkeys(keys))
-        missing = {key: one for key, one in zip(keys, inputs, strict=True) if key not in known}
+    with access.recorded.opened(read_only=access.replay) as table:
+        answers = table.find(dict.fromkeys(keys))
+        missing = {key: value for key, value in zip(keys, inputs, strict=True) if key not in answers}
         reasons: dict[bytes, str] = {}
         if missing and access.replay:
-            if unanswered is None or not known:
+            if unanswered is None or not answers:
                 raise _not_recorded(server, table, missing, len(set(keys)), access.recorded)
             reasons = dict.fromkeys(missing, NOT_RECORDED)
         elif missing:
             refused = None if unanswered is None else reasons
-            _Requests(server, missing, access, table, len(known), progress, refused).run()
+            _Requests(server, missing, access, table, len(answers), progress, refused).run()
             # Read back: another process may have been first with another answer.
-            known |= table.find(missing)
+            answers |= table.find(missing)
     if unanswered is not None:
-        unanswered.update((i, reasons[key]) for i, key in enumerate(keys) if key not in known)
-    return [known.get(key) if key in reasons else known[key] for key in keys]
+        unanswered.update((i, reasons[key]) for i, key in enumerate(keys) if key not in answers)
+    return [answers.get(key) if key in reasons else answers[key] for key in keys]
 
 
 def _not_recorded(
-    server: Server, table: Table, missing: Mapping[bytes, Any], asked: int, recording: Recording
+    server: Server, table: Table, missing: Mapping[bytes, Any], count: int, recording: Recording
 ) -> InputError:
-    there = "; ".join(f"{count:,} of {call}" for call, count in table.calls().items()) or "none"
+    held = "; ".join(f"{number:,} of {call}" for call, number in table.calls().items()) or "none"
     return InputError(
-        f"{len(missing):,} of {asked:,} answers are not in the recording; wanted {server.call.text}, it holds {there}",
+        f"{len(missing):,} of {count:,} answers are not in the recording; wanted {server.call.text}, it holds {held}",
         file=recording.path,
         value=next(iter(missing.values())),
         remedy="Allow to ask the server (leave --replay away), or use the recording of exactly this run",
@@ -236,7 +236,7 @@ class _Requests:
                 if interrupted == 1
                 else (f"{interrupted} answers are on their way", "they are", "them")
             )
-            self.access.tell(f"{answers}, and waited for, because {what} paid for; Ctrl-C again drops {them}")
+            self.access.notify(f"{answers}, and waited for, because {what} paid for; Ctrl-C again drops {them}")
         # A handler: an exception may be lost where it arrives, in a callback of the interpreter's own.
         with _on_interrupt(self.drop) if interrupted else nullcontext(), suppress(Exception):  # the first error counts
             self.gather(futures, to_the_end=True)
@@ -258,7 +258,7 @@ class _Requests:
                 error = future.exception()
                 if error is None:
                     keys = [self.keys[i] for i in span]
-                    self.table.keep(self.server.call, dict(zip(keys, future.result().answers, strict=True)))
+                    self.table.add(self.server.call, dict(zip(keys, future.result().answers, strict=True)))
                     self.recorded += len(span)
                 elif isinstance(error, _RefusedError) and self.refused is not None:
                     self.refused.update((self.keys[i], error.message) for i in span)
@@ -302,7 +302,7 @@ class _Requests:
                 return await self.counted(send, span)
             except RequestError as error:
                 most = min(error.attempts, patience.attempts)
-                impatient = error.wait is not None and error.wait > patience.wish
+                impatient = error.wait is not None and error.wait > patience.longest_retry_after
                 if attempt >= most or impatient:
                     raise self.given_up(error, attempt, impatient) from None
                 await asyncio.sleep(patience.pause(attempt, number, error.wait))
@@ -322,7 +322,7 @@ class _Requests:
             raise RequestError(f"no answer within {timeout:g} s", attempts=SLOW, charged=True) from None
         except RequestError as error:
             if not error.charged:
-                budget.take_back(model, *estimate)
+                budget.release(model, *estimate)
             raise
         finally:
             self.under_way.discard(span)
@@ -349,23 +349,23 @@ class _Requests:
 
 
 class _RefusedError(ServerError):
-    """The server refuses this very input; others may do."""
+    """The server refuses this input; others may be answered."""
 
 
 class _StoppedError(Exception):
-    """Another request has failed; this one is not sent."""
+    """Not sent, because another request has failed."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What asking would take.
+    """The expected cost of asking.
 
     Attributes:
-        inputs: different ones.
-        recorded: of these, those whose answer is recorded.
+        inputs: number of different inputs.
+        recorded: number of those whose answer is recorded.
         calls: requests for the others.
-        input_tokens, output_tokens: about how many; the output is an upper bound.
-        money: by the prices; None where the model has none.
+        input_tokens, output_tokens: approximate numbers; the output is an upper bound.
+        money: by the prices; None if the model has none.
     """
 
     inputs: int
@@ -377,7 +377,7 @@ class Estimate:
 
 
 def estimate(server: Server, batches: Iterable[Sequence[Any]], access: Access) -> Estimate:
-    """What several calls of `ask` would take, without asking.
+    """The expected cost of several calls of `ask`; no server is asked.
 
     Args:
         server, access: as in `ask`.
@@ -386,22 +386,23 @@ def estimate(server: Server, batches: Iterable[Sequence[Any]], access: Access) -
     Raises:
         InputError: the recording cannot be used.
     """
-    first: list[dict[bytes, Any]] = []
+    distinct: list[dict[bytes, Any]] = []
     seen: set[bytes] = set()
     for batch in batches:
-        first.append({key: one for key, one in zip(server.call.keys(batch), batch, strict=True) if key not in seen})
-        seen |= first[-1].keys()
-    held: set[bytes] = set()
+        keyed = zip(server.call.keys(batch), batch, strict=True)
+        distinct.append({key: value for key, value in keyed if key not in seen})
+        seen |= distinct[-1].keys()
+    recorded: set[bytes] = set()
     if access.recorded.path.exists():
-        with access.recorded.opened(only_read=True) as table:
-            held = table.held(seen)
-    missing = [[one for key, one in batch.items() if key not in held] for batch in first]
+        with access.recorded.opened(read_only=True) as table:
+            recorded = table.recorded(seen)
+    missing = [[value for key, value in batch.items() if key not in recorded] for batch in distinct]
     tokens = [server.tokens(batch) for batch in missing]
-    read, written = sum(one for one, _ in tokens), sum(other for _, other in tokens)
+    read, written = sum(read for read, _ in tokens), sum(written for _, written in tokens)
     price = access.budget.prices.get(server.call.model)
     return Estimate(
         inputs=len(seen),
-        recorded=len(held),
+        recorded=len(recorded),
         calls=sum(1 for batch in missing for _ in server.requests(batch)),
         input_tokens=read,
         output_tokens=written,

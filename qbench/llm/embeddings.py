@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qbench.errors import OptionError, ServerError
+from qbench.llm.api_keys import AUTO, Key, read_key, server_url
 from qbench.llm.calls import Call, Reply, Send
-from qbench.llm.keys import AUTO, Key, read_key, server_url
 from qbench.llm.transport import LARGEST, Post, posting
 
 OPENAI_URL = "https://api.openai.com/v1"

@@ -1,6 +1,6 @@
-"""Prompts: what a model is told to do, as files with a version, and the form that its answer must have.
+"""Prompts of chat models: TOML files with a version, and the form of their answers.
 
-A prompt is TOML. Those that come with qbench lie in prompts/; docs/how-to/expand.md says how to write one's own.
+qbench's own are in prompts/; docs/how-to/expand.md says how to write others.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from typing import Any
 
 from qbench.errors import OptionError
 from qbench.options import option
+from qbench.resources import resource
 from qbench.store import digest
 from qbench.toml_files import TomlFile
 
 Slots = Mapping[str, str]
-"""What stands in a prompt's places for one input, by name."""
+"""The values of a prompt's slots for one input, by name."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,8 @@ class Task:
     """A kind of question.
 
     Attributes:
-        slots: places that a prompt's `user` may have; the first one it must have.
-        field: the one field of the JSON object that the model answers with.
+        slots: slots that a prompt's `user` may have; the first one is required.
+        field: the only field of the JSON object that the model answers with.
         many: whether the field holds a list of texts; else it holds one text.
     """
 
@@ -37,7 +38,7 @@ class Task:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The answer's JSON schema, within what providers' strict mode allows."""
+        """The answer's JSON schema, within the limits of providers' strict mode."""
         text = {"type": "string"}
         return {
             "type": "object",
@@ -48,7 +49,7 @@ class Task:
 
     @property
     def form(self) -> str:
-        """What the model is told about the form of its answer; some servers want the word JSON in the text."""
+        """The instruction about the form of the answer; some servers require the word JSON in the text."""
         shown = json.dumps({self.field: ["...", "..."] if self.many else "..."})
         return f"Answer with JSON alone, of this form: {shown}"
 
@@ -63,12 +64,12 @@ BUILT_IN: dict[str, tuple[str, ...]] = {
     "expand": ("general", "finance", "medical", "products"),
     "rewrite": ("general",),
 }
-"""Task -> the prompts for it that come with qbench; prompts/TASK-NAME.toml."""
+"""Task -> qbench's own prompts for it; prompts/TASK-NAME.toml."""
 
 
 @dataclass(frozen=True)
 class Example:
-    """One question and the answer that is wanted."""
+    """One question with the right answer."""
 
     slots: tuple[tuple[str, str], ...]
     answer: str | tuple[str, ...]
@@ -76,15 +77,15 @@ class Example:
 
 @dataclass(frozen=True)
 class Prompt:
-    """What a model is told.
+    """An instruction, examples, and the form of a question.
 
     Attributes:
-        name: of the file, without folder and ending.
+        name: name of the file, without folder and suffix.
         task: a key of `TASKS`.
-        version: raised with every change of what is said.
+        version: raised with every change of the words.
         system: the instruction.
-        user: a question, with places in braces.
-        examples: shown as earlier turns of the talk.
+        user: a question, with slots in braces.
+        examples: sent as earlier turns of the conversation.
     """
 
     name: str
@@ -96,19 +97,19 @@ class Prompt:
 
     @property
     def answer(self) -> Task:
-        """The task, which knows the form of the answer."""
+        """The task, which has the form of the answer."""
         return TASKS[self.task]
 
     @property
     def given(self) -> str:
-        """What names it on a command line: qbench's own by their name, others by their file, without its folder."""
+        """The name on a command line: that of qbench's own prompts, or the file's, without its folder."""
         short = self.name.removeprefix(f"{self.task}-")
         own = short in BUILT_IN[self.task] and load_prompt(self.task, short).digest == self.digest
         return short if own else f"{self.name}.toml"
 
     @property
     def digest(self) -> str:
-        """16 digits that name all that is sent besides the input."""
+        """16 hexadecimal digits for everything that is sent besides the input."""
         return digest({"version": self.version, "opening": self.opening(), "user": self.user})
 
     def opening(self) -> list[dict[str, str]]:
@@ -129,18 +130,16 @@ class Prompt:
 
 
 def load_prompt(task: str, name: str | Path) -> Prompt:
-    """A prompt of qbench's by name, or one of the user's by the path of its file (it ends in .toml).
+    """Read one of qbench's own prompts by its name, or another one by its path, which ends in .toml.
 
     Raises:
         OptionError: there is no such name.
-        InputError: the file is missing, no TOML, or no prompt for this task.
+        InputError: the file is missing, is not TOML, or is no prompt for this task.
     """
     if Path(name).suffix != ".toml":
         if str(name) not in BUILT_IN[task]:
             remedy = f"Known: {', '.join(BUILT_IN[task])}; a file of your own ends in .toml"
             raise OptionError(f"no prompt to {task} has this name", value=str(name), remedy=remedy)
-        from qbench.resources import resource
-
         name = resource(f"{FOLDER}/{task}-{name}.toml")
     file = TomlFile.open(Path(name), "prompt")
     read = file.read(_File)
@@ -154,7 +153,7 @@ def load_prompt(task: str, name: str | Path) -> Prompt:
 
 @dataclass(frozen=True)
 class _File:
-    """A file of a prompt."""
+    """The content of a prompt's file."""
 
     task: str
     version: int = option(help="Raised with every change of the words.", low=1)
@@ -165,18 +164,18 @@ class _File:
 
 def _slots(file: TomlFile, task: str, user: str) -> list[str]:
     """The slots of a question, in order."""
-    known = TASKS[task].slots
-    listed = ", ".join(f"{{{slot}}}" for slot in known)
+    allowed = TASKS[task].slots
+    listed = ", ".join(f"{{{slot}}}" for slot in allowed)
     try:
         fields = [field for _, *field in string.Formatter().parse(user) if field[0] is not None]
-    except ValueError as fault:
-        raise file.error("user", message=f"the braces do not match: {fault}", value=user) from None
+    except ValueError as error:
+        raise file.error("user", message=f"the braces do not match: {error}", value=user) from None
     for name, spec, conversion in fields:
-        if name not in known or spec or conversion:
+        if name not in allowed or spec or conversion:
             raise file.error("user", message="unknown slot", value=name, remedy=f"Known: {listed}")
     names = [str(field[0]) for field in fields]
-    if known[0] not in names:
-        raise file.error("user", message=f"lacks {{{known[0]}}}", value=user)
+    if allowed[0] not in names:
+        raise file.error("user", message=f"lacks {{{allowed[0]}}}", value=user)
     return names
 
 
@@ -188,7 +187,7 @@ def _example(file: TomlFile, task: str, row: Mapping[str, Any], slots: Sequence[
         if key not in (*form.slots, "answer"):
             raise file.error("example", number, key, message="unknown entry", value=key)
     answer = texts.get("answer", ())
-    # How many names an example asks for is how many it gives.
+    # An example asks for as many names as it gives.
     given = {"count": str(len(answer)), **texts} if form.many else texts
     for key in (*slots, "answer"):
         if not given.get(key):

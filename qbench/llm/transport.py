@@ -12,8 +12,8 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from qbench.errors import shorten
+from qbench.llm.api_keys import Key
 from qbench.llm.calls import RequestError
-from qbench.llm.keys import Key
 
 if TYPE_CHECKING:
     import httpx2

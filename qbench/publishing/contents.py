@@ -19,8 +19,8 @@ from qbench.mining.paraphrases import Pairs
 from qbench.mining.report import samples
 from qbench.mining.types import DESCRIPTIONS_KIND, PAIRS_KIND
 from qbench.progress import Progress, silent
+from qbench.publishing.configs import TABLES, Configs, benchmark_configs, pair_configs
 from qbench.publishing.picture import Panel
-from qbench.publishing.views import TABLES, Views, benchmark_views, pair_views
 from qbench.store import Manifest, file_digest, read_manifest
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Contents:
 
     Attributes:
         kind, manifest: of the artefact.
-        views: what is shown in other tools' layout.
+        configs: what is shown in other tools' layout.
         tables: configuration -> the artefact's own table that has rows.
         counts: numbers and distributions, nested.
         panels: the charts of the picture.
@@ -71,7 +71,7 @@ class Contents:
 
     kind: str
     manifest: Manifest
-    views: Views
+    configs: Configs
     tables: Mapping[str, str]
     counts: Mapping[str, Any]
     panels: Sequence[Panel]
@@ -131,7 +131,7 @@ def _benchmark(benchmark: Benchmark, manifest: Manifest, texts: bool, progress: 
     return Contents(
         kind=BENCHMARK,
         manifest=manifest,
-        views=benchmark_views(benchmark, texts=texts),
+        configs=benchmark_configs(benchmark, texts=texts),
         tables=tables,
         counts=parts.summary(benchmark),
         panels=_query_panels(benchmark),
@@ -176,13 +176,13 @@ def _mined(folder: Path, manifest: Manifest, texts: bool) -> Contents:
     table = found.read()
     counts: dict[str, Any] = {"descriptions": table.height, "documents": table["source_id"].n_unique()}
     panels = _mention_panels(table)
-    views: Views = {}
+    configs: Configs = {}
     examples: list[str] = []
     limits = "- Descriptions are found by a program, and some are wrong or not complete."
     if manifest.kind == PAIRS_KIND:
         mined = Pairs.open(folder)
         pairs = mined.table().collect()
-        views = pair_views(pairs, table) if texts else {}
+        configs = pair_configs(pairs, table) if texts else {}
         labels = pairs.group_by("split", "label").len().sort("split", "label").iter_rows()
         counts["pairs"] = {f"{split}, {label}": number for split, label, number in labels}
         agreed = Counter(str(n) for n in pairs.filter(pl.col("label") == "paraphrase")["digits"])
@@ -202,7 +202,7 @@ def _mined(folder: Path, manifest: Manifest, texts: bool) -> Contents:
     return Contents(
         kind=manifest.kind,
         manifest=manifest,
-        views=views,
+        configs=configs,
         tables={c: t for c, t in TABLES[manifest.kind].items() if texts or t != "descriptions"},
         counts=counts,
         panels=panels,

@@ -1,4 +1,4 @@
-"""From an artefact to the folder that is uploaded: its views, its own files, the card and the picture.
+"""From an artefact to the folder that is uploaded: its configs, its own files, the card and the picture.
 
 The folder is itself an artefact, of kind "publication": its manifest names every file with its SHA-256, goes to the hub
 with them, and tells `qbench pull` and later uploads what is there.
@@ -19,12 +19,12 @@ from qbench.errors import InputError, OptionError
 from qbench.licences import UNKNOWN, Licence, licence
 from qbench.mining.types import DESCRIPTIONS, PAIRS_KIND
 from qbench.progress import Progress, silent
-from qbench.publishing.card import PICTURE, Config, Facts, numbers, published_card
+from qbench.publishing.attachments import FOLDER as MADE_WITH
+from qbench.publishing.attachments import makings, refuse_keys
+from qbench.publishing.configs import write_configs
 from qbench.publishing.contents import Contents, open_contents
-from qbench.publishing.makings import FOLDER as MADE_WITH
-from qbench.publishing.makings import makings, refuse_keys
+from qbench.publishing.dataset_card import PICTURE, Config, Facts, numbers, published_card
 from qbench.publishing.picture import draw
-from qbench.publishing.views import write_views
 from qbench.publishing.withheld import changes, locate, source_documents, withheld_descriptions
 from qbench.store import (
     MANIFEST,
@@ -64,7 +64,7 @@ class PublishOptions:
         picture: whether the card has one.
         citation: a file with Markdown of one's own, for the card; None for ours.
         with_errors: publish a benchmark whose labels do not hold, and say so in the card.
-        attach: files that a benchmark was made with, which go along (`qbench.publishing.makings`).
+        attach: files that a benchmark was made with, which go along (`qbench.publishing.attachments`).
         languages: of the texts, as the hub's codes.
     """
 
@@ -244,13 +244,13 @@ def _fresh(folder: Path) -> None:
 def _write_tables(
     artefact: Path, contents: Contents, folder: Path, options: PublishOptions, progress: Progress
 ) -> list[Config]:
-    """The views, the artefact's own files, and what stands for withheld texts."""
+    """The configs, the artefact's own files, and what stands for withheld texts."""
     import polars as pl
 
     configs = [
-        Config(config, files, {split: frame.height for split, frame in contents.views[config].items()}, columns)
-        for config, files in write_views(contents.views, folder).items()
-        for columns in [next(iter(contents.views[config].values())).columns]
+        Config(config, files, {split: frame.height for split, frame in contents.configs[config].items()}, columns)
+        for config, files in write_configs(contents.configs, folder).items()
+        for columns in [next(iter(contents.configs[config].values())).columns]
     ]
     own = folder / OWN
     own.mkdir(exist_ok=True)

@@ -17,8 +17,8 @@ from qbench.mining.describe import Descriptions
 from qbench.mining.paraphrases import Pairs
 from qbench.mining.types import DESCRIPTIONS, DESCRIPTIONS_KIND, PAIRS_KIND, description_schema
 from qbench.progress import Progress, silent
+from qbench.publishing.attachments import FOLDER as MADE_WITH
 from qbench.publishing.hub import Hub, check_names
-from qbench.publishing.makings import FOLDER as MADE_WITH
 from qbench.publishing.prepare import KIND, OWN, PLACES, WITHHELD
 from qbench.publishing.withheld import place_schema, rebuild, rebuilt_descriptions, source_documents, unchanged
 from qbench.store import MANIFEST, Draft, Manifest, drafting, file_digest, finished, read_manifest, refuse_foreign

@@ -63,7 +63,7 @@ def open_api(stage: Stage, options: ApiOptions, context: RankerContext) -> Opene
     Raises:
         QbenchError: as in `ApiEncoder.encode`.
     """
-    encoder = api_encoder(options, context.access.kept_in(context.root))
+    encoder = api_encoder(options, context.access.recording_in(context.root))
     how = {"call": encoder.servers["document"].call.text, "max_length": encoder.max_length}
     return opened(encoder, how, stage, VectorOptions(), context)
 

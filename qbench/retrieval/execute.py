@@ -109,7 +109,7 @@ def execute(
     pending = {job.key: job for job in jobs if not is_finished(job)}
     read({job.key for job in jobs} - set(pending))
     if pending:
-        allowed = (access or Access()).kept_in(folder)
+        allowed = (access or Access()).recording_in(folder)
         bench = _Bench(benchmark, key, folder / "indexes", how, workers, progress, allowed)
         for first in dict.fromkeys(job.first_key for job in pending.values()):
             group = [job for job in pending.values() if job.first_key == first]

@@ -93,7 +93,7 @@ def test_a_server_that_refuses_loses_its_row_alone(web):
 @pytest.mark.parametrize(
     ("words", "error", "says"),
     [
-        (["--budget", "some"], OptionError, "this is no budget"),
+        (["--budget", "some"], OptionError, "not a budget"),
         (["--budget", "2 money"], OptionError, "a budget of money needs prices"),
         (["--prices", "nope.toml"], InputError, r"nope\.toml: no such prices file"),
         (["--replay"], InputError, "no such recording"),

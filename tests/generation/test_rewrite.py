@@ -15,9 +15,9 @@ from qbench.generation import rewrite as r
 from qbench.generation.generate import generate, rewriting_forecast
 from qbench.generation.options import GenerationOptions
 from qbench.llm.asking import Asking
+from qbench.llm.chat_answers import EMPTY, FORMLESS
 from qbench.llm.openai_chat import OpenAIChat
 from qbench.llm.prompts import load_prompt
-from qbench.llm.written import EMPTY, FORMLESS
 from qbench.quantities.english.queries import parse_query
 from qbench.quantities.extractors import get_extractor
 from tests.api_server import ApiServer, access, failing, only_key

@@ -33,7 +33,7 @@ def test_the_sums_are_those_of_the_calls_that_were_answered(calls):
     for guessed_in, guessed_out, used_in, used_out, refused in calls:
         budget.reserve("m", guessed_in, guessed_out)
         if refused:
-            budget.take_back("m", guessed_in, guessed_out)
+            budget.release("m", guessed_in, guessed_out)
         else:
             budget.settle("m", (guessed_in, guessed_out), (used_in, used_out))
     answered = [call for call in calls if not call[4]]
@@ -45,7 +45,7 @@ def test_the_sums_are_those_of_the_calls_that_were_answered(calls):
 
 @pytest.mark.parametrize(("text", "what"), [("0.5", "call"), ("2.5 calls", "call"), ("1e-3 tokens", "token")])
 def test_a_part_of_a_call_is_no_budget(text, what):
-    with pytest.raises(OptionError, match=f"there is no part of a {what} .*Write a whole number, or .* money"):
+    with pytest.raises(OptionError, match=f"a budget of {what}s is a whole number .*Write a whole number, or .* money"):
         parse_limit(text)
 
 
@@ -72,7 +72,7 @@ def test_limits_are_read(text, limit):
 
 @pytest.mark.parametrize("text", ["", "many", "-1", "nan", "inf tokens", "5 dollars", "5 calls please"])
 def test_what_is_no_limit_is_refused(text):
-    with pytest.raises(OptionError, match=r'this is no budget .*Write for example "100 calls"'):
+    with pytest.raises(OptionError, match=r'not a budget .*Write for example "100 calls"'):
         parse_limit(text)
 
 

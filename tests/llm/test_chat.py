@@ -10,10 +10,10 @@ import pytest
 from qbench.errors import BudgetError, InputError, OptionError, ServerError
 from qbench.llm.asking import Asking, ask_until, forecast
 from qbench.llm.budget import Budget, Limit, Price
+from qbench.llm.chat_answers import CUT, EMPTY, FORMLESS, NO_TEXT, texts_of
 from qbench.llm.client import ask
 from qbench.llm.openai_chat import OpenAIChat
 from qbench.llm.prompts import TASKS, load_prompt
-from qbench.llm.written import CUT, EMPTY, FORMLESS, NO_TEXT, texts_of
 from tests.api_server import KEY, QUICK, ApiServer, access, failing, good, saying, waiting
 
 PROMPT = load_prompt("expand", "general")
@@ -319,5 +319,5 @@ def test_parameters_that_make_no_sense(options):
         OpenAIChat("m", PROMPT, **options)
     with pytest.raises(OptionError, match="no model"):
         OpenAIChat(" ", PROMPT)
-    with pytest.raises(OptionError, match="at least once"):
+    with pytest.raises(OptionError, match="tries is at least 1"):
         Asking(OpenAIChat("m", PROMPT), tries=0)

@@ -242,9 +242,9 @@ def test_an_estimate_asks_nobody_and_is_what_is_asked(tmp_path):
 def test_access_needs_a_place_and_a_thread(tmp_path):
     with pytest.raises(OptionError, match="no recording is named"):
         ask(Shouting(), ["a"], Access())
-    assert Access().kept_in(tmp_path).recording == tmp_path / "answers.sqlite"
-    assert Access(tmp_path / "mine").kept_in(tmp_path).recording == tmp_path / "mine"
-    with pytest.raises(OptionError, match="at least one request"):
+    assert Access().recording_in(tmp_path).recording == tmp_path / "answers.sqlite"
+    assert Access(tmp_path / "mine").recording_in(tmp_path).recording == tmp_path / "mine"
+    with pytest.raises(OptionError, match="threads is at least 1"):
         Access(threads=0)
 
 

@@ -26,7 +26,7 @@ server = OpenAIEmbeddings("m", sys.argv[1], batch=1)
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
 import polars  # changes how signals arrive, and is loaded in every command
 try:
-    ask(server, list("abc"), Access(Path(sys.argv[2]), threads=3, tell=tell))
+    ask(server, list("abc"), Access(Path(sys.argv[2]), threads=3, notify=tell))
 except KeyboardInterrupt:
     sys.exit(130)
 """

@@ -64,11 +64,11 @@ def test_what_is_kept_is_found_and_stays(tmp_path):
     recording = Recording(tmp_path / "deep" / "answers.sqlite")
     answers = {bytes([i]) * 16: np.full(3, i, np.float32) if i % 2 else {"said": i} for i in range(10)}
     with recording.opened() as table:
-        table.keep(CALL, answers)
-        table.keep(CALL, {bytes(16): {"said": "something else"}})
+        table.add(CALL, answers)
+        table.add(CALL, {bytes(16): {"said": "something else"}})
     with recording.opened() as table:
         found = table.find([*answers, b"x" * 16])
-        assert table.held([*answers, b"x" * 16]) == set(answers)
+        assert table.recorded([*answers, b"x" * 16]) == set(answers)
         assert table.calls() == {CALL.text: 10}
     assert found.keys() == answers.keys()
     for key, answer in answers.items():
@@ -79,7 +79,7 @@ def test_what_is_kept_is_found_and_stays(tmp_path):
 def test_more_keys_than_sqlite_takes_at_once(tmp_path):
     keys = CALL.keys(list(range(40_000)))
     with Recording(tmp_path / "a").opened() as table:
-        table.keep(CALL, dict.fromkeys(keys[::2], 1))
+        table.add(CALL, dict.fromkeys(keys[::2], 1))
         assert table.find(keys).keys() == set(keys[::2])
 
 
@@ -92,7 +92,7 @@ from qbench.llm.recording import Recording
 call, start = Call("test", "model"), int(sys.argv[2])
 for number in range(start, start + 60):
     with Recording(Path(sys.argv[1])).opened() as table:
-        table.keep(call, dict(zip(call.keys([number, number + 1]), [[start, number], [start, number + 1]])))
+        table.add(call, dict(zip(call.keys([number, number + 1]), [[start, number], [start, number + 1]])))
 """
 
 
@@ -102,23 +102,23 @@ def test_several_processes_write_one_file(tmp_path):
     assert [process.wait(60) for process in started] == [0, 0, 0, 0]
     call = Call("test", "model")
     keys = call.keys(list(range(121)))
-    with Recording(path).opened(only_read=True) as table:
+    with Recording(path).opened(read_only=True) as table:
         found = table.find(keys)
     assert [found[key][1] for key in keys] == list(range(121))
     assert [p.name for p in tmp_path.iterdir()] == ["answers.sqlite"]
 
 
-def test_only_reading_makes_nothing(tmp_path):
+def test_read_onlying_makes_nothing(tmp_path):
     path = tmp_path / "answers.sqlite"
-    with pytest.raises(InputError, match=r"answers\.sqlite: no such recording"), Recording(path).opened(only_read=True):
+    with pytest.raises(InputError, match=r"answers\.sqlite: no such recording"), Recording(path).opened(read_only=True):
         pass
     with Recording(path).opened() as table:
-        table.keep(CALL, {bytes(16): 1})
+        table.add(CALL, {bytes(16): 1})
     before = path.read_bytes()
-    with Recording(path).opened(only_read=True) as table:
+    with Recording(path).opened(read_only=True) as table:
         assert table.find([bytes(16)]) == {bytes(16): 1}
         with pytest.raises(sqlite3.OperationalError, match="readonly"):
-            table.keep(CALL, {b"y" * 16: 1})
+            table.add(CALL, {b"y" * 16: 1})
     assert [p.name for p in tmp_path.iterdir()] == ["answers.sqlite"]
     assert path.read_bytes() == before
 
@@ -126,16 +126,16 @@ def test_only_reading_makes_nothing(tmp_path):
 def test_a_recording_is_read_where_nothing_can_be_written(tmp_path):
     path = tmp_path / "answers.sqlite"
     with Recording(path).opened() as table:
-        table.keep(CALL, {bytes(16): 1})
+        table.add(CALL, {bytes(16): 1})
     # A reader's own files cannot be made here, whoever runs the tests.
     for suffix in ("-wal", "-shm"):
         Path(f"{path}{suffix}").mkdir()
-    with Recording(path).opened(only_read=True) as table:
+    with Recording(path).opened(read_only=True) as table:
         assert table.find([bytes(16)]) == {bytes(16): 1}
 
 
-@pytest.mark.parametrize("only_read", [False, True])
-def test_what_is_no_recording_is_named_and_left_as_it_is(tmp_path, only_read):
+@pytest.mark.parametrize("read_only", [False, True])
+def test_what_is_no_recording_is_named_and_left_as_it_is(tmp_path, read_only):
     text, other = tmp_path / "notes.txt", tmp_path / "other.sqlite"
     text.write_text("This is no database, but a text of some length.\n" * 20)
     connection = sqlite3.connect(other)
@@ -144,7 +144,7 @@ def test_what_is_no_recording_is_named_and_left_as_it_is(tmp_path, only_read):
     connection.close()
     for path, says in ((text, "not a database"), (other, "no recording of qbench's")):
         before = path.read_bytes()
-        with pytest.raises(InputError, match=says) as caught, Recording(path).opened(only_read=only_read):
+        with pytest.raises(InputError, match=says) as caught, Recording(path).opened(read_only=read_only):
             pass
         assert str(path) in str(caught.value)
         assert path.read_bytes() == before
@@ -153,7 +153,7 @@ def test_what_is_no_recording_is_named_and_left_as_it_is(tmp_path, only_read):
 def test_a_damaged_answer_is_named(tmp_path):
     path = tmp_path / "answers.sqlite"
     with Recording(path).opened() as table:
-        table.keep(CALL, {bytes(16): np.ones(2, np.float32), b"x" * 16: {"a": 1}})
+        table.add(CALL, {bytes(16): np.ones(2, np.float32), b"x" * 16: {"a": 1}})
     for form, value in (("float32", b"12345"), ("json", b"{"), ("pickle", b"x")):
         connection = sqlite3.connect(path)
         connection.execute("UPDATE answers SET form = ?, value = ?", (form, value))

@@ -4,7 +4,7 @@ import pytest
 
 from qbench.benchmark.disk import open_benchmark
 from qbench.errors import InputError, MissingPackageError, OptionError
-from qbench.publishing import views
+from qbench.publishing import configs
 from qbench.publishing.picture import MOST_BARS, Panel, draw
 from qbench.publishing.prepare import PublishOptions
 from qbench.publishing.publish import publish
@@ -45,7 +45,7 @@ def test_judgments_are_those_of_the_benchmark(folder, bench, tmp_path):
 
 
 def test_a_large_table_goes_into_several_files(folder, bench, tmp_path, monkeypatch):
-    monkeypatch.setattr(views, "SHARD", 100)
+    monkeypatch.setattr(configs, "SHARD", 100)
     publish(bench, tmp_path / "small", PublishOptions("me/tiny"), dry_run=True)
     names = sorted(path.name for path in (tmp_path / "small" / "corpus").iterdir())
     assert len(names) > 3

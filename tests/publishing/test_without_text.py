@@ -44,7 +44,8 @@ def made(tmp_path_factory):
     source = folder / "corpus.jsonl"
     extractor = ExtractorOptions(spacy_model="none")
     build_index(source, folder / "index", extractor=extractor, workers=1, licence="proprietary")
-    generate(folder / "index", folder / "bench", GenerationOptions(min_sentences=2, max_train=20, max_test=20))
+    sizes = GenerationOptions(min_sentences=2, max_train=20, max_test=20)
+    generate(folder / "index", folder / "bench", sizes, command="qbench gen-queries INDEX -o BENCH")
     describe(folder / "index", folder / "descriptions", workers=1)
     options = MiningOptions(min_digits=1, min_terms=1, min_probability=0.0)
     mine_paraphrases(folder / "descriptions", folder / "pairs", options, threads=1)

@@ -15,9 +15,9 @@ from typing import Any
 
 from qbench.benchmark.card import markdown, name_records, printable, steps
 from qbench.errors import InputError, OptionError, QbenchError
+from qbench.llm.api_keys import find_key
 from qbench.llm.calls import Call
 from qbench.llm.embeddings import OPENAI_URL
-from qbench.llm.keys import find_key
 from qbench.llm.openai_chat import KIND
 from qbench.llm.prompts import TASKS, load_prompt
 from qbench.llm.recording import Recording, refuse_more_than_answers
@@ -146,7 +146,7 @@ def _is_sqlite(path: Path) -> bool:
 
 def _recording(path: Path, params: Mapping[str, Any]) -> Making:
     refuse_more_than_answers(path)
-    with Recording(path).opened(only_read=True) as table:
+    with Recording(path).opened(read_only=True) as table:
         held = table.calls()
     said = [
         f"{held[_call(made)]:,} answers of {made['model']} ({part})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qbench.errors import OptionError
-from qbench.llm.keys import read_key, server_url
+from qbench.llm.api_keys import read_key, server_url
 
 DEFAULT = "https://api.example.org/v1"
 
@@ -25,7 +25,7 @@ def test_the_first_key_that_is_set_is_taken(monkeypatch):
 @pytest.mark.parametrize("secret", ["two words", "line\nbreak", "schlüssel", "a\x7fb"])
 def test_a_key_with_odd_signs_is_refused_and_not_shown(monkeypatch, secret):
     monkeypatch.setenv("SOME_KEY", secret)
-    with pytest.raises(OptionError, match="SOME_KEY holds signs that no key has") as caught:
+    with pytest.raises(OptionError, match="SOME_KEY holds characters that no key has") as caught:
         read_key(("SOME_KEY",))
     assert secret not in str(caught.value)
 

@@ -1,4 +1,4 @@
-"""Keys and addresses of servers. Keys come from the environment, and are in nothing that qbench says or writes."""
+"""Keys and addresses of servers. Keys come from the environment alone, and are in no message and no file."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from urllib.parse import urlsplit
 from qbench.errors import OptionError
 
 AUTO = "auto"
-"""Stands for the address in the environment, or else the provider's own."""
+"""The address in the environment, or else the provider's own."""
 
 _HIDDEN = "[key]"
 
 _SECRET = ("_KEY", "_TOKEN")
 _SHORTEST = 8
-"""Signs of a key: a shorter value is in many files by chance."""
+"""Characters of a key: a shorter value is in many files by chance."""
 _LOOKS_LIKE_ONE = re.compile(rb"\b(?:sk-[A-Za-z0-9_-]{20,}|hf_[A-Za-z0-9]{30,})")
 
 
 class Key:
-    """A provider's key. Printing it shows only where it is from.
+    """A provider's key. Its repr shows only the variable.
 
     Attributes:
-        variable: of the environment; the one to set where there is no key.
-        secret: "" where there is none.
+        variable: environment variable of the key, or the one to set if there is none.
+        secret: the key; "" if there is none.
     """
 
     def __init__(self, variable: str, secret: str) -> None:
@@ -37,7 +37,7 @@ class Key:
         return f"Key({self.variable})"
 
     def hidden(self, text: str) -> str:
-        """A text without the key; a server may repeat it."""
+        """The text without the key, which a server may repeat."""
         return text.replace(self.secret, _HIDDEN) if self.secret else text
 
 
@@ -45,29 +45,29 @@ def read_key(variables: Sequence[str]) -> Key:
     """The key in the first of these environment variables that is set.
 
     Raises:
-        OptionError: it holds something that cannot be a key.
+        OptionError: its value cannot be a key.
     """
     for name in variables:
         secret = os.environ.get(name, "").strip()
         if secret and not all("!" <= sign <= "~" for sign in secret):
-            # Caught here, because the libraries would quote it in their errors.
-            raise OptionError(f"{name} holds signs that no key has", remedy="Set it to the key alone")
+            # Refused here, because the libraries would quote it in their errors.
+            raise OptionError(f"{name} holds characters that no key has", remedy="Set it to the key alone")
         if secret:
             return Key(name, secret)
     return Key(variables[0], "")
 
 
 def find_key(path: Path) -> str | None:
-    """What a file holds that should not be given away: the value of a variable for keys, or what looks like a key.
+    """Look for a secret in a file: the value of an environment variable for keys, or something that looks like a key.
 
     Returns:
-        the variable's name, or "a key"; None where there is nothing of the kind.
+        the variable's name, or "a key"; None if there is no secret.
     """
-    found = {name: value for name, value in os.environ.items() if name.endswith(_SECRET) and len(value) >= _SHORTEST}
+    secrets = {name: value for name, value in os.environ.items() if name.endswith(_SECRET) and len(value) >= _SHORTEST}
     if path.stat().st_size == 0:
         return None
     with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        for name, value in found.items():
+        for name, value in secrets.items():
             if data.find(value.strip().encode()) >= 0:
                 return name
         return "a key" if _LOOKS_LIKE_ONE.search(data) else None
@@ -78,16 +78,16 @@ def server_url(given: str, variable: str, default: str) -> str:
 
     Args:
         given: from the system's name or an option.
-        variable: of the environment.
-        default: the provider's own.
+        variable: environment variable of the address.
+        default: the provider's own address.
 
     Raises:
         OptionError: it is no address of a server, or holds a password or a query, which may be secret.
     """
-    where = given if given != AUTO else os.environ.get(variable, "").strip() or default
-    owner = "base_url" if where == given else variable
+    url = given if given != AUTO else os.environ.get(variable, "").strip() or default
+    owner = "base_url" if url == given else variable
     try:
-        parts = urlsplit(where)
+        parts = urlsplit(url)
         port = parts.port
     except ValueError:
         raise OptionError(
@@ -98,7 +98,7 @@ def server_url(given: str, variable: str, default: str) -> str:
         raise OptionError(
             f"{owner} holds more than an address", remedy="Leave out user, password and query; keys have variables"
         )
-    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0 or any(map(str.isspace, where)):
+    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0 or any(map(str.isspace, url)):
         remedy = "Write it like http://localhost:8000/v1"
-        raise OptionError(f"{owner} is no address of a server", value=where, remedy=remedy)
-    return where.rstrip("/")
+        raise OptionError(f"{owner} is no address of a server", value=url, remedy=remedy)
+    return url.rstrip("/")

@@ -19,7 +19,7 @@ from qbench.benchmark.relax import relax_benchmark
 from qbench.cli import expand_concepts, gen_queries
 from qbench.errors import BusyError, InputError, OptionError
 from qbench.llm.recording import Recording
-from qbench.publishing import makings as m
+from qbench.publishing import attachments as m
 from qbench.publishing.prepare import PublishOptions
 from qbench.publishing.publish import publish
 from qbench.publishing.pull import pull
@@ -236,7 +236,7 @@ def test_a_recording_in_use_waits(made, tmp_path):
         assert "another process uses this recording" in refused(made, tmp_path, path.name)
     publish(made / "bench", tmp_path / "out", options(made, path.name), dry_run=True)
     pull(tmp_path / "out", tmp_path / "back")
-    with Recording(tmp_path / "back.made-with" / path.name).opened(only_read=True) as table:
+    with Recording(tmp_path / "back.made-with" / path.name).opened(read_only=True) as table:
         assert sum(table.calls().values()) == 13
 
 

@@ -12,8 +12,8 @@ from qbench.benchmark import card as parts
 from qbench.benchmark.disk import KIND as BENCHMARK
 from qbench.licences import Licence
 from qbench.mining.types import DESCRIPTIONS_KIND, PAIRS_KIND
+from qbench.publishing.attachments import Making, told
 from qbench.publishing.contents import ABOUT, METHODS, Contents
-from qbench.publishing.makings import Making, told
 
 PICTURE = "distributions.png"
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from qbench.benchmark.disk import Benchmark
 
-Views = Mapping[str, Mapping[str, "pl.DataFrame"]]
+Configs = Mapping[str, Mapping[str, "pl.DataFrame"]]
 """Configuration -> split -> rows."""
 
 SHARD = 256 << 20
@@ -28,7 +28,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
 """Kind of artefact -> configuration -> the artefact's own table that it shows as it is."""
 
 
-def benchmark_views(benchmark: Benchmark, *, texts: bool = True) -> Views:
+def benchmark_configs(benchmark: Benchmark, *, texts: bool = True) -> Configs:
     """The layout of MTEB's retrieval tasks, and triples as sentence-transformers reads them.
 
     Args:
@@ -49,17 +49,17 @@ def benchmark_views(benchmark: Benchmark, *, texts: bool = True) -> Views:
         pl.col("grade").cast(pl.Int32).alias("score"),
         "split",
     )
-    views = {
+    configs = {
         "queries": {"queries": queries.select(pl.col("query_id").alias("_id"), "text")},
         "qrels": _by_split(qrels),
     }
     if texts:
         corpus = benchmark.corpus.select(pl.col("doc_id").alias("_id"), "title", "text")
-        views = {"corpus": {"corpus": corpus}, **views, "triples": _by_split(triple_texts(benchmark))}
-    return {name: kept for name, splits in views.items() if (kept := {s: f for s, f in splits.items() if f.height})}
+        configs = {"corpus": {"corpus": corpus}, **configs, "triples": _by_split(triple_texts(benchmark))}
+    return {name: kept for name, splits in configs.items() if (kept := {s: f for s, f in splits.items() if f.height})}
 
 
-def pair_views(pairs: pl.DataFrame, descriptions: pl.DataFrame) -> Views:
+def pair_configs(pairs: pl.DataFrame, descriptions: pl.DataFrame) -> Configs:
     """Mined pairs as sentence-transformers' losses for labelled pairs read them.
 
     Args:
@@ -83,14 +83,14 @@ def pair_views(pairs: pl.DataFrame, descriptions: pl.DataFrame) -> Views:
     return {"pairs": kept} if kept else {}
 
 
-def write_views(views: Views, folder: Path) -> dict[str, dict[str, list[str]]]:
+def write_configs(configs: Configs, folder: Path) -> dict[str, dict[str, list[str]]]:
     """Write each split as Parquet files.
 
     Returns:
         configuration -> split -> names of its files in `folder`, with slashes.
     """
     names: dict[str, dict[str, list[str]]] = {}
-    for config, splits in views.items():
+    for config, splits in configs.items():
         for split, frame in splits.items():
             files = names.setdefault(config, {}).setdefault(split, [])
             for number, (count, shard) in enumerate(_shards(frame)):
