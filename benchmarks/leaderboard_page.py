@@ -36,7 +36,7 @@ WORDS = [
 ]
 
 
-def made_board(systems: int, queries: int, resamples: int) -> Leaderboard:
+def made_leaderboard(systems: int, queries: int, resamples: int) -> Leaderboard:
     """A leaderboard with all that its page can show."""
     rng = np.random.default_rng(5)
     corpus, quantities = _corpus(rng, 20 * queries)
@@ -152,9 +152,9 @@ def main() -> None:
     parser.add_argument("--output", type=Path)
     parser.add_argument("--page", type=Path, help="keep the page here")
     given = parser.parse_args()
-    board = made_board(given.systems, given.queries, given.resamples)
+    leaderboard = made_leaderboard(given.systems, given.queries, given.resamples)
     start = time.perf_counter()
-    page = board.to_html()
+    page = leaderboard.to_html()
     seconds = time.perf_counter() - start
     with tempfile.TemporaryDirectory() as folder:
         path = given.page or Path(folder) / "page.html"
@@ -168,7 +168,7 @@ def main() -> None:
         "machine": f"{os.cpu_count()} cores, {platform.machine()}, load average {os.getloadavg()[0]:.1f}",
         "seconds_to_make": round(seconds, 2),
         "seconds_to_open": None if shown is None else {name: round(value, 2) for name, value in shown.items()},
-        "same_bytes_again": page == board.to_html(),
+        "same_bytes_again": page == leaderboard.to_html(),
     }
     print(json.dumps(result, indent=2))
     if given.output is not None:

@@ -136,7 +136,7 @@ class TomlFile:
         return lines
 
     def _name(self, entry: Sequence[str | int]) -> str:
-        """An entry in words: "board plain, depth"; a table in a list goes by its name or title, if it has one."""
+        """An entry in words: "leaderboard plain, depth"; a table in a list goes by its name or title, if it has one."""
         words: list[str] = []
         value: Any = self.data
         for step in entry:

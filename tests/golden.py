@@ -38,13 +38,13 @@ name = "values"
 bench = "{bench}"
 what = "values"
 
-[[board]]
+[[leaderboard]]
 name = "plain"
 bench = "{bench}"
 systems = { "BM25" = "BM25", "QBM25" = "QBM25" }
 measures = ["nDCG@10", "P@10"]
 
-[[board]]
+[[leaderboard]]
 name = "masked"
 bench = "{values}"
 systems = { "BM25" = "BM25", "QBM25" = "QBM25" }
@@ -96,12 +96,12 @@ kind = "bi-encoder"
 model = "{model}"
 teacher = "{multi}"
 
-[[board]]
+[[leaderboard]]
 name = "plain"
 bench = "{bench}"
 measures = ["nDCG@10", "P@10"]
 
-[board.systems]
+[leaderboard.systems]
 "BM25" = "BM25"
 "SBERT_ft" = "SBERT_ft(model={single})"
 "SPLADE_ft" = "SPLADE_ft(model={sparse})"

@@ -39,28 +39,28 @@ def cost_cells(cost: Cost | None) -> list[str]:
     ]
 
 
-def has_costs(board: Standings) -> bool:
+def has_costs(leaderboard: Standings) -> bool:
     """Whether anybody measured a cost."""
-    return any(row.entry.cost is not None for row in board.rows)
+    return any(row.entry.cost is not None for row in leaderboard.rows)
 
 
-def caption(board: Standings) -> list[str]:
+def caption(leaderboard: Standings) -> list[str]:
     """How to read the table, one sentence an item; plain text."""
-    tests = board.about["tests"]
+    tests = leaderboard.about["tests"]
     lines = [
-        f"Rank: 1 + the number of comparable rows significantly better on {board.primary}; a row of rank 1 cannot be "
-        "told from the best of them.",
+        f"Rank: 1 + the number of comparable rows significantly better on {leaderboard.primary}; a row of rank 1 "
+        "cannot be told from the best of them.",
         "Letters after a mean: the rows that it is significantly above (paired randomisation, two-sided, "
         f"{tests['resamples']} resamples, Holm over {tests['family']}, level {tests['level']}).",
         "Intervals: 95 %, percentile bootstrap over queries.",
     ]
-    if has_costs(board):
+    if has_costs(leaderboard):
         lines.append(
             "Costs: index s is all that was built for the system, quantities s the part of it that finds quantities; "
             "ms per query: median and 95th percentile, first stage included; peak MB: highest resident memory of the "
             "process up to the end of the run, whatever else it had done before."
         )
-    sources = {row.entry.conditions for row in board.rows if row.cells}
+    sources = {row.entry.conditions for row in leaderboard.rows if row.cells}
     if sources & BOTH:
         lines.append(
             "[given]: the system saw the query's conditions as data; [parsed]: qbench read them from the query's text; "
@@ -71,41 +71,41 @@ def caption(board: Standings) -> list[str]:
                 "A [given] and a [parsed] row did different tasks and are not compared: no test, no letter, no effect "
                 "on each other's rank, whatever their order here."
             )
-        where = board.about.get("settings", {}).get("document_quantities")
+        where = leaderboard.about.get("settings", {}).get("document_quantities")
         lines += [f"Quantities of the documents: {where}."] if where else []
     if "unknown" in sources:
         lines.append("These runs were made elsewhere: whether conditions were given or parsed is not known.")
     return lines
 
 
-def problems(board: Standings) -> list[str]:
+def problems(leaderboard: Standings) -> list[str]:
     """Why some rows are empty, one sentence an item."""
-    return [f"{row.letter}: {row.entry.label} has no run: {row.entry.problem}" for row in board.problems]
+    return [f"{row.letter}: {row.entry.label} has no run: {row.entry.problem}" for row in leaderboard.problems]
 
 
-def bucket_grid(board: Standings, dimension: str) -> list[list[str]]:
+def bucket_grid(leaderboard: Standings, dimension: str) -> list[list[str]]:
     """The primary measure by bucket: per bucket its name, its number of queries, and the mean of each row with a run.
 
     Empty if the dimension has fewer than two buckets: its table would repeat the means.
     """
     import polars as pl
 
-    part = board.buckets.filter((pl.col("dimension") == dimension) & (pl.col("measure") == board.primary))
+    part = leaderboard.buckets.filter((pl.col("dimension") == dimension) & (pl.col("measure") == leaderboard.primary))
     sizes = part.select("bucket", "queries").unique(maintain_order=True).rows()
     if len(sizes) < 2:
         return []
     means = {(bucket, label): mean for bucket, label, mean in part.select("bucket", "label", "mean").iter_rows()}
-    labels = [row.entry.label for row in board.rows if row.cells]
+    labels = [row.entry.label for row in leaderboard.rows if row.cells]
     return [[bucket, str(size), *(f"{means[bucket, label]:.3f}" for label in labels)] for bucket, size in sizes]
 
 
-def win_grid(board: Standings) -> list[list[str]]:
+def win_grid(leaderboard: Standings) -> list[list[str]]:
     """The win matrix: for each row with a run its letter, its name, and its share of wins over each such row.
 
     A star marks a row whose mean is significantly above that of the column. Empty if there are no two rows to compare.
     """
-    shares = {(winner, loser): (share, star) for winner, loser, share, star in board.wins.iter_rows()}
-    rows = [row for row in board.rows if row.cells]
+    shares = {(winner, loser): (share, star) for winner, loser, share, star in leaderboard.wins.iter_rows()}
+    rows = [row for row in leaderboard.rows if row.cells]
 
     def cell(row: Row, other: Row) -> str:
         share, star = shares.get((row.entry.label, other.entry.label), (None, False))
@@ -114,63 +114,66 @@ def win_grid(board: Standings) -> list[list[str]]:
     return [[row.letter, row.entry.label, *(cell(row, other) for other in rows)] for row in rows] if shares else []
 
 
-def win_caption(board: Standings) -> str:
+def win_caption(leaderboard: Standings) -> str:
     """How to read the win matrix; plain text."""
     return (
-        f"Share of the queries on which the row's system scores higher than the column's on {board.win_measure}; what "
-        "a cell and its mirror image leave to 100 % are ties. *: the row's mean is significantly above the column's."
+        f"Share of the queries on which the row's system scores higher than the column's on {leaderboard.win_measure}; "
+        "what a cell and its mirror image leave to 100 % are ties. "
+        "*: the row's mean is significantly above the column's."
     )
 
 
-def markdown(board: Standings) -> str:
+def markdown(leaderboard: Standings) -> str:
     """The whole leaderboard as a Markdown page; `-` for what is missing."""
-    header = ["#", "", "System", f"{board.primary} (95 % interval)", *board.measures[1:]]
-    lines = [f"# Leaderboard: {escape(board.name)}", "", *_facts(board)]
-    lines += grid(header, [_figures(row, board) for row in board.rows], text_columns=3)
-    lines += [f"- {escape(line)}" for line in (*caption(board), *board.notes, *problems(board))] + [""]
-    if has_costs(board):
-        costs = [[escape(row.entry.label), *cost_cells(row.entry.cost)] for row in board.rows]
+    header = ["#", "", "System", f"{leaderboard.primary} (95 % interval)", *leaderboard.measures[1:]]
+    lines = [f"# Leaderboard: {escape(leaderboard.name)}", "", *_facts(leaderboard)]
+    lines += grid(header, [_figures(row, leaderboard) for row in leaderboard.rows], text_columns=3)
+    lines += [f"- {escape(line)}" for line in (*caption(leaderboard), *leaderboard.notes, *problems(leaderboard))] + [
+        ""
+    ]
+    if has_costs(leaderboard):
+        costs = [[escape(row.entry.label), *cost_cells(row.entry.cost)] for row in leaderboard.rows]
         lines += ["## Cost", "", *grid(["System", *COST_HEADERS], costs, text_columns=1)]
-    wins = win_grid(board)
+    wins = win_grid(leaderboard)
     if wins:
         rows = [
             [letter, escape(label), *(cell.replace("*", r"\*") for cell in cells)] for letter, label, *cells in wins
         ]
-        lines += [f"## Wins: {escape(board.win_measure)}", "", escape(win_caption(board)), ""]
+        lines += [f"## Wins: {escape(leaderboard.win_measure)}", "", escape(win_caption(leaderboard)), ""]
         lines += grid(["", "System", *(letter for letter, *_ in wins)], rows, text_columns=2)
-    lines += _pairs(board)
+    lines += _pairs(leaderboard)
     for dimension in DIMENSIONS:
-        found = bucket_grid(board, dimension)
+        found = bucket_grid(leaderboard, dimension)
         if found:
-            header = [dimension, "queries", *(row.entry.label for row in board.rows if row.cells)]
+            header = [dimension, "queries", *(row.entry.label for row in leaderboard.rows if row.cells)]
             rows = [[escape(bucket), *cells] for bucket, *cells in found]
-            title = f"## {DIMENSION_TITLES[dimension]}: {escape(board.primary)}"
+            title = f"## {DIMENSION_TITLES[dimension]}: {escape(leaderboard.primary)}"
             lines += [title, "", *grid(header, rows, text_columns=1)]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def latex(board: Standings) -> str:
+def latex(leaderboard: Standings) -> str:
     """A table for a paper: needs the package booktabs; marks are superscripts."""
-    header = ["", "System", *board.measures]
+    header = ["", "System", *leaderboard.measures]
     body = []
-    for row in board.rows:
+    for row in leaderboard.rows:
         cells = [
             f"{cell.mean:.3f}" + (rf"\textsuperscript{{{marks(cell.beats)}}}" if cell.beats else "")
             if cell
             else MISSING
-            for cell in (row.cells.get(measure) for measure in board.measures)
+            for cell in (row.cells.get(measure) for measure in leaderboard.measures)
         ]
         body.append(" & ".join([row.letter, tex(row.entry.label), *cells]) + r" \\")
     return "\n".join(
         [
-            rf"\begin{{tabular}}{{ll{'r' * len(board.measures)}}}",
+            rf"\begin{{tabular}}{{ll{'r' * len(leaderboard.measures)}}}",
             r"\toprule",
             " & ".join(map(tex, header)) + r" \\",
             r"\midrule",
             *body,
             r"\bottomrule",
             r"\end{tabular}",
-            *(f"% {plain(line)}" for line in (*caption(board), *problems(board))),
+            *(f"% {plain(line)}" for line in (*caption(leaderboard), *problems(leaderboard))),
             "",
         ]
     )
@@ -199,18 +202,20 @@ def tex(text: str) -> str:
     return "".join(special.get(sign, sign) for sign in plain(text))
 
 
-def _facts(board: Standings) -> list[str]:
-    facts = [f"{key}: {value}" for key, value in board.about.get("benchmark", {}).items() if value not in (None, "")]
+def _facts(leaderboard: Standings) -> list[str]:
+    facts = [
+        f"{key}: {value}" for key, value in leaderboard.about.get("benchmark", {}).items() if value not in (None, "")
+    ]
     lines = [escape("; ".join(facts)), ""] if facts else []
-    if command := board.about.get("command"):
+    if command := leaderboard.about.get("command"):
         # Inside a code span only the back quote has a meaning.
         lines += [f"`{plain(command).replace('`', ' ')}`", ""]
     return lines
 
 
-def _figures(row: Row, board: Standings) -> list[str]:
+def _figures(row: Row, leaderboard: Standings) -> list[str]:
     rank = MISSING if row.rank is None else str(row.rank)
-    cells = [row.cells.get(measure) for measure in board.measures]
+    cells = [row.cells.get(measure) for measure in leaderboard.measures]
     first = cells[0]
     interval = f" ({first.low:.3f}-{first.high:.3f})" if first else ""
     return [rank, row.letter, escape(row.entry.label), _figure(first) + interval, *map(_figure, cells[1:])]
@@ -222,18 +227,20 @@ def _figure(cell: Cell | None) -> str:
     return f"{cell.mean:.3f}" + (f"<sup>{marks(cell.beats)}</sup>" if cell.beats else "")
 
 
-def _pairs(board: Standings) -> list[str]:
+def _pairs(leaderboard: Standings) -> list[str]:
     import polars as pl
 
     rows = []
-    for row in board.pairs.filter(pl.col("measure") == board.primary).sort("p", "a", "b").iter_rows(named=True):
+    for row in (
+        leaderboard.pairs.filter(pl.col("measure") == leaderboard.primary).sort("p", "a", "b").iter_rows(named=True)
+    ):
         effect = MISSING if row["effect"] is None else f"{row['effect']:.2f}"
         gap = f"{row['difference']:+z.3f} ({row['ci_low']:+z.3f} to {row['ci_high']:+z.3f})"
         rows.append([escape(row["a"]), escape(row["b"]), gap, effect, f"{row['p']:.4f}", f"{row['p_holm']:.4f}"])
     if not rows:
         return []
     header = ["A", "B", "A - B (95 % interval)", "effect d_z", "p", "p after Holm"]
-    return [f"## Pairs: {escape(board.primary)}", "", *grid(header, rows, text_columns=2)]
+    return [f"## Pairs: {escape(leaderboard.primary)}", "", *grid(header, rows, text_columns=2)]
 
 
 def grid(header: Sequence[str], rows: Iterable[Sequence[str]], *, text_columns: int) -> list[str]:

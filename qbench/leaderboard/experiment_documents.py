@@ -48,31 +48,31 @@ def markdown(result: ExperimentResult) -> str:
         lines += [*grid(header, [_training(name, one) for name, one in trainings.items()], text_columns=4)]
         lines += ["nDCG@10 is that on development queries, before training and after the best epoch.", ""]
     lines += [f"- {escape(note)}" for note in result.notes] + ([""] if result.notes else [])
-    lines += ["## Boards", ""]
-    for name, board in result.boards.items():
-        facts = board.about["benchmark"]
+    lines += ["## Leaderboards", ""]
+    for name, leaderboard in result.leaderboards.items():
+        facts = leaderboard.about["benchmark"]
         lines.append(
             f"- [{escape(name)}]({name}/leaderboard.md): {escape(facts['name'])}, digest {facts['digest']}, "
             f"{facts['queries']} queries, {facts['documents']} documents"
         )
-        lines += [f"    - {escape(note)}" for note in (*problems(board), *board.notes)]
+        lines += [f"    - {escape(note)}" for note in (*problems(leaderboard), *leaderboard.notes)]
     lines += [f"- {escape(name)}: no row has a run: {escape(reason)}" for name, reason in result.failed.items()]
     versions = ", ".join(f"{name} {version}" for name, version in result.about.get("versions", {}).items())
     return "\n".join([*lines, "", escape(versions), ""])
 
 
 def as_dict(result: ExperimentResult) -> dict[str, Any]:
-    """The page as data; the boards have files of their own, with every figure."""
-    boards = {
-        name: {**board.about["benchmark"], "notes": list(board.notes), "problems": problems(board)}
-        for name, board in result.boards.items()
+    """The page as data; the leaderboards have files of their own, with every figure."""
+    leaderboards = {
+        name: {**leaderboard.about["benchmark"], "notes": list(leaderboard.notes), "problems": problems(leaderboard)}
+        for name, leaderboard in result.leaderboards.items()
     }
     return {
         "title": result.experiment.title,
         "about": result.experiment.about,
         **result.about,
         "notes": list(result.notes),
-        "boards": {**boards, **{name: {"problems": [reason]} for name, reason in result.failed.items()}},
+        "leaderboards": {**leaderboards, **{name: {"problems": [reason]} for name, reason in result.failed.items()}},
         "tables": [
             {
                 "title": table.title,

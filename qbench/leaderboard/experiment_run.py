@@ -1,7 +1,7 @@
-"""Run an experiment: mask, train, make the boards, and the tables over them. What was made before is not made again.
+"""Run an experiment: mask, train, make the leaderboards and the tables over them; what is there already is kept.
 
     OUTPUT/benchmarks/WHAT-KEY    OUTPUT/checkpoints/KIND-KEY    OUTPUT/work (runs and indexes)
-    OUTPUT/EXPERIMENT/BOARD/leaderboard.*    OUTPUT/EXPERIMENT/experiment.md, experiment.json
+    OUTPUT/EXPERIMENT/LEADERBOARD/leaderboard.*    OUTPUT/EXPERIMENT/experiment.md, experiment.json
 
 Experiments that name the same folder share checkpoints, runs and indexes: each is kept by what it was made from. The
 folder EXPERIMENT is named after the experiment and its input `bench` (main-finance), or main-experiment without one.
@@ -47,8 +47,10 @@ def plan_experiment(experiment: Experiment, given: Mapping[str, str]) -> list[st
         f"train {one.name}: {one.kind} from {filled(one.model, values)} on {filled(one.bench, values)}"
         for one in experiment.trainings
     ]
-    for board in experiment.boards:
-        lines.append(f"board {board.name}, on {filled(board.bench, values)}: {', '.join(board.systems)}")
+    for leaderboard in experiment.leaderboards:
+        lines.append(
+            f"leaderboard {leaderboard.name}, on {filled(leaderboard.bench, values)}: {', '.join(leaderboard.systems)}"
+        )
     return lines
 
 
@@ -93,7 +95,7 @@ def run_experiment(
         command: the command line, for the pages.
         resamples, seed: of the tests.
         workers, access: as in `run_leaderboard`.
-        html: the file name of a page in each board's folder; None for no page.
+        html: the file name of a page in each leaderboard's folder; None for no page.
         progress: told what is being done.
         tell: told in a line what was done.
 
@@ -115,8 +117,11 @@ def run_experiment(
         for training in experiment.trainings:
             steps.train(training)
         options = {"resamples": resamples, "seed": seed, "workers": workers, "access": access, "page": page}
-        boards = {board.name: steps.board(board, place / board.name, options) for board in experiment.boards}
-        ran = {name: board for name, board in boards.items() if board is not None}
+        leaderboards = {
+            leaderboard.name: steps.leaderboard(leaderboard, place / leaderboard.name, options)
+            for leaderboard in experiment.leaderboards
+        }
+        ran = {name: leaderboard for name, leaderboard in leaderboards.items() if leaderboard is not None}
         if not ran:
             raise next(iter(steps.failed.values()))
         tables = tuple(make_table(table, experiment, ran, resamples, seed) for table in experiment.tables)
@@ -135,7 +140,7 @@ def experiment_name(experiment: Experiment, given: Mapping[str, str]) -> str:
 
 
 def page_name(html: str | Path) -> str:
-    """The name of the page in each board's folder.
+    """The name of the page in each leaderboard's folder.
 
     Raises:
         OptionError: it is a path, or the name of another file of a leaderboard.
@@ -143,8 +148,8 @@ def page_name(html: str | Path) -> str:
     name = str(html)
     if name != Path(name).name or Path(name).suffix not in (".html", ".htm"):
         raise OptionError(
-            "an experiment writes a page into the folder of each board, under one name",
+            "an experiment writes a page into the folder of each leaderboard, under one name",
             value=name,
-            remedy="Give a file name without a folder that ends in .html, such as board.html",
+            remedy="Give a file name without a folder that ends in .html, such as leaderboard.html",
         )
     return name

@@ -8,7 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qbench.errors import BusyError, InputError, OptionError, QbenchError
-from qbench.leaderboard.experiment_types import Board, Experiment, Mask, Training, filled, recipe_of, systems_of
+from qbench.leaderboard.experiment_types import (
+    Experiment,
+    LeaderboardPlan,
+    Mask,
+    Training,
+    filled,
+    recipe_of,
+    systems_of,
+)
 from qbench.models.folders import model_digest, model_folder
 from qbench.progress import Progress
 
@@ -38,7 +46,7 @@ class Steps:
         command: the command line, for the leaderboards.
 
     Attributes:
-        failed: board -> the error that left it without a single run.
+        failed: leaderboard -> the error that left it without a single run.
         notes: what a reader should know before believing a figure.
     """
 
@@ -66,15 +74,15 @@ class Steps:
 
         Raises:
             QbenchError: a benchmark or a model cannot be opened, an option or a system makes no sense, or a benchmark
-                lacks what a mask or a board needs.
+                lacks what a mask or a leaderboard needs.
         """
         for mask in self.experiment.masks:
             if self._source(mask.bench).quantities is None:
                 raise InputError("this benchmark has no quantities to mask", value=self._fill(mask.bench))
         for training in self.experiment.trainings:
             self._check_training(training)
-        for board in self.experiment.boards:
-            self._check_board(board)
+        for leaderboard in self.experiment.leaderboards:
+            self._check_leaderboard(leaderboard)
         self._check_queries()
 
     def _check_training(self, training: Training) -> None:
@@ -97,43 +105,43 @@ class Steps:
         lost += sorted(set(recipe.kinds) - there)
         self.notes += [f"{training.name}: {bench.name} has no training samples of this kind: {one}." for one in lost]
 
-    def _check_board(self, board: Board) -> None:
+    def _check_leaderboard(self, leaderboard: LeaderboardPlan) -> None:
         from qbench.leaderboard.run import select_queries
 
-        bench = self._source(board.bench, board.qrels)
-        queries, _ = select_queries(bench, board.split)
-        if board.conditions == "given" and not any(query.conditions for query in queries):
-            raise OptionError(f"board {board.name}: these queries come without conditions", value="given")
-        for system in systems_of(board, self._fill).values():
+        bench = self._source(leaderboard.bench, leaderboard.qrels)
+        queries, _ = select_queries(bench, leaderboard.split)
+        if leaderboard.conditions == "given" and not any(query.conditions for query in queries):
+            raise OptionError(f"leaderboard {leaderboard.name}: these queries come without conditions", value="given")
+        for system in systems_of(leaderboard, self._fill).values():
             for stage in system.stages:
                 if stage.entry().is_neural:
                     self._require_model(stage.options().model)
 
     def _check_queries(self) -> None:
-        """Boards of a table that compares them ask the same queries."""
-        boards = {board.name: board for board in self.experiment.boards}
+        """Leaderboards of a table that compares them ask the same queries."""
+        leaderboards = {leaderboard.name: leaderboard for leaderboard in self.experiment.leaderboards}
         for table in self.experiment.tables:
             if table.change_from is None:
                 continue
-            asked = {name: self._asked(boards[name]) for name in table.boards or boards}
+            asked = {name: self._asked(leaderboards[name]) for name in table.leaderboards or leaderboards}
             other = next((name for name, queries in asked.items() if queries != asked[table.change_from]), None)
             if other is not None:
                 raise OptionError(
-                    f"table {table.title} compares boards with other queries",
+                    f"table {table.title} compares leaderboards with other queries",
                     value=f"{table.change_from} and {other}",
                     remedy="Leave change_from away, or mask one benchmark for both",
                 )
 
-    def _asked(self, board: Board) -> set[tuple[str, str]]:
-        bench = self._source(board.bench, board.qrels)
-        return {(query.query_id, query.text) for query in bench.queries_of(board.split)}
+    def _asked(self, leaderboard: LeaderboardPlan) -> set[tuple[str, str]]:
+        bench = self._source(leaderboard.bench, leaderboard.qrels)
+        return {(query.query_id, query.text) for query in bench.queries_of(leaderboard.split)}
 
     def searched(self) -> list[tuple[Benchmark, list[System], Split]]:
-        """What is searched, by which systems, by the queries of which part: boards that search the same together."""
+        """What is searched, by which systems and which queries; leaderboards that search the same together."""
         together: dict[tuple[str, str | None, Split], dict[str, System]] = {}
-        for board in self.experiment.boards:
-            systems = together.setdefault((self._fill(board.bench), board.qrels, board.split), {})
-            systems.update((str(system), system) for system in systems_of(board, self._fill).values())
+        for leaderboard in self.experiment.leaderboards:
+            systems = together.setdefault((self._fill(leaderboard.bench), leaderboard.qrels, leaderboard.split), {})
+            systems.update((str(system), system) for system in systems_of(leaderboard, self._fill).values())
         return [
             (self._source(bench, qrels), list(systems.values()), split)
             for (bench, qrels, split), systems in together.items()
@@ -206,25 +214,25 @@ class Steps:
             "counts": dict(manifest.counts),
         }
 
-    def board(self, board: Board, output: Path, options: Mapping[str, Any]) -> Leaderboard | None:
-        """Make a board; None if not a single row has a run, and then `failed` has the reason."""
+    def leaderboard(self, leaderboard: LeaderboardPlan, output: Path, options: Mapping[str, Any]) -> Leaderboard | None:
+        """Make a leaderboard; None if not a single row has a run, and then `failed` has the reason."""
         from qbench.leaderboard.page import write_page
         from qbench.leaderboard.run import run_leaderboard
 
-        systems = systems_of(board, self._fill)
+        systems = systems_of(leaderboard, self._fill)
         page = options["page"]
         try:
             made = run_leaderboard(
-                self._open(self._fill(board.bench), board.qrels),
+                self._open(self._fill(leaderboard.bench), leaderboard.qrels),
                 list(systems.values()),
                 output=output,
                 work=self.folder / WORK,
                 names={str(system): row for row, system in systems.items()},
-                command=None if self.command is None else f"{self.command}, leaderboard {board.name}",
-                split=board.split,
-                measures=board.measures,
-                settings=(board.conditions,),
-                depth=board.depth,
+                command=None if self.command is None else f"{self.command}, leaderboard {leaderboard.name}",
+                split=leaderboard.split,
+                measures=leaderboard.measures,
+                settings=(leaderboard.conditions,),
+                depth=leaderboard.depth,
                 evidence=page is not None,
                 progress=self.progress,
                 **{name: value for name, value in options.items() if name != "page"},
@@ -232,26 +240,28 @@ class Steps:
         except BusyError:
             raise
         except QbenchError as error:
-            self.failed[board.name] = error
-            self.tell(f"board {board.name}: no row has a run: {error}")
+            self.failed[leaderboard.name] = error
+            self.tell(f"leaderboard {leaderboard.name}: no row has a run: {error}")
             return None
         if page is not None:
             write_page(made, output / page)
-            # Documents of a board that is written are not needed again.
+            # Documents of a leaderboard that is written are not needed again.
             made = replace(made, evidence=None)
         best = made.rows[0]
         lost = f"; rows without a run: {len(made.problems)}" if made.problems else ""
         figure = f"{made.primary} {best.cells[made.primary].mean:.3f}"
-        self.tell(f"board {board.name}: {best.entry.label} first, {figure}{lost}")
+        self.tell(f"leaderboard {leaderboard.name}: {best.entry.label} first, {figure}{lost}")
         return made
 
-    def about(self, boards: Mapping[str, Leaderboard]) -> dict[str, Any]:
+    def about(self, leaderboards: Mapping[str, Leaderboard]) -> dict[str, Any]:
         """What the figures come from, without a path: benchmarks and models by what is in them."""
         return {
             "experiment": {"name": self.experiment.name, "digest": self.experiment.digest},
             "inputs": {name: self._named(name, value) for name, value in self.inputs.items()},
             "trainings": self._trained,
-            "versions": {k: v for board in boards.values() for k, v in board.about["versions"].items()},
+            "versions": {
+                k: v for leaderboard in leaderboards.values() for k, v in leaderboard.about["versions"].items()
+            },
         }
 
     def _named(self, name: str, value: str) -> dict[str, str]:
@@ -266,6 +276,11 @@ class Steps:
     def _models(self) -> list[str]:
         """The texts that name a model: of trainings, of systems, and the defaults of inputs that stand there."""
         texts = [text for one in self.experiment.trainings for text in (one.model, one.teacher or "")]
-        texts += [text for board in self.experiment.boards for text in board.systems.values() if "model=" in text]
+        texts += [
+            text
+            for leaderboard in self.experiment.leaderboards
+            for text in leaderboard.systems.values()
+            if "model=" in text
+        ]
         inputs = self.experiment.inputs.items()
         return texts + [one.default or "" for name, one in inputs if any(f"{{{name}}}" in text for text in texts)]

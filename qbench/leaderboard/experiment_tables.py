@@ -1,4 +1,4 @@
-"""Tables over several leaderboards: boards or buckets as columns, differences tested against a row or a board."""
+"""Tables over several leaderboards: their figures or buckets as columns, differences tested."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from qbench.leaderboard.table import Leaderboard
 
 Key = tuple[str, str]
-"""A column: a board, and a measure or a bucket."""
+"""A column: a leaderboard, and a measure or a bucket."""
 
 Place = tuple[str, Key]
 """A row and a column."""
@@ -31,10 +31,10 @@ class ExperimentCell:
 
     Attributes:
         mean: of the row in the column.
-        base: what it is compared with, a row or a board; "" for nothing.
+        base: what it is compared with, a row or a leaderboard; "" for nothing.
         change: mean less that of the base; None where there is nothing to compare with.
         p: of the difference, after Holm; None where it is not tested.
-        other: the row whose change from board to board this one's is compared with; "" for none.
+        other: the row whose change from leaderboard to leaderboard this one's is compared with; "" for none.
         p_other: of the difference between both changes, after Holm.
     """
 
@@ -79,15 +79,15 @@ class ExperimentResult:
 
     Attributes:
         experiment: what ran.
-        boards: name -> leaderboard.
+        leaderboards: name -> leaderboard.
         tables: over them.
         about: what it was made from: inputs, trainings, tests, versions.
-        failed: board without a single run -> why.
+        failed: leaderboard without a single run -> why.
         notes: what a reader should know before believing a figure.
     """
 
     experiment: Experiment
-    boards: Mapping[str, Leaderboard]
+    leaderboards: Mapping[str, Leaderboard]
     tables: tuple[ExperimentTable, ...]
     about: Mapping[str, Any] = field(default_factory=dict)
     failed: Mapping[str, str] = field(default_factory=dict)
@@ -95,34 +95,36 @@ class ExperimentResult:
 
     @property
     def lost(self) -> int:
-        """How many rows of all boards have no run."""
-        whole = sum(len(board.systems) for board in self.experiment.boards if board.name in self.failed)
-        return whole + sum(len(board.problems) for board in self.boards.values())
+        """How many rows of all leaderboards have no run."""
+        whole = sum(
+            len(leaderboard.systems) for leaderboard in self.experiment.leaderboards if leaderboard.name in self.failed
+        )
+        return whole + sum(len(leaderboard.problems) for leaderboard in self.leaderboards.values())
 
 
 def make_table(
-    table: Table, experiment: Experiment, boards: Mapping[str, Leaderboard], resamples: int, seed: int
+    table: Table, experiment: Experiment, leaderboards: Mapping[str, Leaderboard], resamples: int, seed: int
 ) -> ExperimentTable:
-    """Fill a table from its boards.
+    """Fill a table from its leaderboards.
 
     Args:
         table: of the experiment.
         experiment: gives the order of rows.
-        boards: name -> leaderboard.
-        resamples, seed: of the tests of changes from board to board.
+        leaderboards: name -> leaderboard.
+        resamples, seed: of the tests of changes from leaderboard to leaderboard.
     """
-    shown = {name: boards[name] for name in table.boards or boards}
-    order = [row for board in experiment.boards if board.name in shown for row in board.systems]
+    shown = {name: leaderboards[name] for name in table.leaderboards or leaderboards}
+    order = [row for leaderboard in experiment.leaderboards if leaderboard.name in shown for row in leaderboard.systems]
     rows = list(dict.fromkeys(order))
-    if table.columns != "boards":
+    if table.columns != "leaderboards":
         return _buckets(table, shown, rows)
-    measures = {name: table.measures or board.measures for name, board in shown.items()}
+    measures = {name: table.measures or leaderboard.measures for name, leaderboard in shown.items()}
     keys = [(name, measure) for name in shown for measure in measures[name]]
     if table.change_from is not None:
         cells = _changes(table, shown, rows, keys, _Tests(resamples, seed))
     else:
         cells = _differences(table, shown, rows, keys)
-    heads = tuple(_head(key, one_board=len(shown) == 1, one_measure=len(table.measures) == 1) for key in keys)
+    heads = tuple(_head(key, one_leaderboard=len(shown) == 1, one_measure=len(table.measures) == 1) for key in keys)
     return ExperimentTable(
         table.title,
         heads,
@@ -137,21 +139,23 @@ class _Tests:
     seed: int
 
 
-def _head(key: Key, *, one_board: bool, one_measure: bool) -> str:
-    board, measure = key
-    if one_board:
+def _head(key: Key, *, one_leaderboard: bool, one_measure: bool) -> str:
+    leaderboard, measure = key
+    if one_leaderboard:
         return measure
-    return board if one_measure else f"{board}: {measure}"
+    return leaderboard if one_measure else f"{leaderboard}: {measure}"
 
 
-def _ran(board: Leaderboard) -> dict[str, Row]:
+def _ran(leaderboard: Leaderboard) -> dict[str, Row]:
     """The rows with a run, by their names in the experiment."""
-    return {row.entry.system: row for row in board.rows if row.cells}
+    return {row.entry.system: row for row in leaderboard.rows if row.cells}
 
 
-def _means(boards: Mapping[str, Leaderboard], rows: Sequence[str], keys: Sequence[Key]) -> dict[Place, ExperimentCell]:
+def _means(
+    leaderboards: Mapping[str, Leaderboard], rows: Sequence[str], keys: Sequence[Key]
+) -> dict[Place, ExperimentCell]:
     """The figures, compared with nothing."""
-    ran = {name: _ran(board) for name, board in boards.items()}
+    ran = {name: _ran(leaderboard) for name, leaderboard in leaderboards.items()}
     return {
         (row, (name, measure)): ExperimentCell(ran[name][row].cells[measure].mean)
         for row in rows
@@ -161,10 +165,10 @@ def _means(boards: Mapping[str, Leaderboard], rows: Sequence[str], keys: Sequenc
 
 
 def _differences(
-    table: Table, boards: Mapping[str, Leaderboard], rows: Sequence[str], keys: Sequence[Key]
+    table: Table, leaderboards: Mapping[str, Leaderboard], rows: Sequence[str], keys: Sequence[Key]
 ) -> dict[Place, ExperimentCell]:
-    """Figures compared with other rows of their boards. Holm over all comparisons that the table shows of a measure."""
-    cells = _means(boards, rows, keys)
+    """Figures compared with other rows of their leaderboards; Holm over all shown comparisons of a measure."""
+    cells = _means(leaderboards, rows, keys)
     for measure in dict.fromkeys(measure for _, measure in keys):
         asked = [
             (row, key, base)
@@ -172,39 +176,39 @@ def _differences(
             for key in keys
             if key[1] == measure and (row, key) in cells and (base, key) in cells
         ]
-        adjusted = holm([_p(boards[key[0]], measure, row, base) for row, key, base in asked])
+        adjusted = holm([_p(leaderboards[key[0]], measure, row, base) for row, key, base in asked])
         for (row, key, base), p in zip(asked, adjusted, strict=True):
             mean = cells[row, key].mean
             cells[row, key] = ExperimentCell(mean, base, mean - cells[base, key].mean, float(p))
     return cells
 
 
-def _p(board: Leaderboard, measure: str, row: str, base: str) -> float:
-    """Of the difference between two rows of a board, before any correction."""
+def _p(leaderboard: Leaderboard, measure: str, row: str, base: str) -> float:
+    """Of the difference between two rows of a leaderboard, before any correction."""
     import polars as pl
 
-    ran = _ran(board)
+    ran = _ran(leaderboard)
     labels = sorted((ran[row].entry.label, ran[base].entry.label))
     pair = (pl.col("measure") == measure) & (pl.col("a") == labels[0]) & (pl.col("b") == labels[1])
-    return float(board.pairs.filter(pair)["p"].item())
+    return float(leaderboard.pairs.filter(pair)["p"].item())
 
 
 def _changes(
-    table: Table, boards: Mapping[str, Leaderboard], rows: Sequence[str], keys: Sequence[Key], tests: _Tests
+    table: Table, leaderboards: Mapping[str, Leaderboard], rows: Sequence[str], keys: Sequence[Key], tests: _Tests
 ) -> dict[Place, ExperimentCell]:
-    """Figures compared with those of another board: same row, same queries; and changes with those of other rows.
+    """Figures compared with those of another leaderboard: same row, same queries; and changes with those of other rows.
 
     Holm over all changes of a measure, and over all comparisons of changes.
     """
     start = str(table.change_from)
-    cells = _means(boards, rows, keys)
+    cells = _means(leaderboards, rows, keys)
     for measure in dict.fromkeys(measure for _, measure in keys):
         changes = {
-            (row, key): _values(boards[key[0]], row, measure) - _values(boards[start], row, measure)
+            (row, key): _values(leaderboards[key[0]], row, measure) - _values(leaderboards[start], row, measure)
             for row, key in cells
             if key[1] == measure and key[0] != start and (row, (start, measure)) in cells
         }
-        names = [f"{row}\x1f{board}" for row, (board, _) in changes]
+        names = [f"{row}\x1f{leaderboard}" for row, (leaderboard, _) in changes]
         adjusted = holm(_sign_tests(names, list(changes.values()), tests))
         for (place, change), p in zip(changes.items(), adjusted, strict=True):
             # Adding 0 makes of -0.0 what it is.
@@ -217,12 +221,12 @@ def _changes(
     return cells
 
 
-def _values(board: Leaderboard, row: str, measure: str) -> NDArray[np.float64]:
+def _values(leaderboard: Leaderboard, row: str, measure: str) -> NDArray[np.float64]:
     """A row's scores by query, ordered by query id."""
     import polars as pl
 
-    label = _ran(board)[row].entry.label
-    part = board.scores.filter((pl.col("label") == label) & (pl.col("measure") == measure))
+    label = _ran(leaderboard)[row].entry.label
+    part = leaderboard.scores.filter((pl.col("label") == label) & (pl.col("measure") == measure))
     return part.sort("query_id")["value"].to_numpy()
 
 
@@ -234,23 +238,25 @@ def _sign_tests(names: Sequence[str], differences: Sequence[NDArray[np.float64]]
     ]
 
 
-def _buckets(table: Table, boards: Mapping[str, Leaderboard], rows: Sequence[str]) -> ExperimentTable:
+def _buckets(table: Table, leaderboards: Mapping[str, Leaderboard], rows: Sequence[str]) -> ExperimentTable:
     """One measure by kind of query."""
     import polars as pl
 
     keys: list[Key] = []
     heads: list[str] = []
     cells: dict[Place, ExperimentCell] = {}
-    for name, board in boards.items():
-        measure = table.measures[0] if table.measures else board.primary
-        part = board.buckets.filter((pl.col("dimension") == table.columns) & (pl.col("measure") == measure))
+    for name, leaderboard in leaderboards.items():
+        measure = table.measures[0] if table.measures else leaderboard.primary
+        part = leaderboard.buckets.filter((pl.col("dimension") == table.columns) & (pl.col("measure") == measure))
         for bucket, queries in part.select("bucket", "queries").unique(maintain_order=True).iter_rows():
             keys.append((name, bucket))
-            heads.append(("" if len(boards) == 1 else f"{name}, {measure}: ") + f"{bucket} ({queries})")
-        names = {row.entry.label: row.entry.system for row in board.rows}
+            heads.append(("" if len(leaderboards) == 1 else f"{name}, {measure}: ") + f"{bucket} ({queries})")
+        names = {row.entry.label: row.entry.system for row in leaderboard.rows}
         for bucket, label, mean in part.select("bucket", "label", "mean").iter_rows():
             cells[names[label], (name, bucket)] = ExperimentCell(mean)
-    measured = ", ".join(dict.fromkeys(table.measures or [board.primary for board in boards.values()]))
+    measured = ", ".join(
+        dict.fromkeys(table.measures or [leaderboard.primary for leaderboard in leaderboards.values()])
+    )
     return ExperimentTable(
         table.title,
         tuple(heads),

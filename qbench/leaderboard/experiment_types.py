@@ -1,4 +1,4 @@
-"""An experiment as a value: what is masked, what is trained, which boards are made, and the tables over them."""
+"""An experiment as a value: what is masked, what is trained, which leaderboards are made, and the tables over them."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Training:
 
 
 @dataclass(frozen=True)
-class Board:
+class LeaderboardPlan:
     """A leaderboard to make.
 
     Attributes:
@@ -89,21 +89,21 @@ class Board:
 
 @dataclass(frozen=True)
 class Table:
-    """A table over boards: a row for each of their rows.
+    """A table over leaderboards: a row for each of their rows.
 
     Attributes:
         title: over it.
-        columns: "boards", or a dimension of buckets ("comparator", "kind", ...).
-        measures: shown in each column; () for the boards' own, with buckets the boards' first.
-        boards: those that are shown; () for all.
-        against: row -> the row of the same board that it is compared with; with `change_from` changes are compared.
-        change_from: the board that the other boards' figures are compared with, row by row.
+        columns: "leaderboards", or a dimension of buckets ("comparator", "kind", ...).
+        measures: shown in each column; () for the leaderboards' own, with buckets the leaderboards' first.
+        leaderboards: those that are shown; () for all.
+        against: row -> the row of the same leaderboard it is compared with; with `change_from` changes are compared.
+        change_from: the leaderboard that the other leaderboards' figures are compared with, row by row.
     """
 
     title: str
-    columns: str = "boards"
+    columns: str = "leaderboards"
     measures: tuple[str, ...] = ()
-    boards: tuple[str, ...] = ()
+    leaderboards: tuple[str, ...] = ()
     against: Mapping[str, str] = field(default_factory=dict)
     change_from: str | None = None
 
@@ -117,7 +117,7 @@ class Experiment:
         title, about: for its page.
         inputs: name -> what it is.
         masks, trainings: made in this order, masks first.
-        boards, tables: made in this order.
+        leaderboards, tables: made in this order.
     """
 
     name: str
@@ -126,12 +126,12 @@ class Experiment:
     inputs: Mapping[str, Input]
     masks: tuple[Mask, ...]
     trainings: tuple[Training, ...]
-    boards: tuple[Board, ...]
+    leaderboards: tuple[LeaderboardPlan, ...]
     tables: tuple[Table, ...]
 
     @property
     def made(self) -> list[str]:
-        """The names of what is made for the boards: masked benchmarks, then checkpoints."""
+        """The names of what is made for the leaderboards: masked benchmarks, then checkpoints."""
         return [mask.name for mask in self.masks] + [training.name for training in self.trainings]
 
     @property
@@ -145,11 +145,11 @@ def filled(text: str, values: Mapping[str, str]) -> str:
     return REFERENCE.sub(lambda found: values[found[1]], text)
 
 
-def systems_of(board: Board, fill: Callable[[str], str]) -> dict[str, System]:
-    """The names of a board's rows -> their systems.
+def systems_of(leaderboard: LeaderboardPlan, fill: Callable[[str], str]) -> dict[str, System]:
+    """The names of a leaderboard's rows -> their systems.
 
     Args:
-        board: of an experiment.
+        leaderboard: of an experiment.
         fill: gives what stands for a name in braces; it is quoted as the grammar wants.
 
     Raises:
@@ -157,11 +157,11 @@ def systems_of(board: Board, fill: Callable[[str], str]) -> dict[str, System]:
         OptionError: two rows are the same system.
     """
     found: dict[str, System] = {}
-    for name, text in board.systems.items():
+    for name, text in leaderboard.systems.items():
         system = parse_system(_QUOTED.sub(lambda one: _written(fill(one[1] or one[2])), text))
         twin = next((other for other, known in found.items() if known == system), None)
         if twin is not None:
-            raise OptionError(f"{twin} and {name} of board {board.name} are the same system", value=text)
+            raise OptionError(f"{twin} and {name} of leaderboard {leaderboard.name} are the same system", value=text)
         found[name] = system
     return found
 

@@ -7,8 +7,8 @@ Entries name each other in braces: `{bench}` is the input of that name, `{colber
     [[mask]]            name, bench, what
     [training]          what holds for every training that does not say otherwise
     [[train]]           name, kind, bench, model [, joint, teacher, and any option of `ContrastiveRecipe`]
-    [[board]]           name, bench, systems [, conditions, split, measures, depth, qrels]
-    [[table]]           title [, columns, measures, boards, against, change_from]
+    [[leaderboard]]           name, bench, systems [, conditions, split, measures, depth, qrels]
+    [[table]]           title [, columns, measures, leaderboards, against, change_from]
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from qbench.evaluation.buckets import DIMENSIONS
 from qbench.evaluation.measures import DEFAULT_MEASURES, parse_measures
 from qbench.leaderboard.experiment_types import (
     REFERENCE,
-    Board,
     Experiment,
     Input,
+    LeaderboardPlan,
     Mask,
     Table,
     Training,
@@ -42,8 +42,8 @@ from qbench.training.recipes import ContrastiveRecipe, Kind
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 
-COLUMNS = ("boards", *DIMENSIONS)
-"""What a table's columns are: the boards, or the buckets of a dimension."""
+COLUMNS = ("leaderboards", *DIMENSIONS)
+"""What a table's columns are: the leaderboards, or the buckets of a dimension."""
 
 
 def read_experiment(path: str | Path) -> Experiment:
@@ -78,7 +78,7 @@ def _built_in(name: str) -> Path:
 
 
 def _experiment(name: str, raw: dict[str, Any]) -> Experiment:
-    _only(raw, "the experiment", ("title", "about", "inputs", "mask", "training", "train", "board", "table"))
+    _only(raw, "the experiment", ("title", "about", "inputs", "mask", "training", "train", "leaderboard", "table"))
     inputs = {key: _input(key, value) for key, value in _mapping(raw.get("inputs", {}), "inputs").items()}
     common = _mapping(raw.get("training", {}), "training")
     if "name" in common:
@@ -90,7 +90,7 @@ def _experiment(name: str, raw: dict[str, Any]) -> Experiment:
         inputs,
         tuple(_mask(part) for part in _parts(raw, "mask")),
         tuple(_training({**common, **part}) for part in _parts(raw, "train")),
-        tuple(_board(part) for part in _parts(raw, "board")),
+        tuple(_leaderboard(part) for part in _parts(raw, "leaderboard")),
         tuple(_table(part) for part in _parts(raw, "table")),
     )
     _check_names(experiment)
@@ -134,9 +134,9 @@ def _training(part: dict[str, Any]) -> Training:
     return training
 
 
-def _board(part: dict[str, Any]) -> Board:
-    where = f"board {part.get('name', '')}".rstrip()
-    _only(part, where, [one.name for one in fields(Board)])
+def _leaderboard(part: dict[str, Any]) -> LeaderboardPlan:
+    where = f"leaderboard {part.get('name', '')}".rstrip()
+    _only(part, where, [one.name for one in fields(LeaderboardPlan)])
     systems = _mapping(part.get("systems", {}), f"{where}, systems")
     if not systems:
         raise OptionError(f"{where} has no systems", remedy='For example: systems = { BM25 = "BM25" }')
@@ -145,7 +145,7 @@ def _board(part: dict[str, Any]) -> Board:
     depth = part.get("depth", 1000)
     if not isinstance(depth, int) or depth < 1:
         raise OptionError(f"depth of {where} is a whole number from 1", value=depth)
-    return Board(
+    return LeaderboardPlan(
         _text(part, "name", where),
         _text(part, "bench", where),
         systems,
@@ -163,9 +163,9 @@ def _table(part: dict[str, Any]) -> Table:
     measures = _texts(part, "measures", where, ())
     return Table(
         _text(part, "title", where),
-        _choice(part, "columns", where, " ".join(COLUMNS), "boards"),
+        _choice(part, "columns", where, " ".join(COLUMNS), "leaderboards"),
         tuple(parse_measures(measures)) if measures else (),
-        _texts(part, "boards", where, ()),
+        _texts(part, "leaderboards", where, ()),
         _names(part.get("against", {}), f"{where}, against"),
         _text(part, "change_from", where) if "change_from" in part else None,
     )
@@ -173,7 +173,10 @@ def _table(part: dict[str, Any]) -> Table:
 
 def _check_names(experiment: Experiment) -> None:
     """Every name once, and only names of what was made before."""
-    for names in ([*experiment.inputs, *experiment.made], [board.name for board in experiment.boards]):
+    for names in (
+        [*experiment.inputs, *experiment.made],
+        [leaderboard.name for leaderboard in experiment.leaderboards],
+    ):
         for name in names:
             if name in ("experiment.md", "experiment.json"):
                 raise OptionError("this is the name of a page", value=name)
@@ -193,20 +196,22 @@ def _check_names(experiment: Experiment) -> None:
         for text in (*texts, *options):
             _check_references(f"train {training.name}", text, known)
         known.append(training.name)
-    for board in experiment.boards:
-        for text in (board.bench, *board.systems.values()):
-            _check_references(f"board {board.name}", text, known)
-        _check_systems(experiment, board)
+    for leaderboard in experiment.leaderboards:
+        for text in (leaderboard.bench, *leaderboard.systems.values()):
+            _check_references(f"leaderboard {leaderboard.name}", text, known)
+        _check_systems(experiment, leaderboard)
 
 
-def _check_systems(experiment: Experiment, board: Board) -> None:
+def _check_systems(experiment: Experiment, leaderboard: LeaderboardPlan) -> None:
     """Parse the systems in which nothing stands that only the inputs can tell: it may be a number."""
     values = {name: name for name in experiment.made}
-    told = {name: text for name, text in board.systems.items() if set(REFERENCE.findall(text)) <= set(values)}
-    for name in board.systems:
+    told = {name: text for name, text in leaderboard.systems.items() if set(REFERENCE.findall(text)) <= set(values)}
+    for name in leaderboard.systems:
         if name.endswith((" [given]", " [parsed]")):
-            raise OptionError(f"a row of board {board.name} is named like the source of conditions", value=name)
-    systems_of(replace(board, systems=told), lambda text: filled(text, values))
+            raise OptionError(
+                f"a row of leaderboard {leaderboard.name} is named like the source of conditions", value=name
+            )
+    systems_of(replace(leaderboard, systems=told), lambda text: filled(text, values))
 
 
 def _check_references(where: str, text: str, known: Sequence[str]) -> None:
@@ -220,25 +225,29 @@ def _check_references(where: str, text: str, known: Sequence[str]) -> None:
 
 
 def _check_tables(experiment: Experiment) -> None:
-    if not experiment.boards:
-        raise OptionError("there is no board", remedy="Add a [[board]] with name, bench and systems")
-    boards = {board.name: board for board in experiment.boards}
+    if not experiment.leaderboards:
+        raise OptionError("there is no leaderboard", remedy="Add a [[leaderboard]] with name, bench and systems")
+    leaderboards = {leaderboard.name: leaderboard for leaderboard in experiment.leaderboards}
     for table in experiment.tables:
-        shown = table.boards or tuple(boards)
+        shown = table.leaderboards or tuple(leaderboards)
         for name in (*shown, *((table.change_from,) if table.change_from else ())):
-            if name not in boards:
-                raise OptionError(f"table {table.title} shows no such board", value=name, remedy=f"Use {list(boards)}")
+            if name not in leaderboards:
+                raise OptionError(
+                    f"table {table.title} shows no such leaderboard", value=name, remedy=f"Use {list(leaderboards)}"
+                )
         if table.change_from and table.change_from not in shown:
-            raise OptionError(f"table {table.title} does not show the board it starts from", value=table.change_from)
+            raise OptionError(
+                f"table {table.title} does not show the leaderboard it starts from", value=table.change_from
+            )
         for measure in table.measures:
-            lost = next((name for name in shown if measure not in boards[name].measures), None)
+            lost = next((name for name in shown if measure not in leaderboards[name].measures), None)
             if lost is not None:
-                raise OptionError(f"board {lost} does not have a measure of table {table.title}", value=measure)
-        if table.columns != "boards" and len(table.measures) > 1:
+                raise OptionError(f"leaderboard {lost} does not have a measure of table {table.title}", value=measure)
+        if table.columns != "leaderboards" and len(table.measures) > 1:
             raise OptionError(f"table {table.title} shows buckets: of one measure", value=table.measures)
-        if table.columns != "boards" and (table.change_from or table.against):
+        if table.columns != "leaderboards" and (table.change_from or table.against):
             raise OptionError(f"table {table.title} shows buckets: they are not tested", value=table.columns)
-        rows = {row for name in shown for row in boards[name].systems}
+        rows = {row for name in shown for row in leaderboards[name].systems}
         for row in (*table.against, *table.against.values()):
             if row not in rows:
                 raise OptionError(f"table {table.title} has no such row", value=row, remedy=f"Use {sorted(rows)}")

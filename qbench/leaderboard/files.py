@@ -25,14 +25,14 @@ def table_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
     return {"rank": pl.Int64, **text, **figures, "beats": pl.List(pl.String), **costs, "problem": pl.String}
 
 
-def as_frame(board: Standings) -> pl.DataFrame:
+def as_frame(leaderboard: Standings) -> pl.DataFrame:
     """One row per system and measure, in the order of the table (`table_schema`)."""
     import polars as pl
 
     rows = []
-    for row in board.rows:
+    for row in leaderboard.rows:
         costs = {} if row.entry.cost is None else asdict(row.entry.cost)
-        for measure in board.measures:
+        for measure in leaderboard.measures:
             rows.append(
                 {
                     "rank": row.rank,
@@ -40,7 +40,7 @@ def as_frame(board: Standings) -> pl.DataFrame:
                     "system": row.entry.system,
                     "conditions": row.entry.conditions,
                     "measure": measure,
-                    **_figures(board, row, measure),
+                    **_figures(leaderboard, row, measure),
                     **costs,
                     "problem": row.entry.problem,
                 }
@@ -48,14 +48,14 @@ def as_frame(board: Standings) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=table_schema())
 
 
-def as_dict(board: Standings) -> dict[str, Any]:
+def as_dict(leaderboard: Standings) -> dict[str, Any]:
     """Everything but the per-query scores; only what JSON can say (what is undefined is null)."""
     return {
-        "name": board.name,
-        "primary": board.primary,
-        "measures": list(board.measures),
-        **board.about,
-        "notes": list(board.notes),
+        "name": leaderboard.name,
+        "primary": leaderboard.primary,
+        "measures": list(leaderboard.measures),
+        **leaderboard.about,
+        "notes": list(leaderboard.notes),
         "rows": [
             {
                 "rank": row.rank,
@@ -63,43 +63,43 @@ def as_dict(board: Standings) -> dict[str, Any]:
                 "label": row.entry.label,
                 "system": row.entry.system,
                 "conditions": row.entry.conditions,
-                "measures": {measure: _figures(board, row, measure) for measure in board.measures},
+                "measures": {measure: _figures(leaderboard, row, measure) for measure in leaderboard.measures},
                 "cost": None if row.entry.cost is None else asdict(row.entry.cost),
                 "run": row.entry.digest,
                 "meta": dict(row.entry.meta),
                 "problem": row.entry.problem,
             }
-            for row in board.rows
+            for row in leaderboard.rows
         ],
-        "pairs": board.pairs.to_dicts(),
-        "wins": {"measure": board.win_measure, "shares": board.wins.to_dicts()},
-        "buckets": board.buckets.to_dicts(),
+        "pairs": leaderboard.pairs.to_dicts(),
+        "wins": {"measure": leaderboard.win_measure, "shares": leaderboard.wins.to_dicts()},
+        "buckets": leaderboard.buckets.to_dicts(),
     }
 
 
-def write(board: Standings, folder: Path) -> list[Path]:
+def write(leaderboard: Standings, folder: Path) -> list[Path]:
     """Write leaderboard.md, .tex, .json and .parquet, scores, significance and buckets; each file atomically.
 
     leaderboard.json comes last: where it is new, the others are.
     """
     frames = {
-        "leaderboard.parquet": as_frame(board),
-        "scores.parquet": board.scores,
-        "significance.parquet": board.pairs,
-        "buckets.parquet": board.buckets,
+        "leaderboard.parquet": as_frame(leaderboard),
+        "scores.parquet": leaderboard.scores,
+        "significance.parquet": leaderboard.pairs,
+        "buckets.parquet": leaderboard.buckets,
     }
     for name, frame in frames.items():
         with atomic_file(folder / name) as temporary:
             frame.write_parquet(temporary)
-    write_text(folder / "leaderboard.md", markdown(board))
-    write_text(folder / "leaderboard.tex", latex(board))
-    write_json(folder / "leaderboard.json", as_dict(board))
+    write_text(folder / "leaderboard.md", markdown(leaderboard))
+    write_text(folder / "leaderboard.tex", latex(leaderboard))
+    write_json(folder / "leaderboard.json", as_dict(leaderboard))
     return [folder / name for name in ("leaderboard.md", "leaderboard.tex", "leaderboard.json", *frames)]
 
 
-def _figures(board: Standings, row: Row, measure: str) -> dict[str, Any]:
+def _figures(leaderboard: Standings, row: Row, measure: str) -> dict[str, Any]:
     cell = row.cells.get(measure)
     if cell is None:
         return {"mean": None, "ci_low": None, "ci_high": None, "beats": []}
-    beaten = [board.rows[i].entry.label for i in cell.beats]
+    beaten = [leaderboard.rows[i].entry.label for i in cell.beats]
     return {"mean": cell.mean, "ci_low": cell.low, "ci_high": cell.high, "beats": beaten}

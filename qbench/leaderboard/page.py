@@ -44,19 +44,19 @@ LABEL, REASON = 300, 2_000
 """Characters of a name and of a reason that a page shows."""
 
 
-def leaderboard_page(board: Standings) -> str:
+def leaderboard_page(leaderboard: Standings) -> str:
     """The page; the same bytes for the same leaderboard.
 
-    It shows documents and texts of queries only where the board's evidence was kept.
+    It shows documents and texts of queries only where the leaderboard's evidence was kept.
 
     Args:
-        board: any leaderboard; rows without a run keep their place and their reason.
+        leaderboard: any leaderboard; rows without a run keep their place and their reason.
     """
     style = (FILES / "page.css").read_text(encoding="utf-8")
     script = "".join((FILES / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS)
-    blocks, said = _blocks(board)
-    title = f"Leaderboard: {clipped(board.name, LABEL)}"
-    return static_page(title, style, f'"use strict";\n{script}', {**page_data(board), **said}, blocks)
+    blocks, said = _blocks(leaderboard)
+    title = f"Leaderboard: {clipped(leaderboard.name, LABEL)}"
+    return static_page(title, style, f'"use strict";\n{script}', {**page_data(leaderboard), **said}, blocks)
 
 
 def check_page(path: str | Path) -> Path:
@@ -68,7 +68,7 @@ def check_page(path: str | Path) -> Path:
     """
     place = Path(path)
     if place.is_dir():
-        raise OptionError("the page would be a folder", file=place, remedy="Name a file, such as board.html")
+        raise OptionError("the page would be a folder", file=place, remedy="Name a file, such as leaderboard.html")
     above = next((one for one in place.absolute().parents if one.exists()), None)
     if above is not None and not above.is_dir():
         raise OptionError("the folder of the page is a file", file=above, remedy="Choose another place")
@@ -84,45 +84,47 @@ def _is_page(place: Path) -> bool:
         return stream.read(15).lower() == b"<!doctype html>"
 
 
-def write_page(board: Standings, path: str | Path) -> Path:
+def write_page(leaderboard: Standings, path: str | Path) -> Path:
     """Write the page atomically; gives its path.
 
     Raises:
         OptionError: as in `check_page`.
     """
     place = check_page(path)
-    write_text(place, leaderboard_page(board))
+    write_text(place, leaderboard_page(leaderboard))
     return place
 
 
-def page_data(board: Standings) -> dict[str, Any]:
+def page_data(leaderboard: Standings) -> dict[str, Any]:
     """Everything but the queries; only what JSON can say (what is undefined or not finite is null)."""
     return {
-        "name": clipped(board.name, LABEL),
-        "measures": list(board.measures),
-        "about": _told(board.about),
+        "name": clipped(leaderboard.name, LABEL),
+        "measures": list(leaderboard.measures),
+        "about": _told(leaderboard.about),
         "order": [
             [clipped(name, LABEL), [clipped(key, LABEL) for key in value] if isinstance(value, Mapping) else None]
-            for name, value in board.about.items()
+            for name, value in leaderboard.about.items()
         ],
-        "notes": [clipped(note, REASON) for note in board.notes],
-        "caption": caption(board),
-        "rows": _rows(board),
-        "pairs": _pairs(board),
-        "winMeasure": board.win_measure,
-        "winCaption": win_caption(board),
-        "buckets": _buckets(board),
+        "notes": [clipped(note, REASON) for note in leaderboard.notes],
+        "caption": caption(leaderboard),
+        "rows": _rows(leaderboard),
+        "pairs": _pairs(leaderboard),
+        "winMeasure": leaderboard.win_measure,
+        "winCaption": win_caption(leaderboard),
+        "buckets": _buckets(leaderboard),
     }
 
 
-def _rows(board: Standings) -> list[dict[str, Any]]:
-    places = [ranks([row.cells[m].beats if row.cells else () for row in board.rows]) for m in board.measures]
-    return [_row(board, row, [place[i] for place in places]) for i, row in enumerate(board.rows)]
+def _rows(leaderboard: Standings) -> list[dict[str, Any]]:
+    places = [
+        ranks([row.cells[m].beats if row.cells else () for row in leaderboard.rows]) for m in leaderboard.measures
+    ]
+    return [_row(leaderboard, row, [place[i] for place in places]) for i, row in enumerate(leaderboard.rows)]
 
 
-def _row(board: Standings, row: Row, places: list[int]) -> dict[str, Any]:
+def _row(leaderboard: Standings, row: Row, places: list[int]) -> dict[str, Any]:
     entry = row.entry
-    cells = [row.cells.get(measure) for measure in board.measures]
+    cells = [row.cells.get(measure) for measure in leaderboard.measures]
     return {
         "letter": row.letter,
         "label": clipped(entry.label, LABEL),
@@ -155,14 +157,14 @@ def _number(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else float(f"{value:.6g}")
 
 
-def _pairs(board: Standings) -> dict[str, Any]:
+def _pairs(leaderboard: Standings) -> dict[str, Any]:
     """Each pair once, by its rows' numbers, and per measure its figures in the same order."""
-    place = {row.entry.label: i for i, row in enumerate(board.rows)}
-    first = board.pairs.filter(measure=board.primary)
+    place = {row.entry.label: i for i, row in enumerate(leaderboard.rows)}
+    first = leaderboard.pairs.filter(measure=leaderboard.primary)
     names = ("difference", "ci_low", "ci_high", "effect", "p", "p_holm")
     figures = []
-    for measure in board.measures:
-        part = board.pairs.filter(measure=measure)
+    for measure in leaderboard.measures:
+        part = leaderboard.pairs.filter(measure=measure)
         figures.append(
             {
                 **{name: [_number(value) for value in part[name]] for name in names},
@@ -172,19 +174,21 @@ def _pairs(board: Standings) -> dict[str, Any]:
     return {"a": [place[a] for a in first["a"]], "b": [place[b] for b in first["b"]], "measures": figures}
 
 
-def _buckets(board: Standings) -> list[dict[str, Any]]:
+def _buckets(leaderboard: Standings) -> list[dict[str, Any]]:
     """The dimensions with two buckets or more: names and sizes of their buckets, means by measure, bucket and row."""
-    place = {row.entry.label: i for i, row in enumerate(board.rows)}
+    place = {row.entry.label: i for i, row in enumerate(leaderboard.rows)}
     found = []
     for dimension in DIMENSIONS:
-        part = board.buckets.filter(dimension=dimension)
+        part = leaderboard.buckets.filter(dimension=dimension)
         sizes = dict(part.select("bucket", "queries").unique(maintain_order=True).iter_rows())
         if len(sizes) < 2:
             continue
         number = {name: i for i, name in enumerate(sizes)}
-        means: list[list[list[float | None]]] = [[[None] * len(board.rows) for _ in sizes] for _ in board.measures]
+        means: list[list[list[float | None]]] = [
+            [[None] * len(leaderboard.rows) for _ in sizes] for _ in leaderboard.measures
+        ]
         for bucket, label, measure, mean in part.select("bucket", "label", "measure", "mean").iter_rows():
-            means[board.measures.index(measure)][number[bucket]][place[label]] = _number(mean)
+            means[leaderboard.measures.index(measure)][number[bucket]][place[label]] = _number(mean)
         found.append(
             {
                 "dimension": dimension,
@@ -197,21 +201,21 @@ def _buckets(board: Standings) -> list[dict[str, Any]]:
     return found
 
 
-def _blocks(board: Standings) -> tuple[dict[str, bytes], dict[str, Any]]:
+def _blocks(leaderboard: Standings) -> tuple[dict[str, bytes], dict[str, Any]]:
     """The compressed parts of the page, and what the script must know to read them."""
-    if not board.scores.height:
+    if not leaderboard.scores.height:
         return {}, {"queries": None}
-    scores = Scores.from_frame(board.scores)
-    order = [scores.labels.index(row.entry.label) for row in board.rows if row.cells]
+    scores = Scores.from_frame(leaderboard.scores)
+    order = [scores.labels.index(row.entry.label) for row in leaderboard.rows if row.cells]
     values = scores.values[order]
     systems, measures, queries = values.shape
     measures = max(1, min(measures, CELLS // (systems * queries)))
     chosen = _sample(values[:, 0], max(1, CELLS // (systems * measures)))
     packed, layout = _packed(values[:, :measures, chosen])
     ids = [scores.query_ids[i] for i in chosen]
-    found, about = query_block(board, ids)
+    found, about = query_block(leaderboard, ids)
     left = PACKED - len(zlib.compress(packed)) - len(zlib.compress(found))
-    documents, shown = document_block(board, ids, values[:, 0, chosen], max(0, min(BUDGET, left)))
+    documents, shown = document_block(leaderboard, ids, values[:, 0, chosen], max(0, min(BUDGET, left)))
     blocks = {"scores": packed, "queries": found, **({"documents": documents} if documents else {})}
     said = {
         "queries": {

@@ -49,32 +49,32 @@ _JOINED = 3
 """A number and its unit are one highlight if no more characters lie between them."""
 
 
-def query_block(board: Standings, ids: Sequence[str]) -> tuple[bytes, dict[str, Any]]:
+def query_block(leaderboard: Standings, ids: Sequence[str]) -> tuple[bytes, dict[str, Any]]:
     """Ids, texts, conditions and buckets of some queries as JSON, and what is known of them.
 
     Args:
-        board: the leaderboard.
+        leaderboard: the leaderboard.
         ids: of the queries, in the order of the scores.
     """
-    evidence = board.evidence
+    evidence = leaderboard.evidence
     known = {query.query_id: query for query in (evidence.queries if evidence else ())}
     found = [known.get(query_id) for query_id in ids]
     block = {
         "ids": [clipped(query_id, NAME) for query_id in ids],
         "texts": ["" if query is None else clipped(query.text, QUERY) for query in found],
         "conditions": ["" if query is None else clipped(condition_text(query), QUERY) for query in found],
-        "buckets": _query_buckets(board, ids),
+        "buckets": _query_buckets(leaderboard, ids),
     }
     return as_json(block), {"texts": any(query is not None for query in found)}
 
 
-def _query_buckets(board: Standings, ids: Sequence[str]) -> list[dict[str, Any]]:
-    frame = board.evidence.buckets if board.evidence else None
+def _query_buckets(leaderboard: Standings, ids: Sequence[str]) -> list[dict[str, Any]]:
+    frame = leaderboard.evidence.buckets if leaderboard.evidence else None
     if frame is None:
         return []
     found = []
     for dimension in DIMENSIONS:
-        names = board.buckets.filter(dimension=dimension)["bucket"].unique(maintain_order=True).to_list()
+        names = leaderboard.buckets.filter(dimension=dimension)["bucket"].unique(maintain_order=True).to_list()
         if len(names) < 2:
             continue
         place = {name: i for i, name in enumerate(names)}
@@ -103,26 +103,26 @@ def _condition(one: Condition) -> str:
 
 
 def document_block(
-    board: Standings, ids: Sequence[str], primary: NDArray[np.float64], budget: int
+    leaderboard: Standings, ids: Sequence[str], primary: NDArray[np.float64], budget: int
 ) -> tuple[bytes | None, dict[str, Any]]:
     """What was retrieved for as many queries as fit, as JSON; and what is shown and what is left out.
 
     Args:
-        board: the leaderboard; without evidence there is nothing to show.
+        leaderboard: the leaderboard; without evidence there is nothing to show.
         ids: of the queries, in the order of the scores.
         primary: shape (systems, queries), their scores on the primary measure.
         budget: bytes of the compressed block.
     """
-    if board.evidence is None or not board.evidence.collections:
+    if leaderboard.evidence is None or not leaderboard.evidence.collections:
         return None, {"documents": None}
-    rows = [row.entry.label for row in board.rows if row.cells]
-    found = _fitting(board.evidence, rows, ids, _priority(ids, primary), budget)
+    rows = [row.entry.label for row in leaderboard.rows if row.cells]
+    found = _fitting(leaderboard.evidence, rows, ids, _priority(ids, primary), budget)
     shown = {
         "queries": len(found.shown),
         "top": found.heads.top,
         "text": TEXT,
         "cut": sum(1 for doc in found.docs if doc[3]),
-        "texts": any(one.corpus is not None for one in board.evidence.collections),
+        "texts": any(one.corpus is not None for one in leaderboard.evidence.collections),
         "quantities": found.heads.quantities_known,
         "missed": MISSED,
     }

@@ -134,7 +134,7 @@ def run_leaderboard(
         judged = _Judged([group.benchmark.qrels for group in contest.groups], queries)
         judged = judged if pool is None else _pooled(ran, judged, pool)
         found, bucket_notes = _buckets(contest, queries) if buckets else (None, [])
-        board = make_leaderboard(
+        leaderboard = make_leaderboard(
             contest.name,
             _entries(ran, judged, measured),
             measured,
@@ -152,8 +152,8 @@ def run_leaderboard(
             progress=progress,
         )
         _keep_errors(folder, [text for one in ran for text in one.tracebacks])
-        board.write(folder)
-    return board
+        leaderboard.write(folder)
+    return leaderboard
 
 
 @dataclass

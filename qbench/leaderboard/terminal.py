@@ -26,55 +26,55 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-def tables(board: Standings) -> list[RenderableType]:
+def tables(leaderboard: Standings) -> list[RenderableType]:
     """Title, figures, caption, costs. The primary measure has its interval and marks; files have them for all."""
     from rich.text import Text
 
-    header = ["#", "", "System", board.primary, "", "95 %", *board.measures[1:]]
-    rows = [_figures(row, board) for row in board.rows]
+    header = ["#", "", "System", leaderboard.primary, "", "95 %", *leaderboard.measures[1:]]
+    rows = [_figures(row, leaderboard) for row in leaderboard.rows]
     parts: list[RenderableType] = [
-        Text(f"{plain(board.name)}: {_size(board)}", style="bold"),
+        Text(f"{plain(leaderboard.name)}: {_size(leaderboard)}", style="bold"),
         text_grid(header, rows, left=(1, 2, 4)),
     ]
-    if has_costs(board):
-        costs = [[row.letter, plain(row.entry.label), *cost_cells(row.entry.cost)] for row in board.rows]
+    if has_costs(leaderboard):
+        costs = [[row.letter, plain(row.entry.label), *cost_cells(row.entry.cost)] for row in leaderboard.rows]
         parts.append(text_grid(["", "System", *COST_HEADERS], costs, left=(0, 1)))
-    parts += [Text(plain(line), style="dim") for line in caption(board)]
-    parts += [Text(plain(line)) for line in (*board.notes, *problems(board))]
+    parts += [Text(plain(line), style="dim") for line in caption(leaderboard)]
+    parts += [Text(plain(line)) for line in (*leaderboard.notes, *problems(leaderboard))]
     return parts
 
 
-def bucket_tables(board: Standings) -> list[RenderableType]:
+def bucket_tables(leaderboard: Standings) -> list[RenderableType]:
     """The primary measure by kind of query, one table for each dimension with two buckets or more.
 
     Columns are headed by the letters of the rows: names would not fit.
     """
     from rich.text import Text
 
-    letters = [row.letter for row in board.rows if row.cells]
+    letters = [row.letter for row in leaderboard.rows if row.cells]
     parts: list[RenderableType] = []
     for dimension in DIMENSIONS:
-        grid = bucket_grid(board, dimension)
+        grid = bucket_grid(leaderboard, dimension)
         if grid:
-            parts.append(Text(f"{DIMENSION_TITLES[dimension]} ({board.primary})", style="bold"))
+            parts.append(Text(f"{DIMENSION_TITLES[dimension]} ({leaderboard.primary})", style="bold"))
             parts.append(
                 text_grid([dimension, "queries", *letters], [[plain(c) for c in line] for line in grid], left=(0,))
             )
     return parts
 
 
-def win_table(board: Standings) -> list[RenderableType]:
+def win_table(leaderboard: Standings) -> list[RenderableType]:
     """The win matrix; columns are headed by the letters of the rows."""
     from rich.text import Text
 
-    wins = win_grid(board)
+    wins = win_grid(leaderboard)
     if not wins:
         return []
     rows = [[letter, plain(label), *cells] for letter, label, *cells in wins]
     return [
-        Text(f"Wins ({board.win_measure})", style="bold"),
+        Text(f"Wins ({leaderboard.win_measure})", style="bold"),
         text_grid(["", "System", *(letter for letter, *_ in wins)], rows, left=(0, 1)),
-        Text(win_caption(board), style="dim"),
+        Text(win_caption(leaderboard), style="dim"),
     ]
 
 
@@ -94,19 +94,19 @@ def show(console: Console, parts: Sequence[RenderableType]) -> None:
             console.print()
 
 
-def _size(board: Standings) -> str:
-    facts = board.about.get("benchmark", {})
-    queries = board.scores["query_id"].n_unique() if board.scores.height else facts.get("queries", 0)
+def _size(leaderboard: Standings) -> str:
+    facts = leaderboard.about.get("benchmark", {})
+    queries = leaderboard.scores["query_id"].n_unique() if leaderboard.scores.height else facts.get("queries", 0)
     parts = [f"{queries} queries"]
     if facts.get("split"):
         parts[0] += f" ({facts['split']})"
     parts += [f"{facts[what]} {what}" for what in ("documents", "sentences", "descriptions") if facts.get(what)]
-    return ", ".join([*parts, f"ranked by {board.primary}"])
+    return ", ".join([*parts, f"ranked by {leaderboard.primary}"])
 
 
-def _figures(row: Row, board: Standings) -> list[str]:
+def _figures(row: Row, leaderboard: Standings) -> list[str]:
     rank = MISSING if row.rank is None else str(row.rank)
-    cells = [row.cells.get(measure) for measure in board.measures]
+    cells = [row.cells.get(measure) for measure in leaderboard.measures]
     means = [f"{cell.mean:.3f}" if cell else MISSING for cell in cells]
     first = cells[0]
     interval = f"{first.low:.3f}-{first.high:.3f}" if first else MISSING

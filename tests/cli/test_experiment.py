@@ -21,7 +21,7 @@ title = "An experiment"
 [inputs]
 bench = { help = "a benchmark" }
 
-[[board]]
+[[leaderboard]]
 name = "all"
 bench = "{bench}"
 systems = { "BM25" = "BM25", "Q" = "QBM25" }
@@ -49,7 +49,7 @@ def test_tables_are_shown_and_written(here):
     result = ask("tiny", "--experiment", "experiment.toml", "--resamples", "100", "--workers", "1")
     assert result.exit_code == 0, result.output
     assert "Every query" in result.stdout
-    assert "board all:" in result.stderr
+    assert "leaderboard all:" in result.stderr
     assert (here / "qbench-experiments" / "experiment-tiny" / "experiment.md").is_file()
     again = ask("--suite", "experiment.toml", "--with", "bench=tiny", "-o", "elsewhere", "--resamples", "100")
     assert again.exit_code == 0, again.output
@@ -58,7 +58,7 @@ def test_tables_are_shown_and_written(here):
 
 def test_a_plan_runs_nothing(here):
     result = ask("tiny", "--experiment", "experiment.toml", "--dry-run")
-    plan = "board all, on tiny: BM25, Q\nNothing would be asked of a server.\n"
+    plan = "leaderboard all, on tiny: BM25, Q\nNothing would be asked of a server.\n"
     assert (result.exit_code, result.stdout) == (0, plan)
     assert not (here / "qbench-experiments").exists()
 
@@ -102,16 +102,16 @@ def test_the_papers_main_table_end_to_end(here):
     assert (here / "out" / "main-regular" / "all" / "leaderboard.json").is_file()
 
 
-def test_every_board_gets_a_page(here):
+def test_every_leaderboard_gets_a_page(here):
     result = ask(
-        "tiny", "--experiment", "experiment.toml", "--html", "board.html", "--resamples", "100", "--workers", "1"
+        "tiny", "--experiment", "experiment.toml", "--html", "leaderboard.html", "--resamples", "100", "--workers", "1"
     )
     assert result.exit_code == 0, result.output
-    page = here / "qbench-experiments" / "experiment-tiny" / "all" / "board.html"
+    page = here / "qbench-experiments" / "experiment-tiny" / "all" / "leaderboard.html"
     assert 'id="block-documents"' in page.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", ["pages/board.html", "/tmp/board.html", "leaderboard.json", "board"])
+@pytest.mark.parametrize("name", ["pages/leaderboard.html", "/tmp/leaderboard.html", "leaderboard.json", "leaderboard"])
 def test_the_page_of_a_experiment_is_a_name(here, name):
     result = ask("tiny", "--experiment", "experiment.toml", "--html", name, "--resamples", "100")
     assert isinstance(result.exception, OptionError)

@@ -82,17 +82,26 @@ def test_help_says_the_defaults():
 
 
 def test_a_page_is_written_beside_the_tables(here):
-    words = ["bench", "--systems", "BM25", "--systems", "Run(path=nope.run)", "--html", "pages/board.html", *QUICK]
+    words = [
+        "bench",
+        "--systems",
+        "BM25",
+        "--systems",
+        "Run(path=nope.run)",
+        "--html",
+        "pages/leaderboard.html",
+        *QUICK,
+    ]
     result = CliRunner().invoke(app, words)
     assert result.exit_code == 1
-    assert "The page: pages/board.html" in result.stderr
-    page = (here / "pages" / "board.html").read_text(encoding="utf-8")
+    assert "The page: pages/leaderboard.html" in result.stderr
+    page = (here / "pages" / "leaderboard.html").read_text(encoding="utf-8")
     assert "no such run file" in page
     assert 'id="block-documents"' in page
     assert str(here) not in page
     # Kept runs give the same page, costs included.
     CliRunner().invoke(app, words)
-    assert (here / "pages" / "board.html").read_text(encoding="utf-8") == page
+    assert (here / "pages" / "leaderboard.html").read_text(encoding="utf-8") == page
 
 
 def test_a_page_that_cannot_be_written_is_refused_before_anything_runs(here):

@@ -107,14 +107,14 @@ def test_options_that_make_no_sense_are_named(web, words, error, says):
 
 
 def test_the_plan_of_a_experiment_says_what_would_be_asked(web, tmp_path):
-    board = '[[board]]\nname = "{}"\nbench = "{{bench}}"\nsystems = {{ "BM25" = "BM25", "{}" = "{}" }}\n'
-    boards = [board.format("one", "E", "OpenAI"), board.format("two", "QE", "QOpenAI")]
-    text = "\n".join(['title = "Two"', "[inputs]", 'bench = { help = "a benchmark" }', *boards])
+    leaderboard = '[[leaderboard]]\nname = "{}"\nbench = "{{bench}}"\nsystems = {{ "BM25" = "BM25", "{}" = "{}" }}\n'
+    leaderboards = [leaderboard.format("one", "E", "OpenAI"), leaderboard.format("two", "QE", "QOpenAI")]
+    text = "\n".join(['title = "Two"', "[inputs]", 'bench = { help = "a benchmark" }', *leaderboards])
     (tmp_path / "two.toml").write_text(text, encoding="utf-8")
     words = ["bench", "--experiment", "two.toml", "--workers", "1", "--resamples", "100"]
     plan = CliRunner().invoke(app, [*words, "--dry-run"])
     assert plan.exit_code == 0, plan.output
-    # Both boards search the same texts: they are asked about once.
+    # Both leaderboards search the same texts: they are asked about once.
     assert plan.stdout.count(web.url) == 1
     assert "0 recorded; about" in plan.stdout
     assert not web.seen

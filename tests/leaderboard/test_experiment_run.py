@@ -32,13 +32,13 @@ name = "values"
 bench = "{bench}"
 what = "values"
 
-[[board]]
+[[leaderboard]]
 name = "plain"
 bench = "{bench}"
 systems = { "BM25" = "BM25", "Q" = "QBM25" }
 measures = ["nDCG@10", "P@10"]
 
-[[board]]
+[[leaderboard]]
 name = "masked"
 bench = "{values}"
 systems = { "BM25" = "BM25", "Q" = "QBM25" }
@@ -49,14 +49,14 @@ title = "Rows"
 against = { "Q" = "BM25" }
 
 [[table]]
-title = "Boards"
+title = "Leaderboards"
 measures = ["nDCG@10"]
 change_from = "plain"
 
 [[table]]
 title = "Kinds"
 columns = "comparator"
-boards = ["plain"]
+leaderboards = ["plain"]
 """
 
 TRAINED = """
@@ -74,7 +74,7 @@ batch_size = 12
 max_pairs = 24
 dev_queries = 3
 
-[[board]]
+[[leaderboard]]
 name = "all"
 bench = "{bench}"
 systems = { "BM25" = "BM25", "SBERT" = "SBERT(model={model})", "SBERT_ft" = "SBERT_ft(model={ft})" }
@@ -98,22 +98,22 @@ def experiment_of(text: str, name: str = "experiment"):
     return read_experiment(path)
 
 
-def test_rows_are_compared_with_rows_and_boards_with_boards(here):
+def test_rows_are_compared_with_rows_and_leaderboards_with_leaderboards(here):
     result = run_experiment(experiment_of(LEXICAL), {"bench": "tiny"}, "out", **QUICK)
-    rows, boards, kinds = result.tables
-    plain, masked = result.boards["plain"], result.boards["masked"]
+    rows, leaderboards, kinds = result.tables
+    plain, masked = result.leaderboards["plain"], result.leaderboards["masked"]
     assert rows.columns == ("plain: nDCG@10", "plain: P@10", "masked: nDCG@10", "masked: P@10")
     first = rows.rows["Q"][0]
     means = {row.entry.system: row.cells["nDCG@10"].mean for row in plain.rows}
     assert (first.mean, first.base) == (means["Q"], "BM25")
     assert first.change == pytest.approx(means["Q"] - means["BM25"])
-    # Two comparisons of the measure are shown, one for each board; Holm is over them.
+    # Two comparisons of the measure are shown, one for each leaderboard; Holm is over them.
     p = [one["p"] for b in (plain, masked) for one in b.pairs.to_dicts() if one["measure"] == "nDCG@10"]
     assert (first.p, rows.rows["Q"][2].p) == tuple(holm(p))
     assert rows.rows["BM25"][0].change is None
 
-    assert boards.columns == ("plain", "masked")
-    start, end = boards.rows["BM25"]
+    assert leaderboards.columns == ("plain", "masked")
+    start, end = leaderboards.rows["BM25"]
     assert start.change is None
     there = {row.entry.system: row.cells["nDCG@10"].mean for row in masked.rows}
     assert end.change == pytest.approx(there["BM25"] - means["BM25"])
@@ -158,7 +158,7 @@ def test_training_then_searching_with_it(here):
     given = {"bench": "regular", "model": "base"}
     result = run_experiment(experiment_of(TRAINED), given, "out", tell=told.append, **QUICK)
     assert len(list((here / "out" / "checkpoints").glob("bi-encoder-*/manifest.json"))) == 1
-    assert [line.partition(":")[0] for line in told] == ["train ft", "board all"]
+    assert [line.partition(":")[0] for line in told] == ["train ft", "leaderboard all"]
     assert list(result.tables[0].rows) == ["BM25", "SBERT", "SBERT_ft"]
     assert all(cells[0] is not None for cells in result.tables[0].rows.values())
     page = markdown(result)
@@ -203,14 +203,14 @@ def test_nothing_is_made_before_everything_is_checked(here):
     assert not (here / "out" / "checkpoints").exists()
 
 
-def test_boards_with_other_queries_are_not_compared(here):
+def test_leaderboards_with_other_queries_are_not_compared(here):
     # The same ids are not the same queries.
     queries = [replace(query, text=f"{query.text}, then") for query in tiny_benchmark().queries]
     write_benchmark(replace(tiny_benchmark(), queries=queries, digest=""), here / "other")
     text = LEXICAL.replace('bench = "{values}"', 'bench = "{other}"').replace(
         'bench = { help = "a benchmark" }', 'bench = { help = "a benchmark" }\nother = { help = "another" }'
     )
-    with pytest.raises(OptionError, match=r"compares boards with other queries .found 'plain and masked'"):
+    with pytest.raises(OptionError, match=r"compares leaderboards with other queries .found 'plain and masked'"):
         run_experiment(experiment_of(text), {"bench": "tiny", "other": "other"}, "out", **QUICK)
     assert not (here / "out" / "work").exists()
 
@@ -227,14 +227,16 @@ def test_a_change_is_compared_with_that_of_another_row(here):
     assert cell_text(known) == "0.500 (-0.250*†)"
 
 
-def test_a_board_without_a_single_run_does_not_end_the_experiment(here):
+def test_a_leaderboard_without_a_single_run_does_not_end_the_experiment(here):
     first = LEXICAL.replace('{ "BM25" = "BM25", "Q" = "QBM25" }', '{ "lost" = "Run(path=nowhere.trec)" }', 1)
-    text = first.replace('against = { "Q" = "BM25" }', "").replace('boards = ["plain"]', 'boards = ["masked"]')
+    text = first.replace('against = { "Q" = "BM25" }', "").replace(
+        'leaderboards = ["plain"]', 'leaderboards = ["masked"]'
+    )
     result = run_experiment(experiment_of(text.replace('change_from = "plain"', "")), {"bench": "tiny"}, "out", **QUICK)
-    assert list(result.boards) == ["masked"]
+    assert list(result.leaderboards) == ["masked"]
     assert result.lost == 1
     assert "plain: no row has a run: " in markdown(result)
-    assert as_dict(result)["boards"]["plain"]["problems"]
+    assert as_dict(result)["leaderboards"]["plain"]["problems"]
     both = LEXICAL.replace('{ "BM25" = "BM25", "Q" = "QBM25" }', '{ "lost" = "Run(path=nowhere.trec)" }')
     both = both.replace('against = { "Q" = "BM25" }', "")
     with pytest.raises(InputError, match=r"nowhere\.trec"):
@@ -258,11 +260,11 @@ def test_what_a_benchmark_lacks_is_said(here):
     bare = [replace(query, conditions=()) for query in tiny_benchmark().queries]
     write_benchmark(replace(tiny_benchmark(), queries=bare, digest=""), here / "bare")
     text = LEXICAL.replace('measures = ["nDCG@10", "P@10"]', 'measures = ["nDCG@10", "P@10"]\nconditions = "given"', 1)
-    with pytest.raises(OptionError, match="board plain: these queries come without conditions"):
+    with pytest.raises(OptionError, match="leaderboard plain: these queries come without conditions"):
         run_experiment(experiment_of(text), {"bench": "bare"}, "out", **QUICK)
 
 
-def test_a_board_chooses_among_judgments(here):
+def test_a_leaderboard_chooses_among_judgments(here):
     export_beir(tiny_benchmark(), here / "beir")
     qrels = here / "beir" / "qrels"
     (qrels / "other.tsv").write_bytes((qrels / "test.tsv").read_bytes())
@@ -270,7 +272,7 @@ def test_a_board_chooses_among_judgments(here):
 [inputs]
 root = { help = "a folder with benchmarks" }
 
-[[board]]
+[[leaderboard]]
 name = "other"
 bench = "{root}/beir"
 qrels = "other"
@@ -283,7 +285,7 @@ systems = { "BM25" = "BM25" }
 
 def test_a_plan_says_what_would_be_made(here):
     tiny_bert(here / "base", WORDS)
-    text = LEXICAL + TRAINED[TRAINED.index("[[train]]") : TRAINED.index("[[board]]")]
+    text = LEXICAL + TRAINED[TRAINED.index("[[train]]") : TRAINED.index("[[leaderboard]]")]
     text = text.replace(
         'bench = { help = "a benchmark" }', 'bench = { help = "a benchmark" }\nmodel = { help = "an encoder" }'
     )
@@ -291,8 +293,8 @@ def test_a_plan_says_what_would_be_made(here):
     assert plan_experiment(experiment_of(text), given) == [
         "mask values: values of tiny",
         "train ft: bi-encoder from base on tiny",
-        "board plain, on tiny: BM25, Q",
-        "board masked, on {values}: BM25, Q",
+        "leaderboard plain, on tiny: BM25, Q",
+        "leaderboard masked, on {values}: BM25, Q",
     ]
     assert not (here / "checkpoints").exists()
     with pytest.raises(InputError, match="nobody"):

@@ -14,7 +14,7 @@ from qbench.leaderboard.experiments import read_experiment
 OURS = sorted((Path(__file__).parents[2] / "benchmarks" / "experiments").glob("*.toml"))
 
 SMALL = """
-title = "Two boards"
+title = "Two leaderboards"
 
 [inputs]
 bench = { help = "a benchmark" }
@@ -35,12 +35,12 @@ model = "{tuned}"
 epochs = "{epochs}"
 methods = ["original"]
 
-[[board]]
+[[leaderboard]]
 name = "plain"
 bench = "{bench}"
 systems = { "BM25" = "BM25", "tuned" = "SBERT_ft(model={ft})" }
 
-[[board]]
+[[leaderboard]]
 name = "bare"
 bench = "{masked}"
 systems = { "BM25" = "BM25", "tuned" = "SBERT_ft(model={ft})" }
@@ -64,9 +64,9 @@ def write(tmp_path):
 
 def test_parts_in_order(write):
     experiment = read_experiment(write(SMALL))
-    assert (experiment.name, experiment.title, experiment.made) == ("experiment", "Two boards", ["masked", "ft"])
-    assert [board.name for board in experiment.boards] == ["plain", "bare"]
-    assert experiment.boards[0].measures == ("nDCG@10", "P@10", "RR@10", "R@100", "AP")
+    assert (experiment.name, experiment.title, experiment.made) == ("experiment", "Two leaderboards", ["masked", "ft"])
+    assert [leaderboard.name for leaderboard in experiment.leaderboards] == ["plain", "bare"]
+    assert experiment.leaderboards[0].measures == ("nDCG@10", "P@10", "RR@10", "R@100", "AP")
     assert experiment.tables[0].change_from == "plain"
 
 
@@ -90,16 +90,18 @@ def test_inputs_stand_for_later_ones(write):
 
 def test_a_path_is_quoted_for_the_grammar(write):
     experiment = read_experiment(write(SMALL))
-    systems = systems_of(experiment.boards[0], lambda text: filled(text, {"ft": '/a b/"c", (d)'}))
+    systems = systems_of(experiment.leaderboards[0], lambda text: filled(text, {"ft": '/a b/"c", (d)'}))
     assert dict(systems["tuned"].first.model.params)["model"] == '/a b/"c", (d)'
 
 
 def test_an_input_may_be_a_number_and_stand_in_quotes(write):
     text = SMALL.replace('"BM25" = "BM25"', '"BM25" = "BM25(k1={epochs})"', 1)
-    systems = systems_of(read_experiment(write(text)).boards[0], lambda text: filled(text, {"epochs": "3", "ft": "x"}))
+    systems = systems_of(
+        read_experiment(write(text)).leaderboards[0], lambda text: filled(text, {"epochs": "3", "ft": "x"})
+    )
     assert dict(systems["BM25"].first.model.params)["k1"] == 3
     text = SMALL.replace("SBERT_ft(model={ft})", 'SBERT_ft(model=\\"{ft}\\")', 1)
-    systems = systems_of(read_experiment(write(text)).boards[0], lambda text: filled(text, {"ft": "a b"}))
+    systems = systems_of(read_experiment(write(text)).leaderboards[0], lambda text: filled(text, {"ft": "a b"}))
     assert dict(systems["tuned"].first.model.params)["model"] == "a b"
 
 
@@ -149,9 +151,17 @@ def test_a_experiment_of_ours_by_its_name(tmp_path, monkeypatch):
         ('["original"]', '["original"]\nlr = -1', "lr lies between 0 and 1"),
         ('["original"]', '["original"]\nlr = "fast"', "lr is no number"),
         ('"BM25" = "BM25"', '"BM25" = "BM52"', "unknown first stage"),
-        ('"BM25" = "BM25"', '"BM25" = "SBERT_ft(model={ft})"', "BM25 and tuned of board plain are the same system"),
-        ('"BM25" = "BM25"', '"BM25" = 5', "a system of board plain is no text"),
-        ('"BM25" = "BM25"', '"Q [parsed]" = "QBM25"', "a row of board plain is named like the source of conditions"),
+        (
+            '"BM25" = "BM25"',
+            '"BM25" = "SBERT_ft(model={ft})"',
+            "BM25 and tuned of leaderboard plain are the same system",
+        ),
+        ('"BM25" = "BM25"', '"BM25" = 5', "a system of leaderboard plain is no text"),
+        (
+            '"BM25" = "BM25"',
+            '"Q [parsed]" = "QBM25"',
+            "a row of leaderboard plain is named like the source of conditions",
+        ),
         ('["original"]', '"original"', "methods is a list of texts"),
         ('["original"]', '["originals"]', "train ft: no such method .found 'originals'"),
         ('["original"]', '["original"]\nseed = true', "seed is no whole number"),
@@ -161,14 +171,18 @@ def test_a_experiment_of_ours_by_its_name(tmp_path, monkeypatch):
         ('name = "bare"', 'name = "plain"', "two parts of one name .found 'plain'"),
         ('name = "bare"', 'name = "../bare"', "a name is of letters"),
         ('name = "ft"', 'name = "bench"', "two parts of one name .found 'bench'"),
-        ('"{masked}"', '"{masked}"\ndepth = 0', "depth of board bare is a whole number"),
-        ('["nDCG@10"]', '["nDCG@7"]', "board plain does not have a measure of table Change"),
+        ('"{masked}"', '"{masked}"\ndepth = 0', "depth of leaderboard bare is a whole number"),
+        ('["nDCG@10"]', '["nDCG@7"]', "leaderboard plain does not have a measure of table Change"),
         ('["nDCG@10"]', '["wit"]', "wit"),
-        ('change_from = "plain"', 'change_from = "first"', "table Change shows no such board"),
+        ('change_from = "plain"', 'change_from = "first"', "table Change shows no such leaderboard"),
         ('change_from = "plain"', 'change_from = "plain"\ncolumns = "kind"', "shows buckets: they are not tested"),
         ('change_from = "plain"', 'against = { "BM26" = "BM25" }', "table Change has no such row"),
         ('change_from = "plain"', 'columns = "colour"', "columns of table Change is none of them"),
-        ('change_from = "plain"', 'change_from = "plain"\nboards = ["bare"]', "does not show the board it starts from"),
+        (
+            'change_from = "plain"',
+            'change_from = "plain"\nleaderboards = ["bare"]',
+            "does not show the leaderboard it starts from",
+        ),
     ],
 )
 def test_what_makes_no_sense_is_named_with_its_file(write, old, new, message):
@@ -177,14 +191,14 @@ def test_what_makes_no_sense_is_named_with_its_file(write, old, new, message):
         read_experiment(write(SMALL.replace(old, new, 1)))
 
 
-@pytest.mark.parametrize("text", ["[[board]", "a = ", 'title = "\\x"'])
+@pytest.mark.parametrize("text", ["[[leaderboard]", "a = ", 'title = "\\x"'])
 def test_what_is_not_toml_is_said_so(write, text):
     with pytest.raises(InputError, match=r"experiment\.toml: this experiment is not TOML"):
         read_experiment(write(text))
 
 
-def test_a_experiment_without_boards_or_file(write, tmp_path):
-    with pytest.raises(InputError, match="there is no board"):
+def test_a_experiment_without_leaderboards_or_file(write, tmp_path):
+    with pytest.raises(InputError, match="there is no leaderboard"):
         read_experiment(write('title = "x"'))
     with pytest.raises(InputError, match=r"nowhere\.toml"):
         read_experiment(tmp_path / "nowhere.toml")

@@ -27,18 +27,18 @@ def files(tmp_path):
 
 
 def test_scores_notes_and_names(files):
-    board = evaluate(files / "judged.txt", [files / "good.run", files / "poor.trec.gz"], **QUICK)
-    assert [row.entry.label for row in board.rows] == ["good", "poor"]
-    means = {row.entry.label: row.cells["RR@10"].mean for row in board.rows}
+    leaderboard = evaluate(files / "judged.txt", [files / "good.run", files / "poor.trec.gz"], **QUICK)
+    assert [row.entry.label for row in leaderboard.rows] == ["good", "poor"]
+    means = {row.entry.label: row.cells["RR@10"].mean for row in leaderboard.rows}
     assert means == {"good": 1.0, "poor": 0.25}
-    assert board.notes == (
+    assert leaderboard.notes == (
         "1 queries without a relevant document are left out.",
         "good: 1 queries of the run are not scored (not judged, or not here).",
         "poor: 1 judged queries are not in the run and score 0.",
         "poor: 50.0 % of the documents in the top 10 are not judged; they count as not relevant.",
     )
-    assert {row.entry.conditions for row in board.rows} == {"unknown"}
-    page = board.to_markdown()
+    assert {row.entry.conditions for row in leaderboard.rows} == {"unknown"}
+    page = leaderboard.to_markdown()
     assert "whether conditions were given or parsed is not known" in page
     assert "## Cost" not in page
     assert "## By" not in page
@@ -46,8 +46,8 @@ def test_scores_notes_and_names(files):
 
 def test_scores_decide_the_order_not_the_rank_column(files):
     (files / "upside.run").write_text("q1 Q0 b 1 1 x\nq1 Q0 a 2 5 x\n")
-    board = evaluate(files / "judged.txt", [files / "upside.run"], **QUICK)
-    assert board.rows[0].cells["P@1"].mean == 0.5
+    leaderboard = evaluate(files / "judged.txt", [files / "upside.run"], **QUICK)
+    assert leaderboard.rows[0].cells["P@1"].mean == 0.5
 
 
 def test_a_benchmark_gives_its_part_and_buckets(tmp_path):
@@ -55,12 +55,12 @@ def test_a_benchmark_gives_its_part_and_buckets(tmp_path):
     rows = [("q4", "d03", 2.0), ("q5", "d09", 1.0), ("q1", "d01", 1.0)]
     run = pl.DataFrame(rows, schema=["query_id", "doc_id", "score"], orient="row")
     run.write_parquet(tmp_path / "mine.parquet")
-    board = evaluate(tmp_path / "bench", [tmp_path / "mine.parquet"], names=["My run"], **QUICK)
-    assert board.name == "bench"
-    assert board.scores["query_id"].unique().sort().to_list() == ["q4", "q5", "q6", "q7"]
-    assert board.rows[0].cells["P@1"].mean == 0.5
-    assert "My run: 1 queries of the run are not scored (not judged, or not here)." in board.notes
-    over = board.buckets.filter(dimension="comparator", bucket=">", measure="P@1")
+    leaderboard = evaluate(tmp_path / "bench", [tmp_path / "mine.parquet"], names=["My run"], **QUICK)
+    assert leaderboard.name == "bench"
+    assert leaderboard.scores["query_id"].unique().sort().to_list() == ["q4", "q5", "q6", "q7"]
+    assert leaderboard.rows[0].cells["P@1"].mean == 0.5
+    assert "My run: 1 queries of the run are not scored (not judged, or not here)." in leaderboard.notes
+    over = leaderboard.buckets.filter(dimension="comparator", bucket=">", measure="P@1")
     assert over.select("mean", "queries").rows() == [(1.0, 1)]
     train = evaluate(tmp_path / "bench", [tmp_path / "mine.parquet"], split="train", buckets=False, **QUICK)
     assert train.rows[0].cells["P@1"].mean == 0.5

@@ -27,7 +27,7 @@ from qbench.leaderboard.standings import Entry
 from qbench.leaderboard.table import make_leaderboard
 from qbench.retrieval.types import Cost
 from tests.factories import condition, tiny_benchmark
-from tests.leaderboard.test_table import MEASURES, board, entry, full_board, scored
+from tests.leaderboard.test_table import MEASURES, entry, full_leaderboard, leaderboard, scored
 
 
 def data_of(page: str) -> dict:
@@ -51,8 +51,8 @@ def tiny(tmp_path_factory):
     )
 
 
-def test_the_page_has_the_figures_of_the_board():
-    view = full_board()
+def test_the_page_has_the_figures_of_the_leaderboard():
+    view = full_leaderboard()
     data = data_of(view.to_html())
     assert data["measures"] == list(view.measures)
     for row, told in zip(view.rows, data["rows"], strict=True):
@@ -79,7 +79,7 @@ def test_the_page_has_the_figures_of_the_board():
 
 
 def test_every_score_is_in_the_page_to_four_decimals():
-    view = full_board()
+    view = full_leaderboard()
     page = view.to_html()
     data, packed = data_of(page)["queries"], block_of(page, "scores")
     ids = json.loads(block_of(page, "queries"))["ids"]
@@ -105,7 +105,7 @@ def test_measures_beyond_one_keep_their_values():
     assert np.frombuffer(block_of(page, "scores"), "<f4").tolist() == [0.0, 1234.5, -2.0]
 
 
-def test_the_same_board_gives_the_same_bytes_without_a_path(tiny, tmp_path):
+def test_the_same_leaderboard_gives_the_same_bytes_without_a_path(tiny, tmp_path):
     again = run_leaderboard(
         tiny_benchmark(),
         ["BM25", "QBM25", "Run(path=nope.run)"],
@@ -187,7 +187,7 @@ def test_nothing_from_outside_is_markup():
     )
     page = view.to_html()
     assert "alert(1)" in page
-    plain = full_board().to_html()
+    plain = full_leaderboard().to_html()
     count = plain.count("<script") + 1  # documents are one block more
     assert page.count("<script") == count
     assert "<img" not in page
@@ -196,7 +196,7 @@ def test_nothing_from_outside_is_markup():
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 def test_costs_that_are_no_numbers_are_missing(value):
     cost = Cost(index_seconds=value, index_bytes=5, ms_median=value, ms_p95=1.0)
-    view = board(entry("a", 0.5, cost=cost), entry("b", 0.4))
+    view = leaderboard(entry("a", 0.5, cost=cost), entry("b", 0.4))
     data = page_data(view)
     told = next(row for row in data["rows"] if row["label"] == "a")["cost"]
     assert told["ms_median"] is None
@@ -205,8 +205,8 @@ def test_costs_that_are_no_numbers_are_missing(value):
 
 
 def test_one_row_none_with_a_run_and_unknown_runs():
-    assert data_of(board(entry("only", 0.5)).to_html())["pairs"]["a"] == []
-    lost = board(entry("a", None), entry("b", None))
+    assert data_of(leaderboard(entry("only", 0.5)).to_html())["pairs"]["a"] == []
+    lost = leaderboard(entry("a", None), entry("b", None))
     assert data_of(lost.to_html())["queries"] is None
     assert [row["problem"] for row in page_data(lost)["rows"]] == ["out of memory"] * 2
 
@@ -255,7 +255,7 @@ def test_documents_are_left_out_until_they_fit_and_the_page_says_so(queries):
 
 def test_scores_of_single_queries_are_left_out_where_there_are_too_many(monkeypatch):
     monkeypatch.setattr(pages, "CELLS", 100)
-    view = board(entry("a", 0.5), entry("b", 0.4, seed=1))
+    view = leaderboard(entry("a", 0.5), entry("b", 0.4, seed=1))
     page = view.to_html()
     data = data_of(page)["queries"]
     assert (data["all"], data["here"], len(data["layout"])) == (60, 50, 1)
@@ -334,7 +334,7 @@ def test_what_is_no_page_is_not_written_over(tmp_path):
         check_page(tmp_path / "file" / "page.html")
     with pytest.raises(OptionError, match="no page"):
         check_page(tmp_path / "file")
-    path = write_page(board(entry("a", 0.5)), tmp_path / "new" / "page.html")
+    path = write_page(leaderboard(entry("a", 0.5)), tmp_path / "new" / "page.html")
     assert check_page(path) == path
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
 

@@ -13,14 +13,14 @@ from qbench.leaderboard.standings import Entry
 from qbench.leaderboard.table import make_leaderboard
 from qbench.retrieval.types import Cost
 from tests.factories import tiny_benchmark
-from tests.leaderboard.test_table import MEASURES, board, entry, full_board, scored
+from tests.leaderboard.test_table import MEASURES, entry, full_leaderboard, leaderboard, scored
 
 BAD = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"> & \u202e<b>"
 
 
 @pytest.fixture(scope="module")
 def full(tmp_path_factory):
-    return write_page(full_board(), tmp_path_factory.mktemp("full") / "page.html")
+    return write_page(full_leaderboard(), tmp_path_factory.mktemp("full") / "page.html")
 
 
 @pytest.fixture(scope="module")
@@ -37,13 +37,13 @@ def ready(page):
 
 
 def names(page):
-    return page.locator(".board tbody th b").all_inner_texts()
+    return page.locator(".leaderboard tbody th b").all_inner_texts()
 
 
 def test_the_table_sorts_both_ways_and_keeps_rows_without_a_run_last(open_page, full):
     page = ready(open_page(full))
     assert names(page) == ["a", "b", "c", "d"]
-    assert "disk | full" in page.locator(".board .lost").inner_text()
+    assert "disk | full" in page.locator(".leaderboard .lost").inner_text()
     head = page.locator("th", has=page.locator("#sort-place"))
     assert head.get_attribute("aria-sort") == "ascending"
     page.click("#sort-m1")
@@ -58,9 +58,9 @@ def test_the_table_sorts_both_ways_and_keeps_rows_without_a_run_last(open_page, 
 
 def test_ranks_letters_and_headline_follow_the_measure(open_page, full):
     page = ready(open_page(full))
-    view = full_board()
+    view = full_leaderboard()
     # One row was given conditions and one parsed them: they share no rank, though both are first.
-    assert page.locator(".board .rank").all_inner_texts() == [str(row.rank) for row in view.rows if row.cells]
+    assert page.locator(".leaderboard .rank").all_inner_texts() == [str(row.rank) for row in view.rows if row.cells]
     assert page.locator(".headline").inner_text().startswith(f"a {view.rows[0].entry.label} has the highest nDCG@10")
     page.select_option("#measure", label="P@10")
     assert "highest P@10" in page.locator(".headline").inner_text()
@@ -80,12 +80,12 @@ def test_systems_are_filtered_and_chosen_for_the_charts(open_page, full):
     assert "No two systems with runs pass the filters" in page.locator("#pairs").inner_text()
     page.fill("#filter", "a")
     page.get_by_label("a in the charts").uncheck()
-    page.fill("#filter", page.locator(".board tbody th .clip").first.inner_text())
+    page.fill("#filter", page.locator(".leaderboard tbody th .clip").first.inner_text())
     assert "No system that passes the filters of the table is ticked" in page.locator("#cost").inner_text()
     page.get_by_label("a in the charts").check()
     page.fill("#filter", "")
     page.get_by_label("conditions given").uncheck()
-    assert "QBM25 [given]" not in page.locator(".board").inner_text()
+    assert "QBM25 [given]" not in page.locator(".leaderboard").inner_text()
     page.get_by_label("conditions given").check()
     charts = page.locator("#cost .legend").first
     assert charts.locator("li").count() == 3
@@ -97,7 +97,7 @@ def test_systems_are_filtered_and_chosen_for_the_charts(open_page, full):
 
 def test_the_matrix_is_read_with_the_keyboard(open_page, full):
     page = ready(open_page(full))
-    view = full_board()
+    view = full_leaderboard()
     found = (
         view.pairs.filter(measure="nDCG@10")
         .filter(pl.col("a") == "BM25", pl.col("b") == view.rows[0].entry.label)
@@ -132,17 +132,17 @@ def test_the_matrix_is_read_with_the_keyboard(open_page, full):
 
 def test_all_others_are_those_that_ran(open_page, tmp_path):
     rows = [entry("good", 0.9), entry("bad", 0.1, seed=1), entry("worse", 0.05, seed=2)]
-    page = ready(open_page(write_page(board(*rows), tmp_path / "all.html")))
+    page = ready(open_page(write_page(leaderboard(*rows), tmp_path / "all.html")))
     assert page.locator(".headline").inner_text().endswith("significantly above all others.")
-    page = ready(open_page(write_page(board(*rows, entry("lost", None)), tmp_path / "lost.html")))
+    page = ready(open_page(write_page(leaderboard(*rows, entry("lost", None)), tmp_path / "lost.html")))
     assert page.locator(".headline").inner_text().endswith("significantly above all others that ran.")
 
 
 @pytest.mark.parametrize(("width", "hidden"), [(1280, True), (390, True), (1280, False)])
 def test_a_table_without_room_says_that_it_goes_on(open_page, full, tmp_path, width, hidden):
-    small = write_page(board(entry("one", 0.5), entry("two", 0.4)), tmp_path / "small.html")
+    small = write_page(leaderboard(entry("one", 0.5), entry("two", 0.4)), tmp_path / "small.html")
     page = ready(open_page(full if hidden else small, width=width))
-    table = page.locator(".edges", has=page.locator(".board"))
+    table = page.locator(".edges", has=page.locator(".leaderboard"))
     inside = table.locator(".scroll")
     wide = inside.evaluate("node => node.scrollWidth > node.clientWidth")
     assert wide == hidden
@@ -151,7 +151,9 @@ def test_a_table_without_room_says_that_it_goes_on(open_page, full, tmp_path, wi
     assert table.evaluate(shadow) == wide
     if wide:
         inside.evaluate("node => { node.scrollLeft = node.scrollWidth; }")
-        page.wait_for_function("!document.querySelector('.board').closest('.edges').classList.contains('further')")
+        page.wait_for_function(
+            "!document.querySelector('.leaderboard').closest('.edges').classList.contains('further')"
+        )
         assert not table.evaluate(shadow), "at its end nothing more is to come"
 
 
@@ -169,7 +171,7 @@ def test_charts_have_axes_marks_and_a_front(open_page, full):
         assert min(edges) > -1.5, edges
 
 
-LABEL_EDGES = """[...document.querySelectorAll('figure svg[role=img], .board thead svg')].flatMap((svg) => {
+LABEL_EDGES = """[...document.querySelectorAll('figure svg[role=img], .leaderboard thead svg')].flatMap((svg) => {
   const frame = svg.getBoundingClientRect();
   return [...svg.querySelectorAll('text')]
     .map((text) => text.getBoundingClientRect())
@@ -204,7 +206,7 @@ def test_two_systems_are_compared_query_by_query(open_page, tiny):
     page = ready(open_page(tiny))
     row = page.locator(".queries tbody tr button", has_text="laptop weight over 2 kg")
     row.wait_for()
-    rows = [row for row in page.locator(".board tbody th").all_inner_texts() if "BM25" in row]
+    rows = [row for row in page.locator(".leaderboard tbody th").all_inner_texts() if "BM25" in row]
     assert len(rows) == 5
     page.select_option("#pair-0", label=next(text.replace("\n", " ") for text in rows if "BM25_filter [given]" in text))
     page.select_option("#pair-1", label=next(text.replace("\n", " ") for text in rows if "QBM25 [parsed]" in text))
@@ -286,12 +288,12 @@ def test_a_phone_shows_all_of_it_without_scrolling_sideways(open_page, tiny, dar
     red, green, blue = page.evaluate("getComputedStyle(document.body).backgroundColor.match(/[0-9]+/g).map(Number)")
     assert (max(red, green, blue) < 60) == dark
     # Text and ground differ enough to be read: WCAG's 4.5 to 1.
-    for selector in (".soft", ".board .ci", ".lost .why", ".hits .relevant-mark", "mark", ".bar a"):
+    for selector in (".soft", ".leaderboard .ci", ".lost .why", ".hits .relevant-mark", "mark", ".bar a"):
         assert page.evaluate(CONTRAST, selector) >= 4.5, selector
 
 
 def test_one_system_or_none(open_page, tmp_path):
-    page = ready(open_page(write_page(board(entry("only", 0.5)), tmp_path / "one.html")))
+    page = ready(open_page(write_page(leaderboard(entry("only", 0.5)), tmp_path / "one.html")))
     assert names(page) == ["a"]
     assert "no two systems" in page.locator("#pairs").inner_text()
     page.wait_for_selector(".queries tbody tr")
@@ -300,8 +302,8 @@ def test_one_system_or_none(open_page, tmp_path):
     page.locator(".queries tbody tr button").first.click()
     page.wait_for_function("document.querySelector('.open').innerText.includes('made without the runs')")
     assert "Nobody measured costs" in page.locator("#cost").inner_text()
-    page = ready(open_page(write_page(board(entry("x", None), entry("y", None)), tmp_path / "none.html")))
-    assert page.locator(".board .lost").count() == 2
+    page = ready(open_page(write_page(leaderboard(entry("x", None), entry("y", None)), tmp_path / "none.html")))
+    assert page.locator(".leaderboard .lost").count() == 2
     assert "No system has a run" in page.locator(".headline").inner_text()
 
 
@@ -313,7 +315,7 @@ def test_costs_that_are_missing_or_nothing_are_named_under_the_chart(open_page, 
         "none": None,
     }
     rows = [entry(name, 0.5 - n / 10, cost=cost) for n, (name, cost) in enumerate(costs.items())]
-    page = ready(open_page(write_page(board(*rows), tmp_path / "page.html")))
+    page = ready(open_page(write_page(leaderboard(*rows), tmp_path / "page.html")))
     page.wait_for_selector("#cost figure svg[role=img]")
     assert (
         "Not in the chart: b (0), c (not measured), d (not measured)."
@@ -331,7 +333,7 @@ def test_forty_systems_keep_their_letters_and_matrix(open_page, tmp_path):
         )
         for n in range(40)
     ]
-    page = ready(open_page(write_page(board(*rows), tmp_path / "page.html")))
+    page = ready(open_page(write_page(leaderboard(*rows), tmp_path / "page.html")))
     assert names(page)[-1] == "an"
     assert page.locator(".matrix tbody tr").count() == 40
     page.get_by_role("button", name="all", exact=True).click()

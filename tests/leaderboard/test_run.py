@@ -57,44 +57,50 @@ def fake(monkeypatch):
     return use
 
 
-def labels(board) -> list[str]:
-    return sorted(row.entry.label for row in board.rows)
+def labels(leaderboard) -> list[str]:
+    return sorted(row.entry.label for row in leaderboard.rows)
 
 
 def test_defaults_run_three_systems_in_both_settings(tmp_path, fake):
     ran = fake()
-    board = run_leaderboard(tiny_benchmark(), output=tmp_path / "out", resamples=100)
+    leaderboard = run_leaderboard(tiny_benchmark(), output=tmp_path / "out", resamples=100)
     assert ran.calls == [(["BM25", "BM25_filter", "QBM25"], ("given", "parsed"))]
-    assert labels(board) == ["BM25", "BM25_filter [given]", "BM25_filter [parsed]", "QBM25 [given]", "QBM25 [parsed]"]
-    assert board.measures == ("nDCG@10", "P@10", "RR@10", "R@100", "AP")
+    assert labels(leaderboard) == [
+        "BM25",
+        "BM25_filter [given]",
+        "BM25_filter [parsed]",
+        "QBM25 [given]",
+        "QBM25 [parsed]",
+    ]
+    assert leaderboard.measures == ("nDCG@10", "P@10", "RR@10", "R@100", "AP")
     assert (tmp_path / "out" / "leaderboard.json").is_file()
-    assert board.about["benchmark"]["queries"] == 4
+    assert leaderboard.about["benchmark"]["queries"] == 4
 
 
 def test_without_conditions_only_the_parsed_setting_runs(tmp_path, fake):
     bench = tiny_benchmark()
     bare = replace(bench, queries=[replace(query, conditions=()) for query in bench.queries])
     ran = fake()
-    board = run_leaderboard(bare, ["BM25", "QBM25"], output=tmp_path / "out", **QUICK)
+    leaderboard = run_leaderboard(bare, ["BM25", "QBM25"], output=tmp_path / "out", **QUICK)
     assert ran.calls == [(["BM25", "QBM25"], ("parsed",))]
-    assert "Buckets: the conditions of 4 of 4 queries are not given; they were read from the text." in board.notes
+    assert "Buckets: the conditions of 4 of 4 queries are not given; they were read from the text." in leaderboard.notes
     # The buckets are those of the conditions in the text.
-    assert set(board.buckets.filter(dimension="constraints")["bucket"]) == {"1", "2"}
+    assert set(leaderboard.buckets.filter(dimension="constraints")["bucket"]) == {"1", "2"}
     with pytest.raises(OptionError, match="without conditions"):
         run_leaderboard(bare, output=tmp_path / "out", settings=["given"], **QUICK)
 
 
 def test_a_failing_system_does_not_lose_the_others(tmp_path, fake):
     fake({"QBM25 [parsed]": ValueError("bad luck"), "BM25_filter [given]": InputError("cannot read", file="x.json")})
-    board = run_leaderboard(tiny_benchmark(), output=tmp_path / "out", **QUICK)
-    assert len(board.rows) == 5
-    reasons = {row.entry.label: row.entry.problem for row in board.problems}
+    leaderboard = run_leaderboard(tiny_benchmark(), output=tmp_path / "out", **QUICK)
+    assert len(leaderboard.rows) == 5
+    reasons = {row.entry.label: row.entry.problem for row in leaderboard.problems}
     assert reasons == {
         "QBM25 [parsed]": "ValueError: bad luck (traceback in errors.txt)",
         "BM25_filter [given]": "x.json: cannot read",
     }
-    assert all(row.rank is None for row in board.problems)
-    assert board.scores["label"].n_unique() == 3
+    assert all(row.rank is None for row in leaderboard.problems)
+    assert leaderboard.scores["label"].n_unique() == 3
 
 
 def test_the_traceback_of_an_unexpected_error_is_kept_until_the_next_call(tmp_path, fake):
@@ -119,15 +125,15 @@ def test_an_error_that_only_all_rows_together_raise_is_kept_too(tmp_path, fake, 
         return ran(benchmark, systems, *rest, **options)
 
     monkeypatch.setattr("qbench.retrieval.execute.execute", execute)
-    board = run_leaderboard(tiny_benchmark(), output=tmp_path / "out", **QUICK)
-    assert not board.problems
+    leaderboard = run_leaderboard(tiny_benchmark(), output=tmp_path / "out", **QUICK)
+    assert not leaderboard.problems
     assert (tmp_path / "out" / "errors.txt").read_text().startswith("all rows at once\nTraceback")
 
 
 def test_a_setting_is_ranked_and_tested_by_itself(tmp_path, fake):
     fake()
-    board = run_leaderboard(tiny_benchmark(), output=tmp_path / "out", **QUICK)
-    crossing = {frozenset(pair) for pair in board.pairs.select("a", "b").rows()}
+    leaderboard = run_leaderboard(tiny_benchmark(), output=tmp_path / "out", **QUICK)
+    crossing = {frozenset(pair) for pair in leaderboard.pairs.select("a", "b").rows()}
     # Of ten pairs, four are a given and a parsed row.
     assert len(crossing) == 6
     assert not any("[given]" in a + b and "[parsed]" in a + b for a, b in crossing)
@@ -196,21 +202,21 @@ def test_what_a_reader_should_know_of_a_run_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr(
         "qbench.retrieval.execute.execute", lambda *_, **__: [RunResult("QBM25", "parsed", run, meta=meta)]
     )
-    board = run_leaderboard(bench, ["QBM25"], output=tmp_path / "out", settings=["parsed"], **QUICK)
-    assert "QBM25 [parsed]: no condition was found in the text for 1 of 4 queries." in board.notes
-    assert "QBM25 [parsed]: no results for 2 of 4 queries; they score 0." in board.notes
-    assert "QBM25 [parsed]: not trained." in board.notes
-    assert "QBM25 [parsed]: reranker: 3 documents are longer than the model reads, and were cut." in board.notes
-    assert board.scores.filter(query_id="q6")["value"].to_list() == [0, 0]
+    leaderboard = run_leaderboard(bench, ["QBM25"], output=tmp_path / "out", settings=["parsed"], **QUICK)
+    assert "QBM25 [parsed]: no condition was found in the text for 1 of 4 queries." in leaderboard.notes
+    assert "QBM25 [parsed]: no results for 2 of 4 queries; they score 0." in leaderboard.notes
+    assert "QBM25 [parsed]: not trained." in leaderboard.notes
+    assert "QBM25 [parsed]: reranker: 3 documents are longer than the model reads, and were cut." in leaderboard.notes
+    assert leaderboard.scores.filter(query_id="q6")["value"].to_list() == [0, 0]
 
 
 def test_queries_without_a_relevant_document_are_left_out_and_counted(tmp_path, fake):
     fake()
     bench = tiny_benchmark()
     poorer = replace(bench, qrels=bench.qrels.filter(pl.col("query_id") != "q4"))
-    board = run_leaderboard(poorer, ["BM25"], output=tmp_path / "out", **QUICK)
-    assert board.scores["query_id"].n_unique() == 3
-    assert "1 queries without a relevant document are left out." in board.notes
+    leaderboard = run_leaderboard(poorer, ["BM25"], output=tmp_path / "out", **QUICK)
+    assert leaderboard.scores["query_id"].n_unique() == 3
+    assert "1 queries without a relevant document are left out." in leaderboard.notes
 
 
 @pytest.mark.parametrize(
@@ -256,29 +262,39 @@ def test_the_output_must_not_be_a_file_or_an_artefact(tmp_path, fake):
 
 def test_the_primary_measure_can_be_another(tmp_path, fake):
     fake()
-    board = run_leaderboard(tiny_benchmark(), output=tmp_path / "out", primary="RR@10", **QUICK)
-    assert board.measures == ("RR@10", "nDCG@10", "AP")
+    leaderboard = run_leaderboard(tiny_benchmark(), output=tmp_path / "out", primary="RR@10", **QUICK)
+    assert leaderboard.measures == ("RR@10", "nDCG@10", "AP")
 
 
 def test_buckets_can_be_left_out(tmp_path, fake):
     fake()
-    board = run_leaderboard(tiny_benchmark(), output=tmp_path / "out", buckets=False, **QUICK)
-    assert board.buckets.is_empty()
-    assert board.bucket_tables() == []
+    leaderboard = run_leaderboard(tiny_benchmark(), output=tmp_path / "out", buckets=False, **QUICK)
+    assert leaderboard.buckets.is_empty()
+    assert leaderboard.bucket_tables() == []
 
 
 def test_end_to_end_with_real_systems(tmp_path):
     """Twice: the second time the runs are there, and every file but the costs' is the same anyway."""
-    boards = [run_leaderboard(tiny_benchmark(), output=tmp_path / "out", **QUICK) for _ in range(2)]
-    assert not boards[0].problems
-    assert labels(boards[0]) == labels(boards[1])
-    assert boards[0].to_dict() == boards[1].to_dict()
-    best = boards[0].rows[0]
+    leaderboards = [run_leaderboard(tiny_benchmark(), output=tmp_path / "out", **QUICK) for _ in range(2)]
+    assert not leaderboards[0].problems
+    assert labels(leaderboards[0]) == labels(leaderboards[1])
+    assert leaderboards[0].to_dict() == leaderboards[1].to_dict()
+    best = leaderboards[0].rows[0]
     assert best.entry.system in ("BM25_filter", "QBM25")
-    by_label = {row.entry.label: row.cells["nDCG@10"].mean for row in boards[0].rows}
+    by_label = {row.entry.label: row.cells["nDCG@10"].mean for row in leaderboards[0].rows}
     assert by_label["QBM25 [given]"] >= by_label["BM25"]
-    assert all(row.entry.cost is not None and row.entry.cost.ms_median > 0 for row in boards[0].rows)
-    assert set(boards[0].buckets["bucket"]) >= {">", "<", "between", "seen", "unseen", "expansion", "1", "2", "mass"}
+    assert all(row.entry.cost is not None and row.entry.cost.ms_median > 0 for row in leaderboards[0].rows)
+    assert set(leaderboards[0].buckets["bucket"]) >= {
+        ">",
+        "<",
+        "between",
+        "seen",
+        "unseen",
+        "expansion",
+        "1",
+        "2",
+        "mass",
+    }
     assert str(tmp_path) not in (tmp_path / "out" / "leaderboard.json").read_text()
 
 
@@ -294,8 +310,8 @@ def test_models_that_were_not_trained_and_documents_that_were_cut_are_told(tmp_p
     words = [word for text in tiny_benchmark().corpus["text"] for word in text.lower().split()]
     model = tiny_bert(tmp_path / "tiny", words)
     names = [f"ColBERT(model={model}, max_length=5)", f"BM25 + ColBERT(model={model})"]
-    board = run_leaderboard(tiny_benchmark(), names, output=tmp_path / "out", **QUICK)
+    leaderboard = run_leaderboard(tiny_benchmark(), names, output=tmp_path / "out", **QUICK)
     untrained = "the projection was not trained: qbench train colbert."
-    assert any("max_length=5" in note and note.endswith(": " + untrained) for note in board.notes)
-    assert any("documents are longer than the model reads, and were cut." in note for note in board.notes)
-    assert any(note.startswith("BM25 + ") and note.endswith("reranker: " + untrained) for note in board.notes)
+    assert any("max_length=5" in note and note.endswith(": " + untrained) for note in leaderboard.notes)
+    assert any("documents are longer than the model reads, and were cut." in note for note in leaderboard.notes)
+    assert any(note.startswith("BM25 + ") and note.endswith("reranker: " + untrained) for note in leaderboard.notes)

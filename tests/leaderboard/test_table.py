@@ -46,7 +46,7 @@ def entry(label: str, level: float | None, *, seed: int = 0, **more) -> Entry:
     return Entry(label, label, "none", scored(level, seed=seed), **more)
 
 
-def board(*entries: Entry, **options) -> Leaderboard:
+def leaderboard(*entries: Entry, **options) -> Leaderboard:
     return make_leaderboard("bench", entries, MEASURES, **{"resamples": 200, **options})
 
 
@@ -55,7 +55,7 @@ COST = Cost(
 )
 
 
-def full_board() -> Leaderboard:
+def full_leaderboard() -> Leaderboard:
     """Two rows that tie, one below, one without a run, costs, buckets of all dimensions, nasty names."""
 
     def asked(i: int) -> Condition:
@@ -95,7 +95,7 @@ def printed(view: Leaderboard, width: int, *, terminal: bool) -> str:
 
 
 def test_rows_that_cannot_be_told_apart_share_a_rank():
-    view = board(entry("low", 0.2, seed=1), entry("high", 0.8, seed=2), entry("high too", 0.8, seed=3))
+    view = leaderboard(entry("low", 0.2, seed=1), entry("high", 0.8, seed=2), entry("high too", 0.8, seed=3))
     assert {row.entry.label: row.rank for row in view.rows} == {"high": 1, "high too": 1, "low": 3}
     assert view.rows[2].entry.label == "low"
     assert [row.cells["nDCG@10"].beats for row in view.rows] == [(2,), (2,), ()]
@@ -108,7 +108,7 @@ def test_given_and_parsed_rows_are_not_compared():
         Entry(label, label[0], label[3:-1] if "[" in label else "none", scored(level, seed=n))
         for n, (label, level) in enumerate(levels.items())
     ]
-    view = board(*rows, resamples=500)
+    view = leaderboard(*rows, resamples=500)
     assert [(row.entry.label, row.rank) for row in view.rows] == [
         ("A [given]", 1),
         ("B [given]", 2),
@@ -123,7 +123,7 @@ def test_given_and_parsed_rows_are_not_compared():
     assert "Holm over all pairs of a measure but \\[given\\] with \\[parsed\\]" in view.to_markdown()
     assert "are not compared" in view.to_markdown()
     # The other setting changes nothing but the correction.
-    alone = board(*(row for row in rows if row.conditions != "parsed"), resamples=500)
+    alone = leaderboard(*(row for row in rows if row.conditions != "parsed"), resamples=500)
     assert alone.about["tests"]["family"] == "all pairs of a measure"
     assert "are not compared" not in alone.to_markdown()
     same = ["measure", "a", "b", "difference", "effect", "p"]
@@ -131,19 +131,21 @@ def test_given_and_parsed_rows_are_not_compared():
 
 
 def test_runs_of_an_unknown_setting_are_all_compared():
-    view = board(*(Entry(label, label, "unknown", scored(0.5, seed=n)) for n, label in enumerate("abc")))
+    view = leaderboard(*(Entry(label, label, "unknown", scored(0.5, seed=n)) for n, label in enumerate("abc")))
     assert view.pairs.filter(measure="nDCG@10").height == 3
     assert view.about["tests"]["family"] == "all pairs of a measure"
 
 
 def test_only_pairs_that_are_tested_count_for_the_warning():
     given_row, parsed_row = (Entry(s, s, s, scored(0.5)) for s in ("given", "parsed"))
-    assert board(given_row, parsed_row, resamples=100).notes == ()
-    assert board(given_row, parsed_row).pairs.is_empty()
+    assert leaderboard(given_row, parsed_row, resamples=100).notes == ()
+    assert leaderboard(given_row, parsed_row).pairs.is_empty()
 
 
 def test_the_caption_says_what_peak_memory_is():
-    assert "peak MB: highest resident memory of the process up to the end of the run" in full_board().to_markdown()
+    assert (
+        "peak MB: highest resident memory of the process up to the end of the run" in full_leaderboard().to_markdown()
+    )
 
 
 def test_the_first_measure_decides():
@@ -164,7 +166,7 @@ def test_the_first_measure_decides():
 
 
 def test_a_row_without_a_run_stays_visible_and_is_not_ranked():
-    view = board(entry("good", 0.8), entry("lost", None), entry("bad", 0.1, seed=4))
+    view = leaderboard(entry("good", 0.8), entry("lost", None), entry("bad", 0.1, seed=4))
     assert [row.entry.label for row in view.rows] == ["good", "bad", "lost"]
     assert [row.rank for row in view.rows] == [1, 2, None]
     assert [row.entry.label for row in view.problems] == ["lost"]
@@ -173,7 +175,7 @@ def test_a_row_without_a_run_stays_visible_and_is_not_ranked():
 
 
 def test_only_rows_without_runs_make_a_table_too():
-    view = board(entry("lost", None))
+    view = leaderboard(entry("lost", None))
     assert view.scores.is_empty()
     assert "lost" in printed(view, 80, terminal=True)
 
@@ -181,7 +183,7 @@ def test_only_rows_without_runs_make_a_table_too():
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.sampled_from([0.1, 0.4, 0.7, None]), min_size=1, max_size=5))
 def test_ranks_count_the_rows_that_are_significantly_better(levels):
-    view = board(*(entry(f"s{i}", level, seed=i) for i, level in enumerate(levels)), resamples=100)
+    view = leaderboard(*(entry(f"s{i}", level, seed=i) for i, level in enumerate(levels)), resamples=100)
     ranked = [row for row in view.rows if row.rank is not None]
     assert len(ranked) == sum(level is not None for level in levels)
     means = [row.cells["nDCG@10"].mean for row in ranked]
@@ -195,21 +197,21 @@ def test_ranks_count_the_rows_that_are_significantly_better(levels):
 
 def test_entries_that_make_no_table():
     with pytest.raises(OptionError, match="no system"):
-        board()
+        leaderboard()
     with pytest.raises(OptionError, match="two rows of one name"):
-        board(entry("same", 0.1), entry("same", 0.2))
+        leaderboard(entry("same", 0.1), entry("same", 0.2))
     short = Entry("short", "short", "none", scored(0.5, queries=5))
     with pytest.raises(InputError, match="one score each"):
-        board(entry("whole", 0.5), short)
+        leaderboard(entry("whole", 0.5), short)
 
 
 def test_too_few_resamples_for_so_many_pairs_is_said():
     entries = [entry(f"s{i}", 0.1 * i, seed=i) for i in range(5)]
-    assert "no difference can be significant" in board(*entries, resamples=100).notes[0]
-    assert "more than 200 resamples" in board(*entries, resamples=100).notes[0]
-    assert not any(row.cells["nDCG@10"].beats for row in board(*entries, resamples=199).rows)
-    assert board(*entries, resamples=201).notes == ()
-    assert board(*entries, resamples=201).rows[0].cells["nDCG@10"].beats
+    assert "no difference can be significant" in leaderboard(*entries, resamples=100).notes[0]
+    assert "more than 200 resamples" in leaderboard(*entries, resamples=100).notes[0]
+    assert not any(row.cells["nDCG@10"].beats for row in leaderboard(*entries, resamples=199).rows)
+    assert leaderboard(*entries, resamples=201).notes == ()
+    assert leaderboard(*entries, resamples=201).rows[0].cells["nDCG@10"].beats
 
 
 @settings(deadline=None)
@@ -229,9 +231,9 @@ def test_marks_name_each_row_once(rows):
 
 @pytest.mark.parametrize("width", [80, 100, 120])
 def test_a_terminal_shows_every_figure_whole(width):
-    text = printed(full_board(), width, terminal=True)
+    text = printed(full_leaderboard(), width, terminal=True)
     assert max(map(len, text.splitlines())) <= width
-    for row in full_board().rows:
+    for row in full_leaderboard().rows:
         for cell in row.cells.values():
             assert f"{cell.mean:.3f}" in text
         if row.cells:
@@ -243,7 +245,7 @@ def test_a_terminal_shows_every_figure_whole(width):
 
 
 def test_a_pipe_gets_every_name_in_one_line():
-    view = full_board()
+    view = full_leaderboard()
     lines = printed(view, 80, terminal=False).splitlines()
     for row in view.rows:
         start = f"{row.rank or '-'}  {row.letter}  {plain(row.entry.label)} "
@@ -253,7 +255,7 @@ def test_a_pipe_gets_every_name_in_one_line():
 
 
 def test_dimensions_with_one_bucket_are_left_out():
-    view = full_board()
+    view = full_leaderboard()
     assert set(view.buckets["dimension"]) == {"comparator", "kind", "family", "magnitude", "constraints"}
     text = printed(view, 120, terminal=True)
     assert "By comparator" in text
@@ -273,7 +275,7 @@ def cells_of(line: str) -> list[str]:
 
 
 def test_markdown_has_one_row_per_system_and_nothing_breaks_out():
-    page = full_board().to_markdown()
+    page = full_leaderboard().to_markdown()
     table = page[page.index("| \\# ") :].split("\n\n")[0].splitlines()
     assert {len(cells_of(line)) for line in table} == {5}
     assert len(table) == 2 + 4
@@ -289,16 +291,16 @@ def test_markdown_has_one_row_per_system_and_nothing_breaks_out():
 
 
 def test_pairs_on_the_page_are_those_of_the_primary_measure():
-    page = full_board().to_markdown()
+    page = full_leaderboard().to_markdown()
     part = page[page.index("## Pairs") :].split("\n\n")[1].splitlines()
     assert len(part) == 2 + 2
-    row = full_board().pairs.filter(measure="nDCG@10").sort("p", "a", "b").to_dicts()[0]
+    row = full_leaderboard().pairs.filter(measure="nDCG@10").sort("p", "a", "b").to_dicts()[0]
     assert cells_of(part[2])[:2] == [escape(row["a"]), escape(row["b"])]
     assert cells_of(part[2])[4:] == [f"{row['p']:.4f}", f"{row['p_holm']:.4f}"]
 
 
 def test_latex_is_escaped_and_complete():
-    text = full_board().to_latex()
+    text = full_leaderboard().to_latex()
     assert "a\\_very|long*name, with <tags> \\& more" in text
     assert text.count(r" \\") == 1 + 4
     assert r"\textsuperscript{c}" in text
@@ -307,7 +309,7 @@ def test_latex_is_escaped_and_complete():
 
 
 def test_json_holds_everything_and_is_strict():
-    view = full_board()
+    view = full_leaderboard()
     data = json.loads(json.dumps(view.to_dict(), allow_nan=False))
     assert data["primary"] == "nDCG@10"
     assert data["benchmark"]["split"] == "test"
@@ -333,7 +335,7 @@ def test_an_effect_that_is_undefined_is_null_and_a_dash():
 
 
 def test_frames_keep_their_schemas():
-    view = full_board()
+    view = full_leaderboard()
     frame = view.to_frame()
     assert dict(frame.schema) == table_schema()
     assert frame.height == 4 * 2
@@ -346,8 +348,8 @@ def test_frames_keep_their_schemas():
 
 def test_files_are_whole_and_the_same_each_time(tmp_path):
     first, second = tmp_path / "one", tmp_path / "two"
-    paths = full_board().write(first)
-    full_board().write(second)
+    paths = full_leaderboard().write(first)
+    full_leaderboard().write(second)
     names = {path.name for path in paths}
     assert names == {path.name for path in first.iterdir()}
     assert names == {"leaderboard.md", "leaderboard.tex", "leaderboard.json", "leaderboard.parquet"} | {
@@ -357,12 +359,12 @@ def test_files_are_whole_and_the_same_each_time(tmp_path):
     }
     for name in names:
         assert (first / name).read_bytes() == (second / name).read_bytes()
-    assert pl.read_parquet(first / "scores.parquet").equals(full_board().scores)
+    assert pl.read_parquet(first / "scores.parquet").equals(full_leaderboard().scores)
     assert str(tmp_path) not in (first / "leaderboard.json").read_text()
 
 
 def test_costs_that_nobody_measured_make_no_table():
-    view = board(entry("a", 0.5), entry("b", 0.6))
+    view = leaderboard(entry("a", 0.5), entry("b", 0.6))
     assert "## Cost" not in view.to_markdown()
     assert "index MB" not in printed(view, 80, terminal=True)
 

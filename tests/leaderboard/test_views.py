@@ -44,15 +44,15 @@ def test_parameters_are_those_of_the_system():
 
 
 def test_descriptions_beat_sentences_where_sentences_mislead(made, tmp_path):
-    board = run_leaderboard(made.folder, output=tmp_path / "out", **QUICK)
-    assert board.measures == ("Exist@1", "Exist@10", "AP_found@10", "nDCG@10")
-    assert [(row.rank, row.entry.label) for row in board.rows] == [(1, "C_q-BM25"), (2, "C_s-BM25")]
-    assert board.rows[0].cells["Exist@1"].mean == 1
+    leaderboard = run_leaderboard(made.folder, output=tmp_path / "out", **QUICK)
+    assert leaderboard.measures == ("Exist@1", "Exist@10", "AP_found@10", "nDCG@10")
+    assert [(row.rank, row.entry.label) for row in leaderboard.rows] == [(1, "C_q-BM25"), (2, "C_s-BM25")]
+    assert leaderboard.rows[0].cells["Exist@1"].mean == 1
     # The trap stands before the answer.
-    assert board.rows[1].cells["Exist@1"].mean == 0
-    assert board.rows[1].cells["AP_found@10"].mean == 0.5
-    assert board.win_measure == "nDCG@10"
-    assert board.wins.rows() == [("C_q-BM25", "C_s-BM25", 1.0, True), ("C_s-BM25", "C_q-BM25", 0.0, False)]
+    assert leaderboard.rows[1].cells["Exist@1"].mean == 0
+    assert leaderboard.rows[1].cells["AP_found@10"].mean == 0.5
+    assert leaderboard.win_measure == "nDCG@10"
+    assert leaderboard.wins.rows() == [("C_q-BM25", "C_s-BM25", 1.0, True), ("C_s-BM25", "C_q-BM25", 0.0, False)]
     page = (tmp_path / "out" / "leaderboard.md").read_text()
     assert "| a | C\\_q-BM25 | - | 100 %\\* |" in page
     data = json.loads((tmp_path / "out" / "leaderboard.json").read_text())
@@ -81,23 +81,26 @@ def test_a_second_call_makes_no_run_again(made, tmp_path, monkeypatch):
 
 
 def test_systems_with_conditions_run_on_views(made, tmp_path):
-    board = run_leaderboard(made, ["C_q-BM25", "C_q-QBM25"], output=tmp_path / "out", **QUICK)
-    assert sorted(row.entry.label for row in board.rows) == ["C_q-BM25", "C_q-QBM25 [parsed]"]
-    assert not board.problems
+    leaderboard = run_leaderboard(made, ["C_q-BM25", "C_q-QBM25"], output=tmp_path / "out", **QUICK)
+    assert sorted(row.entry.label for row in leaderboard.rows) == ["C_q-BM25", "C_q-QBM25 [parsed]"]
+    assert not leaderboard.problems
 
 
 def test_a_failing_row_loses_neither_view(made, tmp_path):
-    board = run_leaderboard(made, ["C_s-BM25", "C_q-Run(path=nope.run)"], output=tmp_path / "out", **QUICK)
-    assert [(row.entry.label, row.rank) for row in board.rows] == [("C_s-BM25", 1), ("C_q-Run(path=nope.run)", None)]
+    leaderboard = run_leaderboard(made, ["C_s-BM25", "C_q-Run(path=nope.run)"], output=tmp_path / "out", **QUICK)
+    assert [(row.entry.label, row.rank) for row in leaderboard.rows] == [
+        ("C_s-BM25", 1),
+        ("C_q-Run(path=nope.run)", None),
+    ]
     with pytest.raises(InputError, match="no such run file"):
         run_leaderboard(made, ["C_s-Run(path=no.run)", "C_q-Run(path=nope.run)"], output=tmp_path / "none", **QUICK)
 
 
 def test_buckets_are_those_of_the_value_sought(made, tmp_path):
-    board = run_leaderboard(made, output=tmp_path / "out", **QUICK)
-    assert set(board.buckets["dimension"]) == {"family", "magnitude"}
-    assert set(board.buckets["bucket"]) == {"currency", "1k-1M"}
-    assert not any("Buckets" in note for note in board.notes)
+    leaderboard = run_leaderboard(made, output=tmp_path / "out", **QUICK)
+    assert set(leaderboard.buckets["dimension"]) == {"family", "magnitude"}
+    assert set(leaderboard.buckets["bucket"]) == {"currency", "1k-1M"}
+    assert not any("Buckets" in note for note in leaderboard.notes)
 
 
 @pytest.mark.parametrize(
@@ -126,8 +129,8 @@ def test_a_test_set_without_sentences_has_one_view(tmp_path):
     records = [Record("q::0#0", "sales of Acme", 1234, ""), Record("a::0#0", "turnover of Acme", 1234, "")]
     pairs = pairs_folder(tmp_path / "pairs", record_table(records), pair_table([("q::0#0", "a::0#0")]))
     bare = make_test_set(pairs, tmp_path / "ts")
-    board = run_leaderboard(bare, output=tmp_path / "out", **QUICK)
-    assert [row.entry.label for row in board.rows] == ["C_q-BM25"]
+    leaderboard = run_leaderboard(bare, output=tmp_path / "out", **QUICK)
+    assert [row.entry.label for row in leaderboard.rows] == ["C_q-BM25"]
     with pytest.raises(OptionError, match="has no sentences"):
         run_leaderboard(bare, ["C_s-BM25"], output=tmp_path / "out", **QUICK)
 
@@ -136,8 +139,8 @@ def test_run_files_are_scored_on_one_view(made, tmp_path):
     (tmp_path / "a.run").write_text("asked000::0#0 Q0 answer000::0 1 1.0 x\n")
     with pytest.raises(InputError, match="holds two benchmarks"):
         evaluate(made.folder, [tmp_path / "a.run"], **{"resamples": 100})
-    board = evaluate(made.folder / "sentences", [tmp_path / "a.run"], resamples=100, buckets=False)
-    assert board.rows[0].cells["nDCG@10"].mean == pytest.approx(1 / 20)
+    leaderboard = evaluate(made.folder / "sentences", [tmp_path / "a.run"], resamples=100, buckets=False)
+    assert leaderboard.rows[0].cells["nDCG@10"].mean == pytest.approx(1 / 20)
 
 
 def crowd(tmp_path):
@@ -202,11 +205,11 @@ def test_a_record_counts_if_it_was_found_and_not_its_neighbour_in_the_sentence()
 
 
 def test_any_benchmark_can_be_pooled(tmp_path):
-    board = run_leaderboard(
+    leaderboard = run_leaderboard(
         tiny_benchmark(), ["BM25"], output=tmp_path / "out", measures=["R@100"], pool=10, settings=["parsed"], **QUICK
     )
-    assert board.rows[0].cells["R@100"].mean == 1
-    assert isinstance(board.pairs, pl.DataFrame)
+    assert leaderboard.rows[0].cells["R@100"].mean == 1
+    assert isinstance(leaderboard.pairs, pl.DataFrame)
 
 
 def test_a_pool_without_anything_relevant_is_told(made, tmp_path):
@@ -215,12 +218,12 @@ def test_a_pool_without_anything_relevant_is_told(made, tmp_path):
 
 
 def test_a_page_shows_sentences_and_descriptions_side_by_side(made, tmp_path):
-    board = run_leaderboard(made, output=tmp_path, resamples=100, evidence=True)
-    page = board.to_html()
+    leaderboard = run_leaderboard(made, output=tmp_path, resamples=100, evidence=True)
+    page = leaderboard.to_html()
     packed = re.search(r'id="block-documents">(.*?)</script>', page)[1]
     block = json.loads(zlib.decompress(base64.b64decode(packed)))
     texts = {view: set(made.views[view].corpus["text"].to_list()) for view in ("C_s", "C_q")}
-    order = [row.entry.label.partition("-")[0] for row in board.rows]
+    order = [row.entry.label.partition("-")[0] for row in leaderboard.rows]
     assert sorted(order) == ["C_q", "C_s"]
     for _, docs, _, places, _, _ in block["shown"]:
         for view, found in zip(order, places, strict=True):

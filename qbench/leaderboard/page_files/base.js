@@ -47,7 +47,7 @@ function short(value) {
 
 const megabytes = (bytes) => (bytes === null || bytes === undefined ? null : bytes / 1e6);
 
-/** Rows that pass the filters, in the order of the board. */
+/** Rows that pass the filters, in the order of the leaderboard. */
 function passing() {
   const wanted = chosen.filter.trim().toLowerCase();
   return rows
@@ -88,7 +88,7 @@ const relations = data.pairs.measures.map((figures) => {
 });
 const relation = (i, j) => relations[chosen.measure][i][j];
 
-/** Letters of rows; three or more neighbours become a range, as in the other faces of the board. */
+/** Letters of rows; three or more neighbours become a range, as in the other faces of the leaderboard. */
 function letters(places) {
   const parts = [];
   for (const place of places) {

@@ -60,7 +60,7 @@ function strip(i, scale, width) {
     mark(i, x(mean), 12, 4.5));
 }
 
-function boardTable() {
+function leaderboardTable() {
   const places = sorted(passing());
   const width = 170;
   const scale = ran.length
@@ -104,7 +104,7 @@ function boardTable() {
   });
   const total = places.length === rows.length ? counted(rows.length, "system") : `${places.length} of ${counted(rows.length, "system")}`;
   return scrolling("Table of systems",
-    el("table", { class: "board" }, el("caption", {}, `${total}; means over ${counted(queryCount(), "query", "queries")}, 95 % intervals below them.`),
+    el("table", { class: "leaderboard" }, el("caption", {}, `${total}; means over ${counted(queryCount(), "query", "queries")}, 95 % intervals below them.`),
       el("thead", {}, head), el("tbody", {}, body.length ? body : el("tr", {}, el("td", { colspan: span + 3 }, "No system passes the filters.")))));
 }
 
@@ -133,7 +133,7 @@ function tableView() {
   const lead = el("div", {});
   follow(["measure", "sort", "filter", "shown"], () => {
     const kept = place.querySelector(".scroll")?.scrollLeft || 0;
-    place.replaceChildren(boardTable());
+    place.replaceChildren(leaderboardTable());
     place.querySelector(".scroll").scrollLeft = kept;
   });
   follow(["measure"], () => lead.replaceChildren(headline()));
