@@ -150,8 +150,9 @@ def regular_benchmark(documents: int = 96) -> Benchmark:
                 continue
             for label, chosen in ((1, good[:8]), (0, bad[turn : turn + 8])):
                 for n in chosen:
-                    row = (f"{name}-{n}", name, f"d{n:03}", corpus[n][1], label, "original", float(amounts[n][2]), "")
-                    samples.append((*row, 0, 1))
+                    text, amount = corpus[n][1], amounts[n][2]
+                    row = (f"{name}-{n}", name, f"d{n:03}", text, label, "original", float(amount), "")
+                    samples.append((*row, len(text) - len(str(amount)), len(text)))
             triples += [(name, f"{name}-{a}", f"{name}-{b}") for a in good[:8] for b in bad[turn : turn + 3]]
     return Benchmark(
         name="regular",

@@ -7,24 +7,23 @@ the confusing pairs that lie nearer than the farthest paraphrase.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qbench import keys
-from qbench.errors import OptionError
-from qbench.models.folders import LOG, model_digest, model_folder, quiet
+from qbench.mining.types import PAIRS_KIND
+from qbench.models.folders import model_digest, model_folder
 from qbench.models.single_vector import BATCH, Role, SingleVector, load_model
 from qbench.progress import Progress, silent
 from qbench.randomness import generator
-from qbench.store import Draft, Manifest, drafting, finished, read_manifest, write_json
-from qbench.training.epochs import Record, adamw, set_rate, train_epochs
+from qbench.store import Manifest, read_manifest
 from qbench.training.pairs import PairData, Pairs, read_pairs, sampled
 from qbench.training.recipes import PairRecipe
 from qbench.training.students import SingleVectorStudent
+from qbench.training.trainer import History, Record, Task, Trainer, checkpoint, mixed_precision
 from qbench.training.verdicts import best_threshold, nearest_is_paraphrase, verdicts
 
 if TYPE_CHECKING:
@@ -47,23 +46,22 @@ def train_bi_encoder(
 ) -> Manifest:
     """Tune an encoder on mined pairs; write it as a folder that sentence-transformers opens.
 
-    A killed call goes on after the last finished epoch, and then gives the same weights as one that was not killed (on
-    a CPU, with the same versions and number of threads). The weights of the epoch with the best F1 on the held-out
-    split are kept. Where everything was made already, nothing is done.
+    A killed call goes on after its last finished epoch (see `Trainer`). The weights of the epoch with the best F1 on
+    dev are kept. A finished checkpoint is left as it is.
 
     Args:
         pairs: an artefact of `qbench mine-paraphrases`.
         output: the folder of the checkpoint.
-        model: what is tuned, a folder or a name on the hub; a plain BERT gets mean pooling.
-        recipe: how.
+        model: a folder or a name on the hub; a plain BERT gets mean pooling.
+        recipe: the options of the training.
         overwrite: replace another bi-encoder in `output`.
-        progress: told the number of steps done.
-        on_epoch: called with the record of each epoch, the untrained model's first.
+        progress: is given the number of batches done.
+        on_epoch: is called with the record of each epoch, the untrained model's first.
 
     Returns:
         the manifest; `counts` holds the sizes of the splits, the figures before training, of the best epoch and on the
         test split, down-sampled to `negatives` confusing pairs per query as in the paper: at the threshold that is best
-        on the held-out split, and at the test split's own best one.
+        on dev, and at the test split's own best one.
 
     Raises:
         InputError: the pairs or the model cannot be used, or nothing can be learnt from the pairs.
@@ -71,142 +69,105 @@ def train_bi_encoder(
         MissingPackageError: sentence-transformers is not installed.
         BusyError: another process is writing there.
     """
-    from qbench.mining.types import PAIRS_KIND
-
     recipe.check()
     folder = model_folder(model)
     params = {
-        "trained": "bi-encoder",
+        "trained": KIND,
         "pairs": read_manifest(pairs, PAIRS_KIND).digest,
         "base": model_digest(folder),
         "base_name": Path(model).name,
         **asdict(recipe),
     }
-    key = keys.key("bi-encoder training", **{k: v for k, v in params.items() if k != "base_name"})
-    if not finished(output, KIND, key):
-        with drafting(output, KIND, key, params, overwrite=overwrite) as draft:
-            data = read_pairs(pairs, dev_share=recipe.dev_share, seed=recipe.seed)
-            network = load_model(str(folder), max_length=recipe.max_length)
-            _Training(data, network, recipe, draft, progress, on_epoch).run()
-    return read_manifest(output, KIND)
+
+    def train(draft: Path) -> dict[str, Any]:
+        data = read_pairs(pairs, dev_share=recipe.dev_share, seed=recipe.seed)
+        task = PairTask(data, load_model(str(folder), max_length=recipe.max_length), recipe)
+        return task.counts(Trainer(task, draft, progress, on_epoch).run())
+
+    return checkpoint(output, KIND, "bi-encoder training", params, train, overwrite=overwrite)
 
 
-class _Training:
-    """One training: what its steps share."""
+class PairTask(Task[Pairs]):
+    """A bi-encoder that learns to tell paraphrases from confusing pairs.
 
-    def __init__(
-        self,
-        data: PairData,
-        network: SentenceTransformer,
-        recipe: PairRecipe,
-        draft: Draft,
-        progress: Progress,
-        on_epoch: Callable[[Record], None] | None,
-    ) -> None:
+    Args:
+        data: the pairs of each split.
+        network: the model.
+        recipe: the options of the training.
+    """
+
+    def __init__(self, data: PairData, network: SentenceTransformer, recipe: PairRecipe) -> None:
         from sentence_transformers.sentence_transformer.losses import OnlineContrastiveLoss
 
-        self.data, self.network, self.recipe, self.draft = data, network, recipe, draft
-        self.progress, self.on_epoch = progress, on_epoch
-        self.student = SingleVectorStudent(network)
-        self.loss = OnlineContrastiveLoss(network, margin=recipe.margin)
-        self.optimizer = adamw(network, recipe.lr, recipe.weight_decay)
-        # Every epoch has as many pairs as the first.
-        self.steps = -(-len(self._epoch_pairs(1)) // recipe.batch_size)
+        self.data, self.network, self.recipe = data, network, recipe
+        self._student = SingleVectorStudent(network)
+        self._loss = OnlineContrastiveLoss(network, margin=recipe.margin)
 
-    def run(self) -> None:
-        untrained = {"epoch": 0, **self._on_dev()}
-        self._tell(untrained)
-        history, best = train_epochs(
-            self.draft.folder,
-            self.network,
-            self.optimizer,
-            lambda number: {"loss": self._epoch(number), **self._on_dev()},
-            _dev_f1,
-            epochs=self.recipe.epochs,
-            patience=self.recipe.patience,
-            tell=self._tell,
-        )
-        self._write([untrained, *history], best)
-
-    def _write(self, log: list[Record], best: int) -> None:
-        threshold = log[best].get("dev", {}).get("threshold")
-        self.draft.counts = {
-            **self.data.counts,
-            "epochs": len(log) - 1,
-            "best_epoch": best,
-            "dev_untrained": log[0].get("dev"),
-            "dev": log[best].get("dev"),
-            "test_downsampled": self._figures(self.data.test, "test", threshold),
-            "test_downsampled_best_threshold": self._figures(self.data.test, "test", None),
-        }
-        with quiet():
-            self.network.save_pretrained(str(self.draft.folder), create_model_card=False)
-        write_json(self.draft.folder / LOG, log)
-
-    def _epoch(self, number: int) -> float:
-        """Train for one epoch; the mean loss per step."""
-        import torch
-
-        pairs = self._epoch_pairs(number)
-        # The state of the generator is not kept: each epoch begins with its own.
-        torch.manual_seed(int(generator(self.recipe.seed, "dropout", str(number)).integers(2**63)))
-        self.network.train()
-        total = 0.0
-        for step, batch in enumerate(_batches(pairs, self.recipe.batch_size)):
-            done = (number - 1) * self.steps + step
-            set_rate(self.optimizer, self.recipe.lr, done, self.recipe.epochs * self.steps, self.recipe.warmup)
-            loss = self._loss(batch)
-            if not torch.isfinite(loss):
-                raise OptionError(
-                    f"the loss is no longer finite in epoch {number}", value=loss.item(), remedy="Lower the lr"
-                )
-            self.optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
-            torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
-            self.optimizer.step()
-            total += loss.item()
-            self.progress(done + 1, self.recipe.epochs * self.steps, f"epoch {number}")
-        return total / self.steps
-
-    def _epoch_pairs(self, number: int) -> Pairs:
+    def batches(self, epoch: int) -> list[Pairs]:
+        """All paraphrases and some confusing pairs of each query, in random order."""
         recipe, train = self.recipe, self.data.train
-        rows = sampled(self.data, train, recipe.negatives, recipe.seed, str(number), max_pairs=recipe.max_pairs)
-        return train.rows(generator(recipe.seed, "order", str(number)).permutation(rows))
+        rows = sampled(self.data, train, recipe.negatives, recipe.seed, str(epoch), max_pairs=recipe.max_pairs)
+        pairs = train.rows(generator(recipe.seed, "order", str(epoch)).permutation(rows))
+        starts = range(0, len(pairs), recipe.batch_size)
+        return [pairs.rows(np.arange(start, min(start + recipe.batch_size, len(pairs)))) for start in starts]
 
-    def _loss(self, batch: Pairs) -> Tensor:
+    def loss(self, batch: Pairs, step: int, steps: int) -> Tensor:
+        """The online contrastive loss."""
         import torch
 
         device = self.network.device
-        half = device.type == "cuda" and torch.cuda.is_bf16_supported()
-        with torch.autocast(device.type, dtype=torch.bfloat16, enabled=half):
+        with mixed_precision(device):
             sides = [self._embed(batch.query, "query"), self._embed(batch.doc, "document")]
         labels = torch.from_numpy(batch.positive.astype(np.int64)).to(device)
-        loss: Tensor = self.loss.compute_loss_from_embeddings([side.float() for side in sides], labels)
+        loss: Tensor = self._loss.compute_loss_from_embeddings([side.float() for side in sides], labels)
         return loss
 
-    def _embed(self, positions: NDArray[np.int64], role: Role) -> Tensor:
-        return self.student.embed([self.data.texts[i] for i in positions], role).vectors
-
-    def _on_dev(self) -> Record:
+    def evaluate(self) -> Record:
+        """Figures on the dev split at its best threshold."""
         figures = self._figures(self.data.dev, "dev", None)
         return {} if figures is None else {"dev": figures}
 
-    def _figures(self, part: Pairs, name: str, threshold: float | None) -> Record | None:
-        """How well the model tells the pairs of a split, down-sampled; None where it has no pairs of both kinds.
+    def figure(self, record: Record) -> float | None:
+        """F1 on dev."""
+        return float(record["dev"]["f1"]) if "dev" in record else None
+
+    def save(self, folder: Path) -> None:
+        """Write a folder that sentence-transformers opens."""
+        self.network.save_pretrained(str(folder), create_model_card=False)
+
+    def counts(self, history: History) -> dict[str, Any]:
+        """Counts of the manifest; the network has the weights of the best epoch."""
+        best = history.record(history.best).get("dev")
+        threshold = best and best["threshold"]
+        return {
+            **self.data.counts,
+            "epochs": history.epochs,
+            "best_epoch": history.best,
+            "dev_untrained": history.record(0).get("dev"),
+            "dev": best,
+            "test_downsampled": self._figures(self.data.test, "test", threshold),
+            "test_downsampled_best_threshold": self._figures(self.data.test, "test", None),
+        }
+
+    def _embed(self, positions: NDArray[np.int64], role: Role) -> Tensor:
+        return self._student.embed([self.data.texts[i] for i in positions], role).vectors
+
+    def _figures(self, pairs: Pairs, split: str, threshold: float | None) -> Record | None:
+        """How well the model tells the down-sampled pairs of a split; None where it lacks one of both kinds.
 
         The threshold is the best one of the split itself where none is given.
         """
-        part = part.rows(sampled(self.data, part, self.recipe.negatives, self.recipe.seed, name))
-        if not part.positive.any() or part.positive.all():
+        pairs = pairs.rows(sampled(self.data, pairs, self.recipe.negatives, self.recipe.seed, split))
+        if not pairs.positive.any() or pairs.positive.all():
             return None
-        scores = self._cosines(part)
-        chosen = best_threshold(scores, part.positive) if threshold is None else threshold
+        scores = self._cosines(pairs)
+        chosen = best_threshold(scores, pairs.positive) if threshold is None else threshold
         return {
-            **verdicts(scores, part.positive, chosen),
+            **verdicts(scores, pairs.positive, chosen),
             "threshold": chosen,
-            "threshold_from": name if threshold is None else "dev",
-            "nearest_is_paraphrase": nearest_is_paraphrase(scores, part.positive, part.starts()),
-            **part.counts(),
+            "threshold_from": split if threshold is None else "dev",
+            "nearest_is_paraphrase": nearest_is_paraphrase(scores, pairs.positive, pairs.starts()),
+            **pairs.counts(),
         }
 
     def _cosines(self, pairs: Pairs) -> NDArray[np.float64]:
@@ -218,16 +179,3 @@ class _Training:
 
         products = vectors(pairs.query, "query") * vectors(pairs.doc, "document")
         return np.asarray(products.sum(axis=1), dtype=np.float64)
-
-    def _tell(self, record: Record) -> None:
-        if self.on_epoch is not None:
-            self.on_epoch(record)
-
-
-def _dev_f1(record: Record) -> float | None:
-    return float(record["dev"]["f1"]) if "dev" in record else None
-
-
-def _batches(pairs: Pairs, size: int) -> Iterator[Pairs]:
-    for start in range(0, len(pairs), size):
-        yield pairs.rows(np.arange(start, min(start + size, len(pairs))))

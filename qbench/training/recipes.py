@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from qbench.benchmark.types import Kind as QueryKind
+from qbench.errors import OptionError
 from qbench.options import check, option
+from qbench.training.losses import LOSSES
 
 Kind = Literal["bi-encoder", "colbert", "splade", "aggretriever"]
 """Kinds of retrievers that are trained on triples."""
-
-Loss = Literal["infonce", "pairwise"]
 
 Method = Literal["original", "unit", "value"]
 """How samples are made: as they stand in the corpus, or with another unit or value."""
@@ -63,11 +63,7 @@ class ContrastiveRecipe(Recipe):
         0.0, help="Peak learning rate; 0 uses the model's default (1e-5 for ColBERT, 2e-5 for others).", low=0, high=1
     )
     patience: int = option(2, help="Epochs without a better nDCG@10 on dev before training stops.", low=1)
-    loss: Loss = option(
-        "infonce",
-        help="infonce: against a query's own negatives and the other texts of its batch that cannot satisfy it; "
-        "pairwise: against its own negatives, one at a time.",
-    )
+    loss: str = option("infonce", help="; ".join(f"{name}: {loss.help}" for name, loss in LOSSES.items()) + ".")
     negatives: int = option(1, help="Own negatives of a positive, drawn anew in each epoch.", low=1)
     temperature: float = option(
         1.0,
@@ -118,6 +114,16 @@ class ContrastiveRecipe(Recipe):
     dev_queries: int = option(
         200, help="Number of dev queries that choose the best epoch by nDCG@10; 0: none, the last epoch is kept.", low=0
     )
+
+    def check(self) -> None:
+        """Refuse values outside their limits, and a loss that is not in the table.
+
+        Raises:
+            OptionError: names the option and the values it allows.
+        """
+        check(self)
+        if self.loss not in LOSSES:
+            raise OptionError(f"loss is one of {', '.join(LOSSES)}", value=self.loss)
 
 
 @dataclass(frozen=True)

@@ -1,29 +1,41 @@
-"""The kinds of encoders that learn from triples, each with one way to embed, to score, to be regularised and saved.
+"""What learns from triples: one kind of encoder each, with its way to embed, to score, to learn and to be saved.
 
-All but Aggretriever are models of sentence-transformers, saved and opened by it.
+All but Aggretriever are models of sentence-transformers, saved and opened by it. A kind is a class and a row of
+`STUDENTS`.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, get_args
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from qbench.errors import UnknownNameError
 from qbench.models.encoders import require_neural
 from qbench.models.folders import model_folder
-from qbench.models.limits import limit_texts
-from qbench.models.single_vector import Role
+from qbench.models.limits import limit_texts, prompt_of
+from qbench.models.multi_vector import limit_documents, load_multi_vector_encoder
+from qbench.models.single_vector import Role, load_model
+from qbench.models.sparse import load_sparse_encoder
+from qbench.quantities.types import Span
 from qbench.store import MANIFEST, read_manifest
+from qbench.training.losses import Objective
+from qbench.training.losses.ranking import flops, info_nce
 from qbench.training.recipes import Kind
+from qbench.training.trainer import mixed_precision
 
 if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
     from qbench.models.aggretriever import Aggretriever
+    from qbench.training.batch import Batch
 
 GROUP = 24
 """Texts that go through a model together on a CPU."""
@@ -42,46 +54,82 @@ class Embedded:
     mask: Tensor | None = None
 
 
-class Student(Protocol):
-    """What is trained.
+@dataclass(frozen=True)
+class Outputs:
+    """What a student gives for a batch of n queries and t texts.
+
+    Attributes:
+        student: it; a loss may ask its network for more.
+        queries, texts: their vectors.
+        scores: shape (n, t), scaled as the softmax of a loss takes them.
+    """
+
+    student: Student
+    queries: Embedded
+    texts: Embedded
+    scores: Tensor
+
+    def tensor(self, array: NDArray[Any]) -> Tensor:
+        """An array of the batch, on the device of the scores."""
+        import torch
+
+        return torch.from_numpy(array).to(self.scores.device)
+
+
+@dataclass
+class Student(ABC):
+    """What is trained on triples.
 
     Attributes:
         network: its model.
-        start: what of it is made and not learnt yet; "" where it all was.
-        scale: of the scores in the loss.
+        scale: factor of the scores in the loss.
+        objective: the loss, of `qbench.training.losses.LOSSES` or of its kind.
+        start: the part of the model that is initialised and not trained yet; "" for none.
     """
 
     network: Any
-    start: str
-    scale: float
+    scale: float = 1.0
+    objective: Objective = field(default=info_nce, kw_only=True)
+    start: str = field(default="", kw_only=True)
+    _restore: Callable[[], None] = field(default=lambda: None, kw_only=True, repr=False)  # undoes `limit`
 
+    @abstractmethod
     def embed(self, texts: Sequence[str], role: Role) -> Embedded:
         """The texts' vectors, with gradients where torch records them."""
-        ...
 
     def scores(self, queries: Embedded, texts: Embedded) -> Tensor:
-        """Shape (queries, texts), as the loss takes them."""
-        ...
+        """Scaled dot products, shape (queries, texts): cosines where the vectors have length 1."""
+        return self.scale * queries.vectors @ texts.vectors.T
 
-    def penalty(self, queries: Embedded, texts: Embedded) -> Tensor | None:
-        """What is added to the loss, if anything is."""
-        ...
+    def outputs(self, batch: Batch) -> Outputs:
+        """Vectors and scores of a batch."""
+        with mixed_precision(self.network.device):
+            queries = self.embed(batch.queries, "query")
+            texts = self.embed(batch.texts, "document")
+        return Outputs(self, queries, texts, self.scores(queries, texts))
+
+    def loss(self, batch: Batch) -> Tensor:
+        """The objective's loss of a batch, and what the kind adds to it; shape ()."""
+        return self.objective(batch, self.outputs(batch))
 
     def limit(self, max_length: int) -> None:
-        """Read so many tokens of a text, at most, in training.
+        """Read at most `max_length` tokens of a text in training.
 
         Raises:
             OptionError: that is more than the model can read, or too little for any word.
         """
-        ...
+        own = self.network.max_seq_length
+        limit_texts(self.network, max_length)
+        self._restore = partial(setattr, self.network, "max_seq_length", own)
 
     def save(self, folder: Path) -> None:
         """Write it into a folder, as safetensors; it reads as much there as the model that it comes from."""
-        ...
+        self._restore()
+        self.network.save_pretrained(str(folder), create_model_card=False)
 
 
 def groups_of(texts: Sequence[str], device: torch.device) -> Iterator[list[int]]:
-    """Places of texts that go through a model together.
+    """Positions of texts that go through a model together.
 
     On a CPU padding is what costs: texts go through in groups of like length. A GPU takes them all at once.
     """
@@ -91,16 +139,16 @@ def groups_of(texts: Sequence[str], device: torch.device) -> Iterator[list[int]]
 
 
 def forward(network: Any, texts: Sequence[str], role: Role) -> list[tuple[list[int], dict[str, Tensor]]]:
-    """The texts through a model, in groups of like length: their places, and the features of each group."""
+    """The texts through a model, in groups of like length: their positions, and the features of each group."""
     from sentence_transformers.util import batch_to_device
 
-    found = []
-    for places in groups_of(texts, network.device):
+    results = []
+    for rows in groups_of(texts, network.device):
         # As the encoders do: models that were tuned with prompts get them.
         prompt = network.prompts.get(role) or None
-        features = network.preprocess([texts[i] for i in places], prompt=prompt, task=role)
-        found.append((places, network(batch_to_device(features, network.device), task=role)))
-    return found
+        features = network.preprocess([texts[i] for i in rows], prompt=prompt, task=role)
+        results.append((rows, network(batch_to_device(features, network.device), task=role)))
+    return results
 
 
 def sentence_vectors(network: Any, texts: Sequence[str], role: Role) -> Tensor:
@@ -109,53 +157,18 @@ def sentence_vectors(network: Any, texts: Sequence[str], role: Role) -> Tensor:
 
     groups = forward(network, texts, role)
     vectors = torch.cat([features["sentence_embedding"].float() for _, features in groups])
-    return _restored(vectors, [places for places, _ in groups])
-
-
-class _Usual:
-    """What most students do: no regularisation, and sentence-transformers saves the network."""
-
-    network: Any
-    start = ""
-    _put_back: Callable[[], None] = staticmethod(lambda: None)  # what `limit` changed
-
-    def limit(self, max_length: int) -> None:
-        """Read so many tokens of a text, at most."""
-        own = self.network.max_seq_length
-        limit_texts(self.network, max_length)
-        self._put_back = partial(setattr, self.network, "max_seq_length", own)
-
-    def penalty(self, queries: Embedded, texts: Embedded) -> Tensor | None:
-        """None."""
-        return None
-
-    def save(self, folder: Path) -> None:
-        """Write it into a folder that sentence-transformers opens."""
-        self._put_back()
-        self.network.save_pretrained(str(folder), create_model_card=False)
-
-
-class _DotProducts(_Usual):
-    """A student whose vectors are compared by the dot product."""
-
-    scale: float
-
-    def scores(self, queries: Embedded, texts: Embedded) -> Tensor:
-        """Scaled dot products: cosines where the vectors have length 1."""
-        return self.scale * queries.vectors @ texts.vectors.T
+    return _in_order(vectors, [rows for rows, _ in groups])
 
 
 @dataclass
-class SingleVectorStudent(_DotProducts):
+class SingleVectorStudent(Student):
     """A bi-encoder: `scale` times the cosine, or the dot product.
 
     Attributes:
         network: a SentenceTransformer.
-        scale: 1 / temperature.
-        dot: whether vectors are compared as they are, and not made as long as 1.
+        dot: whether vectors are compared as they are, and not scaled to length 1.
     """
 
-    network: Any
     scale: float = 20.0
     dot: bool = False
 
@@ -173,52 +186,42 @@ softmax; as they are, the cheapest way down is to forget terms (from 130 in a qu
 
 
 @dataclass
-class SparseStudent(_DotProducts):
+class SparseStudent(Student):
     """SPLADE: dot products over the vocabulary (*Numbers Matter* eq. 8), FLOPS regularisation on both sides.
 
     Attributes:
         network: a SparseEncoder.
-        scale: the dot product's weight in the softmax.
-        query_flops, text_flops: weights of the regularisation, raised quadratically up to these by `warm`.
-        warm: the share of the regularisation that is on, from 0 to 1.
+        query_flops, text_flops: weights of the regularisation, raised quadratically over the first third of the steps.
     """
 
-    network: Any
-    scale: float = 1.0
     query_flops: float = 5e-5
     text_flops: float = 3e-5
-    warm: float = 1.0
 
     def embed(self, texts: Sequence[str], role: Role) -> Embedded:
         """Term weights, shape (texts, vocabulary), not negative."""
         return Embedded(sentence_vectors(self.network, texts, role))
 
-    def penalty(self, queries: Embedded, texts: Embedded) -> Tensor:
-        """The weighted FLOPS of both sides."""
-        from qbench.training.objectives import flops
-
-        return self.warm**2 * (self.query_flops * flops(queries.vectors) + self.text_flops * flops(texts.vectors))
+    def loss(self, batch: Batch) -> Tensor:
+        """The objective's loss of a batch, and the weighted FLOPS of both sides."""
+        outputs = self.outputs(batch)
+        warm = min(1.0, 3 * (batch.step + 1) / batch.steps)
+        both = self.query_flops * flops(outputs.queries.vectors) + self.text_flops * flops(outputs.texts.vectors)
+        return self.objective(batch, outputs) + warm**2 * both
 
 
 @dataclass
-class LateInteractionStudent(_Usual):
+class LateInteractionStudent(Student):
     """ColBERT: MaxSim over the tokens' vectors.
 
     Attributes:
         network: a MultiVectorEncoder.
-        scale: the MaxSim's weight in the softmax.
     """
 
-    network: Any
-    scale: float = 1.0
-
     def limit(self, max_length: int) -> None:
-        """Read so many tokens of a document, at most; queries have a length of their own."""
-        from qbench.models.multi_vector import limit_documents
-
+        """Read at most `max_length` tokens of a document; queries have a length of their own."""
         own = self.network[0].document_length
         limit_documents(self.network, max_length)
-        self._put_back = partial(setattr, self.network[0], "document_length", own)
+        self._restore = partial(setattr, self.network[0], "document_length", own)
 
     def embed(self, texts: Sequence[str], role: Role) -> Embedded:
         """Token vectors of length 1, padded: shape (texts, tokens, dimension)."""
@@ -232,8 +235,31 @@ class LateInteractionStudent(_Usual):
             room = longest - tokens.shape[1]
             vectors.append(torch.nn.functional.pad(tokens, (0, 0, 0, room)))
             masks.append(torch.nn.functional.pad(features["attention_mask"].bool(), (0, room)))
-        order = [places for places, _ in groups]
-        return Embedded(_restored(torch.cat(vectors), order), _restored(torch.cat(masks), order))
+        order = [rows for rows, _ in groups]
+        return Embedded(_in_order(torch.cat(vectors), order), _in_order(torch.cat(masks), order))
+
+    def tokens_within(
+        self, texts: Sequence[str], role: Role, spans: Sequence[Sequence[Span]], width: int
+    ) -> NDArray[np.bool_]:
+        """Which token vectors of texts stand for characters within some spans: what a loss on mentions needs.
+
+        Args:
+            texts: n of them.
+            role: as they were embedded.
+            spans: half-open character spans in each text.
+            width: token vectors of a text, as many as `embed` gives.
+
+        Returns:
+            shape (n, width). Markers, fill and tokens that were cut off are within no span.
+        """
+        prompt = prompt_of(self.network, role)
+        encoded = self.network.tokenizer([prompt + text for text in texts], return_offsets_mapping=True)
+        within = np.zeros((len(texts), width), dtype=bool)
+        for row, offsets in enumerate(encoded["offset_mapping"]):
+            for column, (start, end) in enumerate(offsets[:width]):
+                start, end = start - len(prompt), end - len(prompt)
+                within[row, column] = start >= 0 and any(start < b and a < end for a, b in spans[row])
+        return within
 
     def scores(self, queries: Embedded, texts: Embedded) -> Tensor:
         """Sums over the query's tokens of the best product with the text's (*Numbers Matter* eq. 6)."""
@@ -249,51 +275,49 @@ class LateInteractionStudent(_Usual):
 
 
 @dataclass
-class AggretrieverStudent(_DotProducts):
+class AggretrieverStudent(Student):
     """Aggretriever: dot products of [CLS] and agg* (*WolfPQ* eq. 3.7), which are learnt together.
 
     Attributes:
         network: a `qbench.models.aggretriever.Aggretriever`.
-        scale: the dot product's weight in the softmax.
     """
 
     network: Aggretriever
-    scale: float = 1.0
 
     def embed(self, texts: Sequence[str], role: Role) -> Embedded:
         """Vectors, shape (texts, dimension)."""
         import torch
 
         groups = list(groups_of(texts, self.network.device))
-        made = [self.network.embed(self.network.features([texts[i] for i in places])) for places in groups]
-        return Embedded(_restored(torch.cat(made).float(), groups))
+        vectors = [self.network.embed(self.network.features([texts[i] for i in rows])) for rows in groups]
+        return Embedded(_in_order(torch.cat(vectors).float(), groups))
 
     def limit(self, max_length: int) -> None:
-        """Read so many tokens of a text, at most."""
+        """Read at most `max_length` tokens of a text in training."""
         own = self.network.config.max_length
         self.network.limit(max_length)
-        self._put_back = partial(self.network.limit, own)
+        self._restore = partial(self.network.limit, own)
 
     def save(self, folder: Path) -> None:
         """Write it into a folder that `Aggretriever.load` opens, as a trained one."""
-        self._put_back()
+        self._restore()
         self.network.config = replace(self.network.config, trained=True)
         self.network.save(folder)
 
 
-def _restored(rows: Tensor, groups: list[list[int]]) -> Tensor:
+def _in_order(rows: Tensor, groups: list[list[int]]) -> Tensor:
     """Rows in the order of the texts."""
     import torch
 
-    places = torch.tensor([place for some in groups for place in some], device=rows.device)
-    return rows[torch.argsort(places)]
+    order = torch.tensor([row for group in groups for row in group], device=rows.device)
+    return rows[torch.argsort(order)]
 
 
 def open_student(kind: Kind, model: str, *, max_length: int = 0, scale: float = 0.0, **options: float) -> Student:
     """A student ready to be trained.
 
     Args:
-        kind: which.
+        kind: a key of `STUDENTS`.
         model: a folder, or a name on the hub.
         max_length: tokens that are read in training; 0 for as many as the model was made for.
         scale: of the scores; 0 for the kind's own.
@@ -305,11 +329,30 @@ def open_student(kind: Kind, model: str, *, max_length: int = 0, scale: float = 
         MissingPackageError: torch or sentence-transformers is not installed.
         UnknownNameError: there is no such kind.
     """
-    given: dict[str, Any] = {"scale": scale, **options} if scale else dict(options)
-    student = _opened(kind, model, given)
+    if kind not in STUDENTS:
+        raise UnknownNameError("unknown kind of model", value=kind, remedy=f"Known: {', '.join(STUDENTS)}")
+    student = STUDENTS[kind](model, **({"scale": scale} if scale else {}), **options)
     if max_length:
         student.limit(max_length)
     return student
+
+
+def _single_vector(model: str, **options: Any) -> Student:
+    network = load_model(model)
+    if options.get("dot"):
+        # sentence-transformers and our search compare its vectors so, too.
+        network.similarity_fn_name = "dot"
+        if not any(type(module).__name__ == "Normalize" for module in network):
+            # Dot products of whole vectors are large as they are.
+            options.setdefault("scale", 1.0)
+    return SingleVectorStudent(network, **options)
+
+
+def _sparse(model: str, **options: Any) -> Student:
+    encoder = load_sparse_encoder(model)
+    own = _scale_before(model) or (SparseStudent.scale if encoder.trained else MADE_HEAD_SCALE)
+    start = "" if encoder.trained else "its MLM head is initialised from the embeddings"
+    return SparseStudent(encoder.model, **{"scale": own, "start": start, **options})
 
 
 def _scale_before(model: str) -> float:
@@ -319,41 +362,27 @@ def _scale_before(model: str) -> float:
     return float(counts.get("scale", 0.0))
 
 
-def _opened(kind: Kind, model: str, given: dict[str, Any]) -> Student:
-    if kind == "bi-encoder":
-        from qbench.models.single_vector import load_model
+def _late_interaction(model: str, **options: Any) -> Student:
+    encoder = load_multi_vector_encoder(model)
+    start = "" if encoder.trained else "its projection is made from the embeddings, and not trained"
+    return LateInteractionStudent(encoder.model, **{"start": start, **options})
 
-        network = load_model(model)
-        if given.get("dot"):
-            # So is it searched with, then, here and in sentence-transformers.
-            network.similarity_fn_name = "dot"
-            if not any(type(module).__name__ == "Normalize" for module in network):
-                # Dot products of whole vectors are large as they are.
-                given.setdefault("scale", 1.0)
-        return SingleVectorStudent(network, **given)
-    if kind == "splade":
-        from qbench.models.sparse import load_sparse_encoder
 
-        encoder = load_sparse_encoder(model)
-        given.setdefault("scale", _scale_before(model) or (SparseStudent.scale if encoder.trained else MADE_HEAD_SCALE))
-        sparse = SparseStudent(encoder.model, **given)
-        sparse.start = "" if encoder.trained else "its MLM head is initialised from the embeddings"
-        return sparse
-    if kind == "colbert":
-        from qbench.models.multi_vector import load_multi_vector_encoder
+def _aggretriever(model: str, **options: Any) -> Student:
+    require_neural()  # its module imports torch
+    from qbench.models.aggretriever import load_aggretriever
 
-        found = load_multi_vector_encoder(model)
-        late = LateInteractionStudent(found.model, **given)
-        late.start = "" if found.trained else "its projection is made from the embeddings, and not trained"
-        return late
-    if kind == "aggretriever":
-        require_neural()  # its module imports torch
-        from qbench.models.aggretriever import load_aggretriever
+    sizes = {name: int(options.pop(name, 0)) for name in ("agg_dimension", "cls_dimension")}
+    network = load_aggretriever(model, **sizes)
+    head = "; its embeddings serve as an MLM head" if network.config.head == "embeddings" else ""
+    start = "" if network.config.trained else f"its token weights are all the same{head}"
+    return AggretrieverStudent(network, **{"start": start, **options})
 
-        sizes = {name: int(given.pop(name, 0)) for name in ("agg_dimension", "cls_dimension")}
-        made = AggretrieverStudent(load_aggretriever(model, **sizes), **given)
-        config = made.network.config
-        head = "; its embeddings serve as an MLM head" if config.head == "embeddings" else ""
-        made.start = "" if config.trained else f"its token weights are all the same{head}"
-        return made
-    raise UnknownNameError("unknown kind of model", value=kind, remedy=f"Known: {', '.join(get_args(Kind))}")
+
+STUDENTS: dict[Kind, Callable[..., Student]] = {
+    "bi-encoder": _single_vector,
+    "colbert": _late_interaction,
+    "splade": _sparse,
+    "aggretriever": _aggretriever,
+}
+"""How a model of each kind is opened for training."""

@@ -12,22 +12,26 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from qbench.benchmark.types import Query
 from qbench.errors import InputError, OptionError
 from qbench.quantities.concept_match import concept_alternatives, folded
+from qbench.quantities.types import Quantity
 from qbench.randomness import generator
 from qbench.retrieval.analysis import token_ids, token_lists
 from qbench.retrieval.passages import passages
 from qbench.scoring import bm25
 from qbench.scoring.ranking import top_k
+from qbench.training.mentions import Changed, ConditionSpans, Mentions, condition_spans
 from qbench.training.recipes import METHODS
 
 if TYPE_CHECKING:
-    import polars as pl
-    from numpy.typing import NDArray
-
     from qbench.benchmark.disk import Benchmark
+
+Drawn = tuple[int, int, list[int]]
+"""A query, its positive, its negatives: positions in a `Triples`."""
 
 HARD = 16
 """Documents that BM25 ranks high without being relevant, kept per query where a benchmark has no triples."""
@@ -46,6 +50,7 @@ class Triples:
         relevant: for each query the documents, positions, that are known to satisfy it.
         words: for each text its folded words, and those of the concepts that are found in its document.
         concepts: for each query and each of its conditions the folded words of every alternative of the concept.
+        text_mentions: the quantities of each text.
         counts: what was read and left out.
     """
 
@@ -59,12 +64,13 @@ class Triples:
     relevant: Sequence[Collection[int]]
     words: Sequence[frozenset[str]]
     concepts: Sequence[Sequence[Sequence[frozenset[str]]]]
+    text_mentions: Mentions
     counts: dict[str, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.query)
 
-    def draw(self, seed: int, epoch: str, negatives: int, most: int = 0) -> list[tuple[int, int, list[int]]]:
+    def draw(self, seed: int, epoch: str, negatives: int, most: int = 0) -> list[Drawn]:
         """The pairs of an epoch in random order, each with some of its negatives: (query, positive, negatives).
 
         Args:
@@ -89,6 +95,14 @@ class Triples:
             some = random.permutation(len(of_pair))[:negatives]
             drawn.append((int(self.query[pair]), int(self.positive[pair]), of_pair[some].tolist()))
         return drawn
+
+    def mentions(self, text: int) -> tuple[Quantity, ...]:
+        """The quantities of a text, with their spans in it; () where nobody extracted them."""
+        return self.text_mentions.of(text)
+
+    def condition_spans(self, query: int) -> tuple[ConditionSpans, ...]:
+        """Where a query's text has its conditions, one for each."""
+        return condition_spans(self.queries[query].text, self.queries[query].conditions)
 
     def may_satisfy(self, query: int, text: int) -> bool:
         """Whether a text of another query could satisfy this one: then it is no negative.
@@ -138,15 +152,14 @@ def read_triples(
 
 
 def _of_samples(benchmark: Benchmark, queries: list[Query], methods: Collection[str]) -> Triples:
-    import polars as pl
-
     ids = pl.DataFrame({"query_id": [q.query_id for q in queries]}, schema={"query_id": pl.String}).with_row_index(
         "query"
     )
     samples = benchmark.samples.filter(pl.col("method").is_in(list(methods))).sort("sample_id")
     samples = samples.join(ids, on="query_id", how="semi")
     # The same text made for two queries is one text.
-    distinct = samples.select("doc_id", "text").unique(maintain_order=True).with_row_index("sample")
+    own = samples.select("doc_id", "text", "value", "unit", "value_start", "value_end")
+    distinct = own.unique(["doc_id", "text"], keep="first", maintain_order=True).with_row_index("sample")
     numbers = samples.join(distinct, on=["doc_id", "text"]).select("sample_id", "sample")
     rows = (
         benchmark.triples.join(ids, on="query_id")
@@ -158,13 +171,15 @@ def _of_samples(benchmark: Benchmark, queries: list[Query], methods: Collection[
     )
     read = benchmark.triples.join(ids, on="query_id", how="semi").height
     counts = {"triples": rows.height, "triples of other methods": read - rows.height}
-    return _triples(benchmark, queries, distinct["text"], distinct["doc_id"], rows, counts)
+    changed = [
+        Changed(value, unit, (start, end))
+        for value, unit, start, end in distinct.select("value", "unit", "value_start", "value_end").iter_rows()
+    ]
+    return _triples(benchmark, queries, distinct["text"], distinct["doc_id"], rows, counts, changed)
 
 
 def _of_judgments(benchmark: Benchmark, queries: list[Query], lowest: int) -> Triples:
     """What has a grade below the lowest is no positive, and no negative either."""
-    import polars as pl
-
     ids = pl.DataFrame({"query_id": [q.query_id for q in queries]}, schema={"query_id": pl.String}).with_row_index(
         "query"
     )
@@ -207,9 +222,8 @@ def _triples(
     doc_ids: pl.Series,
     rows: pl.DataFrame,
     counts: dict[str, int],
+    changed: Sequence[Changed] = (),
 ) -> Triples:
-    import polars as pl
-
     if not rows.height:
         raise InputError(
             "nothing to learn from: no query of the training split has a positive and a negative text",
@@ -234,6 +248,7 @@ def _triples(
         relevant=relevant,
         words=_words(benchmark, texts, doc_ids),
         concepts=[[[*map(folded, concept_alternatives(c.concept))] for c in query.conditions] for query in queries],
+        text_mentions=Mentions(benchmark, texts.to_list(), doc_ids.to_list(), changed),
         counts={
             "queries": pairs["query"].n_unique(),
             "positives": pairs.height,
@@ -245,8 +260,6 @@ def _triples(
 
 def _words(benchmark: Benchmark, texts: pl.Series, doc_ids: pl.Series) -> list[frozenset[str]]:
     """The folded words of each text, and those of the concepts that its document speaks of ("weighs": weight)."""
-    import polars as pl
-
     found = _folded(token_lists(texts.to_list()))
     if benchmark.quantities is None:
         return found

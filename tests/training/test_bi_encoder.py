@@ -11,10 +11,10 @@ from qbench.errors import InputError, OptionError
 from qbench.models.folders import model_digest
 from qbench.models.single_vector import load_encoder
 from qbench.training import bi_encoder as module
-from qbench.training import epochs
+from qbench.training import trainer
 from qbench.training.bi_encoder import train_bi_encoder
-from qbench.training.epochs import set_rate
 from qbench.training.recipes import PairRecipe
+from qbench.training.trainer import Trainer, rate_share
 from tests.encoder_factories import WORDS, regular_pairs, tiny_bert, write_pairs
 
 QUICK = PairRecipe(epochs=3, batch_size=48, lr=3e-3, patience=3, seed=5)
@@ -75,7 +75,7 @@ def test_nothing_in_the_checkpoint_says_where_it_was_made(trained, base, pairs):
 
 
 def test_a_killed_training_goes_on_and_ends_at_the_same_weights(trained, base, pairs, tmp_path, monkeypatch):
-    epoch, begun = module._Training._epoch, []
+    epoch, begun = Trainer._epoch, []
 
     def killed(self, number):
         begun.append(number)
@@ -83,7 +83,7 @@ def test_a_killed_training_goes_on_and_ends_at_the_same_weights(trained, base, p
             raise KeyboardInterrupt
         return epoch(self, number)
 
-    monkeypatch.setattr(module._Training, "_epoch", killed)
+    monkeypatch.setattr(Trainer, "_epoch", killed)
     folder = tmp_path / "checkpoint"
     with pytest.raises(KeyboardInterrupt):
         train_bi_encoder(pairs, folder, str(base), QUICK)
@@ -97,7 +97,7 @@ def test_a_killed_training_goes_on_and_ends_at_the_same_weights(trained, base, p
 
 def test_a_finished_training_is_not_repeated_and_another_is_refused(trained, base, pairs, monkeypatch):
     folder, manifest, _ = trained
-    monkeypatch.setattr(module, "_Training", None)
+    monkeypatch.setattr(module, "Trainer", None)
     assert train_bi_encoder(pairs, folder, str(base), QUICK) == manifest
     with pytest.raises(OptionError, match="holds a bi-encoder made from other input"):
         train_bi_encoder(pairs, folder, str(base), PairRecipe(seed=1))
@@ -114,9 +114,9 @@ def test_foreign_folders_are_refused(base, pairs, tmp_path):
 def test_the_best_epoch_is_kept_and_patience_ends_it(base, pairs, tmp_path, monkeypatch):
     scores = iter([0.2, 0.5, 0.9, 0.8, 0.7, 0.6])
     kept = []
-    monkeypatch.setattr(module._Training, "_on_dev", lambda self: {"dev": {"f1": next(scores), "threshold": 0.5}})
-    load = epochs.load_best
-    monkeypatch.setattr(epochs, "load_best", lambda *a: kept.append(a[2]) or load(*a))
+    monkeypatch.setattr(module.PairTask, "evaluate", lambda self: {"dev": {"f1": next(scores), "threshold": 0.5}})
+    load = trainer.load_best
+    monkeypatch.setattr(trainer, "load_best", lambda *a: kept.append(a[2]) or load(*a))
     recipe = PairRecipe(epochs=9, batch_size=200, lr=1e-3, patience=2, max_pairs=100)
     counts = train_bi_encoder(pairs, tmp_path / "out", str(base), recipe).counts
     assert (counts["epochs"], counts["best_epoch"], kept) == (4, 2, [2])
@@ -130,9 +130,9 @@ def test_without_a_held_out_part_the_last_epoch_is_kept(base, pairs, tmp_path):
 
 
 def test_a_loss_that_runs_away_is_an_error(base, pairs, tmp_path, monkeypatch):
-    loss = module._Training._loss
-    monkeypatch.setattr(module._Training, "_loss", lambda self, batch: loss(self, batch) * float("nan"))
-    with pytest.raises(OptionError, match=r"no longer finite in epoch 1.*Lower the lr"):
+    loss = module.PairTask.loss
+    monkeypatch.setattr(module.PairTask, "loss", lambda *args: loss(*args) * float("nan"))
+    with pytest.raises(OptionError, match=r"no longer finite in epoch 1.*Lower the learning rate"):
         train_bi_encoder(pairs, tmp_path / "out", str(base), QUICK)
 
 
@@ -146,16 +146,9 @@ def test_recipes_that_make_no_sense(change, tmp_path):
 
 
 def test_the_rate_rises_then_falls_to_nothing():
-    import torch
-
-    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=9.0)
-
-    def rate(step, steps, warmup):
-        set_rate(optimizer, 1.0, step, steps, warmup)
-        return optimizer.param_groups[0]["lr"]
-
-    rates = [rate(step, 20, 0.2) for step in range(20)]
+    rates = [rate_share(step, 20, 0.2, "linear") for step in range(20)]
     assert rates[:4] == [0.25, 0.5, 0.75, 1.0]
     assert rates[3:] == sorted(rates[3:], reverse=True)
     assert 0 < rates[-1] < 0.1
-    assert rate(0, 1, 0.0) == 1
+    assert rate_share(0, 1, 0.0, "linear") == 1
+    assert [rate_share(step, 4, 0.5, "constant") for step in range(4)] == [0.5, 1, 1, 1]

@@ -19,9 +19,9 @@ from qbench.models.sparse import load_sparse_encoder
 from qbench.models.tct_colbert import load_tct_colbert
 from qbench.training import contrastive as module
 from qbench.training.contrastive import setback, train_retriever
-from qbench.training.objectives import distillation, flops, info_nce, pairwise
 from qbench.training.recipes import ContrastiveRecipe, Kind
 from qbench.training.students import MADE_HEAD_SCALE, SingleVectorStudent, open_student
+from qbench.training.trainer import Trainer
 from tests.encoder_factories import WORDS, regular_benchmark, tiny_bert
 
 BENCHMARK = regular_benchmark()
@@ -88,7 +88,7 @@ def test_the_checkpoint_opens_elsewhere(trained):
 
 def test_a_killed_training_goes_on_and_ends_at_the_same_weights(trained, bases, tmp_path, monkeypatch):
     kind, folder, manifest, _ = trained
-    epoch, begun = module._Training._epoch, []
+    epoch, begun = Trainer._epoch, []
 
     def killed(self, number):
         begun.append(number)
@@ -96,7 +96,7 @@ def test_a_killed_training_goes_on_and_ends_at_the_same_weights(trained, bases, 
             raise KeyboardInterrupt
         return epoch(self, number)
 
-    monkeypatch.setattr(module._Training, "_epoch", killed)
+    monkeypatch.setattr(Trainer, "_epoch", killed)
     again = tmp_path / "checkpoint"
     with pytest.raises(KeyboardInterrupt):
         train_retriever(kind, BENCHMARK, again, *bases[kind])
@@ -110,15 +110,15 @@ def test_a_killed_training_goes_on_and_ends_at_the_same_weights(trained, bases, 
 def test_a_batch_that_does_not_fit_the_gpu_is_an_error_in_a_line(base, tmp_path, monkeypatch):
     import torch
 
-    loss, batches = module._Training._loss, []
+    loss, batches = module.RetrieverTask.loss, []
 
-    def full(self, data, batch):
-        batches.append(len(batch))
+    def full(self, batch, *step):
+        batches.append(batch)
         if len(batches) == 2:
             raise torch.cuda.OutOfMemoryError("CUDA out of memory")
-        return loss(self, data, batch)
+        return loss(self, batch, *step)
 
-    monkeypatch.setattr(module._Training, "_loss", full)
+    monkeypatch.setattr(module.RetrieverTask, "loss", full)
     with pytest.raises(OptionError, match=r"does not fit into the GPU's memory.*Lower batch_size"):
         train_retriever("bi-encoder", BENCHMARK, tmp_path / "a", str(base), QUICK)
     # What was done is there for the same call on a larger GPU.
@@ -128,7 +128,7 @@ def test_a_batch_that_does_not_fit_the_gpu_is_an_error_in_a_line(base, tmp_path,
 
 def test_a_finished_training_is_not_repeated_and_another_is_refused(trained, bases, monkeypatch):
     kind, folder, manifest, _ = trained
-    monkeypatch.setattr(module, "_Training", None)
+    monkeypatch.setattr(module, "Trainer", None)
     assert train_retriever(kind, BENCHMARK, folder, *bases[kind]) == manifest
     with pytest.raises(OptionError, match="made from other input"):
         train_retriever(kind, BENCHMARK, folder, bases[kind][0], replace(QUICK, seed=1))
@@ -317,23 +317,3 @@ def test_a_loss_that_runs_away_is_told(base, tmp_path, monkeypatch):
     monkeypatch.setattr(SingleVectorStudent, "scores", lambda *args: scores(*args) * float("inf"))
     with pytest.raises(OptionError, match="no longer finite in epoch 1"):
         train_retriever("bi-encoder", BENCHMARK, tmp_path / "out", str(base), replace(QUICK, dev_queries=0))
-
-
-def test_losses_by_hand():
-    import torch
-
-    scores = torch.tensor([[2.0, 1.0, 0.0], [0.0, 3.0, 1.0]])
-    positives = torch.tensor([0, 1])
-    allowed = torch.tensor([[True, True, False], [True, True, True]])
-    expected = -np.mean([2 - np.log(np.exp([2.0, 1.0]).sum()), 3 - np.log(np.exp([0.0, 3.0, 1.0]).sum())])
-    assert float(info_nce(scores, positives, allowed)) == pytest.approx(expected)
-    own = torch.tensor([[False, True, False], [True, False, True]])
-    expected = np.mean(np.log1p(np.exp([-1.0, -3.0, -2.0])))
-    assert float(pairwise(scores, positives, own)) == pytest.approx(expected)
-    assert float(distillation(scores, scores, allowed)) == pytest.approx(0, abs=1e-6)
-    teacher = torch.zeros_like(scores)
-    logs = np.log(np.exp([0.0, 3.0, 1.0]) / np.exp([0.0, 3.0, 1.0]).sum())
-    pair = np.log(np.exp([2.0, 1.0]) / np.exp([2.0, 1.0]).sum())
-    expected = np.mean([np.mean(np.log(1 / 2) - pair), np.mean(np.log(1 / 3) - logs)])
-    assert float(distillation(scores, teacher, allowed)) == pytest.approx(expected)
-    assert float(flops(torch.tensor([[1.0, 0.0], [3.0, 1.0]]))) == pytest.approx(4.25)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qbench.errors import InputError, OptionError
-from qbench.training.contrastive import compared
+from qbench.training.batch import Batch
 from qbench.training.dev import dev_pool
 from qbench.training.triples import read_triples
 from tests.encoder_factories import regular_benchmark
@@ -77,19 +77,20 @@ def test_a_text_that_satisfies_a_query_is_never_its_negative():
 
 
 def test_a_batch_compares_with_own_negatives_and_with_what_cannot_satisfy():
-    batch = DATA.draw(1, "1", 2)[:24]
-    texts, positives, own, allowed = compared(DATA, batch)
+    drawn = DATA.draw(1, "1", 2)[:24]
+    batch = Batch.of(DATA, drawn)
+    texts, positives, own, allowed = batch.text_rows, batch.positives, batch.own, batch.compared
     assert len(set(texts)) == len(texts)
     truth = {(q, d) for q, d, grade in REGULAR.qrels.iter_rows() if grade > 0}
     by_text = dict(REGULAR.corpus.select("text", "doc_id").iter_rows())
-    for row, (query, positive, negatives) in enumerate(batch):
+    for row, (query, positive, negatives) in enumerate(drawn):
         assert texts[positives[row]] == positive
         assert {texts[column] for column in own[row].nonzero()[0]} == set(negatives)
         against = {texts[column] for column in allowed[row].nonzero()[0]} - {positive}
         assert set(negatives) <= against
         name = DATA.queries[query].query_id
         assert not any((name, by_text[DATA.texts[text]]) in truth for text in against)
-    assert allowed.sum() > own.sum() + len(batch)
+    assert allowed.sum() > own.sum() + len(drawn)
 
 
 def test_judgments_give_triples_where_there_are_none():

@@ -1,0 +1,223 @@
+"""The spans of mentions in what is learnt from: of conditions in queries, of quantities in samples and documents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from qbench.quantities.types import Condition, Quantity, Span, from_row
+from qbench.quantities.units import load_units
+
+if TYPE_CHECKING:
+    from qbench.benchmark.disk import Benchmark
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionSpans:
+    """Half-open character spans of a condition in its query's text; None where it is not written there.
+
+    Attributes:
+        value: of the number; of a range from its lower to its upper end.
+        unit: of the unit nearest to it.
+    """
+
+    value: Span | None
+    unit: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """The quantity that was changed in a sample, as the table of samples has it."""
+
+    value: float
+    unit: str
+    span: Span
+
+
+def condition_spans(text: str, conditions: Sequence[Condition]) -> tuple[ConditionSpans, ...]:
+    """Where a query's text has the values and units of its conditions.
+
+    >>> from dataclasses import replace
+    >>> weight = Condition("<", 2, 2, "pound", "kilogram", 0.9, 0.9, value_text="2", unit_text="lb")
+    >>> condition_spans("12 laptops under 2 lb", [weight])
+    (ConditionSpans(value=(17, 18), unit=(19, 21)),)
+    >>> condition_spans("between 2 and 4 lb", [replace(weight, comparator="between", high=4, value_text="2 to 4")])
+    (ConditionSpans(value=(8, 15), unit=(16, 18)),)
+    """
+    taken: list[Span] = []
+    found = []
+    for condition in conditions:
+        value = next((span for span in _written(text, condition.value_text) if not _meets(span, taken)), None)
+        if value is None and " to " in condition.value_text:
+            value = _between(text, *condition.value_text.split(" to ", 1))
+        unit = None
+        if value is not None:
+            taken.append(value)
+            near = [span for span in _written(text, condition.unit_text) if not _meets(span, taken)]
+            unit = min(near, key=lambda span: _distance(span, taken[-1]), default=None)
+        found.append(ConditionSpans(value, unit))
+    return tuple(found)
+
+
+def _written(text: str, words: str) -> list[Span]:
+    """Where some words stand by themselves."""
+    if not words:
+        return []
+    pattern = rf"(?<![\w.]){re.escape(words)}(?!\w|[.,]\d)" if words[0].isdigit() else re.escape(words)
+    return [match.span() for match in re.finditer(pattern, text)]
+
+
+def _between(text: str, low: str, high: str) -> Span | None:
+    starts = _written(text, low)
+    ends = [span for span in _written(text, high) if starts and span[0] >= starts[0][1]]
+    return (starts[0][0], ends[0][1]) if ends else None
+
+
+def _meets(span: Span, others: Sequence[Span]) -> bool:
+    return any(span[0] < end and start < span[1] for start, end in others)
+
+
+def _distance(a: Span, b: Span) -> int:
+    return max(b[0] - a[1], a[0] - b[1])
+
+
+@dataclass(frozen=True)
+class Mentions:
+    """The quantities of texts that are learnt from; read when they are first asked for.
+
+    Attributes:
+        benchmark: whose tables have them.
+        texts, doc_ids: of samples or documents, and the document that each is, or was made from.
+        changed: of samples the quantity that each was made for; () for documents.
+    """
+
+    benchmark: Benchmark
+    texts: Sequence[str]
+    doc_ids: Sequence[str]
+    changed: Sequence[Changed] = ()
+
+    def of(self, text: int) -> tuple[Quantity, ...]:
+        """The quantities of a text (its position), in order, with spans in it; () where nobody extracted them."""
+        written, (document, mentions) = self.texts[text], self._documents.get(self.doc_ids[text], ("", ()))
+        if written == document and (mentions or not self.changed):
+            return mentions
+        if self.changed:
+            return sample_mentions(document, mentions, written, self.changed[text])
+        title = len(written) - len(document)
+        return tuple(moved(mention, lambda at: at + title) for mention in mentions)
+
+    @cached_property
+    def _documents(self) -> dict[str, tuple[str, tuple[Quantity, ...]]]:
+        """The text of each document, and its quantities in order."""
+        of_these = pl.col("doc_id").is_in(sorted(set(self.doc_ids)))
+        found: dict[str, list[Quantity]] = {}
+        if self.benchmark.quantities is not None:
+            for row in self.benchmark.quantities.filter(of_these).sort("doc_id", "value_start").iter_rows(named=True):
+                found.setdefault(row["doc_id"], []).append(from_row(row))
+        texts = self.benchmark.corpus.filter(of_these).select("doc_id", "text")
+        return {doc_id: (text, tuple(found.get(doc_id, ()))) for doc_id, text in texts.iter_rows()}
+
+
+def moved(quantity: Quantity, place: Callable[[int], int]) -> Quantity:
+    """A mention whose spans begin and end elsewhere."""
+
+    def span(old: Span) -> Span:
+        return place(old[0]), place(old[1])
+
+    return replace(
+        quantity,
+        value_span=span(quantity.value_span),
+        unit_span=quantity.unit_span and span(quantity.unit_span),
+        comparator_span=quantity.comparator_span and span(quantity.comparator_span),
+        concept_spans=tuple(map(span, quantity.concept_spans)),
+    )
+
+
+def sample_mentions(document: str, mentions: Sequence[Quantity], sample: str, changed: Changed) -> tuple[Quantity, ...]:
+    """The mentions of a sample that was made from a document by changing a value or a unit.
+
+    Mentions that the change did not touch move with the text; of those that it touched only the changed one is kept,
+    because what the others say now is unknown.
+
+    Args:
+        document: the text before.
+        mentions: its quantities.
+        sample: the text after.
+        changed: the quantity that was changed.
+    """
+    change = _Change.between(document, sample)
+    touched = [mention for mention in mentions if change.touches(mention)]
+    untouched = [moved(mention, change.place) for mention in mentions if mention not in touched]
+    before = min(touched, key=lambda mention: abs(mention.value_span[0] - changed.span[0]), default=None)
+    return tuple(sorted([*untouched, _own(before, changed, change, sample)], key=lambda mention: mention.value_span))
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """What differs between two texts.
+
+    Attributes:
+        start, end: of the difference in the first text.
+        longer: number of characters that the second text has more.
+    """
+
+    start: int
+    end: int
+    longer: int
+
+    @classmethod
+    def between(cls, first: str, second: str) -> _Change:
+        start = _common_beginning(first, second)
+        tail = _common_beginning(first[start:][::-1], second[start:][::-1])
+        return cls(start, len(first) - tail, len(second) - len(first))
+
+    def place(self, at: int) -> int:
+        """Where a position of the first text is in the second."""
+        return at if at <= self.start else at + self.longer if at >= self.end else min(at, self.end + self.longer)
+
+    def meets(self, span: Span) -> bool:
+        if self.start == self.end:  # characters were only added
+            return span[0] <= self.start <= span[1]
+        return span[0] < self.end and self.start < span[1]
+
+    def touches(self, mention: Quantity) -> bool:
+        return self.meets(mention.value_span) or (mention.unit_span is not None and self.meets(mention.unit_span))
+
+
+def _own(before: Quantity | None, changed: Changed, change: _Change, sample: str) -> Quantity:
+    """The mention that was changed, as it is now."""
+    units = load_units()
+    unit, base = units.get(changed.unit), units.to_base(changed.value, changed.unit)
+    value: dict[str, Any] = {
+        "value": changed.value,
+        "high": changed.value,
+        "unit": changed.unit,
+        "family": unit.family,
+        "base_unit": unit.base_unit,
+        "base_value": base,
+        "base_high": base,
+        "value_span": changed.span,
+    }
+    if before is None:
+        return Quantity(comparator="=", **value)
+    value["unit_span"] = (now := moved(before, change.place)).unit_span
+    if before.unit_span and change.meets(before.unit_span):
+        # The new unit stands beside the number, after it or before it.
+        start, end = min(before.unit_span[0], change.start), change.place(max(before.unit_span[1], change.end))
+        sides = ((max(start, changed.span[1]), end), (start, min(end, changed.span[0])))
+        value["unit_span"] = next((_trimmed(sample, *side) for side in sides if sample[slice(*side)].strip()), None)
+    return replace(now, **value)
+
+
+def _trimmed(text: str, start: int, end: int) -> Span:
+    piece = text[start:end]
+    return end - len(piece.lstrip()), start + len(piece.rstrip())
+
+
+def _common_beginning(a: str, b: str) -> int:
+    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))

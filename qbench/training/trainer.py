@@ -1,0 +1,298 @@
+"""The one course of a training: what a task brings is trained epoch by epoch, resumed, stopped early, and saved.
+
+A task is a network with its batches, its loss and its figures on held-out data: a retriever on triples, a bi-encoder on
+mined pairs, a tagger on a gold set.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from qbench import keys
+from qbench.errors import OptionError
+from qbench.models.folders import LOG, quiet
+from qbench.models.limits import refusing_a_full_gpu
+from qbench.progress import Progress
+from qbench.randomness import generator
+from qbench.store import Manifest, drafting, finished, read_manifest, write_json
+from qbench.training.checkpoints import best_epoch, load_best, resume, save_epoch
+from qbench.training.recipes import Recipe
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import torch
+    from torch import Tensor, nn
+    from torch.optim import Optimizer
+
+Record = dict[str, Any]
+"""One epoch of a history: `epoch` (0: before training), mean `loss` per batch, and the task's figures."""
+
+Batch = TypeVar("Batch")
+
+
+@dataclass(frozen=True)
+class History:
+    """What a training did.
+
+    Attributes:
+        records: of all epochs, in order; the first has epoch 0 where the task is evaluated before training.
+        best: the number of the epoch whose weights are kept.
+    """
+
+    records: Sequence[Record]
+    best: int
+
+    def record(self, epoch: int) -> Record:
+        """The record of an epoch; {} where there is none."""
+        return next((record for record in self.records if record["epoch"] == epoch), {})
+
+    @property
+    def epochs(self) -> int:
+        """Number of epochs trained."""
+        return int(self.records[-1]["epoch"])
+
+
+class Task(ABC, Generic[Batch]):
+    """What is trained, on what, and how well it does.
+
+    Attributes:
+        network: whose weights are trained, kept and resumed.
+        recipe: the options of the training.
+    """
+
+    network: Any
+    recipe: Any
+
+    @abstractmethod
+    def batches(self, epoch: int) -> Sequence[Batch]:
+        """The batches of an epoch (from 1), in order; every epoch has the same number."""
+
+    @abstractmethod
+    def loss(self, batch: Batch, step: int, steps: int) -> Tensor:
+        """The loss of a batch, shape ().
+
+        Args:
+            batch: one of `batches`.
+            step: of the optimiser that it belongs to, from 0.
+            steps: in the whole training.
+        """
+
+    @abstractmethod
+    def evaluate(self) -> Record:
+        """Figures on held-out data; {} where nothing is held out."""
+
+    @abstractmethod
+    def figure(self, record: Record) -> float | None:
+        """The figure of a record that should be high; None where nothing is held out: then the last epoch is kept."""
+
+    @abstractmethod
+    def save(self, folder: Path) -> None:
+        """Write the trained model into a folder."""
+
+    def untrained(self) -> Record | None:
+        """The record of epoch 0, before training; None for no such record."""
+        return self.evaluate()
+
+    def epoch_figures(self) -> Record:
+        """Figures of the epoch just trained, besides its loss."""
+        return {}
+
+    def optimizer(self) -> Optimizer:
+        """AdamW with the recipe's learning rate and weight decay."""
+        return adamw([(self.network.named_parameters(), self.recipe.lr)], self.recipe.weight_decay)
+
+    def dropout_seed(self, epoch: int) -> int:
+        """Seed of torch's random numbers in an epoch."""
+        return int(generator(self.recipe.seed, "dropout", str(epoch)).integers(2**63))
+
+
+class Trainer(Generic[Batch]):
+    """Trains a task as its recipe says.
+
+    A killed training goes on after its last finished epoch and ends with the same weights as one that was not killed
+    (on a CPU, with the same versions and number of threads).
+
+    Args:
+        task: what is trained.
+        folder: of the draft; it holds each epoch's state until the training ends, then the model and `log.json`.
+        progress: is given the number of batches done.
+        on_epoch: is called with the record of every epoch, those of a killed training included.
+    """
+
+    def __init__(
+        self,
+        task: Task[Batch],
+        folder: Path,
+        progress: Progress,
+        on_epoch: Callable[[Record], None] | None = None,
+    ) -> None:
+        self.task, self.folder, self.progress = task, folder, progress
+        self.on_epoch = on_epoch or (lambda record: None)
+        self.recipe: Recipe = task.recipe
+        self.optimizer = task.optimizer()
+        self.peaks = [group["lr"] for group in self.optimizer.param_groups]
+
+    def run(self) -> History:
+        """Train; leave the weights of the best epoch in the network, and write them and the history into the folder.
+
+        Raises:
+            OptionError: a loss is not finite, or a batch does not fit into the GPU's memory.
+        """
+        import torch
+
+        task, recipe = self.task, self.recipe
+        remedy = "Lower batch_size (accumulation makes up for it), or max_length"
+        with torch.random.fork_rng(), refusing_a_full_gpu(remedy):
+            untrained = task.untrained()
+            first = [] if untrained is None else [{"epoch": 0, **untrained}]
+            trained = resume(self.folder, task.network, self.optimizer)
+            for record in [*first, *trained]:
+                self.on_epoch(record)
+            while len(trained) < recipe.epochs and not self._stalled(trained):
+                number = len(trained) + 1
+                trained.append({"epoch": number, **self._epoch(number), **task.evaluate()})
+                best = best_epoch(trained, task.figure) == number
+                save_epoch(self.folder, task.network, self.optimizer, trained, best=best)
+                self.on_epoch(trained[-1])
+            history = History([*first, *trained], best_epoch(trained, task.figure))
+            load_best(self.folder, task.network, history.best)
+        with quiet():
+            task.save(self.folder)
+        write_json(self.folder / LOG, history.records)
+        return history
+
+    def _stalled(self, trained: list[Record]) -> bool:
+        measured = bool(trained) and self.task.figure(trained[-1]) is not None
+        return measured and len(trained) - best_epoch(trained, self.task.figure) >= self.recipe.patience
+
+    def _epoch(self, number: int) -> Record:
+        """Train for one epoch."""
+        import torch
+
+        task, every = self.task, self.recipe.accumulation
+        batches = task.batches(number)
+        steps = -(-len(batches) // every)
+        # The state of torch's generator is not kept: each epoch begins with its own.
+        torch.manual_seed(task.dropout_seed(number))
+        task.network.train()
+        total = 0.0
+        for position, batch in enumerate(batches):
+            step = (number - 1) * steps + position // every
+            if position % every == 0:
+                self._set_rates(step, self.recipe.epochs * steps)
+                self.optimizer.zero_grad()
+            loss = task.loss(batch, step, self.recipe.epochs * steps)
+            if not torch.isfinite(loss):
+                message = f"the loss is no longer finite in epoch {number}"
+                raise OptionError(message, value=loss.item(), remedy="Lower the learning rate")
+            (loss / every).backward()  # type: ignore[no-untyped-call]
+            if position % every == every - 1 or position == len(batches) - 1:
+                self._update()
+            total += loss.item()
+            done = (number - 1) * len(batches) + position + 1
+            self.progress(done, self.recipe.epochs * len(batches), f"epoch {number}")
+        return {"loss": total / len(batches), **task.epoch_figures()}
+
+    def _set_rates(self, step: int, steps: int) -> None:
+        share = rate_share(step, steps, self.recipe.warmup, self.recipe.schedule)
+        for group, peak in zip(self.optimizer.param_groups, self.peaks, strict=True):
+            group["lr"] = peak * share
+
+    def _update(self) -> None:
+        import torch
+
+        if self.recipe.clip:
+            torch.nn.utils.clip_grad_norm_(self.task.network.parameters(), self.recipe.clip)
+        self.optimizer.step()
+
+
+def adamw(
+    groups: Iterable[tuple[Iterable[tuple[str, nn.Parameter]], float]], weight_decay: float, *, fused: bool = False
+) -> Optimizer:
+    """AdamW; biases and norms do not decay.
+
+    Args:
+        groups: named parameters, each group with its peak learning rate.
+        weight_decay: of all other parameters.
+        fused: use torch's fused step, which on a CPU is several times quicker and rounds differently.
+    """
+    import torch
+
+    split: list[dict[str, Any]] = []
+    for named, lr in groups:
+        trained = [(name, parameter) for name, parameter in named if parameter.requires_grad]
+        decaying = [parameter for name, parameter in trained if not _is_still(name)]
+        still = [parameter for name, parameter in trained if _is_still(name)]
+        split += [{"params": decaying, "lr": lr, "weight_decay": weight_decay}]
+        split += [{"params": still, "lr": lr, "weight_decay": 0.0}]
+    return torch.optim.AdamW(split, fused=fused)
+
+
+def _is_still(name: str) -> bool:
+    return "bias" in name.rpartition(".")[2] or "norm" in name.lower()
+
+
+def rate_share(step: int, steps: int, warmup: float, schedule: str) -> float:
+    """The share of the peak learning rate in a step.
+
+    Args:
+        step: from 0.
+        steps: in the whole training.
+        warmup: share of the steps in which the rate rises in a straight line.
+        schedule: "linear" falls to 0 after that, "constant" stays.
+
+    >>> [rate_share(step, 4, 0.5, "linear") for step in range(4)]
+    [0.5, 1.0, 1.0, 0.5]
+    """
+    rising = round(warmup * steps)
+    if step < rising:
+        return (step + 1) / rising
+    return 1.0 if schedule == "constant" else (steps - step) / max(steps - rising, 1)
+
+
+def mixed_precision(device: torch.device) -> AbstractContextManager[Any]:
+    """Matrix products in bfloat16, on a GPU that can."""
+    import torch
+
+    half = device.type == "cuda" and torch.cuda.is_bf16_supported()
+    return torch.autocast(device.type, dtype=torch.bfloat16, enabled=half)
+
+
+def checkpoint(
+    output: Path,
+    kind: str,
+    step: str,
+    params: Mapping[str, Any],
+    train: Callable[[Path], Mapping[str, Any]],
+    *,
+    overwrite: bool,
+) -> Manifest:
+    """A trained model as an artefact; nothing is done where it is finished.
+
+    Args:
+        output: its folder.
+        kind: of the artefact.
+        step: name of the training in its key.
+        params: everything that can change it, and the model's `base_name`, which cannot.
+        train: writes the model into a folder, and gives the counts of the manifest.
+        overwrite: replace another checkpoint of the kind.
+
+    Raises:
+        OptionError: `output` holds something else.
+        BusyError: another process is writing there.
+    """
+    key = training_key(step, params)
+    if not finished(output, kind, key):
+        with drafting(output, kind, key, dict(params), overwrite=overwrite) as draft:
+            draft.counts = dict(train(draft.folder))
+    return read_manifest(output, kind)
+
+
+def training_key(step: str, params: Mapping[str, Any]) -> str:
+    """The key of the checkpoint that a training with these parameters makes."""
+    return keys.key(step, **{name: value for name, value in params.items() if name != "base_name"})
