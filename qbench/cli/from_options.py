@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NewType, TypeVar, get_args, get_origin, get_type_hints
@@ -42,16 +42,17 @@ BY_NAME = "recorded by its name"
 """In the annotation of a path that is an argument: its last part is recorded, not the word of the help."""
 
 
-def command(app: typer.Typer, verb: str) -> Callable[[Function], Function]:
+def command(app: typer.Typer, verb: str, without: Collection[str] = ()) -> Callable[[Function], Function]:
     """Register a function as a command of `app`.
 
     Args:
         app: of the verb.
         verb: what follows `qbench` on the command line; its last word names the command within `app`.
+        without: fields of its options classes that this command has no options for.
     """
 
     def register(function: Function) -> Function:
-        app.command(verb.split()[-1])(from_options(function, verb))
+        app.command(verb.split()[-1])(from_options(function, verb, without))
         return function
 
     return register
@@ -66,7 +67,7 @@ def changed(options: DataclassInstance, *ignored: str) -> list[str]:
     ]
 
 
-def from_options(function: Callable[..., Any], verb: str) -> Callable[..., Any]:
+def from_options(function: Callable[..., Any], verb: str, without: Collection[str] = ()) -> Callable[..., Any]:
     """The function that typer calls: `function` with every options class spread out into its fields.
 
     Raises:
@@ -77,7 +78,8 @@ def from_options(function: Callable[..., Any], verb: str) -> Callable[..., Any]:
     for name, parameter in inspect.signature(function).parameters.items():
         hint = hints[name]
         if isinstance(hint, type) and is_dataclass(hint):
-            slots[name] = _group(name, hint, {one.name for slot in slots.values() for one in slot.parameters})
+            names = {one.name for slot in slots.values() for one in slot.parameters}
+            slots[name] = _group(name, hint, names, without)
         elif hint is not CommandLine:
             slots[name] = _own(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hint))
     words = [word for slot in slots.values() for word in slot.words]
@@ -135,9 +137,10 @@ def _own_flag(name: str, info: ParameterInfo) -> str:
     return min(flags, key=len).partition("/")[0] if flags else f"--{name.replace('_', '-')}"
 
 
-def _group(slot: str, options: type[Any], taken: set[str]) -> _Slot:
+def _group(slot: str, options: type[Any], taken: Collection[str], without: Collection[str]) -> _Slot:
     """The fields of an options class; those whose name is taken get that of the class' parameter before it."""
-    members = {f"{slot}_{one.name}" if one.name in taken else one.name: one for one in declared(options) if one.help}
+    fields = [one for one in declared(options) if one.help and one.name not in without]
+    members = {f"{slot}_{one.name}" if one.name in taken else one.name: one for one in fields}
 
     def fill(values: Mapping[str, Any]) -> Any:
         given = {one.name: (one, values[name]) for name, one in members.items()}

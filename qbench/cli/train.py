@@ -5,6 +5,8 @@ from __future__ import annotations
 import typer
 
 from qbench.cli import train_bi_encoder, train_description_parser, train_retriever
+from qbench.cli.from_options import command
+from qbench.cli.train_retriever import others_options
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True)
 
@@ -14,8 +16,8 @@ def _train() -> None:
     """Train a model on a benchmark, on mined pairs or on a gold set."""
 
 
-app.command("bi-encoder")(train_bi_encoder.bi_encoder)
-app.command("colbert")(train_retriever.colbert)
-app.command("splade")(train_retriever.splade)
-app.command("aggretriever")(train_retriever.aggretriever)
-app.command("description-parser")(train_description_parser.description_parser)
+command(app, "train bi-encoder")(train_bi_encoder.bi_encoder)
+command(app, "train colbert", without=others_options("colbert"))(train_retriever.colbert)
+command(app, "train splade", without=others_options("splade"))(train_retriever.splade)
+command(app, "train aggretriever", without=others_options("aggretriever"))(train_retriever.aggretriever)
+command(app, "train description-parser")(train_description_parser.description_parser)

@@ -1,13 +1,54 @@
-"""`qbench train bi-encoder`: the ranking model of *Quantity Retrieval*, or a retriever tuned on triples."""
+"""`qbench train bi-encoder`: the ranking model of *Quantity Retrieval*, or a retriever trained on triples."""
 
 from __future__ import annotations
 
+from dataclasses import MISSING, make_dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qbench.cli.train_retriever import LossName, MaxLength, Output, Overwrite, Seed, train_on_triples
+from qbench.cli.train_retriever import Joint, Output, Overwrite, others_options, train_on_triples
+from qbench.errors import OptionError
+from qbench.options import Declared, declared, option
+from qbench.training.recipes import ContrastiveRecipe, PairRecipe
+
+
+def either(without: frozenset[str], **recipes: type[Any]) -> type[Any]:
+    """A class of the options of several recipes, None by default; which recipe is used is known later.
+
+    Args:
+        without: fields that are left out.
+        recipes: what the source of training data is called -> its recipe.
+    """
+    every: dict[str, dict[str, Declared]] = {}
+    for source, recipe in recipes.items():
+        for one in declared(recipe):
+            if one.name not in without:
+                every.setdefault(one.name, {})[source] = one
+    fields = []
+    for name, variants in every.items():
+        first = next(iter(variants.values()))
+        helps = {source: _help(one) for source, one in variants.items()}
+        same = len(variants) == len(recipes) and len(set(helps.values())) == 1
+        shown = next(iter(helps.values())) if same else " ".join(f"{one}: {text}" for one, text in helps.items())
+        low, high = min(one.low for one in variants.values()), max(one.high for one in variants.values())
+        fields.append((name, first.type | None, option(None, help=shown, low=low, high=high, **first.extra)))
+    return make_dataclass("EitherRecipe", fields, frozen=True)
+
+
+def _help(one: Declared) -> str:
+    """The help of an option, with its default."""
+    if one.default in (None, (), MISSING):
+        return one.help
+    default = ", ".join(one.default) if isinstance(one.default, tuple) else one.default
+    return f"{one.help.removesuffix('.')} [default: {default}]."
+
+
+if TYPE_CHECKING:
+    EitherRecipe = Any
+else:
+    EitherRecipe = either(others_options("bi-encoder"), PAIRS=PairRecipe, BENCH=ContrastiveRecipe)
 
 
 def bi_encoder(
@@ -21,80 +62,19 @@ def bi_encoder(
     model: Annotated[
         str,
         typer.Option(
-            help="What is tuned: a folder, or a name on the hub, of a sentence-transformers model or of a plain BERT."
+            help="Model to start from: a folder, or a name on the hub, of a sentence-transformers model or of a plain "
+            "BERT."
         ),
     ],
-    epochs: Annotated[
-        int | None, typer.Option(min=1, help="Passes over the paraphrases or positives. [default: 20; BENCH: 2]")
-    ] = None,
-    batch_size: Annotated[int | None, typer.Option(min=2, help="Pairs per step. [default: 120; BENCH: 32]")] = None,
-    lr: Annotated[float, typer.Option(help="Highest learning rate.")] = 2e-5,
-    margin: Annotated[
-        float | None, typer.Option(help="PAIRS: cosine distance that confusing pairs are pushed to. [default: 0.5]")
-    ] = None,
-    negatives: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Confusing pairs per query and epoch, at most [default: 5]; BENCH: own negatives of a positive "
-            "[default: 1].",
-        ),
-    ] = None,
-    max_length: MaxLength = 0,
-    max_pairs: Annotated[
-        int,
-        typer.Option(
-            min=0, help="Pairs per epoch, at most, those of queries with a paraphrase, or not yet seen, first; 0: all."
-        ),
-    ] = 0,
-    dev_share: Annotated[
-        float | None,
-        typer.Option(
-            help="PAIRS: share of the training documents that is held out to choose the best epoch; 0: none. "
-            "[default: 0.1]"
-        ),
-    ] = None,
-    patience: Annotated[
-        int | None,
-        typer.Option(min=1, help="Stop after so many epochs without a better figure there. [default: 5; BENCH: 2]"),
-    ] = None,
-    accumulation: Annotated[
-        int | None, typer.Option(min=1, help="BENCH: batches per step of the optimiser. [default: 1]")
-    ] = None,
-    loss: Annotated[LossName | None, typer.Option(help="BENCH: the loss over triples. [default: infonce]")] = None,
-    scale: Annotated[
-        float | None, typer.Option(min=0, help="BENCH: of the cosines in the softmax. [default: 20]")
-    ] = None,
-    method: Annotated[
-        list[str] | None, typer.Option("--method", help="BENCH: samples to learn from. [default: all]")
-    ] = None,
-    kind: Annotated[
-        list[str] | None, typer.Option("--kind", help="BENCH: kinds of queries to learn from. [default: all]")
-    ] = None,
-    joint: Annotated[
-        Path | None, typer.Option(metavar="BENCH", help="BENCH: another one to learn from besides.")
-    ] = None,
-    joint_share: Annotated[
-        float | None, typer.Option(min=0, max=0.9, help="BENCH: share of the batches of --joint. [default: 0.25]")
-    ] = None,
-    lowest_grade: Annotated[
-        int | None,
-        typer.Option(min=1, help="BENCH: lowest grade of a positive, where it has judgments alone. [default: 1]"),
-    ] = None,
-    dev_queries: Annotated[
-        int | None, typer.Option(min=0, help="BENCH: development queries that choose the epoch. [default: 200]")
-    ] = None,
+    recipe: EitherRecipe,
+    joint: Joint = None,
     teacher: Annotated[
         str | None,
         typer.Option(help="BENCH: a ColBERT to learn from instead of the labels, as TCT-ColBERT did: folder or name."),
     ] = None,
-    temperature: Annotated[
-        float | None, typer.Option(help="BENCH: the teacher's scores are divided by it. [default: 1]")
-    ] = None,
-    seed: Seed = 13,
     overwrite: Overwrite = False,
 ) -> None:
-    """Tune a single-vector encoder: on mined paraphrases, or on a benchmark's training triples.
+    """Train a single-vector encoder on mined paraphrases, or on a benchmark's triples.
 
     On pairs, descriptions of one fact get vectors close together (C_q-BERT-WS of Quantity Retrieval); search with the
     result as "BERT-WS(model=CHECKPOINT)". On a benchmark, queries come close to the texts that satisfy them; search
@@ -103,35 +83,15 @@ def bi_encoder(
 
     Example: qbench train bi-encoder pairs -o ranker --model bert-base-chinese
     """
-    given = {name: value for name, value in locals().items() if value is not None}
-    source, output, model = given.pop("source"), given.pop("output"), given.pop("model")
-    overwrite = given.pop("overwrite")
+    given = {name: value for name, value in vars(recipe).items() if value is not None}
     if _holds_pairs(source):
-        _refuse(given, "a benchmark", _ON_TRIPLES)
-        _on_pairs(source, output, model, given, overwrite)
-    else:
-        _refuse(given, "pairs", _ON_PAIRS)
-        general = given.pop("joint", None)
-        lists = {name: given.pop(name, None) for name in ("method", "kind")}
-        options = {"bench": source, "output": output, "model": model, "joint": general, "overwrite": overwrite}
-        system = "TCT-ColBERT(markers=none, model={})" if "teacher" in given else "SBERT_ft(model={})"
-        train_on_triples("bi-encoder", system, {**options, **lists, **given})
-
-
-_ON_TRIPLES = (
-    "accumulation",
-    "loss",
-    "scale",
-    "method",
-    "kind",
-    "joint",
-    "joint_share",
-    "lowest_grade",
-    "dev_queries",
-    "teacher",
-    "temperature",
-)
-_ON_PAIRS = ("margin", "dev_share")
+        _refuse({**given, "joint": joint, "teacher": teacher}, PairRecipe, "a benchmark")
+        _on_pairs(source, output, model, PairRecipe(**given), overwrite)
+        return
+    _refuse(given, ContrastiveRecipe, "pairs")
+    system = "SBERT_ft(model={})" if teacher is None else "TCT-ColBERT(markers=none, model={})"
+    options = ContrastiveRecipe(**given)
+    train_on_triples("bi-encoder", system, source, output, model, options, joint, teacher=teacher, overwrite=overwrite)
 
 
 def _holds_pairs(source: Path) -> bool:
@@ -141,22 +101,23 @@ def _holds_pairs(source: Path) -> bool:
     return (source / MANIFEST).is_file() and read_manifest(source).kind == PAIRS_KIND
 
 
-def _refuse(given: dict[str, Any], needs: str, names: tuple[str, ...]) -> None:
-    from qbench.errors import OptionError
+def _refuse(given: dict[str, Any], recipe: type[Any], needs: str) -> None:
+    """Refuse options that are not of this recipe."""
+    flags = {one.name: one.extra.get("flag", one.name) for one in declared(EitherRecipe)}
+    names = {one.name for one in declared(recipe)}
+    for name, value in given.items():
+        if name not in names and value is not None:
+            flag = flags.get(name, name).removeprefix("--").replace("_", "-")
+            raise OptionError(f"--{flag} needs {needs} to train on", value=value)
 
-    for name in names:
-        if name in given:
-            raise OptionError(f"--{name.replace('_', '-')} needs {needs} to train on", value=given[name])
 
-
-def _on_pairs(pairs: Path, output: Path, model: str, options: dict[str, Any], overwrite: bool) -> None:
+def _on_pairs(pairs: Path, output: Path, model: str, recipe: PairRecipe, overwrite: bool) -> None:
     from qbench.cli import console
     from qbench.training.bi_encoder import train_bi_encoder
-    from qbench.training.recipes import PairRecipe
 
     with console.progress("train") as progress:
         manifest = train_bi_encoder(
-            pairs, output, model, PairRecipe(**options), overwrite=overwrite, progress=progress, on_epoch=_show_epoch
+            pairs, output, model, recipe, overwrite=overwrite, progress=progress, on_epoch=_show_epoch
         )
     _report_pairs(output, manifest.counts)
 

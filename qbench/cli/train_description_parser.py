@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
+
+from qbench.training.recipes import TaggerRecipe
 
 
 def description_parser(
@@ -21,25 +23,11 @@ def description_parser(
     model: Annotated[
         str, typer.Option(help="The encoder: a folder, or a name on the hub, of a BERT with safetensors.")
     ],
+    recipe: TaggerRecipe,
     context: Annotated[
-        str, typer.Option(help="MeasEval: take each quantity in its sentence, or in its whole paragraph.")
+        Literal["sentence", "paragraph"],
+        typer.Option(help="MeasEval: take each quantity in its sentence, or in its whole paragraph."),
     ] = "sentence",
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="Train on so many sentences only, for a learning curve.")
-    ] = None,
-    epochs: Annotated[int, typer.Option(min=1, help="Passes over the training split, at most.")] = 20,
-    patience: Annotated[
-        int, typer.Option(min=1, help="Stop after so many epochs without a better F1 on the development split.")
-    ] = 4,
-    batch_size: Annotated[int, typer.Option(min=1, help="Quantities per step.")] = 16,
-    lr: Annotated[
-        float, typer.Option(help="Learning rate of the encoder. Small ones (MiniLM) learn faster with 1e-4.")
-    ] = 2e-5,
-    head_lr: Annotated[
-        float, typer.Option(help="Learning rate of the new layers. The paper has 2e-5; small gold sets want more.")
-    ] = 1e-3,
-    hidden_size: Annotated[int, typer.Option(min=1, help="Of the LSTM, in each direction.")] = 512,
-    seed: Annotated[int, typer.Option(help="Seed of the split and of every choice.")] = 13,
     device: Annotated[str, typer.Option(help="cpu, cuda, or auto: a GPU where there is one.")] = "auto",
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace another description parser in the output folder.")
@@ -47,27 +35,16 @@ def description_parser(
 ) -> None:
     """Train a tagger that finds the words which say what a quantity is.
 
-    The gold set is split 7 : 1.5 : 1.5 into training, development and test split. An interrupted training goes on after
+    The gold set is split 7 : 1.5 : 1.5 into train, dev and test. An interrupted training goes on after
     its last finished epoch when the same command is given again.
 
     Example: qbench train description-parser measeval -o my-parser --model bert-base-uncased
     """
     from qbench.cli import console
     from qbench.mining.gold import read_gold
-    from qbench.training.recipes import TaggerRecipe
     from qbench.training.tagger import train_tagger
 
-    recipe = TaggerRecipe(
-        epochs=epochs,
-        batch_size=batch_size,
-        lr=lr,
-        head_lr=head_lr,
-        patience=patience,
-        hidden_size=hidden_size,
-        limit=limit,
-        seed=seed,
-    )
-    samples = read_gold(gold, context=context)  # type: ignore[arg-type]  # checked where it is used
+    samples = read_gold(gold, context=context)
     with console.progress("train") as progress:
         manifest = train_tagger(
             samples,

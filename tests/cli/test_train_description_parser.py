@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -11,9 +9,7 @@ from typer.testing import CliRunner
 
 from qbench.cli import train_description_parser as module
 from qbench.cli.train import app
-from qbench.cli.train_description_parser import description_parser
 from qbench.errors import InputError, OptionError
-from qbench.training.recipes import TaggerRecipe
 from tests.encoder_factories import tiny_bert
 from tests.gold_factories import ENGLISH, english, write_rows
 
@@ -66,9 +62,3 @@ def test_a_missing_gold_set_and_a_missing_model_are_errors(root):
     result = train(root / "gold.jsonl", "-o", root / "other", "--model", "no/such/model")
     assert isinstance(result.exception, InputError)
     assert not (root / "other").exists()
-
-
-def test_the_defaults_are_those_of_the_library():
-    defaults = {name: p.default for name, p in inspect.signature(description_parser).parameters.items()}
-    recipe = asdict(TaggerRecipe())
-    assert {name: recipe[name] for name in set(recipe) & set(defaults)}.items() <= defaults.items()
