@@ -1,6 +1,6 @@
-"""What a benchmark was made with, published beside it: recorded answers, names of concepts, templates, prompts.
+"""Files that a benchmark was made with, published beside it: recorded answers, names of concepts, templates, prompts.
 
-Only files that the benchmark's manifest speaks of are taken, so that nothing else of a user's goes along: names and
+Only files that the benchmark's manifest refers to are accepted, so that no other file is published: names and
 templates by their digest, prompts by the digest of their words, recordings by the calls that they answer.
 """
 
@@ -24,94 +24,93 @@ from qbench.llm.recording import Recording, refuse_more_than_answers
 from qbench.store import file_digest
 
 FOLDER = "made-with"
-"""The folder in the data set; `qbench pull` writes it beside the artefact, as NAME.made-with."""
+"""Their folder in the data set; `qbench pull` writes it beside the artefact, as NAME.made-with."""
 
 MOST = 1 << 30
-"""Bytes of a file, at most: an answer takes some hundred."""
+"""Most bytes of a file; an answer takes some hundred."""
 
 _SQLITE = b"SQLite format 3\0"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 @dataclass(frozen=True)
-class Making:
-    """A file that goes along.
+class Attachment:
+    """A file that is published with a benchmark.
 
     Attributes:
-        path: where it is.
-        what: it is, for a person.
-        digest: of its content.
-        answers: of a recording: call -> how many answers to it the file holds.
+        path: path of the file.
+        description: what the file is, for people.
+        digest: digest of its content.
+        answers: for a recording, call -> number of answers in the file.
     """
 
     path: Path
-    what: str
+    description: str
     digest: str
     answers: Mapping[str, int] = field(default_factory=dict)
 
 
-def makings(files: Sequence[Path], params: Mapping[str, Any]) -> list[Making]:
-    """Look at the files that should go along.
+def read_attachments(files: Sequence[Path], params: Mapping[str, Any]) -> list[Attachment]:
+    """Check the files to publish with a benchmark.
 
     Args:
         files: recordings, names, templates, prompts.
-        params: of the manifest of the benchmark that was made with them.
+        params: from the manifest of the benchmark that was made with them.
 
     Raises:
-        InputError: a file is missing, cannot be read, is too large, or holds what should not go along.
-        OptionError: two have one name, a name will not do, or the benchmark was not made with it.
+        InputError: a file is missing, cannot be read, is too large, or holds a key or other tables.
+        OptionError: two files have one name, a name is not portable, or the benchmark was not made with a file.
         BusyError: a recording is in use.
     """
-    found: dict[str, Making] = {}
+    attachments: dict[str, Attachment] = {}
     for path in files:
         if not path.is_file():
             raise InputError("no such file to attach", file=path)
         if not _NAME.fullmatch(path.name):
-            raise OptionError("this name will not do everywhere", file=path, remedy="Use letters, digits, . _ and -")
-        name = path.name.lower()  # some systems take no two names that differ in case alone
-        if name in found:
+            raise OptionError("this name is not portable", file=path, remedy="Use letters, digits, . _ and -")
+        name = path.name.lower()  # some systems do not tell names apart that differ in case alone
+        if name in attachments:
             raise OptionError("two files of one name", file=path, remedy="Attach one of them, or a copy of other name")
         if (size := path.stat().st_size) > MOST:
             raise InputError(f"a file of more than {MOST:,} bytes is not attached", file=path, value=f"{size:,}")
-        found[name] = _recording(path, params) if _is_sqlite(path) else _text(path, params)
+        attachments[name] = _recording(path, params) if _is_sqlite(path) else _text(path, params)
         refuse_keys(path)
-    return list(found.values())
+    return list(attachments.values())
 
 
 def refuse_keys(path: Path) -> None:
-    """Refuse to publish a file with something secret in it.
+    """Refuse to publish a file that holds a key.
 
     Raises:
-        InputError: it holds a key.
+        InputError: it does; the message names the variable, not the key.
     """
     if (key := find_key(path)) is not None:
-        # Its value is not told.
         raise InputError(f"this file holds {key}, and is not published", file=path, remedy="Take it out")
 
 
-def replays(found: Sequence[Making], params: Mapping[str, Any], folder: str) -> list[str]:
-    """The commands that made a benchmark, with the files that go along in the places where they are taken from.
+def replay_commands(attachments: Sequence[Attachment], params: Mapping[str, Any], folder: str) -> list[str]:
+    """The commands that make a benchmark again, with the paths of the attached files.
 
     Args:
-        found: what goes along.
-        params: of the benchmark's manifest.
-        folder: where those files are, for the reader.
+        attachments: the published files.
+        params: from the benchmark's manifest.
+        folder: their folder on the reader's machine.
     """
-    here = {making.path.name: f"{folder}/{making.path.name}" for making in found}
-    by_digest = {making.digest: here[making.path.name] for making in found}
-    tables = {made.get("command"): by_digest.get(made.get("table digest", "")) for made in name_records(params)}
-    recorded = {_call(made): making.path.name for _, made in _models(params) for making in found
-                if _call(made) in making.answers}  # fmt: skip
-    asked = {made.get("command"): made for _, made in _models(params)}
+    paths = {file.path.name: f"{folder}/{file.path.name}" for file in attachments}
+    by_digest = {file.digest: paths[file.path.name] for file in attachments}
+    tables = {record.get("command"): by_digest.get(record.get("table digest", "")) for record in name_records(params)}
+    recordings = {_call(record): file.path.name for _, record in _models(params) for file in attachments
+                  if _call(record) in file.answers}  # fmt: skip
+    models = {record.get("command"): record for _, record in _models(params)}
     if "rewriting" in params:
-        asked |= {command: params["rewriting"] for command in steps(params) if _generates(command)}
+        models |= {command: params["rewriting"] for command in steps(params) if _generates(command)}
     commands = []
     for command in steps(params):
-        words = [here.get(word, word) for word in shlex.split(command)]
+        words = [paths.get(word, word) for word in shlex.split(command)]
         if (table := tables.get(command)) is not None:
-            words[words.index("--table") + 1] = table  # it may have been named by the folder that it lay in
-        if (made := asked.get(command)) is not None and (recording := recorded.get(_call(made))) is not None:
-            words += [] if made.get("server", OPENAI_URL) == OPENAI_URL else ["--base-url", made["server"]]
+            words[words.index("--table") + 1] = table  # the command may name the folder of the table
+        if (record := models.get(command)) is not None and (recording := recordings.get(_call(record))) is not None:
+            words += [] if record.get("server", OPENAI_URL) == OPENAI_URL else ["--base-url", record["server"]]
             words += ["--recording", f"{folder}/{recording}", "--replay"]
         commands.append(shlex.join(words))
     return commands
@@ -121,19 +120,19 @@ def _generates(command: str) -> bool:
     return shlex.split(command)[:2] == ["qbench", "gen-queries"]
 
 
-def told(found: Sequence[Making], params: Mapping[str, Any], repo_id: str) -> str:
-    """Markdown for the card: what goes along, and how to use it."""
-    rows = [f"| `{FOLDER}/{making.path.name}` | {markdown(making.what)} |" for making in found]
-    commands = [f"qbench pull {repo_id} -o FOLDER", *replays(found, params, f"FOLDER.{FOLDER}")]
+def attachments_section(attachments: Sequence[Attachment], params: Mapping[str, Any], repo_id: str) -> str:
+    """Markdown for the card: the attached files, and how to use them."""
+    rows = [f"| `{FOLDER}/{file.path.name}` | {markdown(file.description)} |" for file in attachments]
+    commands = [f"qbench pull {repo_id} -o FOLDER", *replay_commands(attachments, params, f"FOLDER.{FOLDER}")]
     block = "\n".join(f"    {printable(command)}" for command in commands)
-    recorded = any(making.answers for making in found)
-    asks_nobody = " With `--replay` no model is asked, and no key is needed." if recorded else ""
+    recorded = any(file.answers for file in attachments)
+    replay = " With `--replay` no model is asked, and no key is needed." if recorded else ""
     index = f" INDEX is the index with the digest `{params.get('index')}`." if params.get("index") else ""
     return "\n\n".join(
         [
             "It goes with what it was made with:",
             "\n".join(["| file | what |", "|---|---|", *rows]),
-            f"so that the same can be made again.{asks_nobody}{index}",
+            f"so that the same can be made again.{replay}{index}",
             block,
         ]
     )
@@ -144,41 +143,41 @@ def _is_sqlite(path: Path) -> bool:
         return stream.read(len(_SQLITE)) == _SQLITE
 
 
-def _recording(path: Path, params: Mapping[str, Any]) -> Making:
+def _recording(path: Path, params: Mapping[str, Any]) -> Attachment:
     refuse_more_than_answers(path)
     with Recording(path).opened(read_only=True) as table:
-        held = table.calls()
-    said = [
-        f"{held[_call(made)]:,} answers of {made['model']} ({part})"
-        for part, made in _models(params)
-        if held.get(_call(made))
+        answers = table.calls()
+    counts = [
+        f"{answers[_call(record)]:,} answers of {record['model']} ({role})"
+        for role, record in _models(params)
+        if answers.get(_call(record))
     ]
-    if not said:
+    if not counts:
         raise OptionError(
             "this recording holds no answer that the benchmark was made with",
             file=path,
             remedy="Attach that of `qbench expand-concepts`, or of `qbench gen-queries --rewrite`",
         )
-    return Making(path, f"recording: {', '.join(said)}", file_digest(path), held)
+    return Attachment(path, f"recording: {', '.join(counts)}", file_digest(path), answers)
 
 
-def _text(path: Path, params: Mapping[str, Any]) -> Making:
-    """Names, templates or a prompt: whatever the manifest knows the file as."""
+def _text(path: Path, params: Mapping[str, Any]) -> Attachment:
+    """Names, templates or a prompt, as the manifest says."""
     digest = file_digest(path)
     options = params.get("options") or {}
-    known = {options.get("expansions"): "other names of concepts", options.get("templates"): "templates of queries"}
-    for made in name_records(params):
-        known.setdefault(made.get("table digest"), "the table that other names were taken from")
-    if digest in known:
-        return Making(path, known[digest], digest)
-    prompts = {made.get("prompt digest"): part for part, made in _models(params)}
+    files = {options.get("expansions"): "other names of concepts", options.get("templates"): "templates of queries"}
+    for record in name_records(params):
+        files.setdefault(record.get("table digest"), "the table that other names were taken from")
+    if digest in files:
+        return Attachment(path, files[digest], digest)
+    prompts = {record.get("prompt digest"): role for role, record in _models(params)}
     for task in TASKS if prompts and path.suffix == ".toml" else ():
         try:
-            part = prompts.get(load_prompt(task, path).digest)
+            role = prompts.get(load_prompt(task, path).digest)
         except QbenchError:
             continue  # no prompt, or one for another task
-        if part is not None:
-            return Making(path, f"what the model was told ({part})", digest)
+        if role is not None:
+            return Attachment(path, f"the prompt of the model ({role})", digest)
     raise OptionError(
         "the benchmark does not say that it was made with this file",
         file=path,
@@ -187,13 +186,13 @@ def _text(path: Path, params: Mapping[str, Any]) -> Making:
 
 
 def _models(params: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The models that had a part in a benchmark, with the records of how they were asked."""
-    parts = [("names of concepts", made) for made in name_records(params)]
-    parts.append(("rewritten queries", params.get("rewriting") or {}))
-    return ((part, made) for part, made in parts if made.get("model"))
+    """The roles of models in a benchmark, with the records of how they were asked."""
+    records = [("names of concepts", record) for record in name_records(params)]
+    records.append(("rewritten queries", params.get("rewriting") or {}))
+    return ((role, record) for role, record in records if record.get("model"))
 
 
-def _call(made: Mapping[str, Any]) -> str:
-    """The call that a record (`qbench.llm.asking.Asking.key`) speaks of, as recordings name it."""
-    parameters = [(name, made.get(name, "")) for name in ("max_tokens", "seed", "server", "temperature")]
-    return Call(KIND, str(made["model"]), (*parameters, ("prompt", made.get("prompt digest", "")))).text
+def _call(record: Mapping[str, Any]) -> str:
+    """The call of a record (`qbench.llm.asking.Asking.key`), in the form of `Recording`."""
+    parameters = [(name, record.get(name, "")) for name in ("max_tokens", "seed", "server", "temperature")]
+    return Call(KIND, str(record["model"]), (*parameters, ("prompt", record.get("prompt digest", "")))).text

@@ -1,46 +1,42 @@
-"""The tables of an artefact as other tools load them: configurations, splits, columns."""
+"""The configurations of a data set: tables with the splits and columns that other tools load."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import polars as pl
+
+from qbench.benchmark.disk import Benchmark
 from qbench.benchmark.export import triple_texts
+from qbench.benchmark.types import SPLITS
 
-if TYPE_CHECKING:
-    import polars as pl
-
-    from qbench.benchmark.disk import Benchmark
-
-Configs = Mapping[str, Mapping[str, "pl.DataFrame"]]
+Configs = Mapping[str, Mapping[str, pl.DataFrame]]
 """Configuration -> split -> rows."""
 
 SHARD = 256 << 20
-"""Bytes of a table in memory, about, that go into one Parquet file, at which a broken upload goes on."""
+"""Approximate bytes in memory per Parquet file; a broken upload continues with the file that broke off."""
 
 TABLES: Mapping[str, Mapping[str, str]] = {
     "benchmark": {"conditions": "queries", "quantities": "quantities", "samples": "samples"},
     "pairs": {"mined": "pairs", "descriptions": "descriptions"},
     "descriptions": {"descriptions": "descriptions"},
 }
-"""Kind of artefact -> configuration -> the artefact's own table that it shows as it is."""
+"""Kind of artefact -> configuration -> the artefact's own table that it shows unchanged."""
 
 
 def benchmark_configs(benchmark: Benchmark, *, texts: bool = True) -> Configs:
-    """The layout of MTEB's retrieval tasks, and triples as sentence-transformers reads them.
+    """The layout of MTEB's retrieval tasks, and triples in that of sentence-transformers.
 
     Args:
-        benchmark: what is shown.
-        texts: whether the corpus' texts may be shown; without them there are neither corpus nor triples.
+        benchmark: the benchmark.
+        texts: whether the corpus' texts may be published; without them there are neither corpus nor triples.
 
     Returns:
         corpus (`_id`, `title`, `text`) and queries (`_id`, `text`), one split each; qrels (`query-id`, `corpus-id`,
-        `score`) and triples (`anchor`, `positive`, `negative`) with the benchmark's splits. Nothing without rows.
+        `score`) and triples (`anchor`, `positive`, `negative`) with the benchmark's splits; none without rows.
     """
-    import polars as pl
-
     queries = benchmark.query_table()
     parts = queries.select("query_id", "split")
     qrels = benchmark.qrels.join(parts, on="query_id", how="left", maintain_order="left").select(
@@ -56,11 +52,12 @@ def benchmark_configs(benchmark: Benchmark, *, texts: bool = True) -> Configs:
     if texts:
         corpus = benchmark.corpus.select(pl.col("doc_id").alias("_id"), "title", "text")
         configs = {"corpus": {"corpus": corpus}, **configs, "triples": _by_split(triple_texts(benchmark))}
-    return {name: kept for name, splits in configs.items() if (kept := {s: f for s, f in splits.items() if f.height})}
+    filled = {name: {s: f for s, f in splits.items() if f.height} for name, splits in configs.items()}
+    return {name: splits for name, splits in filled.items() if splits}
 
 
 def pair_configs(pairs: pl.DataFrame, descriptions: pl.DataFrame) -> Configs:
-    """Mined pairs as sentence-transformers' losses for labelled pairs read them.
+    """Mined pairs in the layout of sentence-transformers' losses for labelled pairs.
 
     Args:
         pairs: `qbench.mining.types.pair_schema`.
@@ -68,26 +65,24 @@ def pair_configs(pairs: pl.DataFrame, descriptions: pl.DataFrame) -> Configs:
 
     Returns:
         pairs (`sentence1`, `sentence2`, `label`: 1 for a paraphrase, 0 for a confusing pair) with its splits;
-        duplicates, which teach nothing, are left out.
+        duplicates are left out.
     """
-    import polars as pl
-
     texts = descriptions.select("description_id", "description")
-    found = pairs.filter(pl.col("label") != "duplicate")
+    labelled = pairs.filter(pl.col("label") != "duplicate")
     for column, side in (("query_id", "sentence1"), ("doc_id", "sentence2")):
         named = texts.rename({"description_id": column, "description": side})
-        found = found.join(named, on=column, how="inner", maintain_order="left")
+        labelled = labelled.join(named, on=column, how="inner", maintain_order="left")
     label = (pl.col("label") == "paraphrase").cast(pl.Int32).alias("label")
-    splits = _by_split(found.select("sentence1", "sentence2", label, "split"))
-    kept = {split: frame for split, frame in splits.items() if frame.height}
-    return {"pairs": kept} if kept else {}
+    splits = _by_split(labelled.select("sentence1", "sentence2", label, "split"))
+    splits = {split: frame for split, frame in splits.items() if frame.height}
+    return {"pairs": splits} if splits else {}
 
 
 def write_configs(configs: Configs, folder: Path) -> dict[str, dict[str, list[str]]]:
     """Write each split as Parquet files.
 
     Returns:
-        configuration -> split -> names of its files in `folder`, with slashes.
+        configuration -> split -> paths of its files in `folder`, with slashes.
     """
     names: dict[str, dict[str, list[str]]] = {}
     for config, splits in configs.items():
@@ -111,8 +106,4 @@ def _shards(frame: pl.DataFrame) -> Iterator[tuple[int, pl.DataFrame]]:
 
 def _by_split(frame: pl.DataFrame) -> dict[str, pl.DataFrame]:
     """A table with a column `split` by its values, in the order train, dev, test."""
-    import polars as pl
-
-    from qbench.benchmark.types import SPLITS
-
     return {split: frame.filter(pl.col("split") == split).drop("split") for split in SPLITS}

@@ -1,4 +1,4 @@
-"""What each kind of artefact gives to its card: tables, counts, charts, checks, examples, limits."""
+"""The contents of a card by kind of artefact: tables, counts, charts, checks, examples, limits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from qbench.benchmark import card as parts
 from qbench.benchmark.check import Finding, check
@@ -21,15 +23,13 @@ from qbench.mining.types import DESCRIPTIONS_KIND, PAIRS_KIND
 from qbench.progress import Progress, silent
 from qbench.publishing.configs import TABLES, Configs, benchmark_configs, pair_configs
 from qbench.publishing.picture import Panel
+from qbench.quantities.units import load_units
 from qbench.store import Manifest, file_digest, read_manifest
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _DIGITS = tuple(map(str, range(100)))
 
 EXAMPLES = 5
-"""Pairs that a card shows."""
+"""Number of pairs on a card."""
 
 ABOUT: Mapping[str, str] = {
     BENCHMARK: parts.ABOUT,
@@ -47,26 +47,26 @@ METHODS: Mapping[str, str] = {
     PAIRS_KIND: _QUANTITY_RETRIEVAL,
     DESCRIPTIONS_KIND: _QUANTITY_RETRIEVAL,
 }
-"""The paper whose method makes each kind."""
+"""Kind of artefact -> the paper of its method."""
 
 KINDS = tuple(ABOUT)
-"""Kinds of artefacts that are published."""
+"""Kinds of artefacts that can be published."""
 
 
 @dataclass(frozen=True)
 class Contents:
-    """An artefact, looked at for its card.
+    """The contents of an artefact's card.
 
     Attributes:
         kind, manifest: of the artefact.
-        configs: what is shown in other tools' layout.
-        tables: configuration -> the artefact's own table that has rows.
+        configs: configurations in other tools' layout.
+        tables: configuration -> the artefact's own table, if it has rows.
         counts: numbers and distributions, nested.
         panels: the charts of the picture.
-        checked: Markdown about label checks; "" where there is nothing to check.
-        errors: how many of them are errors.
+        checked: Markdown about label checks; "" if there are none.
+        errors: number of errors among them.
         examples, limits: Markdown.
-        left_out: what the making left out, by reason.
+        left_out: counts of what was left out, by reason.
     """
 
     kind: str
@@ -88,7 +88,7 @@ def open_contents(folder: Path, *, texts: bool = True, progress: Progress = sile
     Args:
         folder: a benchmark, pairs or descriptions.
         texts: whether texts of the corpus may be shown.
-        progress: told how far the checks are.
+        progress: called during the checks.
 
     Raises:
         InputError: the folder is none of these, unfinished or changed.
@@ -111,13 +111,13 @@ def refuse_changed(folder: Path, manifest: Manifest) -> None:
     """Compare the files with the manifest; a card may be edited.
 
     Raises:
-        InputError: a file is missing or is not as it was written.
+        InputError: a file is missing or was changed.
     """
-    for name, seen in manifest.files.items():
+    for name, entry in manifest.files.items():
         if name == CARD:
             continue
         path = folder / name
-        if not path.is_file() or file_digest(path) != seen["sha256"]:
+        if not path.is_file() or file_digest(path) != entry["sha256"]:
             raise InputError("the file is not as the manifest says", file=path, remedy="Make the artefact again")
 
 
@@ -145,8 +145,6 @@ def _benchmark(benchmark: Benchmark, manifest: Manifest, texts: bool, progress: 
 
 def _query_panels(benchmark: Benchmark) -> list[Panel]:
     """Comparators, unit families, magnitudes and kinds of the queries."""
-    from qbench.quantities.units import load_units
-
     units = load_units()
     families = {}
     if benchmark.quantities is not None:
@@ -164,16 +162,13 @@ def _query_panels(benchmark: Benchmark) -> list[Panel]:
     }
     panels = []
     for dimension, title in titles.items():
-        counts = Counter(bucket for _, one, bucket in buckets.iter_rows() if one == dimension)
+        counts = Counter(bucket for _, name, bucket in buckets.iter_rows() if name == dimension)
         panels.append(_panel(f"queries by {title}", counts, MAGNITUDES if dimension == "magnitude" else ()))
     return panels
 
 
 def _mined(folder: Path, manifest: Manifest, texts: bool) -> Contents:
-    import polars as pl
-
-    found = Descriptions.open(folder)
-    table = found.read()
+    table = Descriptions.open(folder).read()
     counts: dict[str, Any] = {"descriptions": table.height, "documents": table["source_id"].n_unique()}
     panels = _mention_panels(table)
     configs: Configs = {}
@@ -223,13 +218,13 @@ def _mention_panels(table: pl.DataFrame) -> list[Panel]:
 
 
 def _panel(title: str, counts: Mapping[str, int], order: Iterable[str] = ()) -> Panel:
-    known = [name for name in order if name in counts]
-    rest = sorted(name for name in counts if name not in known)
-    return Panel(title, {name: counts[name] for name in (*known, *rest)}, ordered=bool(known))
+    first = [name for name in order if name in counts]
+    rest = sorted(name for name in counts if name not in first)
+    return Panel(title, {name: counts[name] for name in (*first, *rest)}, ordered=bool(first))
 
 
 def _findings(findings: Sequence[Finding]) -> str:
-    """What `qbench benchmark check` says, as Markdown."""
+    """The findings of `qbench benchmark check` as Markdown."""
     errors, warnings = (sum(f.severity == level for f in findings) for level in ("error", "warning"))
     lines = [f"`qbench benchmark check`: {errors} errors, {warnings} warnings."]
     if findings:

@@ -1,4 +1,4 @@
-"""The card of a published artefact: its header for the hub, and what a person has to know before using it."""
+"""The card of a published artefact: its header for the hub, and what users need to know."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from qbench.benchmark import card as parts
 from qbench.benchmark.disk import KIND as BENCHMARK
 from qbench.licences import Licence
 from qbench.mining.types import DESCRIPTIONS_KIND, PAIRS_KIND
-from qbench.publishing.attachments import Making, told
+from qbench.publishing.attachments import Attachment, attachments_section
 from qbench.publishing.contents import ABOUT, METHODS, Contents
 
 PICTURE = "distributions.png"
@@ -31,10 +31,10 @@ class Config:
     """One configuration of the data set.
 
     Attributes:
-        name: what `load_dataset` calls it.
-        files: split -> its files.
-        rows: split -> how many.
-        columns: of the rows.
+        name: its name for `load_dataset`.
+        files: split -> files.
+        rows: split -> number of rows.
+        columns: names of the columns.
     """
 
     name: str
@@ -45,18 +45,18 @@ class Config:
 
 @dataclass(frozen=True)
 class Facts:
-    """What a card says beside the contents.
+    """What a card holds besides the contents.
 
     Attributes:
-        name: of the artefact, for people.
+        name: name of the artefact, for people.
         repo_id: OWNER/NAME.
-        licence: of what is published.
-        text_licence: of the corpus' texts, where they are withheld; else None.
-        configs: of the data set.
-        picture: whether there is one.
-        citation: Markdown of the owner's own; "" for ours.
-        makings: what it was made with, as far as that goes along.
-        languages: codes.
+        licence: licence of the publication.
+        text_licence: licence of the corpus' texts, if they are withheld; else None.
+        configs: configurations of the data set.
+        picture: whether there is a picture.
+        citation: the owner's Markdown; "" for qbench's.
+        attachments: published files that it was made with.
+        languages: codes of the languages.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Facts:
     configs: Sequence[Config]
     picture: bool
     citation: str = ""
-    makings: Sequence[Making] = ()
+    attachments: Sequence[Attachment] = ()
     languages: Sequence[str] = ("en",)
 
 
@@ -86,7 +86,7 @@ def published_card(contents: Contents, facts: Facts) -> str:
         _loading(contents, facts),
         "## How it was made",
         _made(contents),
-        told(facts.makings, params, facts.repo_id) if facts.makings else "",
+        attachments_section(facts.attachments, params, facts.repo_id) if facts.attachments else "",
         *([_COUNTED[contents.kind], parts.left_out(contents.left_out)] if contents.left_out else []),
         *(["## Checks of the labels", contents.checked] if contents.checked else []),
         *contents.examples,
@@ -101,7 +101,7 @@ def published_card(contents: Contents, facts: Facts) -> str:
 
 
 def _header(contents: Contents, facts: Facts) -> str:
-    """YAML for the hub; every string that is not ours is JSON, which YAML reads."""
+    """YAML for the hub; strings of users are JSON, which is valid YAML."""
     lines = ["---", f"pretty_name: {_yaml(facts.name)}"]
     if facts.licence.listed:
         lines.append(f"license: {_yaml(facts.licence.name)}")
@@ -125,7 +125,7 @@ def _header(contents: Contents, facts: Facts) -> str:
 
 
 def _yaml(text: str) -> str:
-    """A string of YAML: JSON is one, as long as its letters stand there themselves."""
+    """A string of YAML: JSON without escaped letters."""
     return json.dumps(parts.printable(text), ensure_ascii=False)
 
 
@@ -144,18 +144,18 @@ def _loading(contents: Contents, facts: Facts) -> str:
         "    from datasets import load_dataset",
         f'    rows = load_dataset("{facts.repo_id}", "{first.name}", split="{next(iter(first.rows))}")',
     ]
-    said = ["\n".join(lines)]
+    paragraphs = ["\n".join(lines)]
     if {"corpus", "qrels"} <= set(names):
-        said.append("`corpus`, `queries` and `qrels` are laid out as MTEB's retrieval tasks read them.")
+        paragraphs.append("`corpus`, `queries` and `qrels` are laid out as MTEB's retrieval tasks read them.")
     for name in ("triples", "pairs"):
         if name in names:
-            said.append(f"`{name}` trains with sentence-transformers as it is.")
+            paragraphs.append(f"`{name}` trains with sentence-transformers as it is.")
     source = " --source CORPUS" if facts.text_licence else ""
-    said.append(
+    paragraphs.append(
         f"The {contents.kind} as qbench made {'it' if contents.kind == BENCHMARK else 'them'}, with every table and "
         f"digest:\n\n    qbench pull {facts.repo_id} -o FOLDER{source}"
     )
-    return "\n\n".join(said)
+    return "\n\n".join(paragraphs)
 
 
 def _withheld(facts: Facts) -> str:

@@ -11,9 +11,9 @@ from typing import Any
 from qbench.errors import MissingPackageError
 
 MOST_BARS = 10
-"""Bars of a panel; what is left makes one more, "others"."""
+"""Bars per panel; the rest is one more bar, "others"."""
 _LABEL = 22
-"""Characters of a bar's name at most."""
+"""Most characters of a bar's name."""
 
 # The picture has a ground of its own, so that it reads the same on a light and on a dark page.
 _GROUND, _INK, _FAINT, _BAR, _REST = "#f6f8fa", "#1f2328", "#59636e", "#2f6f9f", "#9aa7b2"
@@ -24,9 +24,9 @@ class Panel:
     """One chart of horizontal bars.
 
     Attributes:
-        title: what is counted, by what.
-        counts: name -> number, in the order to show.
-        ordered: whether that order means something (sizes, grades); else the largest come first.
+        title: title of the chart.
+        counts: name -> number, in the order of the bars.
+        ordered: whether to keep that order (sizes, grades); else the largest come first.
     """
 
     title: str
@@ -34,7 +34,7 @@ class Panel:
     ordered: bool = False
 
     def bars(self) -> list[tuple[str, int]]:
-        """The bars, at most `MOST_BARS` and one for the others."""
+        """Up to `MOST_BARS` bars, and one for the others."""
         rows = [(name, number) for name, number in self.counts.items() if number]
         if not self.ordered:
             rows.sort(key=lambda row: (-row[1], row[0]))
@@ -42,16 +42,16 @@ class Panel:
             return rows
         largest = set(sorted(range(len(rows)), key=lambda i: (-rows[i][1], i))[:MOST_BARS])
         rest = sum(number for i, (_, number) in enumerate(rows) if i not in largest)
-        kept = [row for i, row in enumerate(rows) if i in largest]
-        return [*kept, (f"{len(rows) - MOST_BARS} others", rest)]
+        shown = [row for i, row in enumerate(rows) if i in largest]
+        return [*shown, (f"{len(rows) - MOST_BARS} others", rest)]
 
 
 def draw(panels: Sequence[Panel], title: str) -> bytes:
     """The panels as a PNG, two beside each other; the same panels give the same bytes.
 
     Args:
-        panels: those without bars are left out.
-        title: above all, any text.
+        panels: the charts; those without bars are left out.
+        title: title of the picture.
 
     Raises:
         MissingPackageError: matplotlib is not installed.
@@ -85,8 +85,8 @@ def _drawn(new_figure: Any, canvas: Any, shown: Sequence[Panel], title: str) -> 
         tall = 0.235 * height
         for column, panel in enumerate(shown[2 * row : 2 * row + 2]):
             size = 0.235 * len(panel.bars())
-            place = (0.17 + 0.5 * column, (top - 0.34 - size) / high, 0.27, size / high)
-            _bars(figure.add_axes(place), panel)
+            box = (0.17 + 0.5 * column, (top - 0.34 - size) / high, 0.27, size / high)
+            _bars(figure.add_axes(box), panel)
         top -= 0.62 + tall
     stream = io.BytesIO()
     # Without its name and version in the file, the bytes depend on what is drawn alone.
@@ -97,13 +97,13 @@ def _drawn(new_figure: Any, canvas: Any, shown: Sequence[Panel], title: str) -> 
 def _bars(axes: Any, panel: Panel) -> None:
     bars = panel.bars()
     rest = sum(map(bool, panel.counts.values())) > len(bars)
-    places = range(len(bars))
-    colours = [_REST if rest and place == len(bars) - 1 else _BAR for place in places]
-    axes.barh(places, [number for _, number in bars], height=0.68, color=colours)
+    rows = range(len(bars))
+    colours = [_REST if rest and row == len(bars) - 1 else _BAR for row in rows]
+    axes.barh(rows, [number for _, number in bars], height=0.68, color=colours)
     largest = max(number for _, number in bars)
-    for place, (_, number) in enumerate(bars):
-        axes.text(number + 0.02 * largest, place, f"{number:,}", va="center", size=8.5, color=_INK)
-    axes.set_yticks(places, [_plain(name, _LABEL) for name, _ in bars], size=8.5, color=_INK, parse_math=False)
+    for row, (_, number) in enumerate(bars):
+        axes.text(number + 0.02 * largest, row, f"{number:,}", va="center", size=8.5, color=_INK)
+    axes.set_yticks(rows, [_plain(name, _LABEL) for name, _ in bars], size=8.5, color=_INK, parse_math=False)
     axes.set_xlim(0, 1.22 * largest)
     axes.set_ylim(len(bars) - 0.5, -0.5)
     axes.set_xticks([])
@@ -116,14 +116,14 @@ def _bars(axes: Any, panel: Panel) -> None:
 
 
 def _plain(text: str, width: int) -> str:
-    """One line of letters that the picture's font has, at most `width` long."""
+    """One line of up to `width` letters that the picture's font has."""
     from matplotlib import font_manager, ft2font
 
-    known = _known_letters(ft2font, font_manager)
-    line = "".join(c if ord(c) in known else "?" for c in " ".join(text.split()))
+    letters = _letters(ft2font, font_manager)
+    line = "".join(c if ord(c) in letters else "?" for c in " ".join(text.split()))
     return line if len(line) <= width else line[: width - 1] + "…"
 
 
-def _known_letters(ft2font: Any, font_manager: Any) -> frozenset[int]:
+def _letters(ft2font: Any, font_manager: Any) -> frozenset[int]:
     path = font_manager.findfont(font_manager.FontProperties(family="DejaVu Sans"))
     return frozenset(ft2font.FT2Font(path).get_charmap())

@@ -1,7 +1,7 @@
-"""From an artefact to the folder that is uploaded: its configs, its own files, the card and the picture.
+"""Prepare the folder to upload: configurations, the artefact's own files, the card and the picture.
 
-The folder is itself an artefact, of kind "publication": its manifest names every file with its SHA-256, goes to the hub
-with them, and tells `qbench pull` and later uploads what is there.
+The folder is itself an artefact, of kind "publication": its manifest lists every file with its SHA-256, is uploaded
+with them, and is read by `qbench pull` and by later uploads.
 """
 
 from __future__ import annotations
@@ -9,18 +9,24 @@ from __future__ import annotations
 import re
 import shutil
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from qbench import keys
 from qbench.benchmark.disk import CARD, open_benchmark
 from qbench.benchmark.disk import KIND as BENCHMARK
 from qbench.errors import InputError, OptionError
 from qbench.licences import UNKNOWN, Licence, licence
+from qbench.mining.describe import Descriptions
 from qbench.mining.types import DESCRIPTIONS, PAIRS_KIND
 from qbench.progress import Progress, silent
 from qbench.publishing.attachments import FOLDER as MADE_WITH
-from qbench.publishing.attachments import makings, refuse_keys
+from qbench.publishing.attachments import read_attachments, refuse_keys
 from qbench.publishing.configs import write_configs
 from qbench.publishing.contents import Contents, open_contents
 from qbench.publishing.dataset_card import PICTURE, Config, Facts, numbers, published_card
@@ -37,18 +43,15 @@ from qbench.store import (
     write_text,
 )
 
-if TYPE_CHECKING:
-    import polars as pl
-
 KIND = "publication"
 OWN = "qbench"
 """The folder of the artefact's own files."""
 WITHHELD = "withheld"
-"""The folder of what stands for texts that are not published."""
-PLACES = "places.parquet"
+"""The folder of the tables that replace texts that are not published."""
+LOCATIONS = "places.parquet"
 
 LANGUAGE = "en"
-"""qbench reads and writes English; where texts are imported, their publisher knows better."""
+"""Default language: qbench reads and writes English, but imported texts may be in another language."""
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*|multilingual")
 
 
@@ -58,14 +61,14 @@ class PublishOptions:
 
     Attributes:
         repo_id: OWNER/NAME.
-        licence: of what is published; None for what the artefact says.
-        terms: what that licence asks, where `qbench.licences.LICENCES` does not know it.
-        source: the corpus, where its texts are withheld; None where they are published.
-        picture: whether the card has one.
-        citation: a file with Markdown of one's own, for the card; None for ours.
-        with_errors: publish a benchmark whose labels do not hold, and say so in the card.
-        attach: files that a benchmark was made with, which go along (`qbench.publishing.attachments`).
-        languages: of the texts, as the hub's codes.
+        licence: licence of the publication; None for the artefact's own.
+        terms: what that licence requires, if it is not in `qbench.licences.LICENCES`.
+        source: the corpus, if its texts are withheld; None if they are published.
+        picture: whether the card has a picture.
+        citation: a Markdown file for the card's section on citation; None for qbench's text.
+        with_errors: publish a benchmark with errors in its labels, which the card lists.
+        attach: files that a benchmark was made with, published too (`qbench.publishing.attachments`).
+        languages: languages of the texts, as the hub's codes.
     """
 
     repo_id: str
@@ -87,26 +90,25 @@ class PublishOptions:
 
 
 def prepare(artefact: Path, output: Path, options: PublishOptions, progress: Progress = silent) -> Manifest:
-    """Write the folder that is uploaded. One that is there already, made from the same, is left as it is.
+    """Write the folder to upload, unless it is complete already.
 
     Args:
         artefact: a benchmark, pairs or descriptions.
         output: the folder to write.
         options: licence, texts, picture.
-        progress: told how far the checks and the texts are.
+        progress: called during checks and the search for texts.
 
     Returns:
         the publication's manifest.
 
     Raises:
-        InputError: the artefact cannot be used, its texts are not in the source that was named, or a file that goes
-            along holds a key.
+        InputError: the artefact cannot be used, its texts are not in the source, or an attached file holds a key.
         OptionError: the licence forbids it, or is not known; or `output` holds something else.
-        BusyError: another process is writing there, or uses a recording that goes along.
+        BusyError: another process is writing there, or uses an attached recording.
         MissingPackageError: the picture needs matplotlib.
     """
     manifest = read_manifest(artefact)
-    mine, texts = licences(manifest, options)
+    own, texts = licences(manifest, options)
     citation = "" if options.citation is None else _citation(options.citation)
     name = artefact.resolve().name
     params: dict[str, Any] = {
@@ -114,16 +116,16 @@ def prepare(artefact: Path, output: Path, options: PublishOptions, progress: Pro
         "artefact_digest": manifest.digest,
         "name": name,
         "repo_id": options.repo_id,
-        "licence": mine.name,
-        "terms": mine.terms,
+        "licence": own.name,
+        "terms": own.terms,
         "text_licence": texts,
         "corpus": manifest.params.get("corpus"),
     }
     if texts is not None and manifest.kind != BENCHMARK:
         params["row_groups"] = row_groups(artefact / DESCRIPTIONS)
-    attached = makings(options.attach, manifest.params)
+    attached = read_attachments(options.attach, manifest.params)
     if attached:
-        params["made_with"] = {making.path.name: making.digest for making in attached}
+        params["made_with"] = {file.path.name: file.digest for file in attached}
     files = {path: file_digest(artefact / path) for path in manifest.files if (artefact / path).is_file()}
     card = {"picture": _picture_key(options), "citation": citation, "languages": options.languages}
     key = keys.key("publication", **params, files=files, **card)
@@ -141,11 +143,11 @@ def prepare(artefact: Path, output: Path, options: PublishOptions, progress: Pro
         configs = _write_tables(artefact, contents, draft.folder, options, progress)
         if options.picture:
             (draft.folder / PICTURE).write_bytes(draw(contents.panels, name))
-        for making in attached:
+        for file in attached:
             (draft.folder / MADE_WITH).mkdir(exist_ok=True)
-            shutil.copyfile(making.path, draft.folder / MADE_WITH / making.path.name)
+            shutil.copyfile(file.path, draft.folder / MADE_WITH / file.path.name)
         facts = Facts(
-            name, options.repo_id, mine, texts, configs, options.picture, citation, attached, options.languages
+            name, options.repo_id, own, texts, configs, options.picture, citation, attached, options.languages
         )
         write_text(draft.folder / CARD, published_card(contents, facts))
         draft.counts = numbers(configs)
@@ -159,7 +161,7 @@ def _citation(path: Path) -> str:
 
 
 def licences(manifest: Manifest, options: PublishOptions) -> tuple[Licence, str | None]:
-    """The licence of what is published, and that of the texts where they are withheld.
+    """The licence of the publication, and that of the texts if they are withheld.
 
     Raises:
         OptionError: there is none, or it forbids publishing.
@@ -173,18 +175,18 @@ def licences(manifest: Manifest, options: PublishOptions) -> tuple[Licence, str 
             if manifest.kind != BENCHMARK
             else f"the benchmark says that its licence is {own}",
             value=options.licence,
-            remedy="If that is wrong, say so where it comes from (`qbench build-index --licence`), and make it again",
+            remedy="If that is wrong, correct it at its origin (`qbench build-index --licence`), and make it again",
         )
-    found = licence(options.licence or own, options.terms)
-    if found.refusal is None:
-        return found, None
+    stated = licence(options.licence or own, options.terms)
+    if stated.refusal is None:
+        return stated, None
     remedy = "Publish ids, offsets, labels and digests alone: --without-text --source CORPUS --licence ID"
-    if found.terms == "unknown":
+    if stated.terms == "unknown":
         remedy = (
             "State it with --licence ID (with --terms, if the name is not a known one); or publish ids, offsets, "
             "labels and digests alone: --without-text --source CORPUS --licence ID"
         )
-    raise OptionError(f"texts under this licence are not published: {found.refusal}", value=found.name, remedy=remedy)
+    raise OptionError(f"texts under this licence are not published: {stated.refusal}", value=stated.name, remedy=remedy)
 
 
 def _of_labels(manifest: Manifest, options: PublishOptions) -> Licence:
@@ -198,36 +200,31 @@ def _of_labels(manifest: Manifest, options: PublishOptions) -> Licence:
             "ids, labels and digests are published under a licence, too",
             remedy="State it with --licence, cc-by-4.0 for example",
         )
-    found = licence(options.licence, options.terms)
-    if found.refusal is not None:
-        raise OptionError("nothing can be published under this licence", value=found.name, remedy="Choose another one")
-    return found
+    stated = licence(options.licence, options.terms)
+    if stated.refusal is not None:
+        raise OptionError("nothing can be published under this licence", value=stated.name, remedy="Choose another one")
+    return stated
 
 
 def row_groups(table: Path) -> list[int] | None:
-    """Rows of each group of a Parquet file that pyarrow wrote, so that it can be written so again; None for polars'.
+    """Rows per group of a Parquet file that pyarrow wrote, to write the same bytes again; None for a file of polars.
 
     Raises:
         InputError: it is missing, or is no Parquet.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     try:
         with pq.ParquetFile(table) as file:
-            found = file.metadata
-            by_arrow = "parquet-cpp-arrow" in (found.created_by or "")
-            return [found.row_group(n).num_rows for n in range(found.num_row_groups)] if by_arrow else None
-    except (pa.ArrowException, OSError) as fault:
-        raise InputError(f"not a readable Parquet file: {fault}", file=table) from None
+            metadata = file.metadata
+            by_arrow = "parquet-cpp-arrow" in (metadata.created_by or "")
+            return [metadata.row_group(n).num_rows for n in range(metadata.num_row_groups)] if by_arrow else None
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"not a readable Parquet file: {error}", file=table) from None
 
 
 def _picture_key(options: PublishOptions) -> str | None:
-    """The version of what draws: another one may give other bytes."""
+    """The version of matplotlib: another one may draw other bytes."""
     if not options.picture:
         return None
-    from importlib.metadata import PackageNotFoundError, version
-
     try:
         return version("matplotlib")
     except PackageNotFoundError:
@@ -235,7 +232,7 @@ def _picture_key(options: PublishOptions) -> str | None:
 
 
 def _fresh(folder: Path) -> None:
-    """Empty a draft that was left: it is quickly made, and half a file is not worth finding."""
+    """Remove the folders of an unfinished draft, which is quickly written again."""
     for path in folder.iterdir():
         if path.is_dir():
             shutil.rmtree(path)
@@ -244,9 +241,7 @@ def _fresh(folder: Path) -> None:
 def _write_tables(
     artefact: Path, contents: Contents, folder: Path, options: PublishOptions, progress: Progress
 ) -> list[Config]:
-    """The configs, the artefact's own files, and what stands for withheld texts."""
-    import polars as pl
-
+    """Write the configurations, the artefact's own files, and the tables that replace withheld texts."""
     configs = [
         Config(config, files, {split: frame.height for split, frame in contents.configs[config].items()}, columns)
         for config, files in write_configs(contents.configs, folder).items()
@@ -260,7 +255,7 @@ def _write_tables(
     for name in contents.manifest.files:
         if name not in gone:
             shutil.copyfile(artefact / name, own / name)
-    # As it is, so that it comes back as it was; it names the digests of what is withheld as well.
+    # Unchanged, so that `pull` gives back the same bytes; it has the digests of withheld files as well.
     shutil.copyfile(artefact / MANIFEST, own / MANIFEST)
     shown = {config: own / f"{table}.parquet" for config, table in contents.tables.items()}
     shown |= {path.stem: path for path in sorted((folder / WITHHELD).glob("*.parquet"))}
@@ -275,7 +270,7 @@ def _write_tables(
 
 
 def _withhold(artefact: Path, contents: Contents, folder: Path, source: str | Path, progress: Progress) -> set[str]:
-    """Write what stands for the texts; gives the names of the files that are not published."""
+    """Write the tables that replace the texts; returns the names of the files that are not published."""
     folder.mkdir(exist_ok=True)
     documents = source_documents(source, (contents.manifest.params.get("corpus") or {}).get("reading"))
     tables: dict[str, pl.DataFrame]
@@ -285,13 +280,11 @@ def _withhold(artefact: Path, contents: Contents, folder: Path, source: str | Pa
         sentences = benchmark.corpus
         gone = {"corpus.parquet", "samples.parquet", CARD}
     else:
-        from qbench.mining.describe import Descriptions
-
         table, sentences = withheld_descriptions(Descriptions.open(artefact).read())
         tables = {"descriptions": table}
         gone = {DESCRIPTIONS} | ({"report.md"} if contents.kind == PAIRS_KIND else set())
-    places = locate(sentences, documents, source, progress)
-    places.write_parquet(folder / PLACES, compression="zstd")
+    locations = locate(sentences, documents, source, progress)
+    locations.write_parquet(folder / LOCATIONS, compression="zstd")
     for name, frame in tables.items():
         frame.write_parquet(folder / f"{name}.parquet", compression="zstd")
     return gone & set(contents.manifest.files)

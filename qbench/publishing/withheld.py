@@ -1,7 +1,7 @@
-"""Publishing without texts: where each text stands in its source and what it hashes to, and the way back.
+"""Publishing without texts: the location and digest of each text in its source, and the way back.
 
-What may not be redistributed stays with its owner. A place (document of the source, offsets, SHA-256) says which text
-it was, so that whoever has the source makes the same bytes again, and whoever has another edition is told so.
+Texts that may not be redistributed stay with their owner. A location (document of the source, offsets, SHA-256)
+identifies a text, so that users of the same source get the same bytes, and users of another edition get an error.
 """
 
 from __future__ import annotations
@@ -9,29 +9,26 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from qbench.corpora.source import open_source, read_documents
 from qbench.corpora.types import Document, Problems, ReadOptions
 from qbench.errors import InputError, OptionError
-from qbench.mining.types import Description
+from qbench.mining.types import Description, description_schema
 from qbench.progress import Progress, silent
 
-if TYPE_CHECKING:
-    import polars as pl
-
-    Schema = dict[str, "pl.DataType | type[pl.DataType]"]
+Schema = dict[str, pl.DataType | type[pl.DataType]]
 
 LONGEST_CHANGE = 80
-"""Characters that a changed copy of a sentence may have of its own: a value, a unit, what stands between them."""
+"""Most characters by which a changed copy differs from its sentence: a value, a unit and the text between them."""
 NAMED = 5
-"""Documents that an error names."""
+"""Number of documents in an error."""
 
 
-def place_schema() -> Schema:
-    """One row per withheld text: its id, its document, offsets into it (characters, half-open), SHA-256s in hex."""
-    import polars as pl
-
+def location_schema() -> Schema:
+    """One row per withheld text: its id, its document, offsets in it (characters, half-open), SHA-256s in hex."""
     return {
         "doc_id": pl.String,
         "source_id": pl.String,
@@ -43,9 +40,7 @@ def place_schema() -> Schema:
 
 
 def change_schema() -> Schema:
-    """A changed copy of a sentence: how much of its head and tail stays, what stands between, SHA-256 of the whole."""
-    import polars as pl
-
+    """A changed copy of a sentence: lengths of the unchanged head and tail, the text between, SHA-256 of the whole."""
     return {"head": pl.Int32, "tail": pl.Int32, "between": pl.String, "sha256": pl.String}
 
 
@@ -59,10 +54,10 @@ def source_documents(source: str | Path, reading: Mapping[str, Any] | None) -> I
 
     Args:
         source: as for `qbench build-index`.
-        reading: the options that the index was read with (`ReadOptions.key`); None for the default ones.
+        reading: the options of the index (`ReadOptions.key`); None for the default ones.
 
     Raises:
-        InputError: the source is missing, or holds nothing usable.
+        InputError: the source is missing, or has no usable document.
     """
     options = dict(reading or {})
     for name in ("text_fields", "encodings"):
@@ -74,27 +69,25 @@ def source_documents(source: str | Path, reading: Mapping[str, Any] | None) -> I
 def locate(
     texts: pl.DataFrame, documents: Iterable[Document], source: str | Path, progress: Progress = silent
 ) -> pl.DataFrame:
-    """Find where texts stand in their source.
+    """Find the locations of texts in their source.
 
     Args:
-        texts: columns doc_id, source_id, text, and title or not; the texts of one document in its order.
-        documents: of the source.
-        source: for the errors.
-        progress: told of the texts that were found.
+        texts: columns doc_id, source_id, text and, optionally, title; texts of a document in its order.
+        documents: documents of the source.
+        source: name of the source, for errors.
+        progress: called with the number of located texts.
 
     Returns:
-        `place_schema`, in the order of `texts`.
+        `location_schema`, in the order of `texts`.
 
     Raises:
-        InputError: a text is not in its document: nobody could rebuild it from this source.
+        InputError: a text is not in its document, so that it cannot be rebuilt from this source.
     """
-    import polars as pl
-
     rows, named = texts["text"].to_list(), texts["title"].to_list() if "title" in texts.columns else None
     wanted: dict[str, list[int]] = {}
     for row, source_id in enumerate(texts["source_id"]):
         wanted.setdefault(source_id, []).append(row)
-    found: list[tuple[int, int, str] | None] = [None] * texts.height
+    located: list[tuple[int, int, str] | None] = [None] * texts.height
     done = 0
     for document in documents:
         cursor = 0
@@ -104,55 +97,55 @@ def locate(
             if start < 0:
                 start = document.text.find(text)
             if start >= 0 and (named is None or named[row] == document.title):
-                found[row] = (start, start + len(text), document.title)
+                located[row] = (start, start + len(text), document.title)
                 cursor = start + len(text)
                 done += 1
         progress(done, texts.height, "texts found")
-    lost = [name for name, place in zip(texts["doc_id"], found, strict=True) if place is None]
+    lost = [name for name, location in zip(texts["doc_id"], located, strict=True) if location is None]
     if lost:
         raise InputError(
-            f"{len(lost):,} of {texts.height:,} texts are not in this source, so nobody could rebuild them from it",
+            f"{len(lost):,} of {texts.height:,} texts are not in this source, so that they cannot be rebuilt from it",
             file=source,
             value=_named(lost),
             remedy="Name the corpus that the index was built from; a masked benchmark cannot be published so",
         )
-    places = [place for place in found if place is not None]
+    locations = [location for location in located if location is not None]
     return pl.DataFrame(
         {
             "doc_id": texts["doc_id"],
             "source_id": texts["source_id"],
-            "start": [start for start, _, _ in places],
-            "end": [end for _, end, _ in places],
+            "start": [start for start, _, _ in locations],
+            "end": [end for _, end, _ in locations],
             "sha256": [sha256(text) for text in rows],
-            "title_sha256": [sha256("" if named is None else title) for _, _, title in places],
+            "title_sha256": [sha256("" if named is None else title) for _, _, title in locations],
         },
-        schema=place_schema(),
+        schema=location_schema(),
     )
 
 
 def rebuild(
-    places: pl.DataFrame, documents: Iterable[Document], source: str | Path, progress: Progress = silent
+    locations: pl.DataFrame, documents: Iterable[Document], source: str | Path, progress: Progress = silent
 ) -> tuple[list[str], list[str]]:
     """The withheld texts, from a copy of their source.
 
     Args:
-        places: `place_schema`.
-        documents: of that copy.
-        source: for the errors.
-        progress: told of the texts that are there again.
+        locations: `location_schema`.
+        documents: documents of that copy.
+        source: name of the source, for errors.
+        progress: called with the number of rebuilt texts.
 
     Returns:
-        texts and titles, in the order of `places`.
+        texts and titles, in the order of `locations`.
 
     Raises:
-        InputError: a document is missing, or its text is another one; the documents are named.
+        InputError: documents are missing or have another text; the message names some.
     """
-    spans = list(zip(places["start"], places["end"], places["sha256"], places["title_sha256"], strict=True))
+    spans = list(zip(*locations.select("start", "end", "sha256", "title_sha256").get_columns(), strict=True))
     untitled = sha256("")
     wanted: dict[str, list[int]] = {}
-    for row, source_id in enumerate(places["source_id"]):
+    for row, source_id in enumerate(locations["source_id"]):
         wanted.setdefault(source_id, []).append(row)
-    texts, titles = [""] * places.height, [""] * places.height
+    texts, titles = [""] * locations.height, [""] * locations.height
     changed: dict[str, None] = {}
     done = 0
     for document in documents:
@@ -163,7 +156,7 @@ def rebuild(
             if (sha256(texts[row]), sha256(titles[row])) != (text, title):
                 changed[document.doc_id] = None
             done += 1
-        progress(done, places.height, "texts rebuilt")
+        progress(done, locations.height, "texts rebuilt")
     problems = [
         f"{len(names):,} documents {what}: {_named(names)}"
         for what, names in (("have another text", list(changed)), ("are missing", list(wanted)))
@@ -179,20 +172,18 @@ def rebuild(
 
 
 def changes(samples: pl.DataFrame, corpus: pl.DataFrame) -> pl.DataFrame:
-    """Training samples without their texts: what each changes in its sentence.
+    """Training samples without their texts: the change that each makes to its sentence.
 
     Args:
         samples: `qbench.benchmark.types.sample_schema`.
         corpus: `qbench.benchmark.types.corpus_schema`.
 
     Returns:
-        the samples without `text`, with `change_schema` beside.
+        the samples without `text`, with the columns of `change_schema`.
 
     Raises:
-        OptionError: a sample has more text of its own than a value and a unit.
+        OptionError: a sample differs from its sentence by more than a value and a unit.
     """
-    import polars as pl
-
     base = dict(zip(corpus["doc_id"], corpus["text"], strict=True))
     rows = []
     for sample_id, doc_id, text in samples.select("sample_id", "doc_id", "text").iter_rows():
@@ -200,7 +191,7 @@ def changes(samples: pl.DataFrame, corpus: pl.DataFrame) -> pl.DataFrame:
         between = text[head : len(text) - tail]
         if len(between) > LONGEST_CHANGE:
             raise OptionError(
-                "a training sample is more than its sentence with another value or unit, and stays with its text",
+                "a training sample is more than its sentence with another value or unit, and cannot be published so",
                 value=sample_id,
             )
         rows.append((head, tail, between, sha256(text)))
@@ -212,10 +203,8 @@ def unchanged(samples: pl.DataFrame, corpus: pl.DataFrame) -> pl.DataFrame:
     """The inverse of `changes`: the samples with their texts.
 
     Raises:
-        InputError: a text is not what it was.
+        InputError: a rebuilt text differs from its digest.
     """
-    import polars as pl
-
     base = dict(zip(corpus["doc_id"], corpus["text"], strict=True))
     texts = []
     for row in samples.select("sample_id", "doc_id", "head", "tail", "between", "sha256").iter_rows():
@@ -223,7 +212,7 @@ def unchanged(samples: pl.DataFrame, corpus: pl.DataFrame) -> pl.DataFrame:
         sentence = base[doc_id]
         text = sentence[:head] + between + sentence[len(sentence) - tail :]
         if sha256(text) != digest:
-            raise InputError("a rebuilt training sample is not what it was", value=sample_id)
+            raise InputError("a rebuilt training sample differs from its digest", value=sample_id)
         texts.append(text)
     return samples.drop(list(change_schema())).with_columns(text=pl.Series(texts, dtype=pl.String))
 
@@ -241,8 +230,6 @@ def withheld_descriptions(descriptions: pl.DataFrame) -> tuple[pl.DataFrame, pl.
     Raises:
         OptionError: a description does not follow from its sentence (an imported table).
     """
-    import polars as pl
-
     words = descriptions.select("description_id", "description", "sentence", "segments").iter_rows()
     for name, description, sentence, segments in words:
         if _words(sentence, segments) != description:
@@ -262,19 +249,15 @@ def rebuilt_descriptions(withheld: pl.DataFrame, texts: Mapping[str, str]) -> pl
         texts: doc_id -> sentence.
 
     Raises:
-        InputError: a description is not what it was.
+        InputError: a description differs from its digest.
     """
-    import polars as pl
-
-    from qbench.mining.types import description_schema
-
     sentences = [texts[doc_id] for doc_id in withheld["doc_id"]]
-    found = [_words(text, segments) for text, segments in zip(sentences, withheld["segments"].to_list(), strict=True)]
-    for name, words, digest in zip(withheld["description_id"], found, withheld["sha256"], strict=True):
+    rebuilt = [_words(text, parts) for text, parts in zip(sentences, withheld["segments"].to_list(), strict=True)]
+    for name, words, digest in zip(withheld["description_id"], rebuilt, withheld["sha256"], strict=True):
         if sha256(words) != digest:
-            raise InputError("a rebuilt description is not what it was", value=name)
+            raise InputError("a rebuilt description differs from its digest", value=name)
     whole = withheld.with_columns(
-        description=pl.Series(found, dtype=pl.String), sentence=pl.Series(sentences, dtype=pl.String)
+        description=pl.Series(rebuilt, dtype=pl.String), sentence=pl.Series(sentences, dtype=pl.String)
     )
     return whole.select(list(description_schema()))
 
@@ -283,11 +266,11 @@ def _words(sentence: str, segments: Iterable[Iterable[int]]) -> str:
     return Description(tuple((start, end) for start, end in segments)).words(sentence)
 
 
-def _common(one: str, other: str) -> tuple[int, int]:
-    """Lengths of the head and of the tail that two texts share; they do not overlap in either."""
-    most = min(len(one), len(other))
-    head = next((i for i in range(most) if one[i] != other[i]), most)
-    tail = next((i for i in range(most - head) if one[-1 - i] != other[-1 - i]), most - head)
+def _common(a: str, b: str) -> tuple[int, int]:
+    """Lengths of the common head and tail of two texts, without overlap."""
+    most = min(len(a), len(b))
+    head = next((i for i in range(most) if a[i] != b[i]), most)
+    tail = next((i for i in range(most - head) if a[-1 - i] != b[-1 - i]), most - head)
     return head, tail
 
 

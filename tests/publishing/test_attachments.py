@@ -97,7 +97,7 @@ def test_they_come_back_and_the_card_s_commands_make_the_same_benchmark(made, tm
     card = (tmp_path / "out" / "README.md").read_text()
     plain = card.replace("\\", "")
     assert "made-with/names.answers.sqlite` | recording: 12 answers of m (names of concepts)" in plain
-    assert "what the model was told (names of concepts)" in plain
+    assert "the prompt of the model (names of concepts)" in plain
     told = card.partition("INDEX is the index with the digest")[2].partition("\n## ")[0]
     (made / "index").rename(tmp_path / "INDEX")
     pulled, names, queries = [shlex.split(line) for line in told.splitlines() if line.startswith("    qbench")]
@@ -203,7 +203,7 @@ def test_what_does_not_go_along(made, tmp_path, monkeypatch):
     (made / "sub" / "NAMES.TSV").write_bytes((made / "names.tsv").read_bytes())
     assert "two files of one name" in refused(made, tmp_path, "names.tsv", "sub/NAMES.TSV")
     (made / "na mes.tsv").write_bytes((made / "names.tsv").read_bytes())
-    assert "this name will not do" in refused(made, tmp_path, "na mes.tsv")
+    assert "this name is not portable" in refused(made, tmp_path, "na mes.tsv")
     monkeypatch.setattr(m, "MOST", 100)
     assert "more than 100 bytes" in refused(made, tmp_path, "names.tsv")
 
@@ -258,10 +258,10 @@ def test_a_key_stays_at_home(made, tmp_path, monkeypatch, secret):
 
 
 def test_a_table_goes_along_under_the_name_of_its_file():
-    made = m.Making(Path("corpus/expansions.tsv"), "a table", "d1")
+    made = m.Attachment(Path("corpus/expansions.tsv"), "a table", "d1")
     record = {"by": "table", "command": "qbench expand-concepts INDEX -o NAMES --table corpus", "table digest": "d1"}
     params = {"expansions": record, "command": "qbench gen-queries INDEX -o BENCH --expansions names.tsv"}
-    assert m.replays([made], params, "F") == [
+    assert m.replay_commands([made], params, "F") == [
         "qbench expand-concepts INDEX -o NAMES --table F/expansions.tsv",
         "qbench gen-queries INDEX -o BENCH --expansions names.tsv",
     ]
