@@ -10,13 +10,11 @@ This module imports torch: import it inside functions.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn.functional import layer_norm, linear
 from torch.utils.checkpoint import checkpoint
@@ -34,14 +32,12 @@ from qbench.models.folders import (
 )
 from qbench.models.limits import check_length, too_long
 from qbench.models.mlm_head import probes
+from qbench.models.saved import read_config, read_weights, save_model
 from qbench.models.single_vector import BATCH, Role, Similarity, encode_by_length
-from qbench.store import read_json, write_json
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-WEIGHTS = "model.safetensors"
 
 AGG_DIMENSION = 640
 """Slices of the vocabulary in Lin et al., who join them with a [CLS] vector of 128 numbers."""
@@ -75,7 +71,7 @@ class AggretrieverConfig:
 
 
 SURE = 0.5
-"""The highest probability that a made head gives the median token. A trained one is surer of a word that it sees."""
+"""The highest probability that a new head gives the median token. A trained one is surer of a word that it sees."""
 
 
 class EmbeddingHead(nn.Module):
@@ -135,7 +131,9 @@ class Aggretriever(nn.Module):
         super().__init__()
         width, terms = encoder.config.hidden_size, encoder.config.vocab_size
         if not 1 <= config.agg_dimension * (2 if config.signed else 1) <= terms:
-            raise OptionError(f"a vocabulary of {terms} terms has no so many slices", value=config.agg_dimension)
+            need = " (twice, because slices are signed)" if config.signed else ""
+            message = f"agg_dimension{need} is larger than the vocabulary ({terms})"
+            raise OptionError(message, value=config.agg_dimension)
         self.config, self.tokenizer = config, tokenizer
         self.encoder, self.head = encoder, head
         self.weight = nn.Linear(width, 1)
@@ -176,9 +174,9 @@ class Aggretriever(nn.Module):
         kind: Head = "own"
         if head is None:
             kind, head = "embeddings", EmbeddingHead(encoder.get_input_embeddings().weight)
-        most = encoder.config.vocab_size // (2 if signed else 1)
+        slices = encoder.config.vocab_size // (2 if signed else 1)
         config = AggretrieverConfig(
-            agg_dimension or min(AGG_DIMENSION, most),
+            agg_dimension or min(AGG_DIMENSION, slices),
             cls_dimension or encoder.config.hidden_size,
             signed,
             kind,
@@ -186,12 +184,12 @@ class Aggretriever(nn.Module):
         )
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            made = cls(encoder, head, tokenizer, config).eval()
+            model = cls(encoder, head, tokenizer, config).eval()
         texts = probes(tokenizer)
         if isinstance(head, EmbeddingHead):
-            head.sharpened(made._states(texts))
-        made._balance(texts)
-        return made
+            head.sharpened(model._states(texts))
+        model._balance(texts)
+        return model
 
     @classmethod
     def load(cls, folder: Path, max_length: int = 0) -> Aggretriever:
@@ -205,43 +203,23 @@ class Aggretriever(nn.Module):
             InputError: files are missing or broken, or do not belong together.
             OptionError: `max_length` is more than the encoder takes, or too little for a word.
         """
-        for name in (AGGRETRIEVER, WEIGHTS):
-            if not (folder / name).is_file():
-                raise InputError(f"no Aggretriever: it has no {name}", file=folder)
-        try:
-            config = AggretrieverConfig(**read_json(folder / AGGRETRIEVER))
-        except TypeError as fault:
-            raise InputError(f"no configuration of an Aggretriever: {fault}", file=folder / AGGRETRIEVER) from None
+        config = read_config(folder, AGGRETRIEVER, AggretrieverConfig, "Aggretriever")
         with torch.random.fork_rng(devices=[]):
             encoder, head, tokenizer = _open(folder, weights=False)
             if config.head == "embeddings" or head is None:
                 head = EmbeddingHead(encoder.get_input_embeddings().weight)
             length = _length(encoder, tokenizer, max_length or config.max_length)
-            made = cls(encoder, head, tokenizer, config)
-        made.config = replace(config, max_length=length)
-        try:
-            weights = load_file(folder / WEIGHTS)
-            lost, unknown = made.load_state_dict(weights, strict=False)
-        except (SafetensorError, RuntimeError) as fault:
-            message = str(fault).splitlines()[0]
-            raise InputError(f"the weights cannot be read: {message}", file=folder / WEIGHTS) from None
-        wrong = sorted((set(lost) - made._shared()) | set(unknown))
-        if wrong:
-            raise InputError("the weights are not those of this model", file=folder / WEIGHTS, value=wrong[0])
-        return made.eval()
+            model = cls(encoder, head, tokenizer, config)
+        model.config = replace(config, max_length=length)
+        read_weights(model, folder, model._shared())
+        return model.eval()
 
     def save(self, folder: Path) -> None:
         """Write weights, configurations and tokeniser into a folder; nothing of where the encoder came from."""
-        self.encoder.config._name_or_path = ""
-        self.encoder.config.save_pretrained(folder)
-        self.tokenizer.save_pretrained(folder)
-        write_json(folder / AGGRETRIEVER, asdict(self.config))
-        shared = self._shared()
-        weights = {name: tensor.cpu().contiguous() for name, tensor in self.state_dict().items() if name not in shared}
-        save_file(weights, folder / WEIGHTS)
+        save_model(self, folder, AGGRETRIEVER, self._shared())
 
     def _shared(self) -> set[str]:
-        """Names of weights that are the same numbers as one with an earlier name: they are kept once."""
+        """Names of weights that are the same numbers as one with an earlier name: they are stored once."""
         seen: dict[int, str] = {}
         return {name for name, tensor in self.state_dict().items() if seen.setdefault(tensor.data_ptr(), name) != name}
 
@@ -266,14 +244,14 @@ class Aggretriever(nn.Module):
     def _balance(self, texts: Sequence[str]) -> None:
         """Give all tokens the weight that makes agg* as long as [CLS] is, so that both count from the first step on."""
         vectors, own = self.embed(self.features(texts)), self.config.cls_dimension
-        first, agg = (part.norm(dim=1).mean() for part in (vectors[:, :own], vectors[:, own:]))
+        first, agg = (half.norm(dim=1).mean() for half in (vectors[:, :own], vectors[:, own:]))
         self.weight.bias.mul_(first / agg.clamp(min=1e-6))
 
     def embed(self, features: Mapping[str, Tensor]) -> Tensor:
         """The vectors of a batch, differentiable.
 
         Memory does not grow with tokens times terms: the scores of `CHUNK` tokens are there at a time, and when
-        training they are made again on the way back.
+        training they are computed again on the way back.
 
         Args:
             features: `input_ids` and `attention_mask` of shape (texts, tokens), and what else the encoder takes.
@@ -294,12 +272,12 @@ class Aggretriever(nn.Module):
         step = max(1, CHUNK // len(hidden))
         best = hidden.new_zeros(len(hidden), slices)
         for start in range(0, hidden.shape[1], step):
-            part = hidden[:, start : start + step], mask[:, start : start + step], slices
+            chunk = hidden[:, start : start + step], mask[:, start : start + step], slices
             if torch.is_grad_enabled():
-                found = checkpoint(self._pooled, *part, use_reentrant=False)
+                maxima = checkpoint(self._pooled, *chunk, use_reentrant=False)
             else:
-                found = self._pooled(*part)
-            best = torch.maximum(best, found)
+                maxima = self._pooled(*chunk)
+            best = torch.maximum(best, maxima)
         if not self.config.signed:
             return best
         positive, negative = best[:, 0::2], best[:, 1::2]
@@ -326,21 +304,21 @@ class Aggretriever(nn.Module):
 
     @torch.inference_mode()
     def _run(self, texts: list[str]) -> NDArray[np.float32]:
-        found: NDArray[np.float32] = self.embed(self.features(texts)).float().cpu().numpy()
-        return found
+        vectors: NDArray[np.float32] = self.embed(self.features(texts)).float().cpu().numpy()
+        return vectors
 
     def features(self, texts: Sequence[str]) -> dict[str, Tensor]:
         """What `embed` takes, on the model's device."""
         options = {"padding": True, "truncation": True, "return_tensors": "pt"}
-        found = self.tokenizer(list(texts), max_length=self.config.max_length, **options)
-        return {name: tensor.to(self.device) for name, tensor in found.items()}
+        features = self.tokenizer(list(texts), max_length=self.config.max_length, **options)
+        return {name: tensor.to(self.device) for name, tensor in features.items()}
 
     def cut(self, texts: Sequence[str]) -> NDArray[np.bool_]:
         """Which texts have more tokens than it reads, shape (texts,)."""
         return too_long(self.tokenizer, texts, self.config.max_length)
 
     def limit(self, max_length: int) -> None:
-        """Read at most so many tokens of a text.
+        """Limit the number of tokens of a text that are read.
 
         Raises:
             OptionError: that is more than the encoder takes.
@@ -363,7 +341,7 @@ def sliced_maxima(scores: Tensor, slices: int) -> Tensor:
 
     Args:
         scores: shape (..., terms).
-        slices: at most as many as terms.
+        slices: number of slices, no more than terms.
 
     Returns:
         shape (..., slices).
@@ -403,15 +381,17 @@ def load_aggretriever(
     # A SPLADE has the MLM head that is needed here; what else sentence-transformers saves has an encoder.
     require_kind(folder, "an Aggretriever or a BERT", "aggretriever", "plain", "single-vector", "sparse")
     if model_kind(folder) == "aggretriever":
-        made = Aggretriever.load(folder, max_length)
-        for name, asked in (("agg_dimension", agg_dimension), ("cls_dimension", cls_dimension)):
-            if asked not in (0, has := getattr(made.config, name)):
-                message = f"this Aggretriever has a {name} of {has}"
-                raise OptionError(message, value=asked, remedy="Start from a BERT, or leave it away")
+        loaded = Aggretriever.load(folder, max_length)
+        for name, value in (("agg_dimension", agg_dimension), ("cls_dimension", cls_dimension)):
+            if value not in (0, own := getattr(loaded.config, name)):
+                message = f"this Aggretriever has a {name} of {own}"
+                raise OptionError(message, value=value, remedy="Start from a BERT, or leave it out")
     else:
-        made = Aggretriever.new(folder, agg_dimension=agg_dimension, cls_dimension=cls_dimension, max_length=max_length)
-    made.batch = batch
-    return made.to(choose_device("auto"))
+        loaded = Aggretriever.new(
+            folder, agg_dimension=agg_dimension, cls_dimension=cls_dimension, max_length=max_length
+        )
+    loaded.batch = batch
+    return loaded.to(choose_device("auto"))
 
 
 def _open(folder: Path, *, weights: bool = True) -> tuple[Any, nn.Module | None, Any]:
@@ -443,10 +423,10 @@ def _head(model: Any, folder: Path) -> nn.Module:
             return head
     if hasattr(model, "vocab_projector"):  # DistilBERT, the base of a published Aggretriever
         return nn.Sequential(model.vocab_transform, model.activation, model.vocab_layer_norm, model.vocab_projector)
-    raise InputError("an MLM head of a kind that we do not know", file=folder, value=type(model).__name__)
+    raise InputError("an MLM head of an unknown kind", file=folder, value=type(model).__name__)
 
 
-def _length(encoder: Any, tokenizer: Any, asked: int) -> int:
-    most = longest_input(encoder, tokenizer)
-    check_length(asked, most, tokenizer.num_special_tokens_to_add())
-    return asked or most
+def _length(encoder: Any, tokenizer: Any, max_length: int) -> int:
+    longest = longest_input(encoder, tokenizer)
+    check_length(max_length, longest, tokenizer.num_special_tokens_to_add())
+    return max_length or longest

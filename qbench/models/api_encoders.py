@@ -1,4 +1,4 @@
-"""Embeddings of a provider as a single-vector encoder: asked over HTTP, recorded, of length 1."""
+"""Embeddings of a provider as a single-vector encoder: requested over HTTP, recorded, of length 1."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ BYTES = 3
 """Bytes that we count for a token where texts are cut: fewer than English has, so that numbers and names fit too."""
 
 _PROBE = "How many numbers has a vector?"
-"""Asked once for each model, where its dimension is not known."""
+"""Sent once for each model whose dimension is not given."""
 
 
 def embedding_servers(
     provider: Provider, model: str, *, base_url: str = "auto", dimensions: int = 0, batch: int = 0
 ) -> dict[Role, EmbeddingServer]:
-    """Who is asked for the vectors of queries and of documents.
+    """The servers that embed queries and documents.
 
     Args:
         provider: whose interface the server has.
         model: as the server names it.
         base_url: its address; "auto" is that of the environment, or else the provider's own.
         dimensions: numbers in a vector, where the server is to shorten them; 0: as many as the model gives.
-        batch: texts of one request, at most; 0 for as many as the provider takes.
+        batch: largest number of texts of a request; 0 for as many as the provider takes.
 
     Raises:
-        OptionError: the address is none.
+        OptionError: `base_url` is no address.
     """
     if provider == "OpenAI":
         server = OpenAIEmbeddings(model, openai_url(base_url), dimensions, batch)
@@ -63,16 +63,16 @@ class ApiEncoder:
     """An encoder whose vectors a provider makes.
 
     Attributes:
-        servers: who is asked, for queries and for documents.
+        servers: for queries and for documents.
         access: recording, budget, patience.
         max_length: tokens of a text that are sent, three bytes counted for each; 0 for all.
-        known: numbers in a vector; 0 while no answer has said so.
+        size: numbers in a vector; 0 until an answer shows it.
     """
 
     servers: Mapping[Role, EmbeddingServer]
     access: Access
     max_length: int = 0
-    known: int = 0
+    size: int = 0
 
     @property
     def similarity(self) -> Similarity:
@@ -86,19 +86,19 @@ class ApiEncoder:
 
     @property
     def dimension(self) -> int:
-        """Numbers in a vector; where nothing else says so, one short text is asked, and recorded like any other.
+        """Numbers in a vector; where no option says so, a short text is sent, and recorded like any other.
 
         Raises:
             QbenchError: as in `qbench.llm.client.ask`.
         """
-        if not self.known:
+        if not self.size:
             server = self.servers["document"]
-            self.known = server.dimensions or int(ask(server, [_PROBE], self.access)[0].size)
-        return self.known
+            self.size = server.dimensions or int(ask(server, [_PROBE], self.access)[0].size)
+        return self.size
 
     def probes(self) -> list[str]:
-        """The texts that are asked only to learn the dimension."""
-        return [] if self.known or self.servers["document"].dimensions else [_PROBE]
+        """The texts that are sent only to learn the dimension."""
+        return [] if self.size or self.servers["document"].dimensions else [_PROBE]
 
     def encode(self, texts: Sequence[str], role: Role = "document") -> NDArray[np.float32]:
         """One vector per text, shape (texts, dimension), each of length 1; of zeros for a text without any sign.

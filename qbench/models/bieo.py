@@ -30,12 +30,12 @@ def tags_of(tokens: Sequence[Span | None], segments: Iterable[Span]) -> list[int
     tags = [OUTSIDE] * len(tokens)
     for start, end in segments:
         held = [
-            place
-            for place, span in enumerate(tokens)
-            if span and span[0] < end and start < span[1] and tags[place] == OUTSIDE
+            position
+            for position, span in enumerate(tokens)
+            if span and span[0] < end and start < span[1] and tags[position] == OUTSIDE
         ]
-        for place in held:
-            tags[place] = INSIDE
+        for position in held:
+            tags[position] = INSIDE
         if held:
             tags[held[-1]] = END
             tags[held[0]] = BEGIN
@@ -62,19 +62,19 @@ def segments_of(text: str, tokens: Sequence[Span | None], tags: Sequence[int]) -
     >>> segments_of(text, tokens, [INSIDE, END, BEGIN, BEGIN, END])
     ((0, 8), (9, 14), (15, 23))
     """
-    found: list[Span] = []
+    segments: list[Span] = []
     going = False
     for span, tag in zip(tokens, tags, strict=True):
         if span is None or tag == OUTSIDE:
             going = False
         elif going and tag != BEGIN:
-            found[-1] = (found[-1][0], max(span[1], found[-1][1]))
+            segments[-1] = (segments[-1][0], max(span[1], segments[-1][1]))
         else:
             # Tokens of some vocabularies share characters (the bytes of one letter).
-            start = max(span[0], found[-1][1]) if found else span[0]
-            found.append((start, max(start, span[1])))
+            start = max(span[0], segments[-1][1]) if segments else span[0]
+            segments.append((start, max(start, span[1])))
             going = True
-    return tuple(span for span in (_trimmed(text, *span) for span in found) if span[0] < span[1])
+    return tuple(span for span in (_trimmed(text, *span) for span in segments) if span[0] < span[1])
 
 
 def _trimmed(text: str, start: int, end: int) -> Span:

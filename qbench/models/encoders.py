@@ -11,7 +11,7 @@ from qbench.models.folders import readable, require_words
 
 
 def require_neural() -> None:
-    """Ask for the packages of the extra before any work.
+    """Check that the packages of the extra are installed, before any work.
 
     Raises:
         MissingPackageError: one of them is not installed.
@@ -34,7 +34,7 @@ def open_encoder(folder: Path, *, weights: bool = True) -> tuple[Any, Any]:
 
     Raises:
         InputError: the folder holds no such model, or it is not whole.
-        OptionError: its tokeniser cannot say where its tokens are in the text.
+        OptionError: its tokeniser gives no offsets of its tokens.
     """
     import torch
     from transformers import AutoConfig, AutoModel, AutoTokenizer
@@ -50,12 +50,12 @@ def open_encoder(folder: Path, *, weights: bool = True) -> tuple[Any, Any]:
         require_words(tokenizer)
     if not tokenizer.is_fast:
         remedy = "Choose a model with a tokenizer.json"
-        raise OptionError("the model's tokeniser does not tell where its tokens are", value=folder.name, remedy=remedy)
+        raise OptionError("the model's tokeniser gives no offsets of its tokens", value=folder.name, remedy=remedy)
     return encoder, tokenizer
 
 
 def longest_input(encoder: Any, tokenizer: Any) -> int:
-    """How many tokens the encoder takes at most."""
+    """Longest input of the encoder, in tokens."""
     return int(min(tokenizer.model_max_length, getattr(encoder.config, "max_position_embeddings", 512)))
 
 

@@ -18,7 +18,7 @@ class NotFiniteError(InputError):
     """A model gave a text a vector with NaN or infinity in it.
 
     Attributes:
-        position: the text's place among those that were encoded together.
+        position: of the text among those that were encoded together.
     """
 
     position: int = 0
@@ -43,13 +43,13 @@ def check_finite(finite: ArrayLike, texts: Sequence[str]) -> None:
 
 
 @contextmanager
-def naming(texts: Sequence[str], start: int, named: Callable[[int], object] | None) -> Iterator[None]:
-    """Encode texts of documents in this block: where a vector is not finite, the error names the document too.
+def naming(texts: Sequence[str], start: int, named: Callable[[int], object]) -> Iterator[None]:
+    """Context of encoding documents: where a vector is not finite, the error names the document too.
 
     Args:
         texts: those that are encoded together.
-        start: the place of the first of them among all texts.
-        named: the id of the document of a text, by its place among all; None where texts have no ids.
+        start: position of the first of them among all texts.
+        named: from the position of a text among all to the id of its document.
 
     Raises:
         InputError: a vector is not finite.
@@ -57,8 +57,6 @@ def naming(texts: Sequence[str], start: int, named: Callable[[int], object] | No
     try:
         yield
     except NotFiniteError as fault:
-        if named is None:
-            raise
         raise InputError(
             f"the model gives document {named(start + fault.position)} a vector that is not finite",
             value=texts[fault.position],

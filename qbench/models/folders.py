@@ -15,7 +15,7 @@ from qbench.keys import key
 from qbench.store import MANIFEST, digest, file_digest, read_json, read_manifest
 
 LOG = "log.json"
-"""What a training of ours wrote down, beside the model."""
+"""Log of a training of ours, beside the model."""
 
 _SUFFIXES = (".json", ".txt", ".model", ".safetensors", ".metadata")
 _NOT_THE_MODEL = {MANIFEST, LOG}
@@ -92,21 +92,21 @@ def _require_written(folder: Path) -> None:
 
 def _require_listed(folder: Path) -> None:
     if not (folder / _MODULES).is_file():
-        parts = sorted(path.name for path in folder.iterdir() if path.is_dir() and _MODULE_FOLDER.fullmatch(path.name))
-        if parts:
-            raise _lacking(folder, _MODULES, f"and has a folder {parts[0]}")
+        inner = sorted(path.name for path in folder.iterdir() if path.is_dir() and _MODULE_FOLDER.fullmatch(path.name))
+        if inner:
+            raise _lacking(folder, _MODULES, f"and has a folder {inner[0]}")
         return
     modules = modules_of(folder)
     if any(name.startswith(_NEED_SETTINGS) for name, _ in modules) and not (folder / _SETTINGS).is_file():
         raise _lacking(folder, _SETTINGS, "which says what kind of model it is, and what stands before its texts")
     markers = model_kind(folder) == "multi-vector"
-    for name, place in modules:
+    for name, module in modules:
         short = name.rpartition(".")[2]
         transformer = short in ("Transformer", "MLMTransformer")
         # What makes vectors as long as 1 has nothing to configure but in late interaction.
         wanted = "sentence_*config.json" if transformer else "*.json"
-        if not any(place.glob(wanted)) and (short != "Normalize" or markers):
-            file = place / ("sentence_bert_config.json" if transformer else "config.json")
+        if not any(module.glob(wanted)) and (short != "Normalize" or markers):
+            file = module / ("sentence_bert_config.json" if transformer else "config.json")
             raise _lacking(folder, file.relative_to(folder).as_posix(), f"of its module {short}")
 
 
@@ -171,18 +171,18 @@ def model_kind(folder: Path) -> Kind:
         folder: from `model_folder`.
 
     Raises:
-        InputError: one of its JSON files is broken, or says a kind that is not known here.
+        InputError: one of its JSON files is broken, or names an unknown kind.
     """
     if (folder / AGGRETRIEVER).is_file():
         return "aggretriever"
     if (folder / TAGGER).is_file():
         return "description-parser"
     # Old folders do not say it: only single-vector models were saved then.
-    said = str(_setting(folder / _SETTINGS, "model_type") or "SentenceTransformer")
-    if said not in _KINDS:
-        raise InputError("a model of a kind that is not known here", file=folder / _SETTINGS, value=said)
-    if said != "SentenceTransformer":
-        return _KINDS[said]
+    name = str(_setting(folder / _SETTINGS, "model_type") or "SentenceTransformer")
+    if name not in _KINDS:
+        raise InputError("a model of an unknown kind", file=folder / _SETTINGS, value=name)
+    if name != "SentenceTransformer":
+        return _KINDS[name]
     architectures = [str(name) for name in _setting(folder / "config.json", "architectures") or []]
     if "HF_ColBERT" in architectures:
         return "multi-vector"  # as the ColBERT authors save it
@@ -193,8 +193,8 @@ def model_kind(folder: Path) -> Kind:
 
 def _setting(path: Path, name: str) -> Any:
     """A value of a model's configuration; None where there is none."""
-    found = read_json(path) if path.is_file() else {}
-    return found.get(name) if isinstance(found, dict) else None
+    settings = read_json(path) if path.is_file() else {}
+    return settings.get(name) if isinstance(settings, dict) else None
 
 
 def require_kind(folder: Path, wanted: str, *kinds: Kind) -> None:
@@ -236,13 +236,13 @@ def modules_of(folder: Path) -> list[tuple[str, Path]]:
     try:
         if not isinstance(listed, list):
             raise TypeError(listed)
-        found = [(str(part.get("type", "")), str(part["path"])) for part in listed]
+        modules = [(str(module.get("type", "")), str(module["path"])) for module in listed]
     except (AttributeError, LookupError, TypeError) as fault:
         raise InputError("not a list of modules", file=path) from fault
-    for _, place in found:
-        if not (folder / place).resolve().is_relative_to(folder.resolve()):
-            raise InputError("the list of modules names a folder outside of the model's", file=path, value=place)
-    return [(name, folder / place) for name, place in found]
+    for _, inner in modules:
+        if not (folder / inner).resolve().is_relative_to(folder.resolve()):
+            raise InputError("the list of modules names a folder outside of the model's", file=path, value=inner)
+    return [(name, folder / inner) for name, inner in modules]
 
 
 def transformer_folder(folder: Path) -> Path:
@@ -326,7 +326,7 @@ def quiet() -> Iterator[None]:
 
 
 def require_sentence_transformers() -> None:
-    """Ask for the package before any work.
+    """Check that the package is installed, before any work.
 
     Raises:
         MissingPackageError: it is not installed.

@@ -23,27 +23,27 @@ def too_long(tokenizer: Any, texts: Sequence[str], longest: int, markers: int | 
         tokenizer: of transformers.
         texts: n strings.
         longest: tokens that the model reads, markers included.
-        markers: how many of them are markers; by default those that the tokeniser adds.
+        markers: number of tokens around the text; by default those that the tokeniser adds.
 
     Returns:
         shape (n,).
     """
     room = longest - (tokenizer.num_special_tokens_to_add() if markers is None else markers)
-    found = np.zeros(len(texts), dtype=np.bool_)
+    longer = np.zeros(len(texts), dtype=np.bool_)
     # A token takes at least one character, so that most texts need no look.
     long = [number for number, text in enumerate(texts) if len(text) > room]
     if long:
         plain = {"return_attention_mask": False, "return_token_type_ids": False, "add_special_tokens": False}
         ids = tokenizer([texts[number] for number in long], truncation=False, verbose=False, **plain)["input_ids"]
-        found[long] = [len(tokens) > room for tokens in ids]
-    return found
+        longer[long] = [len(tokens) > room for tokens in ids]
+    return longer
 
 
 def too_long_documents(model: Any, texts: Sequence[str], longest: int) -> NDArray[np.bool_]:
     """Which texts, with what a model of sentence-transformers puts before documents, have more tokens than it reads.
 
     Args:
-        model: it.
+        model: of sentence-transformers.
         texts: n strings.
         longest: as in `too_long`.
 
@@ -56,15 +56,15 @@ def too_long_documents(model: Any, texts: Sequence[str], longest: int) -> NDArra
 
 def positions(model: Any) -> int | None:
     """Tokens that a model of sentence-transformers has positions for; None where it sets no limit."""
-    most = getattr(getattr(model.transformers_model, "config", None), "max_position_embeddings", None)
-    return int(most) if most else None
+    count = getattr(getattr(model.transformers_model, "config", None), "max_position_embeddings", None)
+    return int(count) if count else None
 
 
 def prompt_of(model: Any, role: str) -> str:
-    """What a model of sentence-transformers puts before a text.
+    """The prompt that a model of sentence-transformers puts before a text.
 
     Args:
-        model: it.
+        model: of sentence-transformers.
         role: "query" or "document".
     """
     # In the order in which `encode_query` and `encode_document` try them.
@@ -73,7 +73,7 @@ def prompt_of(model: Any, role: str) -> str:
 
 
 def markers_of(model: Any) -> int:
-    """Tokens that a model of sentence-transformers adds to a text at most: markers, and the prompt of either role."""
+    """Largest number of tokens that a model of sentence-transformers adds to a text: markers, and either prompt."""
     tokenizer = model.tokenizer
     if not hasattr(tokenizer, "num_special_tokens_to_add"):
         return 0  # word vectors
@@ -81,7 +81,7 @@ def markers_of(model: Any) -> int:
 
 
 def limit_texts(model: Any, max_length: int) -> None:
-    """Let a model of sentence-transformers read at most so many tokens of a text.
+    """Limit the number of tokens of a text that a model of sentence-transformers reads.
 
     Raises:
         OptionError: that is more than it can read, or too little for any word.
@@ -90,26 +90,26 @@ def limit_texts(model: Any, max_length: int) -> None:
     model.max_seq_length = max_length
 
 
-def check_length(asked: int, most: int | None, markers: int) -> None:
+def check_length(max_length: int, longest: int | None, markers: int) -> None:
     """Refuse a length that a model cannot read, or that leaves no room for a text.
 
     Args:
-        asked: tokens; 0 for as many as the model was made for.
-        most: tokens that it can read; None where it sets no limit.
+        max_length: tokens to read; 0 for as many as the model was trained with.
+        longest: tokens that it can read; None where it sets no limit.
         markers: tokens that stand around a text.
 
     Raises:
-        OptionError: `asked` is more than `most`, or not more than `markers`.
+        OptionError: `max_length` is more than `longest`, or not more than `markers`.
     """
-    if most and asked > most:
-        raise OptionError(f"this model reads at most {most} tokens", value=asked, remedy="Lower max_length")
-    if asked and asked <= markers:
+    if longest and max_length > longest:
+        raise OptionError(f"this model reads at most {longest} tokens", value=max_length, remedy="Lower max_length")
+    if max_length and max_length <= markers:
         message = f"{markers} tokens stand around a text: no word would be read"
-        raise OptionError(message, value=asked, remedy=f"Raise max_length to {markers + 1} or more")
+        raise OptionError(message, value=max_length, remedy=f"Raise max_length to {markers + 1} or more")
 
 
 def with_smaller_batches(run: Callable[[int], Result], batch: int) -> Result:
-    """What `run` gives for a batch size, tried with half of it as often as the GPU's memory does not suffice.
+    """The result of `run(batch)`, with half the batch size as often as the GPU's memory does not suffice.
 
     Raises:
         OptionError: a single text does not fit.
@@ -131,7 +131,7 @@ def with_smaller_batches(run: Callable[[int], Result], batch: int) -> Result:
 
 @contextmanager
 def refusing_a_full_gpu(remedy: str) -> Iterator[None]:
-    """Say it in a line where the GPU's memory does not suffice for what cannot be done in smaller parts.
+    """Raise an error of one line where the GPU's memory does not suffice for work that cannot be split.
 
     Raises:
         OptionError: it did not suffice.

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from sentence_transformers import SparseEncoder
 
 ACTIVE = 128
-"""Terms that a made head gives weight to in a text, about."""
+"""Terms that a new head gives weight to in a text, about."""
 
 PROBES, WORDS = 64, 16
-"""Texts that a made head is set by, and words in each."""
+"""Number of texts that calibrate a new head, and of words in each."""
 
 SHIFT = 4.0
 """Larger than what hidden states go below zero; not so large that half precision loses them beside it."""
@@ -39,8 +39,8 @@ def check_head(folder: Path, options: dict[str, Any]) -> bool:
     from transformers import AutoModelForMaskedLM
 
     untyped: Any = AutoModelForMaskedLM
-    model, found = untyped.from_pretrained(folder, output_loading_info=True, **options)
-    missing = set(found["missing_keys"])
+    model, info = untyped.from_pretrained(folder, output_loading_info=True, **options)
+    missing = set(info["missing_keys"])
     inside = f"{model.base_model_prefix}."
     # Weights that are tied to the embeddings are named once, as those.
     head = {name for name, _ in model.named_parameters() if not name.startswith(inside)}
@@ -69,7 +69,7 @@ def knows_masks(folder: Path) -> bool:
 
 
 def new_head(model: SparseEncoder) -> None:
-    """Make a masked language model's head from the word embeddings: a start for training, in place.
+    """Initialise a masked language model's head from the word embeddings, in place: a start for training.
 
     The output weights are the word embeddings (in BERT they are tied), and the layer before them passes on the hidden
     states normalised: its dense part is the identity plus `SHIFT`, which keeps the activation where it is all but
@@ -90,7 +90,7 @@ def new_head(model: SparseEncoder) -> None:
     inner: Any = model.transformers_model
     output, words = inner.get_output_embeddings(), inner.get_input_embeddings().weight
     if output is None or output.weight.shape != words.shape:
-        raise ValueError("its head is of a kind that cannot be made from its embeddings")
+        raise ValueError("its head is of a kind that cannot be initialised from its embeddings")
     with torch.no_grad():
         if output.weight is not words:
             output.weight.copy_(words)
@@ -107,7 +107,7 @@ def new_head(model: SparseEncoder) -> None:
 
 
 def probes(tokenizer: Any) -> list[str]:
-    """Texts of words drawn from a vocabulary, always the same: what a made head is set by."""
+    """Texts of words drawn from a vocabulary, always the same, which calibrate a new head."""
     drawn = generator(0, "mlm head")
     plain = sorted(number for word, number in tokenizer.get_vocab().items() if word.isalpha())
     plain = plain or sorted(set(tokenizer.get_vocab().values()) - set(tokenizer.all_special_ids))

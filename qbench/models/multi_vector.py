@@ -46,7 +46,7 @@ class MultiVectorEncoder(Protocol):
         ...
 
     def encode(self, texts: Sequence[str], role: Role = "document") -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """How many vectors each text has, shape (texts,), and all vectors in order, shape (their sum, dimension)."""
+        """Number of vectors of each text, shape (texts,), and all vectors in order, shape (their sum, dimension)."""
         ...
 
     def cut(self, texts: Sequence[str]) -> NDArray[np.bool_]:
@@ -74,7 +74,7 @@ class MultiVector:
         return int(self.model.get_embedding_dimension() or 0)
 
     def encode(self, texts: Sequence[str], role: Role = "document") -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """How many vectors each text has, shape (texts,), and all vectors in order, shape (their sum, dimension).
+        """Number of vectors of each text, shape (texts,), and all vectors in order, shape (their sum, dimension).
 
         Each has at least one: an empty text has its markers', and a text of which the model keeps nothing a zero
         vector. Texts are batched by length. A document that is longer than the model takes is cut.
@@ -90,9 +90,11 @@ class MultiVector:
         def run(batch: int) -> list[NDArray[Any]]:
             return list(call(list(texts), batch_size=batch, convert_to_numpy=True, show_progress_bar=False))
 
-        found = [part if len(part) else np.zeros((1, self.dimension)) for part in with_smaller_batches(run, self.batch)]
-        lengths = np.array([len(part) for part in found], np.int64)
-        vectors = np.concatenate(found, dtype=np.float32)
+        encoded = [
+            rows if len(rows) else np.zeros((1, self.dimension)) for rows in with_smaller_batches(run, self.batch)
+        ]
+        lengths = np.array([len(rows) for rows in encoded], np.int64)
+        vectors = np.concatenate(encoded, dtype=np.float32)
         starts = np.cumsum(lengths) - lengths
         check_finite(np.logical_and.reduceat(np.isfinite(vectors).all(axis=1), starts), texts)
         return lengths, vectors
@@ -142,7 +144,7 @@ def load_multi_vector_model(model: str, *, max_length: int = 0) -> sentence_tran
 
 
 def longest_document(model: sentence_transformers.MultiVectorEncoder) -> int:
-    """How many tokens of a document are read, markers included."""
+    """Number of tokens of a document that are read, markers included."""
     own = getattr(model[0], "document_length", None)
     return int(own or model.max_seq_length or 512)
 
@@ -175,7 +177,7 @@ def _saved(folder: Path) -> sentence_transformers.MultiVectorEncoder:
 
 
 def limit_documents(model: sentence_transformers.MultiVectorEncoder, max_length: int) -> None:
-    """Let the model read at most so many tokens of a document.
+    """Limit the number of tokens of a document that the model reads.
 
     Raises:
         OptionError: that is more than it can read, or too little for any word.

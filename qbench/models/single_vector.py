@@ -58,7 +58,7 @@ class Encoder(Protocol):
         ...
 
     def cut(self, texts: Sequence[str]) -> NDArray[np.bool_]:
-        """Which documents are longer than it reads, shape (texts,): of those it reads the beginning."""
+        """Which documents are longer than the encoder reads, shape (texts,): they are cut."""
         ...
 
 
@@ -83,12 +83,12 @@ def encode_by_length(
     order = sorted(range(len(texts)), key=lambda n: -len(texts[n]))
     vectors = np.empty((len(texts), dimension), dtype=np.float32)
 
-    def all_of_them(size: int) -> None:
+    def encode_all(size: int) -> None:
         for start in range(0, len(order), size):
-            places = order[start : start + size]
-            vectors[places] = run([texts[place] for place in places])
+            rows = order[start : start + size]
+            vectors[rows] = run([texts[row] for row in rows])
 
-    with_smaller_batches(all_of_them, batch)
+    with_smaller_batches(encode_all, batch)
     check_finite(np.isfinite(vectors).all(axis=1), texts)
     return vectors
 
@@ -126,8 +126,8 @@ class SingleVector:
             return np.empty((0, self.dimension), dtype=np.float32)
         call = self.model.encode_query if role == "query" else self.model.encode_document
         options: dict[str, Any] = {"show_progress_bar": False, "normalize_embeddings": self.similarity == "cosine"}
-        found = with_smaller_batches(lambda size: call(list(texts), batch_size=size, **options), self.batch)
-        vectors: NDArray[np.float32] = np.asarray(found, dtype=np.float32)
+        encoded = with_smaller_batches(lambda size: call(list(texts), batch_size=size, **options), self.batch)
+        vectors: NDArray[np.float32] = np.asarray(encoded, dtype=np.float32)
         check_finite(np.isfinite(vectors).all(axis=1), texts)
         return vectors
 

@@ -59,7 +59,7 @@ class TermEncoder(Protocol):
 
     @property
     def note(self) -> str:
-        """What a user must know of the model; "" where there is nothing."""
+        """A warning about the model for users; "" for none."""
         ...
 
     def terms(self) -> list[str]:
@@ -67,7 +67,7 @@ class TermEncoder(Protocol):
         ...
 
     def encode(self, texts: Sequence[str], role: Role = "document") -> csr_array:
-        """The weights, shape (texts, dimension), float32; what is kept is above zero."""
+        """The weights, shape (texts, dimension), float32; all stored weights are above zero."""
         ...
 
     def cut(self, texts: Sequence[str]) -> NDArray[np.bool_]:
@@ -81,7 +81,7 @@ class Splade:
 
     Attributes:
         model: on the GPU where there is one.
-        trained: whether its head was learnt; else it was just made (`new_head`).
+        trained: whether its head was learnt; else it was just initialised (`new_head`).
         batch: texts that go through it together, where their logits allow it.
     """
 
@@ -106,15 +106,14 @@ class Splade:
 
     def terms(self) -> list[str]:
         """The vocabulary's terms, in the order of their numbers; "" for numbers without one."""
-        known = self.model.tokenizer.get_vocab()
-        found = [""] * self.dimension
-        for term, number in known.items():
-            if number < len(found):
-                found[number] = term
-        return found
+        terms = [""] * self.dimension
+        for term, number in self.model.tokenizer.get_vocab().items():
+            if number < len(terms):
+                terms[number] = term
+        return terms
 
     def encode(self, texts: Sequence[str], role: Role = "document") -> csr_array:
-        """The weights, shape (texts, dimension), float32, terms ascending; what is kept is above zero.
+        """The weights, shape (texts, dimension), float32, terms ascending; all stored weights are above zero.
 
         Texts are batched by length. A text that is longer than the model takes is cut.
 
@@ -127,13 +126,13 @@ class Splade:
         if not texts:
             return csr_array(np.empty((0, self.dimension), dtype=np.float32))
         rows: list[int] = []
-        parts: list[Any] = []
+        weights: list[Any] = []
         for group in self._batches(texts):
             dense = with_smaller_batches(partial(self._dense, [texts[row] for row in group], role), len(group))
-            parts.append(csr_array(dense))
+            weights.append(csr_array(dense))
             rows += group
         order: Any = np.argsort(rows)
-        stacked: Any = vstack(parts, format="csr")[order]
+        stacked: Any = vstack(weights, format="csr")[order]
         finite = np.ones(len(texts), dtype=np.bool_)
         finite[np.repeat(np.arange(len(texts)), np.diff(stacked.indptr))[~np.isfinite(stacked.data)]] = False
         check_finite(finite, texts)
@@ -144,7 +143,7 @@ class Splade:
         return too_long_documents(self.model, texts, self.longest)
 
     def _batches(self, texts: Sequence[str]) -> Iterator[list[int]]:
-        """Texts of like length, by number, so many that the batch's logits stay within `LOGITS`."""
+        """Batches of texts of like length, by number, whose logits stay within `LOGITS`."""
         read = self.model.tokenizer(
             list(texts),
             truncation=True,
@@ -210,8 +209,8 @@ def _read(folder: Path) -> tuple[SparseEncoder, bool]:
     else:
         # This much of a single-vector model is taken over; its pooling has no use here.
         written = Transformer.load_config(str(encoder))
-        kept = {name: written[name] for name in ("max_seq_length", "do_lower_case") if name in written}
-        transformer = Transformer(str(encoder), transformer_task="fill-mask", model_kwargs=options, **kept)
+        settings = {name: written[name] for name in ("max_seq_length", "do_lower_case") if name in written}
+        transformer = Transformer(str(encoder), transformer_task="fill-mask", model_kwargs=options, **settings)
         model = SparseEncoder(modules=[transformer, SpladePooling("max")])
     inner, pooling = cast("Any", model.transformers_model), cast("Any", model[-1])
     if pooling.embedding_dimension is None:  # the library waits for the first text

@@ -10,25 +10,21 @@ This module imports torch: import it inside functions.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from qbench.errors import InputError
 from qbench.models.bieo import TAGS, segments_of
 from qbench.models.encoders import longest_input, open_encoder
 from qbench.models.folders import TAGGER, require_kind
+from qbench.models.saved import read_config, read_weights, save_model
 from qbench.quantities.types import Span
-from qbench.store import read_json, write_json
 
 MARKS = ("[START]", "[END]")
-WEIGHTS = "model.safetensors"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +95,7 @@ class Tagger(nn.Module):
 
         Raises:
             InputError: the encoder cannot be opened, or is a model of a kind that has none for this.
-            OptionError: its tokeniser tells no offsets.
+            OptionError: its tokeniser gives no offsets.
         """
         require_kind(folder, "an encoder", "plain", "single-vector", "sparse", "multi-vector")
         encoder, tokenizer = open_encoder(folder)
@@ -118,38 +114,23 @@ class Tagger(nn.Module):
         Raises:
             InputError: files are missing or broken, or do not belong together.
         """
-        for name in (TAGGER, WEIGHTS):
-            if not (folder / name).is_file():
-                remedy = "Make one with `qbench train description-parser`"
-                raise InputError(f"no description parser: it has no {name}", file=folder, remedy=remedy)
-        try:
-            config = TaggerConfig(**read_json(folder / TAGGER))
-        except TypeError as fault:
-            raise InputError(f"no configuration of a tagger: {fault}", file=folder / TAGGER) from None
+        remedy = "Make one with `qbench train description-parser`"
+        config = read_config(folder, TAGGER, TaggerConfig, "description parser", remedy)
         with torch.random.fork_rng(devices=[]):
             tagger = cls(*open_encoder(folder, weights=False), config)
-        try:
-            tagger.load_state_dict(load_file(folder / WEIGHTS))
-        except (SafetensorError, RuntimeError) as fault:
-            message = str(fault).splitlines()[0]
-            raise InputError(f"the weights cannot be read: {message}", file=folder / WEIGHTS) from None
+        read_weights(tagger, folder)
         return tagger.eval()
 
     def save(self, folder: Path) -> None:
         """Write weights, configurations and tokeniser into a folder; nothing of where the encoder came from."""
-        self.encoder.config._name_or_path = ""
-        self.encoder.config.save_pretrained(folder)
-        self.tokenizer.save_pretrained(folder)
-        write_json(folder / TAGGER, asdict(self.config))
-        weights = {name: tensor.cpu().contiguous() for name, tensor in self.state_dict().items()}
-        save_file(weights, folder / WEIGHTS)
+        save_model(self, folder, TAGGER)
 
     def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
         """Scores of the tags.
 
         Args:
             ids: token ids of shape (texts, tokens), padded at the end.
-            lengths: how many of them are tokens, of shape (texts,), on the CPU.
+            lengths: number of tokens of each text, of shape (texts,), on the CPU.
 
         Returns:
             logits of shape (texts, tokens, 4), in the order of `qbench.models.bieo.TAGS`.
@@ -171,7 +152,7 @@ class Tagger(nn.Module):
         pieces = [piece for text, (a, b) in items for piece in (text[:a], text[a:b], text[b:])]
         if not pieces:
             return []
-        found = self.tokenizer(
+        tokens = self.tokenizer(
             pieces,
             add_special_tokens=False,
             split_special_tokens=True,  # "[SEP]" in a text is text
@@ -182,7 +163,7 @@ class Tagger(nn.Module):
             return_token_type_ids=False,
             verbose=False,
         )
-        ids, spans = found["input_ids"], found["offset_mapping"]
+        ids, spans = tokens["input_ids"], tokens["offset_mapping"]
         return [
             self._marked(ids[3 * n : 3 * n + 3], spans[3 * n], spans[3 * n + 2], pivot[1])
             for n, (_, pivot) in enumerate(items)
@@ -213,25 +194,25 @@ class Tagger(nn.Module):
 
         Args:
             items: texts, each with a pivot in it. Put the model into `eval` mode before.
-            batch_size: how many go through the model at a time; they are sorted by length for that.
+            batch_size: number of texts that go through the model together; they are sorted by length for that.
 
         Returns:
             for each item the segments, in order, apart from each other and from the pivot; () where it states no fact.
         """
         encoded = self.encode(items)
         order = sorted(range(len(items)), key=lambda n: len(encoded[n].ids))
-        found: list[tuple[Span, ...]] = [()] * len(items)
+        segments: list[tuple[Span, ...]] = [()] * len(items)
         for start in range(0, len(order), batch_size):
-            places = order[start : start + batch_size]
-            rows = self(*self.batch([encoded[n] for n in places])).argmax(dim=-1).tolist()
-            for n, row in zip(places, rows, strict=True):
+            batch = order[start : start + batch_size]
+            rows = self(*self.batch([encoded[n] for n in batch])).argmax(dim=-1).tolist()
+            for n, row in zip(batch, rows, strict=True):
                 spans = encoded[n].spans
-                found[n] = segments_of(items[n][0], spans, row[: len(spans)])
-        return found
+                segments[n] = segments_of(items[n][0], spans, row[: len(spans)])
+        return segments
 
 
 def window(before: int, pivot: int, after: int, room: int) -> tuple[int, int, int]:
-    """How many tokens before, in and after the pivot are kept when there is room for so many.
+    """Number of tokens before, in and after the pivot that fit into `room`.
 
     The pivot comes first; what is left is shared by both sides evenly, and a side gives what it does not need.
 

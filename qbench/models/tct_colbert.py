@@ -81,14 +81,14 @@ class TCTColBERT:
         with torch.inference_mode():
             ids = torch.full((len(marked), width), self.tokenizer.pad_token_id or 0)
             mask = torch.zeros_like(ids)
-            for row, kept, one in zip(ids, mask, marked, strict=True):
-                row[: len(one)] = torch.tensor(one)
-                kept[: len(one)] = 1
+            for row, read, tokens in zip(ids, mask, marked, strict=True):
+                row[: len(tokens)] = torch.tensor(tokens)
+                read[: len(tokens)] = 1
             ids, mask = ids.to(self.network.device), mask.to(self.network.device)
             hidden = self.network(input_ids=ids, attention_mask=mask).last_hidden_state
             pooled = self._pooled(hidden[:, len(prefix) :], mask[:, len(prefix) :])
-            found: NDArray[np.float32] = pooled.float().cpu().numpy()
-        return found
+            vectors: NDArray[np.float32] = pooled.float().cpu().numpy()
+        return vectors
 
     def _pooled(self, hidden: Tensor, mask: Tensor) -> Tensor:
         if not hidden.shape[1]:
@@ -101,8 +101,8 @@ class TCTColBERT:
 
     def _tokens(self, texts: Sequence[str]) -> list[list[int]]:
         options = {"add_special_tokens": False, "return_attention_mask": False, "return_token_type_ids": False}
-        found: list[list[int]] = self.tokenizer(list(texts), truncation=False, verbose=False, **options)["input_ids"]
-        return found
+        ids: list[list[int]] = self.tokenizer(list(texts), truncation=False, verbose=False, **options)["input_ids"]
+        return ids
 
     def _prefix(self, role: Role) -> list[int]:
         return [self.tokenizer.cls_token_id, *self._tokens([_MARKERS[role]])[0]]
@@ -148,8 +148,8 @@ def load_tct_colbert(
         if getattr(tokenizer, name) is None:
             remedy = "Write markers=none, or use a BERT"
             raise OptionError(f"the model's tokeniser has no {name[:-3]}", value=model, remedy=remedy)
-    most = longest_input(network, tokenizer)
+    longest = longest_input(network, tokenizer)
     chosen: Pooling = "max" if pooling == "max" else "mean"
-    made = TCTColBERT(network.to(choose_device("auto")).eval(), tokenizer, max_length or most, chosen, batch)
-    check_length(max_length, most, len(made._prefix("document")))
-    return made
+    encoder = TCTColBERT(network.to(choose_device("auto")).eval(), tokenizer, max_length or longest, chosen, batch)
+    check_length(max_length, longest, len(encoder._prefix("document")))
+    return encoder

@@ -109,7 +109,7 @@ def test_another_size_is_refused_and_not_recorded(provider, web, tmp_path):
 def test_a_recording_of_another_model_s_vectors_is_named(provider, web, tmp_path):
     one = encoder(provider, web, tmp_path)
     one.encode(TEXTS)
-    one.known = 8
+    one.size = 8
     with pytest.raises(ServerError, match=r"a recorded vector has 16 numbers, and 8 .*another recording"):
         one.encode(TEXTS)
 

@@ -156,7 +156,7 @@ def test_broken_checkpoints_are_errors(folders, tmp_path):
     with pytest.raises(InputError, match="weights cannot be read"):
         Tagger.load(tmp_path)
     (tmp_path / "tagger.json").write_text(json.dumps({**config, "heads": 20}))
-    with pytest.raises(InputError, match="no configuration of a tagger"):
+    with pytest.raises(InputError, match="no configuration of the description parser"):
         Tagger.load(tmp_path)
 
 
