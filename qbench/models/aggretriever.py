@@ -12,9 +12,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import layer_norm, linear
 from torch.utils.checkpoint import checkpoint
@@ -34,10 +36,6 @@ from qbench.models.limits import check_length, too_long
 from qbench.models.mlm_head import probes
 from qbench.models.saved import read_config, read_weights, save_model
 from qbench.models.single_vector import BATCH, Role, Similarity, encode_by_length
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 AGG_DIMENSION = 640
 """Slices of the vocabulary in Lin et al., who join them with a [CLS] vector of 128 numbers."""

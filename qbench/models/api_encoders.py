@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qbench.errors import ServerError
 from qbench.llm.client import Access, ask
 from qbench.llm.embeddings import CohereEmbeddings, OpenAIEmbeddings, cohere_url, openai_url
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from qbench.models.single_vector import Role, Similarity
+from qbench.models.single_vector import Role, Similarity
 
 EmbeddingServer = OpenAIEmbeddings | CohereEmbeddings
 

@@ -23,12 +23,12 @@ import string
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qbench.randomness import generator
 
 if TYPE_CHECKING:
     import sentence_transformers
-    from numpy.typing import NDArray
 
 DIMENSION = 128
 QUERY_LENGTH = 32

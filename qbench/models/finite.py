@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from qbench.errors import InputError
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 
 class NotFiniteError(InputError):

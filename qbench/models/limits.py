@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qbench.errors import OptionError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 Result = TypeVar("Result")
 

@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qbench.models.finite import check_finite
 from qbench.models.folders import (
@@ -29,10 +31,7 @@ from qbench.models.limits import check_length, positions, prompt_of, too_long_do
 from qbench.models.single_vector import BATCH, Role, load_model
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import sentence_transformers
-    from numpy.typing import NDArray
 
 UNTRAINED = "the projection was not trained: qbench train colbert"
 

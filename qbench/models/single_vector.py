@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qbench.errors import OptionError
 from qbench.models.finite import check_finite
@@ -23,7 +24,6 @@ from qbench.models.folders import (
 from qbench.models.limits import limit_texts, too_long_documents, with_smaller_batches
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from sentence_transformers import SentenceTransformer
 
 Role = Literal["query", "document"]

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qbench.errors import InputError
 from qbench.models.finite import check_finite
@@ -37,7 +38,6 @@ from qbench.models.mlm_head import check_head, new_head
 from qbench.models.single_vector import Role
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from scipy.sparse import csr_array
     from sentence_transformers import SparseEncoder
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qbench.errors import OptionError
 from qbench.models.encoders import choose_device, longest_input, open_encoder, require_neural
@@ -27,7 +28,6 @@ from qbench.models.limits import check_length, too_long
 from qbench.models.single_vector import BATCH, Encoder, Role, Similarity, encode_by_length, load_encoder
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from torch import Tensor
 
 QUERY_LENGTH = 36

@@ -13,14 +13,11 @@ Source: Robertson and Zaragoza (2009), in the variant of Trotman et al. (2014) t
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qbench.scoring.postings import Postings, holding_all, matching, score
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 __all__ = ["Postings", "build", "holding_all", "idf", "matching", "saturation", "score"]
 

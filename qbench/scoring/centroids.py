@@ -9,18 +9,15 @@ are on disk beside the index, and no threshold prunes centroids.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qbench.progress import Progress, silent
 from qbench.randomness import generator
 from qbench.scoring.kmeans import assigned, kmeans
 from qbench.scoring.maxsim import ROWS, Tokens, blocks
 from qbench.scoring.ranking import top_k
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 SAMPLE = 64
 """Token vectors that k-means sees for each centroid."""

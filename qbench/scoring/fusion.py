@@ -5,14 +5,10 @@ Everything here works on one query at a time: scores of different queries are ne
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 
 def normalised(scores: NDArray[np.float64]) -> NDArray[np.float64]:

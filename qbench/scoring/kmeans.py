@@ -8,15 +8,11 @@ Source: Lloyd (1982). The same input and seed give the same centroids on one mac
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from qbench.errors import InputError, OptionError
 from qbench.randomness import generator
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 PRODUCTS = 4_000_000
 """Numbers of one matrix product: 16 MB."""

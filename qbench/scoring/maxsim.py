@@ -10,15 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qbench.scoring.quantised import restored
 from qbench.scoring.ranking import top_k
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 ROWS = 4096
 """Document tokens of one matrix product."""

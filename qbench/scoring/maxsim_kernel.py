@@ -5,14 +5,10 @@ Numpy's `maximum.reduceat` takes ten times as long, and its conversion of half p
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from qbench.scoring.compiling import compiled
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 HALVES = np.arange(2**16, dtype=np.uint16).view(np.float16).astype(np.float32)
 """The number that each pattern of 16 bits stands for in half precision."""

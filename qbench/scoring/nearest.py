@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qbench.scoring.quantised import restored
 from qbench.scoring.ranking import top_k
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Stored = NDArray[np.float32] | NDArray[np.float16] | NDArray[np.int8]
+Stored = NDArray[np.float32] | NDArray[np.float16] | NDArray[np.int8]
 
 ROWS = 16_384
 QUERIES = 256

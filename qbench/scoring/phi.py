@@ -29,17 +29,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qbench.errors import UnknownNameError
 from qbench.quantities.conditions import MET, RELATIVE_TOLERANCE, verdicts
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from qbench.quantities.types import Condition
+from qbench.quantities.types import Condition
 
 Nearness = Callable[[float, "NDArray[np.float64]", float], "NDArray[np.float64]"]
 """(x, values, size of the query's unit in base units) -> how near each value is to x, in (0, 1]; shape (n,)."""

@@ -7,17 +7,14 @@ whole ranking (*Numbers Matter* eq. 5 and 9). Nothing is skipped, and sums are i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    Terms = Sequence[int] | NDArray[np.integer[Any]]
+Terms = Sequence[int] | NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True)

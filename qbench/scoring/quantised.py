@@ -7,12 +7,10 @@ errors have both signs: with MiniLM's cosines, where that bound is 0.010 on aver
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 Precision = Literal["float32", "float16", "int8"]
 
