@@ -21,7 +21,7 @@ _FILE = "codec.{}.npy"
 
 
 class Codec:
-    """A way to keep vectors. A subclass is a frozen dataclass of its options, each made with `qbench.options.option`.
+    """A way to store vectors. A subclass is a frozen dataclass of its options, each made with `qbench.options.option`.
 
     A subclass defines `encode` and `decode`; `fit` where it learns from vectors; `tables` and `scores` where codes can
     be scored without decoding them. Every vector is encoded by itself, so that blocks of any size give the same codes.
@@ -41,7 +41,7 @@ class Codec:
         return self
 
     def encode(self, vectors: NDArray[np.float32]) -> Arrays:
-        """What is kept of vectors.
+        """Arrays that stand for vectors.
 
         Args:
             vectors: shape (n, d), finite; n may be 0.
@@ -52,7 +52,7 @@ class Codec:
         raise NotImplementedError
 
     def decode(self, arrays: Arrays) -> NDArray[np.float32]:
-        """The vectors as well as the codec remembers them, shape (n, d).
+        """The vectors that encoded arrays stand for, shape (n, d), up to what the codec loses.
 
         Args:
             arrays: some rows of what `encode` returned, n of them.
@@ -60,7 +60,7 @@ class Codec:
         raise NotImplementedError
 
     def tables(self, queries: NDArray[np.float32]) -> Any:
-        """What `scores` needs of queries, computed once for all documents: by default the queries themselves.
+        """What `scores` takes for queries, computed once for all documents: by default the queries themselves.
 
         Args:
             queries: shape (q, d); they are not compressed.

@@ -33,10 +33,10 @@ from qbench.store import atomic_file
 FILE = "vectors.faiss"
 
 PER_LIST = 39
-"""Vectors that k-means wants for each list at least; faiss warns of fewer."""
+"""Smallest number of vectors for each list; faiss warns of fewer."""
 
 SAMPLE = 64
-"""Vectors for each list that k-means learns from at most."""
+"""Largest number of vectors for each list that k-means learns from."""
 
 SEED = 1234
 
@@ -46,7 +46,7 @@ _KINDS: Mapping[type[Codec], str] = {Float32: "Flat", Float16: "SQfp16"}
 
 @dataclass(frozen=True)
 class FaissIndex:
-    """An inverted file, and how much of it is looked at.
+    """An inverted file, and the share of it that a query looks at.
 
     Attributes:
         index: of faiss.
@@ -61,7 +61,7 @@ class FaissIndex:
 
         Args:
             queries: shape (q, d).
-            k: how many.
+            k: number of rows.
         """
         faiss = require_faiss()
         if not len(queries) or not self.index.ntotal:
@@ -74,7 +74,7 @@ class FaissIndex:
 
 
 def require_faiss() -> Any:
-    """The package; asked for before any work.
+    """The package, imported before any work.
 
     Raises:
         MissingPackageError: it is not installed.
@@ -88,13 +88,13 @@ def require_faiss() -> Any:
 
 
 def build_faiss(vectors: StoredVectors, key: str, root: Path, progress: Progress = silent) -> Stored:
-    """The inverted file of some vectors on disk, made if it is not there yet.
+    """The inverted file of some vectors on disk, built if it is not there yet.
 
     Args:
         vectors: one for each text.
         key: names the vectors' content.
         root: the folder of all indexes.
-        progress: told the number of vectors done.
+        progress: gets the number of vectors that are complete.
     """
     faiss = require_faiss()
 
@@ -143,5 +143,5 @@ def open_faiss(folder: Path, nprobe: int) -> FaissIndex:
         return FaissIndex(faiss.read_index(str(folder / FILE), faiss.IO_FLAG_MMAP), nprobe)
     except RuntimeError as fault:
         raise InputError(
-            "the index cannot be read", file=folder / FILE, remedy="Remove its folder: it is made again"
+            "the index cannot be read", file=folder / FILE, remedy="Remove its folder: it is built again"
         ) from fault

@@ -58,7 +58,7 @@ def write_rows(
 
 
 def _append(path: Path, array: NDArray[Any], rows: int) -> int:
-    """Write an array after so many rows of a file, and cut off what a killed run wrote beyond them; rows then."""
+    """Write an array after the first `rows` rows of a file, over what a killed run left there; the new number of rows."""
     array = np.ascontiguousarray(array)
     # numpy leaves room for the number of rows to grow: the header keeps its length.
     header = _header(array.dtype, (rows + len(array), *array.shape[1:]))
@@ -73,6 +73,6 @@ def _append(path: Path, array: NDArray[Any], rows: int) -> int:
 
 def _header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
     stream = io.BytesIO()
-    said = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(stream, said)
+    described = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(stream, described)
     return stream.getvalue()

@@ -1,7 +1,7 @@
 """Vectors of a corpus on disk: encoded once, compressed, opened, and read in blocks.
 
 Single, sparse and token vectors are built by the same code: an encoder's arrays are written block by block, and
-documents with the same text share theirs. How numbers are kept is a codec's matter. A compression, `SBERT-NAME(...)`
+documents with the same text share theirs. A codec says how numbers are stored. A compression, `SBERT-NAME(...)`
 in a system's name, is made from the stored vectors of its model, which all compressions of a model share.
 """
 
@@ -30,7 +30,7 @@ from qbench.store import read_json, write_json
 NOTES = "notes.json"
 
 LENGTHS = ".lengths"
-"""Name of an array that says how many rows each text has in all others."""
+"""Name of an array with the number of rows that each text has in the other arrays."""
 
 SAMPLE = 2**16
 """Vectors that a codec learns from, spread evenly over the corpus: 200 MB with 768 numbers each."""
@@ -39,8 +39,8 @@ _SHARED = ("text_starts", "text_docs")
 _STARTS = "vector_starts"
 
 
-class CutsTexts(Protocol):
-    """What every encoder knows of texts."""
+class TextEncoder(Protocol):
+    """What all kinds of encoders have in common."""
 
     @property
     def dimension(self) -> int:
@@ -48,13 +48,13 @@ class CutsTexts(Protocol):
         ...
 
     def cut(self, texts: Sequence[str]) -> NDArray[np.bool_]:
-        """Which texts are longer than what it reads, shape (texts,)."""
+        """Which texts are longer than the encoder reads, shape (texts,)."""
         ...
 
 
 def build_vectors(
     step: str,
-    encoder: CutsTexts,
+    encoder: TextEncoder,
     encode: Callable[[list[str]], Arrays],
     params: Mapping[str, Any],
     context: RankerContext,
@@ -62,17 +62,17 @@ def build_vectors(
     block: int,
     finish: Callable[[Path], Mapping[str, Any]] | None = None,
 ) -> Stored:
-    """What an encoder gives for the distinct passages, on disk, made if it is not there yet; a killed call goes on.
+    """The vectors of the distinct passages on disk, encoded if they are not there yet; a killed call goes on.
 
     Args:
         step: of `qbench.keys`.
-        encoder: knows which texts are cut.
-        encode: from a block of texts to arrays by name, with a row for each text, or with as many as `LENGTHS` says.
-            Names with a leading dot are scratch files, there until `finish` is over.
+        encoder: says which texts are cut.
+        encode: from a block of texts to arrays by name, with a row for each text, or as many as the array `LENGTHS`
+            says. Arrays whose name has a leading dot are scratch files, there until `finish` is over.
         params: everything that can change the arrays, but for the corpus.
         context: the corpus, and the folder of indexes.
         block: number of texts that are encoded before they are on disk.
-        finish: writes what is made of the arrays into the folder, and returns notes on it.
+        finish: writes what is derived from the arrays into the folder, and returns notes on it.
 
     Raises:
         InputError: a vector is not finite; names its document.
@@ -102,12 +102,12 @@ def build_vectors(
 
 
 def open_shared(folder: Path) -> SharedTexts:
-    """Which documents share which text, mapped into memory."""
+    """Which documents have which text, mapped into memory."""
     return SharedTexts(*(mapped(folder, name) for name in _SHARED))
 
 
 def read_notes(folder: Path) -> dict[str, Any]:
-    """What was noted of stored vectors: `documents_cut`, and what the kind of vectors adds."""
+    """The notes on stored vectors: `documents_cut`, and what `finish` adds."""
     notes: dict[str, Any] = read_json(folder / NOTES)
     return notes
 
@@ -117,8 +117,8 @@ class StoredVectors:
     """Vectors of the distinct texts of a corpus, one or several for each.
 
     Attributes:
-        codec: how they are kept, with what it learnt.
-        arrays: what the codec encoded, with a row per vector; may be mapped from disk.
+        codec: how they are stored, with what it learnt.
+        arrays: encoded by the codec, with a row per vector; may be mapped from disk.
         shared: which documents have which text; texts are in the order of their first document.
         dimension: numbers in a vector.
         starts: shape (texts + 1,): the vectors of text t are rows starts[t] to starts[t + 1].
@@ -138,17 +138,17 @@ class StoredVectors:
         """At most `count` rows, spread evenly, ascending."""
         return np.linspace(0, len(self) - 1, min(len(self), count)).astype(np.intp)
 
-    def kept(self, rows: slice | NDArray[np.integer[Any]]) -> Arrays:
-        """Some rows of all arrays."""
+    def select(self, rows: slice | NDArray[np.integer[Any]]) -> Arrays:
+        """Some rows of every array."""
         return {name: array[rows] for name, array in self.arrays.items()}
 
     def rows(self, first: int, last: int) -> NDArray[np.float32]:
         """The vectors first to last, decoded, shape (last - first, dimension)."""
-        return self.codec.decode(self.kept(slice(first, last)))
+        return self.codec.decode(self.select(slice(first, last)))
 
     def chosen(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.float32]:
         """The vectors of these rows, decoded, shape (rows, dimension)."""
-        return self.codec.decode(self.kept(rows))
+        return self.codec.decode(self.select(rows))
 
     def products(self, rows: NDArray[np.integer[Any]], query: NDArray[np.float32]) -> NDArray[np.float64]:
         """The scores of some vectors for one query.
@@ -160,7 +160,7 @@ class StoredVectors:
         Returns:
             shape (r,), in the order of `rows`.
         """
-        scores: NDArray[np.floating[Any]] = self.codec.scores(self.codec.tables(query[None]), self.kept(rows))[0]
+        scores: NDArray[np.floating[Any]] = self.codec.scores(self.codec.tables(query[None]), self.select(rows))[0]
         return scores.astype(np.float64, copy=False)
 
     def nearest(self, queries: NDArray[np.float32], k: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
@@ -168,18 +168,18 @@ class StoredVectors:
 
         def scored(some: NDArray[np.float32]) -> Callable[[slice], NDArray[np.floating[Any]]]:
             tables = self.codec.tables(some)
-            return lambda rows: self.codec.scores(tables, self.kept(rows))
+            return lambda rows: self.codec.scores(tables, self.select(rows))
 
         return highest(scored, len(self), queries, k)
 
 
 def open_vectors(built: Stored, dtype: Dtype, stage: Stage, context: RankerContext) -> tuple[StoredVectors, Stored]:
-    """The vectors that a stage searches, mapped into memory: those that were built, or compressed as it says.
+    """The vectors that a stage searches, mapped into memory: as they were built, or compressed.
 
     Args:
         built: by `build_vectors`, with the codec of `dtype`.
         dtype: how numbers are stored.
-        stage: of a system; its compression is made from the vectors in `built` if it is not there yet.
+        stage: of a system; its compressed vectors are made from those in `built` if they are not there yet.
         context: the folder of indexes.
 
     Returns:

@@ -27,7 +27,7 @@ def nearest(
         vectors: shape (n, d); may be mapped from disk, it is read once per `QUERIES` queries. Those that are not in
             float32 are converted block by block.
         queries: shape (q, d).
-        k: how many; fewer come back if n is smaller.
+        k: number of rows; n if that is smaller.
         scales: shape (n,): row i of `vectors` stands for scales[i] times itself. Needed for 8-bit integers.
 
     Returns:
@@ -58,8 +58,8 @@ def products(
         shape (q, n), in single precision; in double precision with scales.
     """
     # Codes are multiplied as they are, and the few products scaled: the same up to rounding, and half the work.
-    found: NDArray[np.floating[Any]] = queries @ restored(vectors).T
-    return found if scales is None else found * scales.astype(np.float64)
+    dots: NDArray[np.floating[Any]] = queries @ restored(vectors).T
+    return dots if scales is None else dots * scales.astype(np.float64)
 
 
 def highest(
@@ -75,7 +75,7 @@ def highest(
             depends on the queries alone is done once.
         count: n, number of rows.
         queries: shape (q, d).
-        k: how many.
+        k: number of rows.
 
     Returns:
         rows and scores, each of shape (q, min(k, n)).

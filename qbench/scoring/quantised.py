@@ -1,6 +1,6 @@
 """Vectors in two bytes or one a number: halves, or 8-bit integers with one scale for each vector.
 
-A vector x is kept as q = round(x / s) with s = max |x_i| / 127, so that no number is off by more than s / 2, its
+A vector x is stored as q = round(x / s) with s = max |x_i| / 127, so that no number is off by more than s / 2, its
 maximum divided by 254. A dot product with a query y, which stays in float32, is off by at most sum |y_i| * s / 2. The
 errors have both signs: with MiniLM's cosines, where that bound is 0.010 on average, 0.0015 was the most, 0.0004 usual.
 """
@@ -40,7 +40,7 @@ def quantised(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[n
 
 
 def stored_as(vectors: NDArray[np.float32], precision: Precision) -> tuple[NDArray[Any], NDArray[np.float32] | None]:
-    """Vectors as they are kept, and the scales of 8-bit integers.
+    """Vectors as they are stored, and the scales of 8-bit integers.
 
     Args:
         vectors: shape (n, d), finite.
@@ -70,5 +70,5 @@ def restored(
     >>> restored(np.array([[0, 127, -64]], dtype=np.int8), np.array([0.5], dtype=np.float32))
     array([[  0. ,  63.5, -32. ]], dtype=float32)
     """
-    found = vectors.astype(np.float32, copy=False)
-    return found if scales is None else found * scales[:, None]
+    wide = vectors.astype(np.float32, copy=False)
+    return wide if scales is None else wide * scales[:, None]
