@@ -58,7 +58,7 @@ def write_rows(
 
 
 def _append(path: Path, array: NDArray[Any], rows: int) -> int:
-    """Write an array after the first `rows` rows of a file, over what a killed run left there; the new number of rows."""
+    """Write an array after the first rows of a file, over what a killed run left there; the new number of rows."""
     array = np.ascontiguousarray(array)
     # numpy leaves room for the number of rows to grow: the header keeps its length.
     header = _header(array.dtype, (rows + len(array), *array.shape[1:]))
