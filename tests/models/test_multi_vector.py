@@ -262,7 +262,7 @@ def test_weights_that_would_be_unpickled_are_refused(saved, tmp_path):
 @pytest.mark.parametrize(("name", "key", "value", "said"), [
     ("config_sentence_transformers.json", "model_type", "SparseEncoder", "this is a sparse model, and a ColBERT, or"),
     ("config_sentence_transformers.json", "model_type", "CrossEncoder", "this is a cross-encoder model"),
-    ("config_sentence_transformers.json", "model_type", "Oracle", r"not known here \(found 'Oracle'\)"),
+    ("config_sentence_transformers.json", "model_type", "Oracle", r"unknown kind \(found 'Oracle'\)"),
     ("config.json", "architectures", ["ColPaliForRetrieval"], "this is an image model"),
 ])  # fmt: skip
 def test_a_model_of_another_kind_is_named(plain, tmp_path, name, key, value, said):
