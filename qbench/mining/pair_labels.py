@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from qbench.mining.same_value import DIFFERENT, SAME, Values, compare
 from qbench.retrieval.analysis import tokenized
 
 if TYPE_CHECKING:
-    import polars as pl
-    from numpy.typing import NDArray
-
     from qbench.mining.options import MiningOptions
 
 PARAPHRASE, CONFUSING, DUPLICATE, DROPPED = range(4)
@@ -25,7 +24,7 @@ REASONS = (
     "other period",
     "same words, other value",
 )
-"""Why a candidate is neither, in the order in which they are asked."""
+"""Reasons for dropping a candidate; the first that applies counts."""
 
 
 @dataclass(frozen=True)
@@ -73,12 +72,12 @@ def label(
 
     Args:
         records: of all descriptions.
-        a, b: shape (n,), positions: the description that was searched with, and one that it found.
+        a, b: shape (n,), positions of the description that was searched with, and of one of its hits.
         options: of the mining.
 
     Returns:
         PARAPHRASE, CONFUSING, DUPLICATE or DROPPED, shape (n,); the digits on which the values agree, shape (n,); and
-        how many were dropped, by reason.
+        the number of dropped candidates, by reason.
     """
     agreement, digits = compare(records.values, a, b, least=options.min_digits, rounded=options.min_rounded_digits)
     same, other = agreement == SAME, agreement == DIFFERENT
@@ -92,17 +91,17 @@ def label(
         same & period,
         other & words,
     )
-    found = np.where(same, np.where(words, DUPLICATE, PARAPHRASE), CONFUSING).astype(np.int8)
+    labels = np.where(same, np.where(words, DUPLICATE, PARAPHRASE), CONFUSING).astype(np.int8)
     dropped: dict[str, int] = {}
     open_ = np.ones(a.size, dtype=bool)
     for reason, applies in zip(REASONS, reasons, strict=True):
         dropped[reason] = int((open_ & applies).sum())
         open_ &= ~applies
-    return np.where(open_, found, np.int8(DROPPED)), digits, dropped
+    return np.where(open_, labels, np.int8(DROPPED)), digits, dropped
 
 
 def _apart(bits: NDArray[np.uint64], a: NDArray[np.integer], b: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Whether both records name some, and none in common."""
+    """Whether both records name some years (or months), and none in common."""
     apart: NDArray[np.bool_] = (bits[a] != 0) & (bits[b] != 0) & (bits[a] & bits[b] == 0)
     return apart
 
@@ -113,10 +112,8 @@ def _numbered(column: pl.Series) -> NDArray[np.int64]:
 
 def _years(texts: pl.Series) -> NDArray[np.uint64]:
     """Years as bits, modulo 64: two years that are confused lie 64 years apart."""
-    import polars as pl
-
-    found = texts.str.extract_all(r"\b(?:19|20)\d\d\b").to_frame("year").with_row_index("row").explode("year")
-    rows = found.drop_nulls().with_columns(pl.col("year").cast(pl.UInt64) % 64)
+    matches = texts.str.extract_all(r"\b(?:19|20)\d\d\b").to_frame("year").with_row_index("row").explode("year")
+    rows = matches.drop_nulls().with_columns(pl.col("year").cast(pl.UInt64) % 64)
     years = np.zeros(len(texts), dtype=np.uint64)
     np.bitwise_or.at(years, rows["row"].to_numpy(), np.uint64(1) << rows["year"].to_numpy())
     return years
@@ -148,6 +145,6 @@ def _months(texts: pl.Series) -> NDArray[np.uint64]:
         # With a capital: "may" and "march" are verbs.
         months |= texts.str.contains(rf"\b(?:{name})\b").to_numpy().astype(np.uint64) << np.uint64(number)
     for number, pattern in enumerate(_QUARTERS):
-        found = texts.str.contains(rf"\b(?:{pattern})\b").to_numpy()
-        months |= np.where(found, np.uint64(7 << 3 * number), np.uint64(0))
+        matches = texts.str.contains(rf"\b(?:{pattern})\b").to_numpy()
+        months |= np.where(matches, np.uint64(7 << 3 * number), np.uint64(0))
     return months

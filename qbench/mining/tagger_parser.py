@@ -17,9 +17,9 @@ KIND = "description-parser"
 
 
 class TaggerParser:
-    """Asks a tagger of `qbench train description-parser` about each mention (`DescriptionParser`).
+    """Describes each mention with a tagger of `qbench train description-parser` (`DescriptionParser`).
 
-    A mention for which the model finds no words states no fact.
+    A mention for which the model tags no words states no fact.
 
     Args:
         folder: the checkpoint.
@@ -51,11 +51,11 @@ class TaggerParser:
     def parse_many(self, sentences: Sequence[tuple[str, Sequence[Quantity]]]) -> list[list[Description]]:
         """The description of each mention of each sentence (see `DescriptionParser`)."""
         items = [(text, pivot_of(text, quantity)) for text, quantities in sentences for quantity in quantities]
-        found = iter(self._tagger.segments(items, self._batch_size))
+        segments = iter(self._tagger.segments(items, self._batch_size))
         return [
             [
-                _description(segments, quantity)
-                for quantity, segments in zip(quantities, islice(found, len(quantities)), strict=True)
+                _description(spans, quantity)
+                for quantity, spans in zip(quantities, islice(segments, len(quantities)), strict=True)
             ]
             for _, quantities in sentences
         ]

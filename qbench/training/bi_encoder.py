@@ -20,11 +20,11 @@ from qbench.models.single_vector import BATCH, Role, SingleVector, load_model
 from qbench.progress import Progress, silent
 from qbench.randomness import generator
 from qbench.store import Manifest, read_manifest
-from qbench.training.pairs import PairData, Pairs, read_pairs, sampled
+from qbench.training.mined_pairs import PairData, Pairs, read_pairs, sampled
+from qbench.training.pair_measures import best_threshold, classification, nearest_is_paraphrase
 from qbench.training.recipes import PairRecipe
 from qbench.training.students import SingleVectorStudent
 from qbench.training.trainer import History, Record, Task, Trainer, checkpoint, mixed_precision
-from qbench.training.verdicts import best_threshold, nearest_is_paraphrase, verdicts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -163,7 +163,7 @@ class PairTask(Task[Pairs]):
         scores = self._cosines(pairs)
         chosen = best_threshold(scores, pairs.positive) if threshold is None else threshold
         return {
-            **verdicts(scores, pairs.positive, chosen),
+            **classification(scores, pairs.positive, chosen),
             "threshold": chosen,
             "threshold_from": split if threshold is None else "dev",
             "nearest_is_paraphrase": nearest_is_paraphrase(scores, pairs.positive, pairs.starts()),

@@ -1,6 +1,6 @@
-"""What a training keeps after each epoch, so that a killed one goes on: weights, optimiser, history; the best weights.
+"""The state of a training after each epoch, from which a killed one goes on: weights, optimiser, history, best weights.
 
-All of it lies in hidden files of the draft, which are gone from the finished checkpoint.
+It lies in hidden files of the draft, which the finished checkpoint does not have.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _HISTORY = ".history.json"
 def save_epoch(
     folder: Path, model: nn.Module, optimizer: Optimizer, history: list[dict[str, Any]], *, best: bool
 ) -> None:
-    """Keep the state after the last epoch of `history`.
+    """Write the state after the last epoch of `history`.
 
     Args:
         folder: of the draft.
-        model, optimizer: their state is kept.
-        history: a record of each epoch, written last: it says that the state is whole.
+        model, optimizer: whose state is written.
+        history: a record of each epoch, written last: where it is, the state is complete.
         best: whether these weights are the best so far.
     """
     weights = {f"model.{name}": tensor for name, tensor in _weights(model).items()}
@@ -47,10 +47,10 @@ def save_epoch(
 
 
 def resume(folder: Path, model: nn.Module, optimizer: Optimizer) -> list[dict[str, Any]]:
-    """Put the last state that was kept into model and optimiser.
+    """Load the last state into model and optimiser.
 
     Returns:
-        the history of the epochs behind us; empty if none is kept.
+        the history of the finished epochs; [] for none.
     """
     if not (folder / _HISTORY).exists():
         return []
@@ -75,8 +75,8 @@ def load_best(folder: Path, model: nn.Module, epoch: int) -> None:
 def best_epoch(history: list[dict[str, Any]], figure: Callable[[dict[str, Any]], float | None]) -> int:
     """The epoch (from 1) with the highest figure; of equal ones the earliest, and the last where there is none."""
     figures = [(figure(record), -epoch) for epoch, record in enumerate(history, 1)]
-    known = [(value, order) for value, order in figures if value is not None]
-    return -max(known)[1] if known else len(history)
+    measured = [(value, order) for value, order in figures if value is not None]
+    return -max(measured)[1] if measured else len(history)
 
 
 def _state(folder: Path, epoch: int) -> Path:

@@ -119,37 +119,36 @@ def _own_options(kind: Kind, recipe: ContrastiveRecipe) -> dict[str, Any]:
 
 
 def _check_teacher(recipe: ContrastiveRecipe, teacher: str | None) -> None:
-    """Refuse what would do nothing."""
+    """Refuse options that would have no effect."""
     if teacher is None and recipe.temperature != 1:
-        remedy = "Name a teacher, or leave it away"
-        raise OptionError("a temperature is for the scores of a teacher", value=recipe.temperature, remedy=remedy)
+        remedy = "Name a teacher, or leave the temperature out"
+        raise OptionError(
+            "temperature divides the scores of a teacher, and there is none", value=recipe.temperature, remedy=remedy
+        )
     if teacher is not None and recipe.loss != "infonce":
-        remedy = "Leave the loss away"
-        raise OptionError("with a teacher its distribution is learnt", value=recipe.loss, remedy=remedy)
+        remedy = "Leave the loss out"
+        raise OptionError("with a teacher, its distribution is the loss", value=recipe.loss, remedy=remedy)
 
 
 def _teacher(model: str, recipe: ContrastiveRecipe) -> Student:
     student = open_student("colbert", model, max_length=recipe.max_length)
     if student.start:
         remedy = "Name a ColBERT, or train one: qbench train colbert"
-        raise OptionError("this teacher has nothing to teach: it is no ColBERT", value=model, remedy=remedy)
+        raise OptionError("the teacher is not a ColBERT", value=model, remedy=remedy)
     return student
 
 
 def setback(counts: Mapping[str, Any]) -> str | None:
-    """What to say where training made a model worse.
+    """A warning where training made a model worse; None where it did not, or nothing was held out.
 
     Args:
         counts: of the manifest that `train_retriever` gives.
-
-    Returns:
-        None where it did not, or nothing was held out.
     """
     before, after = counts["dev_untrained"], counts["dev"]
     if after is None or after >= before:
         return None
     remedy = "lower the learning rate, or learn from more positives"
-    return f"training took nDCG@10 on the development queries from {before:.3f} to {after:.3f}: {remedy}"
+    return f"nDCG@10 on dev fell from {before:.3f} to {after:.3f}: {remedy}"
 
 
 def checkpoint_key(

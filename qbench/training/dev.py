@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from qbench.benchmark.types import Query
 from qbench.errors import InputError
@@ -18,23 +20,20 @@ from qbench.scoring.ranking import top_k
 from qbench.training.triples import lexical_best
 
 if TYPE_CHECKING:
-    import polars as pl
-    from numpy.typing import NDArray
-
     from qbench.benchmark.disk import Benchmark
     from qbench.training.students import Student
 
 MEASURE = "nDCG@10"
 DEEP, RELEVANT = 20, 10
-"""Documents of a query that enter the pool: the best of BM25, and relevant ones."""
+"""Number of documents of a query that enter the pool: the best of BM25, and relevant ones."""
 
 BLOCK = 256
-"""Documents that are embedded together."""
+"""Number of documents embedded together."""
 
 
 @dataclass(frozen=True)
 class DevPool:
-    """Held-out queries, and the documents that they are ranked on.
+    """Held-out queries, and the pool of documents that is ranked for them.
 
     Attributes:
         queries: those that have a relevant document.
@@ -48,9 +47,7 @@ class DevPool:
     qrels: pl.DataFrame
 
     def score(self, student: Student) -> float:
-        """The mean nDCG@10 of a model."""
-        import polars as pl
-
+        """Mean nDCG@10 of a model."""
         ranked = [top_k(row, 10) for row in _all_scores(student, [q.text for q in self.queries], self.texts)]
         run = pl.DataFrame(
             {
@@ -69,37 +66,35 @@ def _all_scores(student: Student, queries: Sequence[str], texts: Sequence[str]) 
     """Shape (queries, texts), without gradients.
 
     Raises:
-        InputError: one of them is not finite.
+        InputError: a score is not finite.
     """
     import torch
 
     training = student.network.training
     student.network.eval()
-    found = []
+    blocks = []
     with torch.no_grad():
-        asked = student.embed(queries, "query")
-        # Those of like length together: padding is what costs.
+        embedded = student.embed(queries, "query")
+        # Texts of similar length together: padding is what costs.
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         for start in range(0, len(texts), BLOCK):
             block = student.embed([texts[i] for i in order[start : start + BLOCK]], "document")
-            found.append(student.scores(asked, block).double().cpu().numpy())
+            blocks.append(student.scores(embedded, block).double().cpu().numpy())
     student.network.train(training)
-    scores: NDArray[np.float64] = np.concatenate(found, axis=1)[:, np.argsort(order)]
+    scores: NDArray[np.float64] = np.concatenate(blocks, axis=1)[:, np.argsort(order)]
     if not np.isfinite(scores).all():
         raise InputError("the model gives vectors that are not finite", remedy="Start from another checkpoint")
     return scores
 
 
 def dev_pool(benchmark: Benchmark, most: int, seed: int) -> DevPool | None:
-    """A pool for a benchmark's development split; None where it has no judged query there.
+    """The pool of a benchmark's dev split; None where it has no judged query.
 
     Args:
-        benchmark: whose split "dev" is used.
-        most: queries, at most; drawn at random.
+        benchmark: with a dev split.
+        most: largest number of queries, which are drawn at random.
         seed: of the draw.
     """
-    import polars as pl
-
     relevant = benchmark.qrels.filter(pl.col("grade") > 0)
     judged = set(relevant["query_id"])
     queries = [query for query in benchmark.queries_of("dev") if query.query_id in judged]
@@ -109,10 +104,10 @@ def dev_pool(benchmark: Benchmark, most: int, seed: int) -> DevPool | None:
     queries = [queries[i] for i in sorted(order.tolist())]
     corpus = passages(benchmark.corpus).rename({"passage": "text"})  # by falling doc_id
     ids = [query.query_id for query in queries]
-    theirs = relevant.filter(pl.col("query_id").is_in(ids)).sort("query_id", "grade", "doc_id", descending=True)
-    chosen = set(theirs.group_by("query_id", maintain_order=True).head(RELEVANT)["doc_id"])
-    for best in lexical_best(corpus["text"], [query.text for query in queries], DEEP):
-        chosen.update(corpus["doc_id"].gather(best))
+    best = relevant.filter(pl.col("query_id").is_in(ids)).sort("query_id", "grade", "doc_id", descending=True)
+    chosen = set(best.group_by("query_id", maintain_order=True).head(RELEVANT)["doc_id"])
+    for ranked in lexical_best(corpus["text"], [query.text for query in queries], DEEP):
+        chosen.update(corpus["doc_id"].gather(ranked))
     pool = corpus.filter(pl.col("doc_id").is_in(sorted(chosen)))
     qrels = benchmark.qrels.filter(pl.col("query_id").is_in(ids) & pl.col("doc_id").is_in(pool["doc_id"].implode()))
     return DevPool(queries, pool["doc_id"], pool["text"].to_list(), qrels)

@@ -1,4 +1,4 @@
-"""The training triples of a benchmark: read, chosen, drawn anew for each epoch.
+"""The training triples of a benchmark: read, selected, drawn anew for each epoch.
 
 A triple is (query, a text that satisfies it, a text that does not), made as in *Numbers Matter*, section 3.3.3. A
 benchmark without triples (an imported one) gives them from its judgments: a relevant document, and one that BM25 ranks
@@ -34,12 +34,12 @@ Drawn = tuple[int, int, list[int]]
 """A query, its positive, its negatives: positions in a `Triples`."""
 
 HARD = 16
-"""Documents that BM25 ranks high without being relevant, kept per query where a benchmark has no triples."""
+"""Number of documents per query that BM25 ranks high and nobody judged relevant, where a benchmark has no triples."""
 
 
 @dataclass(frozen=True)
 class Triples:
-    """Queries, texts, and which pairs are to be learnt.
+    """Queries, texts, and the pairs to learn.
 
     Attributes:
         queries: of the training split.
@@ -47,11 +47,11 @@ class Triples:
         sources: shape (texts,): the position in `documents` of the document that each text is, or was made from.
         query, positive: shape (pairs,), positions in `queries` and `texts`; ordered by query, then text.
         starts, negatives: the negatives of pair i are negatives[starts[i]:starts[i + 1]], in `texts`; at least one.
-        relevant: for each query the documents, positions, that are known to satisfy it.
-        words: for each text its folded words, and those of the concepts that are found in its document.
-        concepts: for each query and each of its conditions the folded words of every alternative of the concept.
+        relevant: positions of the documents known to satisfy each query.
+        words: the folded words of each text, and those of the concepts in its document.
+        concepts: the folded words of every alternative of the concept, for each condition of each query.
         text_mentions: the quantities of each text.
-        counts: what was read and left out.
+        counts: numbers of queries, positives and texts, and of what was left out.
     """
 
     queries: Sequence[Query]
@@ -75,8 +75,8 @@ class Triples:
 
         Args:
             seed, epoch: what the draw depends on.
-            negatives: of a pair, at most.
-            most: pairs, at most; 0 for all. Queries take turns, so that each is drawn before any is drawn twice.
+            negatives: largest number of negatives of a pair.
+            most: largest number of pairs, every query's first before any second; 0 for all.
         """
         random = generator(seed, "triples", epoch)
         order = random.permutation(len(self))
@@ -105,10 +105,10 @@ class Triples:
         return condition_spans(self.queries[query].text, self.queries[query].conditions)
 
     def may_satisfy(self, query: int, text: int) -> bool:
-        """Whether a text of another query could satisfy this one: then it is no negative.
+        """Whether a text of another query could satisfy this one, and is therefore no negative.
 
-        It could if its document is known to be relevant, or if it holds all words of the query's concepts, whatever its
-        values: so a text that does satisfy the query is never taken for a negative, at the price of some that do not.
+        It could if its document is known to be relevant, or if it has all words of the query's concepts, whatever its
+        values: no text that satisfies the query is taken for a negative, at the price of some that do not.
         """
         if self.sources[text] in self.relevant[query]:
             return True
@@ -152,9 +152,7 @@ def read_triples(
 
 
 def _of_samples(benchmark: Benchmark, queries: list[Query], methods: Collection[str]) -> Triples:
-    ids = pl.DataFrame({"query_id": [q.query_id for q in queries]}, schema={"query_id": pl.String}).with_row_index(
-        "query"
-    )
+    ids = _numbered(queries)
     samples = benchmark.samples.filter(pl.col("method").is_in(list(methods))).sort("sample_id")
     samples = samples.join(ids, on="query_id", how="semi")
     # The same text made for two queries is one text.
@@ -179,10 +177,8 @@ def _of_samples(benchmark: Benchmark, queries: list[Query], methods: Collection[
 
 
 def _of_judgments(benchmark: Benchmark, queries: list[Query], lowest: int) -> Triples:
-    """What has a grade below the lowest is no positive, and no negative either."""
-    ids = pl.DataFrame({"query_id": [q.query_id for q in queries]}, schema={"query_id": pl.String}).with_row_index(
-        "query"
-    )
+    """Relevant documents against those that BM25 ranks high; a grade below the lowest is neither."""
+    ids = _numbered(queries)
     corpus = passages(benchmark.corpus).rename({"passage": "text"}).sort("doc_id").with_row_index("text_id")
     judged = benchmark.qrels.join(ids, on="query_id").join(corpus.select("doc_id", "text_id"), on="doc_id")
     positives: dict[int, set[int]] = {}
@@ -193,26 +189,31 @@ def _of_judgments(benchmark: Benchmark, queries: list[Query], lowest: int) -> Tr
             positives.setdefault(query, set()).add(text)
     # Deep enough to lose the relevant ones.
     hard = lexical_best(corpus["text"], [queries[i].text for i in sorted(positives)], 4 * HARD)
-    made: list[tuple[int, int, int]] = []
+    triples: list[tuple[int, int, int]] = []
     for query, ranked in zip(sorted(positives), hard, strict=True):
         negatives = [text for text in ranked if text not in rated[query]][:HARD]
-        made += [(query, positive, negative) for positive in sorted(positives[query]) for negative in negatives]
-    rows = pl.DataFrame(made, schema=["query", "positive", "negative"], orient="row")
+        triples += [(query, positive, negative) for positive in sorted(positives[query]) for negative in negatives]
+    rows = pl.DataFrame(triples, schema=["query", "positive", "negative"], orient="row")
     counts = {"triples from judgments": rows.height, "queries without a judgment": len(queries) - len(positives)}
     return _triples(benchmark, queries, corpus["text"], corpus["doc_id"], rows, counts)
 
 
+def _numbered(queries: Sequence[Query]) -> pl.DataFrame:
+    ids = pl.DataFrame({"query_id": [query.query_id for query in queries]}, schema={"query_id": pl.String})
+    return ids.with_row_index("query")
+
+
 def lexical_best(texts: pl.Series, queries: Sequence[str], depth: int) -> list[list[int]]:
-    """For each query the positions of the texts that BM25 ranks highest, best first; at most `depth`."""
+    """Positions of the `depth` texts that BM25 ranks highest for each query, best first; fewer where fewer match."""
     vocabulary, ids, lengths = token_ids(texts)
     numbers = {token: number for number, token in enumerate(vocabulary)}
     postings = bm25.build(ids, lengths, len(vocabulary))
-    found = []
+    results = []
     for tokens in token_lists(queries):
         scores = bm25.score(postings, [numbers[token] for token in tokens if token in numbers])
         best = top_k(scores, depth)
-        found.append(best[scores[best] > 0].tolist())
-    return found
+        results.append(best[scores[best] > 0].tolist())
+    return results
 
 
 def _triples(

@@ -195,7 +195,7 @@ def test_what_is_made_and_not_learnt_is_said(bases, base, tmp_path, trained):
         return
     again = open_student("colbert", str(trained[1]))
     assert again.start == ""
-    with pytest.raises(OptionError, match="it is no ColBERT"):
+    with pytest.raises(OptionError, match="not a ColBERT"):
         train_retriever("bi-encoder", BENCHMARK, tmp_path / "a", str(base), QUICK, teacher=str(base))
 
 

@@ -1,13 +1,9 @@
-"""How well scores tell paraphrases from confusing pairs (*Quantity Retrieval*, section 5.1)."""
+"""Measures of scores that are to tell paraphrases from confusing pairs (*Quantity Retrieval*, section 5.1)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 
 def best_threshold(scores: NDArray[np.float64], positive: NDArray[np.bool_]) -> float:
@@ -26,7 +22,7 @@ def best_threshold(scores: NDArray[np.float64], positive: NDArray[np.bool_]) -> 
     ranked, right = scores[order], np.cumsum(positive[order])
     taken = np.arange(1, len(ranked) + 1)
     f1 = 2 * right / (taken + right[-1])
-    # A threshold cannot part equal scores.
+    # A threshold cannot separate equal scores.
     f1[:-1][ranked[:-1] == ranked[1:]] = -1
     best = int(np.argmax(f1))
     below = ranked[best + 1] if best + 1 < len(ranked) else ranked[best]
@@ -35,17 +31,17 @@ def best_threshold(scores: NDArray[np.float64], positive: NDArray[np.bool_]) -> 
     return halfway if halfway > below else float(ranked[best])
 
 
-def verdicts(scores: NDArray[np.float64], positive: NDArray[np.bool_], threshold: float) -> dict[str, float]:
+def classification(scores: NDArray[np.float64], positive: NDArray[np.bool_], threshold: float) -> dict[str, float]:
     """Precision, recall and F1 of "a pair that scores at least the threshold is a paraphrase"; 0 where undefined.
 
-    >>> verdicts(np.array([0.9, 0.8, 0.4]), np.array([True, False, True]), 0.5)
+    >>> classification(np.array([0.9, 0.8, 0.4]), np.array([True, False, True]), 0.5)
     {'precision': 0.5, 'recall': 0.5, 'f1': 0.5}
     """
-    said = scores >= threshold
-    right = int((said & positive).sum())
-    total = int(said.sum()) + int(positive.sum())
+    predicted = scores >= threshold
+    right = int((predicted & positive).sum())
+    total = int(predicted.sum()) + int(positive.sum())
     return {
-        "precision": right / max(int(said.sum()), 1),
+        "precision": right / max(int(predicted.sum()), 1),
         "recall": right / max(int(positive.sum()), 1),
         "f1": 2 * right / max(total, 1),
     }

@@ -1,4 +1,4 @@
-"""Mined pairs as training data: read, checked, parted by document, sampled anew for each epoch.
+"""Mined pairs as training data: read, checked, split by document, sampled anew for each epoch.
 
 Source: *Quantity Retrieval*, section 5.1.
 """
@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from qbench.errors import InputError
 from qbench.mining.types import DESCRIPTIONS, PAIRS, PAIRS_KIND
@@ -18,8 +20,6 @@ from qbench.store import read_manifest
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import polars as pl
-    from numpy.typing import NDArray
 
 _COLUMNS = {
     DESCRIPTIONS: ("description_id", "description", "source_id"),
@@ -54,7 +54,7 @@ class Pairs:
         return np.flatnonzero(first)
 
     def counts(self) -> dict[str, int]:
-        """How many queries, paraphrases and confusing pairs there are."""
+        """Number of queries, paraphrases and confusing pairs."""
         positives = int(self.positive.sum())
         return {"queries": len(self.starts()), "paraphrases": positives, "confusing": len(self) - positives}
 
@@ -80,12 +80,12 @@ class PairData:
 def read_pairs(folder: Path, *, dev_share: float, seed: int) -> PairData:
     """The training data in an artefact of `qbench mine-paraphrases`.
 
-    Duplicates are left out: they teach nothing. So are pairs with an empty description, and training pairs whose other
-    description is of a document that is held out: the test must not be seen in training.
+    Left out are duplicates, which teach nothing, pairs with an empty description, and training pairs whose other
+    description is of a held-out document, because the test split must not be seen in training.
 
     Args:
         folder: the artefact.
-        dev_share: of the training documents with paraphrases, how many are held out; 0 for none.
+        dev_share: share of the training documents with paraphrases that is held out as dev; 0 for none.
         seed: of that choice.
 
     Raises:
@@ -95,9 +95,9 @@ def read_pairs(folder: Path, *, dev_share: float, seed: int) -> PairData:
     descriptions, pairs = _table(folder, DESCRIPTIONS), _table(folder, PAIRS)
     rows, left_out = _joined(folder, descriptions, pairs)
     _check(folder, rows)
-    parts = _parted(folder, rows, descriptions["source_id"], dev_share, seed)
-    left_out["across_splits"] = len(rows) - sum(len(part) for part in parts)
-    train, dev, test = (_pairs(part) for part in parts)
+    splits = _split_by_document(folder, rows, descriptions["source_id"], dev_share, seed)
+    left_out["across_splits"] = len(rows) - sum(map(len, splits))
+    train, dev, test = map(_pairs, splits)
     if not train.positive.any() or train.positive.all():
         raise InputError(
             "too few pairs are left to learn from beside the held-out documents and the test split",
@@ -110,15 +110,13 @@ def read_pairs(folder: Path, *, dev_share: float, seed: int) -> PairData:
 
 
 def _table(folder: Path, name: str) -> pl.DataFrame:
-    import polars as pl
-
     path = folder / name
     recorded = read_manifest(folder).files.get(name, {}).get("bytes")
     remedy = "Make the pairs again with `qbench mine-paraphrases`"
     if not path.is_file():
         raise InputError("the folder of pairs lacks this table", file=path, remedy=remedy)
     if recorded is not None and path.stat().st_size != recorded:
-        raise InputError(f"the table is not as it was made: it had {recorded} bytes", file=path, remedy=remedy)
+        raise InputError(f"the size of the table is not the {recorded} bytes in the manifest", file=path, remedy=remedy)
     try:
         return pl.read_parquet(path, glob=False, columns=list(_COLUMNS[name]))
     except (pl.exceptions.PolarsError, OSError) as fault:
@@ -126,14 +124,12 @@ def _table(folder: Path, name: str) -> pl.DataFrame:
 
 
 def _joined(folder: Path, descriptions: pl.DataFrame, pairs: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, int]]:
-    """The pairs with positions instead of ids, and what was left out."""
-    import polars as pl
-
+    """The pairs with positions instead of ids, and the number of pairs left out, by reason."""
     empty = pl.col("description").str.strip_chars() == ""
-    known = descriptions.select("description_id", empty=empty).with_row_index("position")
+    numbered = descriptions.select("description_id", empty=empty).with_row_index("position")
     for side in ("query", "doc"):
         names = {"description_id": f"{side}_id", "position": side, "empty": f"{side}_empty"}
-        pairs = pairs.join(known.rename(names), on=f"{side}_id", how="left", maintain_order="left")
+        pairs = pairs.join(numbered.rename(names), on=f"{side}_id", how="left", maintain_order="left")
         lost = pairs.filter(pl.col(side).is_null())
         if lost.height:
             raise InputError(
@@ -145,19 +141,17 @@ def _joined(folder: Path, descriptions: pl.DataFrame, pairs: pl.DataFrame) -> tu
         wrong = pairs.filter(~pl.col(column).is_in(allowed) | pl.col(column).is_null())
         if wrong.height:
             raise InputError(f"{column} is one of {', '.join(allowed)}", file=folder / PAIRS, value=wrong[column][0])
-    kept = pairs.filter(pl.col("label") != "duplicate")
-    whole = kept.filter(~pl.col("query_empty"), ~pl.col("doc_empty"))
-    left_out = {"duplicates": pairs.height - kept.height, "empty_descriptions": kept.height - whole.height}
+    distinct = pairs.filter(pl.col("label") != "duplicate")
+    whole = distinct.filter(~pl.col("query_empty"), ~pl.col("doc_empty"))
+    left_out = {"duplicates": pairs.height - distinct.height, "empty_descriptions": distinct.height - whole.height}
     rows = whole.select("query", "doc", "split", positive=pl.col("label") == "paraphrase")
     return rows.unique(["query", "doc"], keep="first", maintain_order=True).sort("query", "doc"), left_out
 
 
-def _parted(
+def _split_by_document(
     folder: Path, rows: pl.DataFrame, sources: pl.Series, dev_share: float, seed: int
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """The rows for training, development and test; training rows touch no document of the other two."""
-    import polars as pl
-
     rows = rows.with_columns(source=sources.gather(rows["query"]), other=sources.gather(rows["doc"]))
     test = pl.col("split") == "test"
     with_paraphrase = rows.filter(~test, pl.col("positive"))["source"].unique().sort().to_list()
@@ -178,15 +172,11 @@ def _parted(
 
 
 def _pairs(rows: pl.DataFrame) -> Pairs:
-    import polars as pl
-
     positions = rows.select(pl.col("query", "doc").cast(pl.Int64))
     return Pairs(positions["query"].to_numpy(), positions["doc"].to_numpy(), rows["positive"].to_numpy())
 
 
 def _check(folder: Path, rows: pl.DataFrame) -> None:
-    import polars as pl
-
     train = rows.filter(pl.col("split") == "train")
     positives = int(train["positive"].sum())
     if not positives:
@@ -204,14 +194,14 @@ def _check(folder: Path, rows: pl.DataFrame) -> None:
 def sampled(
     data: PairData, pairs: Pairs, negatives: int, seed: int, epoch: str, *, max_pairs: int = 0
 ) -> NDArray[np.int64]:
-    """The pairs of one epoch: all paraphrases, and at most some confusing pairs per query.
+    """The pairs of one epoch: all paraphrases, and some confusing pairs per query.
 
     Args:
-        data: knows the ids of the descriptions.
+        data: has the ids of the descriptions.
         pairs: a split of it.
-        negatives: confusing pairs per query, at most.
+        negatives: largest number of confusing pairs per query.
         seed, epoch: name the choice; a query's choice does not depend on the other queries.
-        max_pairs: at most so many pairs, those of queries with a paraphrase first; 0 for all.
+        max_pairs: largest number of pairs, those of queries with a paraphrase first; 0 for all.
 
     Returns:
         positions in `pairs`, ascending.
@@ -221,8 +211,8 @@ def sampled(
     order = np.arange(len(starts))
     if max_pairs:
         order = generator(seed, "queries", epoch).permutation(len(starts))
-        found = np.add.reduceat(pairs.positive, starts, dtype=np.int64) if len(starts) else order
-        order = order[np.argsort(found[order] == 0, kind="stable")]
+        paraphrases = np.add.reduceat(pairs.positive, starts, dtype=np.int64) if len(starts) else order
+        order = order[np.argsort(paraphrases[order] == 0, kind="stable")]
     chosen, size = [np.empty(0, dtype=np.int64)], 0
     for query in order:
         rows = np.arange(starts[query], ends[query])
@@ -235,5 +225,5 @@ def sampled(
         size += int(positive.sum()) + against.size
         if max_pairs and size >= max_pairs:
             break
-    kept = np.concatenate(chosen)
-    return np.sort(kept[:max_pairs] if max_pairs else kept)
+    rows = np.concatenate(chosen)
+    return np.sort(rows[:max_pairs] if max_pairs else rows)

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from qbench.errors import InputError
-from qbench.training.pairs import read_pairs, sampled
+from qbench.training.mined_pairs import read_pairs, sampled
 from tests.encoder_factories import regular_pairs, write_pairs
 
 DESCRIPTIONS, PAIRS = regular_pairs(documents=16)
@@ -115,7 +115,8 @@ def test_tables_that_are_missing_cut_short_or_of_another_kind(tmp_path, name):
     path = written(tmp_path, PAIRS) / name
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(InputError, match=rf"{name}: the table is not as it was made: it had {len(whole)} bytes"):
+    size = rf"{name}: the size of the table is not the {len(whole)} bytes in the manifest"
+    with pytest.raises(InputError, match=size):
         read_pairs(tmp_path / "changed", dev_share=0, seed=3)
     path.write_bytes(b"x" * len(whole))
     with pytest.raises(InputError, match=rf"{name}: the table cannot be read"):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from qbench.training.verdicts import best_threshold, nearest_is_paraphrase, verdicts
+from qbench.training.pair_measures import best_threshold, classification, nearest_is_paraphrase
 
 labelled = st.lists(st.tuples(st.integers(0, 12).map(lambda n: n / 12), st.booleans()), min_size=1, max_size=30)
 
@@ -16,8 +16,8 @@ labelled = st.lists(st.tuples(st.integers(0, 12).map(lambda n: n / 12), st.boole
 def test_no_threshold_has_a_higher_f1(rows):
     scores, positive = (np.array(column) for column in zip(*rows, strict=True))
     assume(positive.any())
-    best = verdicts(scores, positive, best_threshold(scores, positive))["f1"]
-    assert best == pytest.approx(max(verdicts(scores, positive, score)["f1"] for score in scores))
+    best = classification(scores, positive, best_threshold(scores, positive))["f1"]
+    assert best == pytest.approx(max(classification(scores, positive, score)["f1"] for score in scores))
 
 
 @given(st.lists(st.tuples(st.floats(-1, 1), st.booleans()), min_size=2, max_size=30, unique_by=lambda row: row[0]))
@@ -28,8 +28,8 @@ def test_f1_is_that_of_sentence_transformers(rows):
     assume(positive.any())
     f1, _, _, _ = BinaryClassificationEvaluator.find_best_f1_and_threshold(scores, positive, True)
     # Theirs never says that every pair is a paraphrase.
-    everything = verdicts(scores, positive, -2)["f1"]
-    ours = verdicts(scores, positive, best_threshold(scores, positive))["f1"]
+    everything = classification(scores, positive, -2)["f1"]
+    ours = classification(scores, positive, best_threshold(scores, positive))["f1"]
     assert ours == pytest.approx(max(f1, everything))
 
 
