@@ -22,14 +22,12 @@ from torch.nn.functional import layer_norm, linear
 from torch.utils.checkpoint import checkpoint
 
 from qbench.errors import InputError, OptionError
-from qbench.models.encoders import choose_device, longest_input
+from qbench.models.encoders import choose_device, longest_input, open_network
 from qbench.models.folders import (
     AGGRETRIEVER,
     model_folder,
     model_kind,
-    readable,
     require_kind,
-    require_words,
     transformer_folder,
 )
 from qbench.models.limits import check_length, too_long
@@ -394,24 +392,12 @@ def load_aggretriever(
 
 def _open(folder: Path, *, weights: bool = True) -> tuple[Any, nn.Module | None, Any]:
     """Encoder, MLM head (None where the folder has none) and tokeniser; with random weights where none are read."""
-    from transformers import AutoConfig, AutoModelForMaskedLM, AutoTokenizer
-
-    here: dict[str, Any] = {"local_files_only": True}
-    untyped: Any = AutoModelForMaskedLM
-    lost: set[str] = set()
-    with readable(folder):
-        tokenizer: Any = AutoTokenizer.from_pretrained(folder, **here)
-        if weights:
-            options = {"use_safetensors": True, "dtype": torch.float32, "output_loading_info": True}
-            model, info = untyped.from_pretrained(folder, **options, **here)
-            lost = set(info["missing_keys"])
-        else:
-            model = untyped.from_config(AutoConfig.from_pretrained(folder, **here), dtype=torch.float32)
-        require_words(tokenizer)
-        inner = sorted(key for key in lost if key.startswith(model.base_model_prefix + "."))
-        if inner:
-            raise ValueError(f"its weights lack {inner[0]}")
-    return model.base_model, None if lost else _head(model, folder), tokenizer
+    model, tokenizer, missing = open_network(folder, "AutoModelForMaskedLM", weights=weights)
+    inner = sorted(key for key in missing if key.startswith(model.base_model_prefix + "."))
+    if inner:
+        message = f"this model cannot be loaded: its weights lack {inner[0]}"
+        raise InputError(message, file=folder, remedy="Fetch or save it anew")
+    return model.base_model, None if missing else _head(model, folder), tokenizer
 
 
 def _head(model: Any, folder: Path) -> nn.Module:

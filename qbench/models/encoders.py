@@ -36,22 +36,40 @@ def open_encoder(folder: Path, *, weights: bool = True) -> tuple[Any, Any]:
         InputError: the folder holds no such model, or it is not whole.
         OptionError: its tokeniser gives no offsets of its tokens.
     """
-    import torch
-    from transformers import AutoConfig, AutoModel, AutoTokenizer
-
-    model: Any = AutoModel
-    here: dict[str, Any] = {"local_files_only": True}
-    with readable(folder):
-        tokenizer = AutoTokenizer.from_pretrained(folder, **here)
-        if weights:
-            encoder = model.from_pretrained(folder, use_safetensors=True, dtype=torch.float32, **here)
-        else:
-            encoder = model.from_config(AutoConfig.from_pretrained(folder, **here), dtype=torch.float32)
-        require_words(tokenizer)
+    encoder, tokenizer, _ = open_network(folder, "AutoModel", weights=weights)
     if not tokenizer.is_fast:
         remedy = "Choose a model with a tokenizer.json"
         raise OptionError("the model's tokeniser gives no offsets of its tokens", value=folder.name, remedy=remedy)
     return encoder, tokenizer
+
+
+def open_network(folder: Path, kind: str, *, weights: bool = True) -> tuple[Any, Any, set[str]]:
+    """A network of transformers in single precision, its tokeniser, and the names of weights that its folder lacks.
+
+    Args:
+        folder: with configuration, tokeniser, and weights as safetensors.
+        kind: the class of transformers that opens it ("AutoModel", "AutoModelForMaskedLM").
+        weights: whether they are read; else they are random, and none is missing.
+
+    Raises:
+        InputError: the folder holds no such model, or it is not whole.
+    """
+    import torch
+    import transformers
+
+    opener: Any = getattr(transformers, kind)
+    missing: set[str] = set()
+    with readable(folder):
+        tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        if weights:
+            options = {"use_safetensors": True, "dtype": torch.float32, "local_files_only": True}
+            network, info = opener.from_pretrained(folder, output_loading_info=True, **options)
+            missing = set(info["missing_keys"])
+        else:
+            config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True)
+            network = opener.from_config(config, dtype=torch.float32)
+        require_words(tokenizer)
+    return network, tokenizer, missing
 
 
 def longest_input(encoder: Any, tokenizer: Any) -> int:
