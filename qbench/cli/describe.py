@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qbench.cli.from_options import command
-from qbench.cli.options import LicenceName
+from qbench.cli.options import LicenceName, Workers
 from qbench.corpora.types import OnError
 from qbench.mining.options import ParserOptions
 
@@ -30,7 +30,7 @@ def describe(
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the descriptions.")],
     parser: ParserOptions,
-    workers: Annotated[int | None, typer.Option(min=1, help="Worker processes. [default: number of cores]")] = None,
+    workers: Workers = None,
     on_error: Annotated[
         OnError, typer.Option(help="Bad rows of a table: skip omits and counts them, fail stops at the first.")
     ] = "skip",

@@ -7,9 +7,12 @@ import sys
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 
 import typer
+
+from qbench.cli.from_options import command
+from qbench.quantities.extractors import ExtractorOptions
 
 if TYPE_CHECKING:
     from qbench.quantities.extractors import Extractor
@@ -22,22 +25,13 @@ BATCH = 256
 """Lines of a file that are read together: the parser works faster on many sentences at once."""
 
 
-@app.command()
+@command(app, "extract")
 def extract(
     text: Annotated[str, typer.Argument(help="A text, a file with one text a line, or - for standard input.")],
-    extractor: Annotated[str, typer.Option(help="Extractor by name: rules or quantulum3.")] = "rules",
-    spacy_model: Annotated[
-        str,
-        typer.Option(
-            help="What parses sentences for counted nouns and concepts: embedded, an installed spaCy pipeline "
-            "(en_core_web_sm), a folder with one, or none (word lists alone: faster, and worse concepts)."
-        ),
-    ] = "embedded",
+    extractor: ExtractorOptions,
     output_format: Annotated[
-        str, typer.Option("--format", help="table, or jsonl: one object for each text.")
+        Literal["table", "jsonl"], typer.Option("--format", help="table, or jsonl: one object per text.")
     ] = "table",
-    years: Annotated[bool, typer.Option("--years/--no-years", help="Report calendar years too.")] = False,
-    units: Annotated[Path | None, typer.Option(help="A file with units of your own.")] = None,
     query: Annotated[
         bool, typer.Option("--query", help="Read each text as a query: search words and conditions.")
     ] = False,
@@ -48,13 +42,11 @@ def extract(
     Example: qbench extract "revenue rose 5% to $3.5 million"
     """
     from qbench.errors import OptionError
-    from qbench.quantities.extractors import ExtractorOptions, get_extractor
+    from qbench.quantities.extractors import get_extractor
 
-    if output_format not in ("table", "jsonl"):
-        raise OptionError("unknown format", value=output_format, remedy="Use table or jsonl")
     if query and explain:
         raise OptionError("--explain is about the mentions of a text", remedy="Leave out --query, or --explain")
-    engine = get_extractor(ExtractorOptions(extractor, years, units, spacy_model))
+    engine = get_extractor(extractor)
     for lines in _batches(_texts(text), 1 if text == "-" and sys.stdin.isatty() else BATCH):
         for record in [_query_record(line, engine) for line in lines] if query else _records(lines, engine, explain):
             if output_format == "jsonl":

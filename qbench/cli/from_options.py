@@ -20,7 +20,8 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NewType, TypeVar, get_args, get_origin, get_type_hints
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NewType, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import typer
 from typer.models import ArgumentInfo, OptionInfo, ParameterInfo
@@ -194,9 +195,8 @@ def _kind(one: Declared) -> tuple[Any, bool]:
         TypeError: the command line cannot give such a value.
     """
     kind: Any = one.type
-    choices = [part for part in get_args(kind) if part is not type(None)]
-    if type(None) in get_args(kind) and len(choices) == 1:
-        kind = choices[0]
+    if get_origin(kind) in (Union, UnionType):
+        kind = next(part for part in get_args(kind) if part is not type(None))
     several = get_origin(kind) is tuple and get_args(kind)[1:] == (...,)
     if several:
         kind = get_args(kind)[0]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from qbench.llm.client import Access
 
 
+Workers = Annotated[int | None, typer.Option(min=1, help="Worker processes. [default: number of cores]")]
 LicenceName = Annotated[
     str | None,
     typer.Option(

@@ -7,39 +7,25 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from qbench.cli.from_options import command
+from qbench.publishing.options import PublishOptions
+
 if TYPE_CHECKING:
     from qbench.publishing.publish import Published
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
-@app.command()
+@command(app, "publish")
 def publish(
     artefact: Annotated[Path, typer.Argument(metavar="FOLDER", help="A benchmark, pairs or descriptions.")],
-    repo_id: Annotated[str, typer.Option("--repo-id", metavar="OWNER/NAME", help="The data set's name on the hub.")],
-    licence: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ID",
-            help="Licence of what is published (cc-by-4.0). [default: what the artefact says of its texts]",
-        ),
-    ] = None,
-    terms: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TERMS",
-            help="What a licence asks that qbench does not know: permissive, share-alike, non-commercial.",
-        ),
-    ] = None,
+    options: PublishOptions,
     without_text: Annotated[
         bool,
         typer.Option(
             "--without-text", help="Publish ids, offsets, labels and digests, and no text of the corpus (--source)."
         ),
     ] = False,
-    source: Annotated[
-        str | None, typer.Option(metavar="CORPUS", help="For --without-text: what the index was built from.")
-    ] = None,
     private: Annotated[bool, typer.Option("--private", help="Make a data set that others do not see.")] = False,
     revision: Annotated[
         str | None, typer.Option(metavar="TAG", help="A name for this state of the data set: v1.0.")
@@ -51,27 +37,6 @@ def publish(
         Path | None,
         typer.Option("--output", "-o", help="Where what is sent is prepared. [default: qbench-publish/FOLDER's name]"),
     ] = None,
-    citation: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Markdown for the card's section on citation, in place of ours.")
-    ] = None,
-    attach: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            help="Publish a file that the benchmark was made with, too: a recording of answers, names of concepts, "
-            "templates, a prompt; repeat it.",
-        ),
-    ] = None,
-    language: Annotated[
-        list[str] | None,
-        typer.Option(metavar="CODE", help="Language of the texts, for the card; repeat it. [default: en]"),
-    ] = None,
-    picture: Annotated[
-        bool, typer.Option("--picture/--no-picture", help="Draw the distributions (needs matplotlib).")
-    ] = True,
-    with_errors: Annotated[
-        bool, typer.Option("--with-errors", help="Publish a benchmark whose labels do not hold; the card says so.")
-    ] = False,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace what else the data set holds; its history keeps it.")
     ] = False,
@@ -88,25 +53,13 @@ def publish(
     """
     from qbench.cli import console
     from qbench.errors import OptionError
-    from qbench.publishing.prepare import LANGUAGE, PublishOptions
     from qbench.publishing.publish import publish as run
 
-    if without_text != (source is not None):
+    if without_text != (options.source is not None):
         raise OptionError(
             "--without-text and --source CORPUS belong together",
             remedy="The corpus is needed to find where its texts stand; it is not sent",
         )
-    options = PublishOptions(
-        repo_id,
-        licence,
-        terms,
-        source,
-        picture,
-        citation,
-        with_errors,
-        tuple(attach or ()),
-        tuple(language or (LANGUAGE,)),
-    )
     with console.progress("publish") as progress:
         done = run(
             artefact,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from qbench.cli.options import LicenceName
+from qbench.corpora.types import OnError
 
 if TYPE_CHECKING:
     from qbench.store import Manifest
@@ -28,7 +29,7 @@ def synth(
     seed: Annotated[int, typer.Option(help="Seed of every choice.")] = 13,
     sentences_per_row: Annotated[int, typer.Option(min=1, help="Sentences that each row gives, at most.")] = 2,
     on_error: Annotated[
-        str, typer.Option(help="skip: leave lines out that cannot be read, and count them; fail: stop at the first.")
+        OnError, typer.Option(help="Lines that cannot be read: skip omits and counts them, fail stops at the first.")
     ] = "skip",
     licence: LicenceName = None,
     overwrite: Annotated[
@@ -55,7 +56,7 @@ def synth(
             mapping=mapping,
             seed=seed,
             sentences_per_row=sentences_per_row,
-            on_error=on_error,  # type: ignore[arg-type]  # checked where it is used
+            on_error=on_error,
             licence=None if licence is None else known(licence),
             overwrite=overwrite,
             progress=progress,

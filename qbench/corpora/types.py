@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
 
 from qbench.errors import InputError, OptionError
+from qbench.options import option
 from qbench.quantities.types import Quantity
 
 OnError = Literal["skip", "fail"]
@@ -40,19 +41,21 @@ class Document:
 class ReadOptions:
     """How a source is read.
 
-    Attributes:
-        id_field, text_fields, title_field: names of fields (or 1-based column numbers of a CSV or TSV file without a
-            header); None and () let the reader choose. Several text fields are joined by a blank line.
-        encodings: tried in turn on each line; the first that fits is taken.
+    Fields may be named by the 1-based numbers of columns of a CSV or TSV file without a header. Several text fields are
+    joined by a blank line.
 
     Raises:
         OptionError: an encoding is unknown, or cannot be cut into lines byte by byte (UTF-16, UTF-32).
     """
 
-    id_field: str | None = None
-    text_fields: tuple[str, ...] = ()
-    title_field: str | None = None
-    encodings: tuple[str, ...] = ("utf-8",)
+    id_field: str | None = option(None, help="Field of the id. [default: recognised, else FILE#ROW]")
+    text_fields: tuple[str, ...] = option(
+        (), help="Field of the text; repeat it to join several. [default: recognised]", flag="text-field"
+    )
+    title_field: str | None = option(None, help="Field of the title. [default: recognised]")
+    encodings: tuple[str, ...] = option(
+        ("utf-8",), help="Encoding; repeat it to try several on each line. [default: utf-8]", flag="encoding"
+    )
 
     def __post_init__(self) -> None:
         if not self.encodings:

@@ -6,9 +6,7 @@ with them, and is read by `qbench pull` and by later uploads.
 
 from __future__ import annotations
 
-import re
 import shutil
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -30,6 +28,7 @@ from qbench.publishing.attachments import read_attachments, refuse_keys
 from qbench.publishing.configs import write_configs
 from qbench.publishing.contents import Contents, open_contents
 from qbench.publishing.dataset_card import PICTURE, Config, Facts, numbers, published_card
+from qbench.publishing.options import PublishOptions
 from qbench.publishing.picture import draw
 from qbench.publishing.withheld import changes, locate, source_documents, withheld_descriptions
 from qbench.store import (
@@ -49,44 +48,6 @@ OWN = "qbench"
 WITHHELD = "withheld"
 """The folder of the tables that replace texts that are not published."""
 LOCATIONS = "places.parquet"
-
-LANGUAGE = "en"
-"""Default language: qbench reads and writes English, but imported texts may be in another language."""
-_LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*|multilingual")
-
-
-@dataclass(frozen=True)
-class PublishOptions:
-    """How an artefact is published.
-
-    Attributes:
-        repo_id: OWNER/NAME.
-        licence: licence of the publication; None for the artefact's own.
-        terms: what that licence requires, if it is not in `qbench.licences.LICENCES`.
-        source: the corpus, if its texts are withheld; None if they are published.
-        picture: whether the card has a picture.
-        citation: a Markdown file for the card's section on citation; None for qbench's text.
-        with_errors: publish a benchmark with errors in its labels, which the card lists.
-        attach: files that a benchmark was made with, published too (`qbench.publishing.attachments`).
-        languages: languages of the texts, as the hub's codes.
-    """
-
-    repo_id: str
-    licence: str | None = None
-    terms: str | None = None
-    source: str | Path | None = None
-    picture: bool = True
-    citation: Path | None = None
-    with_errors: bool = False
-    attach: tuple[Path, ...] = ()
-    languages: tuple[str, ...] = (LANGUAGE,)
-
-    def __post_init__(self) -> None:
-        for code in self.languages:
-            if not _LANGUAGE.fullmatch(code):
-                raise OptionError(
-                    "not a code of a language", value=code, remedy="Write ISO 639: en, de, yue; or multilingual"
-                )
 
 
 def prepare(artefact: Path, output: Path, options: PublishOptions, progress: Progress = silent) -> Manifest:

@@ -12,7 +12,8 @@ from typing import Any
 from qbench.errors import OptionError, ServerError
 from qbench.progress import Progress, silent
 from qbench.publishing.hub import HUB_FILES, ChangedError, Hub, Remote, check_names
-from qbench.publishing.prepare import KIND, PublishOptions, prepare
+from qbench.publishing.options import PublishOptions
+from qbench.publishing.prepare import KIND, prepare
 from qbench.store import MANIFEST, Manifest, file_digest, locked
 
 _NAMED = 5

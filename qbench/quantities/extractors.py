@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from qbench.errors import UnknownNameError
 from qbench.keys import revision
+from qbench.options import option
 from qbench.quantities.english.parse import EMBEDDED, NO_PARSER
 from qbench.quantities.types import Quantity
 
@@ -52,20 +53,20 @@ class Extractor(Protocol):
 
 @dataclass(frozen=True)
 class ExtractorOptions:
-    """What can change an extractor's output; part of every digest that depends on extraction.
+    """What can change an extractor's output; part of every digest that depends on extraction."""
 
-    Attributes:
-        name: a key of `EXTRACTORS`.
-        years: also report calendar years (unit "calendar year", family "date").
-        units_file: a user's own units, added to the built-in ones.
-        spacy_model: the pipeline that parses sentences for counted nouns and concepts: "embedded" for our own small
-            one, "none" for word lists instead (several times faster, worse concepts), or an installed one's name.
-    """
-
-    name: str = "rules"
-    years: bool = False
-    units_file: Path | None = None
-    spacy_model: str = EMBEDDED
+    name: str = option(
+        "rules",
+        help="Extractor: rules or quantulum3; given takes the quantities that come with a corpus of `qbench synth`.",
+        flag="extractor",
+    )
+    years: bool = option(False, help='Report calendar years too (unit "calendar year", family "date").', negatable=True)
+    units_file: Path | None = option(None, help="A file of units, added to the built-in ones.", flag="units")
+    spacy_model: str = option(
+        EMBEDDED,
+        help="Parser of sentences for counted nouns and concepts: embedded, an installed spaCy pipeline "
+        "(en_core_web_sm), a folder with one, or none (word lists alone: several times faster, worse concepts).",
+    )
 
     @classmethod
     def from_key(cls, key: Mapping[str, Any], units_file: Path | None = None) -> ExtractorOptions:

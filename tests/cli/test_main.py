@@ -79,3 +79,15 @@ def test_extract_reads_texts_files_and_pipes(tmp_path):
     assert '"unit": "pound-mass"' in from_file.stdout
     asked = subprocess.run([*run, "--query", "laptop under 2 lb"], capture_output=True, text=True, timeout=60)
     assert '"terms": "laptop"' in asked.stdout
+
+
+def test_the_options_of_every_verb_load_nothing_heavy():
+    """So that --help is quick."""
+    script = (
+        "import sys, typer; from importlib import import_module; from qbench.cli.main import VERBS\n"
+        'for verb in VERBS: typer.main.get_command(import_module(f\'qbench.cli.{verb.replace("-", "_")}\').app)\n'
+        "print(*{name.partition('.')[0] for name in sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    heavy = {"torch", "spacy", "polars", "pyarrow", "numpy", "scipy", "transformers", "openai", "httpx", "matplotlib"}
+    assert not set(done.stdout.split()) & heavy

@@ -20,7 +20,7 @@ from qbench.cli import expand_concepts, gen_queries
 from qbench.errors import BusyError, InputError, OptionError
 from qbench.llm.recording import Recording
 from qbench.publishing import attachments as m
-from qbench.publishing.prepare import PublishOptions
+from qbench.publishing.options import PublishOptions
 from qbench.publishing.publish import publish
 from qbench.publishing.pull import pull
 from qbench.store import read_manifest

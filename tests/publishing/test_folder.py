@@ -5,8 +5,8 @@ import pytest
 from qbench.benchmark.disk import open_benchmark
 from qbench.errors import InputError, MissingPackageError, OptionError
 from qbench.publishing import configs
+from qbench.publishing.options import PublishOptions
 from qbench.publishing.picture import MOST_BARS, Panel, draw
-from qbench.publishing.prepare import PublishOptions
 from qbench.publishing.publish import publish
 
 

@@ -10,7 +10,7 @@ from qbench.benchmark.disk import write_benchmark
 from qbench.errors import BusyError, InputError, OptionError, ServerError
 from qbench.licences import LICENCES
 from qbench.publishing.hub import ChangedError, Hub
-from qbench.publishing.prepare import PublishOptions
+from qbench.publishing.options import PublishOptions
 from qbench.publishing.publish import publish
 from qbench.publishing.pull import pull
 from qbench.store import locked

@@ -20,7 +20,7 @@ from qbench.mining.describe import describe
 from qbench.mining.options import MiningOptions
 from qbench.mining.paraphrases import mine_paraphrases
 from qbench.publishing import withheld
-from qbench.publishing.prepare import PublishOptions
+from qbench.publishing.options import PublishOptions
 from qbench.publishing.publish import publish
 from qbench.publishing.pull import pull
 from qbench.quantities.extractors import ExtractorOptions
