@@ -29,6 +29,7 @@ from qbench.randomness import generator
 from qbench.retrieval.analysis import token_lists
 from qbench.retrieval.execute import execute
 from qbench.retrieval.grammar import parse_system
+from qbench.retrieval.jobs import ExecuteOptions
 
 WORDS, LENGTH, DEPTH = 100_000, 22, 1000
 UNITS = ("kilogram", "dollar", "kilometer", "percent", "hour")
@@ -100,7 +101,7 @@ def make_queries(rng: np.random.Generator, drawn: np.ndarray, count: int) -> lis
 def ours(benchmark: Benchmark) -> list[dict[str, Any]]:
     systems = [parse_system(name) for name in ("BM25", "BM25_filter", "QBM25", "QBM25(terms=all)")]
     with tempfile.TemporaryDirectory() as folder:
-        results = execute(benchmark, systems, Path(folder), depth=DEPTH)
+        results = execute(benchmark, systems, Path(folder), ExecuteOptions(depth=DEPTH))
     return [
         {
             "system": result.label,

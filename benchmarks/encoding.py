@@ -160,7 +160,7 @@ def dtypes(path: Path, model: Path, count: int, folder: Path) -> list[dict[str, 
         start = time.perf_counter()
         prepared = found.ranker.prepared(asked)
         spent = time.perf_counter() - start
-        best = [ranked(s.found, 100).docs.tolist() for s in prepared]
+        best = [ranked(s.hits, 100).docs.tolist() for s in prepared]
         table = pl.DataFrame(
             [
                 (s.query_id, corpus["doc_id"][d], n)
@@ -230,7 +230,7 @@ def engines(path: Path, qrels: str | None, model: Path, count: int, folder: Path
             found = opened(known, {"model": "words"}, STAGE, how, context)
             found.ranker.prepared(asked[:8])
             start = time.perf_counter()
-            best = [ranked(s.found, 100).docs.tolist() for s in found.ranker.prepared(asked)]
+            best = [ranked(s.hits, 100).docs.tolist() for s in found.ranker.prepared(asked)]
             spent = time.perf_counter() - start
             exact = exact if nprobe else best
             engine = f"faiss, nprobe={nprobe}" if nprobe else "exact"

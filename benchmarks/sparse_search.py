@@ -31,8 +31,8 @@ import numpy as np
 import polars as pl
 
 from qbench.randomness import generator
-from qbench.retrieval.execute import peak_bytes
 from qbench.retrieval.rankers import RankerContext
+from qbench.retrieval.run_files import peak_bytes
 from qbench.retrieval.sparse import build_sparse, open_postings
 from qbench.retrieval.stored import Stored
 from qbench.scoring.postings import Postings, score

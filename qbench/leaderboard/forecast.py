@@ -6,18 +6,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from qbench.benchmark.disk import Benchmark
+from qbench.benchmark.types import Split
 from qbench.leaderboard.run import select_queries
 from qbench.leaderboard.views import line_up
 from qbench.llm.client import Access, Estimate
+from qbench.mining.test_set import QuantityTestSet
 from qbench.progress import silent
+from qbench.retrieval.api import Asked, expected_calls
+from qbench.retrieval.execute import BATCH
+from qbench.retrieval.passages import passages
+from qbench.retrieval.systems import System
 
 if TYPE_CHECKING:
-    from qbench.benchmark.disk import Benchmark
-    from qbench.benchmark.types import Split
     from qbench.leaderboard.experiment_types import Experiment
-    from qbench.mining.test_set import QuantityTestSet
-    from qbench.retrieval.api import Asked
-    from qbench.retrieval.systems import System
 
 
 def forecast(
@@ -42,16 +44,12 @@ def forecast(
         OptionError: the split has no queries.
         InputError: the benchmark or the recording cannot be read.
     """
-    from qbench.retrieval.api import expected_calls
-    from qbench.retrieval.execute import PART
-    from qbench.retrieval.passages import passages
-
     contest = line_up(benchmark, systems, qrels)
     queries, _ = select_queries(contest.groups[0].benchmark, split)
     lines = [
         line
         for group in contest.groups
-        for line in expected_calls(group.systems, passages(group.benchmark.corpus)["passage"], queries, access, PART)
+        for line in expected_calls(group.systems, passages(group.benchmark.corpus)["passage"], queries, access, BATCH)
     ]
     return lines, _together(lines)
 

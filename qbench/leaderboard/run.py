@@ -5,9 +5,15 @@ from __future__ import annotations
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import polars as pl
+
+from qbench import __version__
+from qbench.benchmark.disk import Benchmark
+from qbench.benchmark.types import Query, Split
 from qbench.errors import BusyError, OptionError, QbenchError
 from qbench.evaluation.buckets import query_buckets
 from qbench.evaluation.measures import parse_measures, relevant_queries, score_run
@@ -16,20 +22,18 @@ from qbench.leaderboard.evidence import Collection, Evidence, heads
 from qbench.leaderboard.standings import Entry
 from qbench.leaderboard.table import Leaderboard, make_leaderboard
 from qbench.leaderboard.views import DEFAULT_SYSTEMS, Contest, Group, line_up, pooled_qrels
+from qbench.llm.client import Access
+from qbench.mining.test_set import QuantityTestSet
 from qbench.progress import Progress, silent
+from qbench.quantities.english.queries import parse_query
+from qbench.quantities.extractors import get_extractor
+from qbench.quantities.units import load_units
+from qbench.retrieval.document_quantities import DocumentQuantities, extractor_options, uses_stored
+from qbench.retrieval.execute import execute
+from qbench.retrieval.jobs import ExecuteOptions, Setting
+from qbench.retrieval.systems import System
+from qbench.retrieval.types import ConditionSource, RunResult
 from qbench.store import MANIFEST, locked, write_text
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from qbench.benchmark.disk import Benchmark
-    from qbench.benchmark.types import Query, Split
-    from qbench.llm.client import Access
-    from qbench.mining.test_set import QuantityTestSet
-    from qbench.retrieval.document_quantities import DocumentQuantities
-    from qbench.retrieval.jobs import Setting
-    from qbench.retrieval.systems import System
-    from qbench.retrieval.types import ConditionSource, RunResult
 
 __all__ = ["DEFAULT_SYSTEMS", "run_leaderboard", "select_queries", "sort_into_buckets", "unjudged", "versions"]
 
@@ -116,19 +120,19 @@ def run_leaderboard(
     contest = line_up(benchmark, systems, qrels, names)
     measured = parse_measures(contest.measures if measures is None else measures, primary)
     queries, left_out = select_queries(contest.groups[0].benchmark, split)
-    options: dict[str, Any] = {
-        "split": split,
-        "settings": _settings(queries, settings),
-        "depth": depth,
-        "document_quantities": document_quantities,
-        "workers": workers,
-        "access": access,
-        "progress": progress,
-    }
+    options = ExecuteOptions(
+        split=split,
+        settings=_settings(queries, settings),
+        depth=depth,
+        document_quantities=document_quantities,
+        workers=workers,
+        access=Access() if access is None else access,
+        progress=progress,
+    )
     folder = output_folder(output)
-    place = folder if work is None else output_folder(work)
+    work_folder = folder if work is None else output_folder(work)
     with locked(folder):
-        ran = [_execute(group, place, options) for group in contest.groups]
+        ran = [_execute(group, work_folder, options) for group in contest.groups]
         if not any(one.results for one in ran):
             raise next(one.first for one in ran if one.first is not None)
         judged = _Judged([group.benchmark.qrels for group in contest.groups], queries)
@@ -139,12 +143,7 @@ def run_leaderboard(
             _entries(ran, judged, measured),
             measured,
             buckets=found,
-            about=_about(
-                contest,
-                len(judged.queries),
-                measured,
-                {**options, "qrels": qrels, "pool": pool, "resamples": resamples, "seed": seed, "command": command},
-            ),
+            about=_about(contest, len(judged.queries), options, pool, command),
             notes=[*left_out, *judged.notes, *_said(contest, ran, judged), *bucket_notes],
             evidence=_evidence(ran, judged, found) if evidence else None,
             resamples=resamples,
@@ -249,15 +248,12 @@ def output_folder(output: str | Path) -> Path:
     return folder
 
 
-def _execute(group: Group, folder: Path, options: dict[str, Any]) -> _Ran:
+def _execute(group: Group, folder: Path, options: ExecuteOptions) -> _Ran:
     """All rows of a group at once; if that fails, one after the other, so that only those at fault are lost."""
-    from qbench.retrieval.execute import execute
-
-    settings: tuple[Setting, ...] = options["settings"]
-    rows = [(system, setting) for system in group.systems for setting in settings if system.uses_conditions]
-    rows += [(system, settings[0]) for system in group.systems if not system.uses_conditions]
+    rows = [(system, setting) for system in group.systems for setting in options.settings if system.uses_conditions]
+    rows += [(system, options.settings[0]) for system in group.systems if not system.uses_conditions]
     try:
-        return _Ran(group, execute(group.benchmark, group.systems, folder, **options))
+        return _Ran(group, execute(group.benchmark, group.systems, folder, options))
     except BusyError:
         raise
     except Exception as error:
@@ -267,7 +263,7 @@ def _execute(group: Group, folder: Path, options: dict[str, Any]) -> _Ran:
         ran.tracebacks += _unexpected(f"{group.prefix}all rows at once", error)
     for system, setting in rows:
         try:
-            ran.results += execute(group.benchmark, [system], folder, **{**options, "settings": (setting,)})
+            ran.results += execute(group.benchmark, [system], folder, replace(options, settings=(setting,)))
         except Exception as error:
             _fail(ran, (system, setting), error)
     return ran
@@ -354,12 +350,16 @@ def _told(result: RunResult) -> list[str]:
         notes.append(f"no condition was {verb} for {bare} of {asked} queries.")
     if empty:
         notes.append(f"no results for {empty} of {asked} queries; they score 0.")
-    for part, who in (("", ""), ("reranker_", "reranker: ")):
-        cut = result.meta.get(f"{part}documents_cut", 0)
+    kinds = ("documents_cut", "note")
+    prefixes = {name.removesuffix(kind) for name in result.meta for kind in kinds if name.endswith(kind)}
+    for prefix in sorted(prefixes, key=lambda prefix: (len(prefix), prefix)):
+        # "reranker_" says "reranker: ", "reranker2_" says "reranker 2: "
+        who = f"{prefix.removesuffix('_').replace('reranker', 'reranker ').strip()}: " if prefix else ""
+        cut = result.meta.get(f"{prefix}documents_cut", 0)
         if cut:
             notes.append(f"{who}{cut} documents are longer than the model reads, and were cut.")
-        if f"{part}note" in result.meta:
-            notes.append(f"{who}{result.meta[f'{part}note']}.")
+        if f"{prefix}note" in result.meta:
+            notes.append(f"{who}{result.meta[f'{prefix}note']}.")
     return notes
 
 
@@ -371,8 +371,6 @@ def unjudged(run: pl.DataFrame, qrels: pl.DataFrame, query_ids: Sequence[str]) -
         qrels: columns query_id, doc_id, grade; grade 0 is a judgment too.
         query_ids: the queries that count.
     """
-    import polars as pl
-
     top = run.filter(pl.col("query_id").is_in(list(query_ids)) & (pl.col("rank") <= TOP))
     missing = top.join(qrels, on=["query_id", "doc_id"], how="anti").height
     if not missing:
@@ -393,8 +391,6 @@ def sort_into_buckets(queries: list[Query], benchmark: Benchmark) -> tuple[pl.Da
     A unit's family is what the benchmark's quantities say, which know the units of a user's own file; else that of the
     built-in units, where an unknown name is a counted noun.
     """
-    from qbench.quantities.units import load_units
-
     units, families = load_units(), _families(benchmark)
     bare = sum(not query.conditions for query in queries)
     frame = query_buckets(
@@ -412,10 +408,6 @@ def _families(benchmark: Benchmark) -> dict[str, str]:
 
 
 def _with_conditions(queries: list[Query], benchmark: Benchmark) -> list[Query]:
-    from qbench.quantities.english.queries import parse_query
-    from qbench.quantities.extractors import get_extractor
-    from qbench.retrieval.document_quantities import extractor_options
-
     extractor = get_extractor(extractor_options(benchmark))
     return [
         query if query.conditions else replace(query, conditions=parse_query(query.text, extractor).conditions)
@@ -423,30 +415,29 @@ def _with_conditions(queries: list[Query], benchmark: Benchmark) -> list[Query]:
     ]
 
 
-def _about(contest: Contest, queries: int, measures: Sequence[str], options: dict[str, Any]) -> dict[str, Any]:
+def _about(
+    contest: Contest, queries: int, options: ExecuteOptions, pool: int | None, command: str | None
+) -> dict[str, Any]:
     """Where the figures come from: the same for the same call, wherever the folders lie."""
-    from qbench.retrieval.document_quantities import extractor_options, uses_stored
-
     benchmark = contest.groups[0].benchmark
-    settings, wanted = options["settings"], options["document_quantities"]
     neural = any(system.is_neural for group in contest.groups for system in group.systems)
     quantities = f"found in their texts by qbench (extractor {extractor_options(benchmark).name})"
-    if uses_stored(benchmark, wanted):
+    if uses_stored(benchmark, options.document_quantities):
         quantities = f"stored in the benchmark ({benchmark.params.get('quantities') or 'source unknown'})"
     return {
-        "command": options["command"],
+        "command": command,
         "benchmark": {
             "name": contest.name,
             "digest": contest.digest,
-            "split": options["split"],
+            "split": options.split,
             "queries": queries,
             **contest.sizes,
         },
         "settings": {
-            "conditions": list(settings),
-            "depth": options["depth"],
+            "conditions": list(options.settings),
+            "depth": options.depth,
             "document_quantities": quantities,
-            **({} if options["pool"] is None else {"pool": options["pool"]}),
+            **({} if pool is None else {"pool": pool}),
         },
         "versions": versions(neural=neural),
     }
@@ -454,9 +445,5 @@ def _about(contest: Contest, queries: int, measures: Sequence[str], options: dic
 
 def versions(*, neural: bool = False) -> dict[str, str]:
     """Of qbench, and of the packages that can change a figure."""
-    from importlib.metadata import version
-
-    from qbench import __version__
-
     packages = ["ir-measures", "numpy", "polars", *(["torch", "transformers", "sentence-transformers"] * neural)]
     return {"qbench": __version__, **{name: version(name) for name in packages}}

@@ -70,18 +70,19 @@ class Dense:
             proposed = self.index.propose(queries, self.depth)
             best = zip(proposed, map(self.vectors.products, proposed, queries), strict=True)
         spread = self.vectors.shared.spread
-        return [replace(s, found=spread(*row, self.depth)) for s, row in zip(encoded, best, strict=True)]
+        return [replace(s, hits=spread(*row, self.depth)) for s, row in zip(encoded, best, strict=True)]
 
     def search(self, search: Search) -> Candidates:
         """The `depth` documents with the highest products; of equal ones the lower positions."""
-        if search.found is None:
+        if search.hits is None:
             (search,) = self.prepared([search])
-        assert search.found is not None  # noqa: S101  for mypy
-        return search.found
+        assert search.hits is not None  # noqa: S101  for mypy
+        return search.hits
 
-    def scores(self, search: Search, docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
-        """The products of these documents' vectors with the query's."""
-        return self.vectors.products(self.vectors.shared.of[docs], search.vector)
+    def rerank(self, searches: Sequence[Search], candidates: Sequence[Candidates]) -> list[NDArray[np.float64]]:
+        """The products of each search's vector with its candidates' vectors."""
+        texts, products = self.vectors.shared.of, self.vectors.products
+        return [products(texts[some.docs], one.vector) for one, some in zip(searches, candidates, strict=True)]
 
 
 def open_dense(stage: Stage, options: DenseOptions, context: RankerContext) -> OpenedRanker:

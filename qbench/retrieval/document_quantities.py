@@ -9,6 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+import polars as pl
+
 from qbench.corpora.types import Document
 from qbench.errors import OptionError
 from qbench.index.chunks import CHUNK, QUANTITIES, SENTENCES, CorpusChunk, chunks, extraction
@@ -21,8 +23,6 @@ from qbench.work.shards import FOLDER, make_shards
 from qbench.work.tasks import Engine, Shard, in_this_process
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from qbench.benchmark.disk import Benchmark
 
 DocumentQuantities = Literal["auto", "stored", "extracted"]
@@ -69,7 +69,8 @@ def extract_documents(
 ) -> Stored:
     """The quantity table of a corpus on disk (`FILE`), made if it is not there yet; resumes where it was.
 
-    Documents are cut into sentences, as `qbench build-index` does; spans count from a sentence's start.
+    Documents are cut into sentences, as `qbench build-index` does; spans count from a sentence's start, and the column
+    `offset` says where in the passage that is.
 
     Args:
         corpus: columns doc_id and passage.
@@ -81,18 +82,22 @@ def extract_documents(
     """
 
     def make(folder: Path) -> None:
-        import polars as pl
-
         shards = folder / FOLDER
         names = _extract(corpus, options, shards, workers, progress)
-        tables = [pl.read_parquet(shards / f"{name}{QUANTITIES}", glob=False) for name in names]
-        found = pl.concat(tables) if tables else pl.DataFrame(schema=quantity_schema())
-        # A sentence is named after its document: DOCUMENT::NUMBER.
-        found.with_columns(pl.col("doc_id").str.replace("::[0-9]+$", "")).write_parquet(
-            folder / FILE, compression="zstd"
-        )
+        tables = [_passage_quantities(shards, name) for name in names]
+        table = pl.concat(tables) if tables else pl.DataFrame(schema={**quantity_schema(), "offset": pl.Int32})
+        table.write_parquet(folder / FILE, compression="zstd")
 
     return stored(root, "quantities", {"corpus": corpus_key, **options.key()}, make)
+
+
+def _passage_quantities(shards: Path, name: str) -> pl.DataFrame:
+    """The quantities of a chunk, by document instead of sentence."""
+    sentences = pl.read_parquet(shards / f"{name}{SENTENCES}", glob=False)
+    quantities = pl.read_parquet(shards / f"{name}{QUANTITIES}", glob=False)
+    where = sentences.select("doc_id", _document="source_id", offset=pl.col("start").cast(pl.Int32))
+    table = quantities.join(where, on="doc_id", how="left", maintain_order="left")
+    return table.with_columns(doc_id="_document").drop("_document")
 
 
 def _extract(

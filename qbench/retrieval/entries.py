@@ -13,7 +13,7 @@ from qbench.retrieval.ranker_options import (
     OpenAIOptions,
     QuantityScoreOptions,
     ReciprocalRankOptions,
-    RunOptions,
+    RunFileOptions,
     SparseOptions,
     TctColbertOptions,
 )
@@ -73,7 +73,7 @@ REGISTRY = Registry(
             _MODEL,
             "takes a ranking that another tool made",
             "TREC run file, or Parquet with query_id, doc_id, score",
-            RunOptions,
+            RunFileOptions,
             "qbench.retrieval.given_run:open_run",
         ),
         _dense(

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from qbench.retrieval.ranker_options import RunOptions
+    from qbench.retrieval.ranker_options import RunFileOptions
     from qbench.retrieval.systems import Stage
 
 
-def open_run(stage: Stage, options: RunOptions, context: RankerContext) -> OpenedRanker:
+def open_run(stage: Stage, options: RunFileOptions, context: RankerContext) -> OpenedRanker:
     """A run ready to be looked up."""
     return OpenedRanker(GivenRun(options.path, context.corpus["doc_id"]), 0.0, 0)
 
@@ -47,7 +47,7 @@ class GivenRun:
         self._docs, self._scores = run["doc"].to_numpy(), run["score"].to_numpy()
         counts = run.group_by("query_id", maintain_order=True).agg(pl.len())
         ends = counts["len"].cum_sum().to_list()
-        self._places = dict(zip(counts["query_id"], zip([0, *ends], ends, strict=False), strict=True))
+        self._slices = dict(zip(counts["query_id"], zip([0, *ends], ends, strict=False), strict=True))
 
     def encoded(self, searches: Sequence[Search]) -> list[Search]:
         """The searches as they are."""
@@ -59,15 +59,18 @@ class GivenRun:
 
     def search(self, search: Search) -> Candidates:
         """The documents that the run ranks for this query, with its scores."""
-        first, last = self._places.get(search.query_id, (0, 0))
+        first, last = self._slices.get(search.query_id, (0, 0))
         return Candidates(self._docs[first:last], self._scores[first:last])
 
-    def scores(self, search: Search, docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
-        """The run's scores of these documents; NaN for those that it does not rank."""
-        known = self.search(search)
+    def rerank(self, searches: Sequence[Search], candidates: Sequence[Candidates]) -> list[NDArray[np.float64]]:
+        """The run's scores of each search's candidates; NaN for those that it does not rank."""
+        return [self._scores_of(search, some.docs) for search, some in zip(searches, candidates, strict=True)]
+
+    def _scores_of(self, search: Search, docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+        ranked = self.search(search)
         scores = np.full(len(docs), np.nan)
-        if known.docs.size:
-            place = np.minimum(np.searchsorted(known.docs, docs), known.docs.size - 1)
-            held = known.docs[place] == docs
-            scores[held] = known.scores[place[held]]
+        if ranked.docs.size:
+            position = np.minimum(np.searchsorted(ranked.docs, docs), ranked.docs.size - 1)
+            held = ranked.docs[position] == docs
+            scores[held] = ranked.scores[position[held]]
         return scores

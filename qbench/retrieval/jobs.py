@@ -3,30 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from qbench.benchmark.disk import Benchmark
+from qbench.benchmark.types import Query, Split
 from qbench.errors import InputError, OptionError
 from qbench.keys import key, revision
-from qbench.retrieval.document_quantities import DocumentQuantities, uses_stored
+from qbench.llm.client import Access
+from qbench.models.folders import model_digest, model_folder
+from qbench.options import check, option
+from qbench.progress import Progress, silent
+from qbench.quantities.extractors import ExtractorOptions
+from qbench.retrieval.api import identity
+from qbench.retrieval.document_quantities import DocumentQuantities, extractor_options, uses_stored
 from qbench.retrieval.ranker_options import CohereOptions, OpenAIOptions
-from qbench.retrieval.types import ConditionSource, Cost, RunResult
-from qbench.store import file_digest, finished, read_json, read_manifest, write_json
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from qbench.benchmark.disk import Benchmark
-    from qbench.benchmark.types import Query
-    from qbench.quantities.extractors import ExtractorOptions
-    from qbench.retrieval.systems import Stage, System
+from qbench.retrieval.systems import Stage, System
+from qbench.retrieval.types import ConditionSource
+from qbench.store import file_digest, finished
 
 Setting = Literal["given", "parsed"]
 
 SETTINGS: tuple[Setting, ...] = ("given", "parsed")
 
 KIND = "run"
+
+
+@dataclass(frozen=True)
+class ExecuteOptions:
+    """How systems run on a benchmark.
+
+    Attributes:
+        split: the split whose queries are asked.
+        settings: where conditions come from: "given" as data (oracle conditions), or "parsed" from the query's text by
+            us (predicted conditions).
+        depth: documents kept per query.
+        document_quantities: whether the documents' quantities are the benchmark's own or found by our extractor; "auto"
+            takes its own if they were extracted, and never gold ones.
+        extractor: options of our extractor, for documents and queries; by default those of the benchmark.
+        workers: processes that extract; as many as cores by default.
+        progress: reports the number of queries done.
+        access: how servers may be used; by default without a limit, their answers recorded in the folder of the runs.
+    """
+
+    split: Split = "test"
+    settings: tuple[Setting, ...] = SETTINGS
+    depth: int = option(1000, help="documents kept per query", low=1)
+    document_quantities: DocumentQuantities = "auto"
+    extractor: ExtractorOptions | None = None
+    workers: int | None = None
+    progress: Progress = silent
+    access: Access = field(default_factory=Access)
+
+    def extractor_of(self, benchmark: Benchmark) -> ExtractorOptions:
+        """The options of the extractor on a benchmark."""
+        return self.extractor or extractor_options(benchmark)
 
 
 @dataclass(frozen=True)
@@ -63,10 +95,8 @@ def plan(
     benchmark_key: str,
     systems: Sequence[System],
     queries: Sequence[Query],
-    settings: Sequence[Setting],
-    depth: int,
     root: Path,
-    quantities: tuple[DocumentQuantities, ExtractorOptions],
+    options: ExecuteOptions,
 ) -> list[Job]:
     """The jobs, one per system without conditions and one per setting of every other; each once, in order.
 
@@ -74,12 +104,8 @@ def plan(
         OptionError: an option makes no sense, or conditions are to be given and no query has any.
         InputError: a run file or a model is missing.
     """
-    if depth < 1:
-        raise OptionError("a run keeps at least one document per query", value=depth)
-    sources: tuple[ConditionSource, ...] = tuple(dict.fromkeys(settings))
-    for setting in settings:
-        if setting not in SETTINGS:
-            raise OptionError("unknown setting", value=setting, remedy="Use given or parsed")
+    check(options)
+    sources: tuple[ConditionSource, ...] = tuple(dict.fromkeys(options.settings))
     conditional = [system for system in systems if system.uses_conditions]
     if conditional and not sources:
         raise OptionError(f"{conditional[0]} needs conditions", remedy="Use the setting given or parsed")
@@ -88,13 +114,14 @@ def plan(
             f"{conditional[0]} is to be given the queries' conditions, and no query of this split has any",
             remedy="Use the setting parsed: conditions are then read from the queries' texts",
         )
-    where, options = quantities
-    common = {"benchmark": benchmark_key, "split": queries[0].split, "depth": depth}
+    common = {"benchmark": benchmark_key, "split": options.split, "depth": options.depth}
     unconditional: tuple[ConditionSource, ...] = ("none",)
     jobs: dict[tuple[str, str], Job] = {}
     for system in systems:
-        stages = [_content(stage) for stage in system.stages]
-        extraction = {"stored": uses_stored(benchmark, where), **options.key()} if system.uses_conditions else {}
+        stages, extraction = [_content(stage) for stage in system.stages], {}
+        if system.uses_conditions or system.uses_quantities:
+            stored = uses_stored(benchmark, options.document_quantities)
+            extraction = {"stored": stored, **options.extractor_of(benchmark).key()}
         for source in sources if system.uses_conditions else unconditional:
             # The components say what is computed; the name would change with a file's path.
             what = {"stages": stages, "conditions": source, **common, **extraction}
@@ -106,67 +133,39 @@ def plan(
 
 def _revisions(system: System) -> dict[str, int]:
     used = [step for stage in system.stages for step in stage.entry().steps]
-    used += ["analysis", "quantities", "quantity-index"] if system.uses_conditions else []
+    used += ["analysis", "quantities", "quantity-index"] if system.uses_conditions or system.uses_quantities else []
     return {step: revision(step) for step in used}
 
 
 def _content(stage: Stage) -> dict[str, Any]:
     """What a stage computes: a file or a checkpoint by what is in it, a server by its address."""
-    tails = {"compression": stage.compression, "quantity": stage.quantity, "fusion": stage.fusion}
-    return {
-        "model": stage.model.name,
-        "options": _identity(stage),
-        **{name: str(tail) for name, tail in tails.items() if tail is not None},
-        "k": stage.k,
-    }
+    others: dict[str, Any] = {}
+    if stage.compression is not None:
+        others["compression"] = [stage.compression.name, asdict(stage.compression_options())]
+    if stage.quantity is not None:
+        others["quantity"] = [stage.quantity.name, asdict(stage.quantity_options())]
+    if stage.fusion is not None:
+        others["fusion"] = [stage.fusion.name, asdict(stage.fusion_options())]
+    return {"model": stage.model.name, "options": _identity(stage), **others, "k": stage.k}
 
 
 def _identity(stage: Stage) -> dict[str, Any]:
     """The options of a stage's model."""
     options = stage.options()
     if isinstance(options, OpenAIOptions | CohereOptions):
-        from qbench.retrieval.api import identity
-
         return identity(options)
     values: dict[str, Any] = asdict(options)
-    for option in stage.entry().declared:
-        value = values[option.name]
+    for declared in stage.entry().declared:
+        value = values[declared.name]
         if isinstance(value, Path):
             if not value.is_file():
                 raise InputError("no such run file", file=value)
-            values[option.name] = file_digest(value)
-        if "checkpoint" in option.extra:
-            from qbench.models.folders import model_digest, model_folder
-
-            values[option.name] = model_digest(model_folder(value), option.extra["checkpoint"])
+            values[declared.name] = file_digest(value)
+        if "checkpoint" in declared.extra:
+            values[declared.name] = model_digest(model_folder(value), declared.extra["checkpoint"])
     return values
 
 
 def is_finished(job: Job) -> bool:
     """Whether the run is there already, whole."""
     return finished(job.folder, KIND, job.key)
-
-
-def write_result(folder: Path, run: pl.DataFrame, cost: Cost, meta: dict[str, Any]) -> None:
-    """Write a run and its cost into the folder of a draft."""
-    run.write_parquet(folder / "run.parquet", compression="zstd")
-    write_json(folder / "cost.json", {"cost": asdict(cost), "meta": meta})
-
-
-def read_result(job: Job) -> RunResult:
-    """A finished run.
-
-    Raises:
-        InputError: it is not there, or a file in it cannot be read.
-    """
-    import polars as pl
-
-    read_manifest(job.folder, KIND)
-    kept = read_json(job.folder / "cost.json")
-    path = job.folder / "run.parquet"
-    try:
-        run = pl.read_parquet(path, glob=False)
-    except (pl.exceptions.PolarsError, OSError):
-        remedy = "Remove its folder: it is then made again"
-        raise InputError("a finished run cannot be read", file=path, remedy=remedy) from None
-    return RunResult(str(job.system), job.source, run, Cost(**kept["cost"]), job.key, kept["meta"])

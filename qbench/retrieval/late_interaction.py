@@ -73,21 +73,24 @@ class LateInteraction:
         """The searches with what they find: documents are read once for many searches."""
         encoded = self.encoded(searches)
         if self.probing is not None:
-            return [replace(one, found=self._probed(one.vector, self.probing)) for one in encoded]
+            return [replace(one, hits=self._probed(one.vector, self.probing)) for one in encoded]
         best, spread = search(self.tokens, [one.vector for one in encoded], self.depth), self.tokens.shared.spread
-        return [replace(one, found=spread(*row, self.depth)) for one, row in zip(encoded, best, strict=True)]
+        return [replace(one, hits=spread(*row, self.depth)) for one, row in zip(encoded, best, strict=True)]
 
     def search(self, search: Search) -> Candidates:
         """The `depth` documents with the highest MaxSim; of equal ones the lower positions."""
-        if search.found is None:
+        if search.hits is None:
             (search,) = self.prepared([search])
-        assert search.found is not None  # noqa: S101  for mypy
-        return search.found
+        assert search.hits is not None  # noqa: S101  for mypy
+        return search.hits
 
-    def scores(self, search: Search, docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
-        """The MaxSim of these documents, exact with either engine."""
+    def rerank(self, searches: Sequence[Search], candidates: Sequence[Candidates]) -> list[NDArray[np.float64]]:
+        """The MaxSim of each search's candidates, exact with either engine."""
+        return [self._maxsim(one.vector, some.docs) for one, some in zip(searches, candidates, strict=True)]
+
+    def _maxsim(self, query: NDArray[np.float32], docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
         texts, inverse = np.unique(self.tokens.shared.of[docs], return_inverse=True)
-        scores: NDArray[np.float64] = rerank(self.tokens, search.vector, texts)[inverse]
+        scores: NDArray[np.float64] = rerank(self.tokens, query, texts)[inverse]
         return scores
 
     def _probed(self, query: NDArray[np.float32], how: Probing) -> Candidates:

@@ -64,11 +64,10 @@ class BM25:
         docs = bm25.matching(self.postings, query, scores)
         return Candidates(docs, scores[docs])
 
-    def scores(self, search: Search, docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
-        """The BM25 scores of these documents."""
-        query = [self.vocabulary[token] for token in search.tokens if token in self.vocabulary]
-        found: NDArray[np.float64] = bm25.score(self.postings, query)[docs]
-        return found
+    def rerank(self, searches: Sequence[Search], candidates: Sequence[Candidates]) -> list[NDArray[np.float64]]:
+        """The BM25 scores of each search's candidates."""
+        ids = [[self.vocabulary[token] for token in search.tokens if token in self.vocabulary] for search in searches]
+        return [bm25.score(self.postings, query)[some.docs] for query, some in zip(ids, candidates, strict=True)]
 
     def holding(self, search: Search, terms: Terms) -> NDArray[np.integer[Any]]:
         """The documents that hold any, or all, of the tokens."""
@@ -108,14 +107,17 @@ class ReferenceBM25:
     def search(self, search: Search) -> Candidates:
         """The documents that hold at least one of the tokens, with the scores of `get_scores`."""
         docs = self.holding(search, "any")
-        return Candidates(docs, self.scores(search, docs))
+        return Candidates(docs, self._scores(search)[docs])
 
-    def scores(self, search: Search, docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
-        """The scores of `get_scores` for these documents; 0 for an empty one, where it may give none."""
+    def rerank(self, searches: Sequence[Search], candidates: Sequence[Candidates]) -> list[NDArray[np.float64]]:
+        """The scores of `get_scores` for each search's candidates."""
+        return [self._scores(search)[some.docs] for search, some in zip(searches, candidates, strict=True)]
+
+    def _scores(self, search: Search) -> NDArray[np.float64]:
+        """The scores of all documents; 0 for an empty one, where `get_scores` may give none."""
         with np.errstate(invalid="ignore"):  # b = 1 and an empty document
-            found = self._model.get_scores(search.tokens) if self._model else np.zeros(self._size)
-        scores: NDArray[np.float64] = np.nan_to_num(np.asarray(found, dtype=np.float64)[docs], nan=0.0)
-        return scores
+            scores = self._model.get_scores(search.tokens) if self._model else np.zeros(self._size)
+        return np.nan_to_num(np.asarray(scores, dtype=np.float64), nan=0.0)
 
     def holding(self, search: Search, terms: Terms) -> NDArray[np.intp]:
         """The documents that hold any, or all, of the tokens."""

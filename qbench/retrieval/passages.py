@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import polars as pl
 
-if TYPE_CHECKING:
-    import polars as pl
+_WITH_TITLE = (pl.col("source_id") == pl.col("doc_id")) & (pl.col("title") != "")
+"""A whole document is searched with its title. A sentence's title is its document's, and no part of it."""
 
 
 def passages(corpus: pl.DataFrame) -> pl.DataFrame:
-    """The corpus as first stages see it: doc_id and passage, by falling doc_id, so that positions settle ties.
-
-    A whole document is searched with its title. A sentence's title is its document's, and no part of it.
-    """
-    import polars as pl
-
-    whole = (pl.col("source_id") == pl.col("doc_id")) & (pl.col("title") != "")
-    passage = pl.when(whole).then(pl.col("title") + "\n" + pl.col("text")).otherwise("text")
+    """The corpus as first stages see it: doc_id and passage, by falling doc_id, so that positions settle ties."""
+    passage = pl.when(_WITH_TITLE).then(pl.col("title") + "\n" + pl.col("text")).otherwise("text")
     return corpus.select("doc_id", passage=passage).sort("doc_id", descending=True)
+
+
+def text_offsets(corpus: pl.DataFrame) -> pl.Series:
+    """The character at which each document's text starts in its passage, in the order of `passages`."""
+    offset = pl.when(_WITH_TITLE).then(pl.col("title").str.len_chars().cast(pl.Int64) + 1).otherwise(0)
+    return corpus.select("doc_id", offset=offset).sort("doc_id", descending=True)["offset"]

@@ -35,7 +35,7 @@ class LexicalOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunOptions:
+class RunFileOptions:
     """Options of a run file."""
 
     path: Path = option(help="the run file")

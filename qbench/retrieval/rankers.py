@@ -5,10 +5,11 @@ Documents are positions in one fixed order, that of falling document ids: so a l
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from qbench.errors import OptionError
 from qbench.llm.client import Access
 from qbench.progress import Progress, silent
 
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     import numpy as np
     import polars as pl
     from numpy.typing import NDArray
+
+    from qbench.quantities.types import Condition
+    from qbench.quantities.units import Units
+    from qbench.retrieval.mentions import DocumentMentions
 
 Terms = Literal["any", "all"]
 """How many of a query's search terms a document must hold."""
@@ -43,23 +48,26 @@ class Search:
     Attributes:
         query_id: the query's id.
         text: its text, or its search words.
+        conditions: what it asks of quantities, given or parsed as the run's setting says; () where none is known, and
+            for a model whose entry does not read conditions.
         tokens: of that text; a lexical ranker's `encoded` fills them in.
         vector: what an encoder made of that text, in the ranker's own shape.
-        found: what a ranker has found already that answers many searches at once.
+        hits: what a ranker has retrieved already that answers many searches at once.
     """
 
     query_id: str
     text: str
+    conditions: tuple[Condition, ...] = ()
     tokens: Sequence[str] = ()
     vector: Any = None
-    found: Candidates | None = None
+    hits: Candidates | None = None
 
 
 class Ranker(Protocol):
     """Retrieves documents, and scores given ones. Free of state between queries."""
 
     def encoded(self, searches: Sequence[Search]) -> list[Search]:
-        """The searches as `scores` takes them: many at once, because that is quicker."""
+        """The searches as `rerank` takes them: many at once, because that is quicker."""
         ...
 
     def prepared(self, searches: Sequence[Search]) -> list[Search]:
@@ -70,17 +78,32 @@ class Ranker(Protocol):
         """The documents it retrieves: a lexical one, all that hold at least one of the tokens; others, some."""
         ...
 
-    def scores(self, search: Search, docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
-        """Its scores of these documents, in their order; NaN where it has none."""
+    def rerank(self, searches: Sequence[Search], candidates: Sequence[Candidates]) -> list[NDArray[np.float64]]:
+        """Its scores of each search's candidates, in their order; NaN where it has none.
+
+        Args:
+            searches: from `encoded`, those of a batch of queries.
+            candidates: one for each search: the best of the ranking before it with their scores there, best first.
+        """
         ...
 
 
 class LexicalRanker(Ranker, Protocol):
-    """Also knows which documents hold a search's tokens; its entry has the score parameter `terms`."""
+    """Also knows which documents hold a search's tokens; its entry has the options of a lexical Q."""
 
     def holding(self, search: Search, terms: Terms) -> NDArray[np.integer[Any]]:
         """The documents that hold any, or all, of the tokens, ascending."""
         ...
+
+
+def _no_mentions() -> DocumentMentions:
+    raise OptionError("nobody has extracted the quantities of these documents", remedy="Run the system on a benchmark")
+
+
+def _built_in_units() -> Units:
+    from qbench.quantities.units import load_units
+
+    return load_units()
 
 
 @dataclass(frozen=True)
@@ -94,6 +117,9 @@ class RankerContext:
         depth: number of documents that a ranker retrieves which does not retrieve all that match.
         progress: reports how far an index is that takes long.
         access: how servers may be used; their answers are recorded in `root` where it names no other folder.
+        quantities: gives the documents' mentions of quantities, extracted at the first call; for a model whose entry
+            reads quantities.
+        units: gives the units of the extraction.
     """
 
     corpus: pl.DataFrame
@@ -102,6 +128,8 @@ class RankerContext:
     depth: int = 1000
     progress: Progress = silent
     access: Access = field(default_factory=Access)
+    quantities: Callable[[], DocumentMentions] = _no_mentions
+    units: Callable[[], Units] = _built_in_units
 
 
 @dataclass(frozen=True)

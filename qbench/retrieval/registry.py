@@ -135,6 +135,8 @@ class Entry:
             no parameter of a reranker; one with `checkpoint=KIND` names a model that runs on this machine.
         opener: of a model: "MODULE:FUNCTION", imported when a system with it runs; see `qbench.retrieval.opening`.
         score_options: of a model: dataclass of the options of a Q before its name, where they differ from Q's own.
+        reads: of a model: what it looks at besides texts: the queries' "conditions", the documents' "quantities". A
+            system with a model that reads conditions runs once in each setting.
         steps: of a model: the steps of `qbench.keys.REVISIONS` that its results rest on.
         defaults: option -> default, where it differs from the dataclass's.
         helps: option -> help, where it differs from the dataclass's.
@@ -148,6 +150,7 @@ class Entry:
     options: type[Any] = NoOptions
     opener: str = ""
     score_options: type[Any] | None = None
+    reads: tuple[Literal["conditions", "quantities"], ...] = ()
     steps: tuple[str, ...] = ()
     defaults: Mapping[str, Value] = field(default_factory=dict)
     helps: Mapping[str, str] = field(default_factory=dict)

@@ -71,10 +71,9 @@ class Sparse:
         docs = np.flatnonzero(scores > 0)
         return Candidates(docs, scores[docs])
 
-    def scores(self, search: Search, docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
-        """The dot products of these documents."""
-        scores: NDArray[np.float64] = self._all(search)[docs]
-        return scores
+    def rerank(self, searches: Sequence[Search], candidates: Sequence[Candidates]) -> list[NDArray[np.float64]]:
+        """The dot products of each search's candidates."""
+        return [self._all(search)[some.docs] for search, some in zip(searches, candidates, strict=True)]
 
     def _vector(self, search: Search) -> tuple[NDArray[np.integer[Any]], NDArray[np.float32]]:
         if search.vector is None:

@@ -63,6 +63,16 @@ class Stage:
         """The model with its compression alone: what an index is built for."""
         return Stage(self.model, self.compression)
 
+    @property
+    def uses_conditions(self) -> bool:
+        """Whether it looks at the queries' conditions."""
+        return self.quantity is not None or "conditions" in self.entry().reads
+
+    @property
+    def uses_quantities(self) -> bool:
+        """Whether it looks at the documents' quantities."""
+        return self.quantity is not None or "quantities" in self.entry().reads
+
     def entry(self, registry: Registry = REGISTRY) -> Entry:
         """The entry of its model."""
         return registry.model(self.model.name)
@@ -123,7 +133,12 @@ class System:
     @property
     def uses_conditions(self) -> bool:
         """Whether it looks at the queries' conditions."""
-        return any(stage.quantity for stage in self.stages)
+        return any(stage.uses_conditions for stage in self.stages)
+
+    @property
+    def uses_quantities(self) -> bool:
+        """Whether it looks at the documents' quantities."""
+        return any(stage.uses_quantities for stage in self.stages)
 
     @property
     def is_neural(self) -> bool:

@@ -19,6 +19,7 @@ from qbench.store import MANIFEST
 from tests.compression.sign_codec import Sign
 from tests.encoder_factories import tiny_bert
 from tests.factories import tiny_benchmark
+from tests.rankers import scores_of
 
 ROW = Entry("Sign", ("compression",), "keeps the sign of each number, and one scale for each vector", "a test", Sign)
 BENCHMARK = tiny_benchmark()
@@ -56,9 +57,9 @@ def test_dense_search_scores_codes(tiny, tmp_path, name):
     (asked,) = small.ranker.prepared([Search("q", "laptop weight")])
     docs = np.arange(BENCHMARK.corpus.height)
     expected = stored.chosen(stored.shared.of) @ asked.vector
-    np.testing.assert_allclose(small.ranker.scores(asked, docs), expected, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(scores_of(small.ranker, asked, docs), expected, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(asked.found.scores, expected[asked.found.docs], rtol=1e-5, atol=1e-6)
-    assert not np.allclose(plain.ranker.scores(asked, docs), expected)
+    assert not np.allclose(scores_of(plain.ranker, asked, docs), expected)
     assert kinds(tmp_path).count("dense") == 1  # encoded once for both
 
 
@@ -69,7 +70,7 @@ def test_late_interaction_compares_decoded_vectors(tiny, tmp_path, engine):
     assert tokens.codec == Sign(boost=2)
     assert np.abs(tokens.codec.learnt["mean"]).max() > 0
     (asked,) = small.ranker.encoded([Search("q", "laptop weight")])
-    scores = small.ranker.scores(asked, np.arange(BENCHMARK.corpus.height))
+    scores = scores_of(small.ranker, asked, np.arange(BENCHMARK.corpus.height))
     first = tokens.rows(int(tokens.starts[0]), int(tokens.starts[1]))
     doc = int(tokens.shared.docs[0])
     assert scores[doc] == pytest.approx((first @ asked.vector.T).max(axis=0).sum(), rel=1e-5)

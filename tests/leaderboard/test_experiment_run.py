@@ -146,7 +146,7 @@ def test_the_same_again_makes_the_same_bytes_and_runs_nothing(here, monkeypatch)
     def never(*_: object) -> None:
         raise AssertionError("it was made before")
 
-    monkeypatch.setattr("qbench.retrieval.execute._run_group", never)
+    monkeypatch.setattr("qbench.retrieval.execute.run_group", never)
     run_experiment(experiment, {"bench": "tiny"}, "out", **QUICK)
     assert (here / "out" / "experiment-tiny" / "experiment.json").read_bytes() == before
 

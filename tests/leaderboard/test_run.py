@@ -33,7 +33,8 @@ class FakeExecute:
         self.failing = failing or {}
         self.calls: list[tuple[list[str], tuple[str, ...]]] = []
 
-    def __call__(self, benchmark, systems, folder, *, split, settings, **options) -> list[RunResult]:
+    def __call__(self, benchmark, systems, folder, options) -> list[RunResult]:
+        settings = options.settings
         self.calls.append(([str(system) for system in systems], tuple(settings)))
         results = []
         for system in systems:
@@ -42,7 +43,7 @@ class FakeExecute:
                 if label in self.failing:
                     raise self.failing[label]
                 docs = ["d03", "d09", "d08", "d02"] if system.uses_conditions else ["d12", "d03"]
-                run = ranking([query.query_id for query in benchmark.queries_of(split)], docs)
+                run = ranking([query.query_id for query in benchmark.queries_of(options.split)], docs)
                 results.append(RunResult(str(system), source, run, Cost(ms_median=1.0), digest=label))
         return results
 
@@ -51,7 +52,7 @@ class FakeExecute:
 def fake(monkeypatch):
     def use(failing: dict[str, Exception] | None = None) -> FakeExecute:
         stand_in = FakeExecute(failing)
-        monkeypatch.setattr("qbench.retrieval.execute.execute", stand_in)
+        monkeypatch.setattr("qbench.leaderboard.run.execute", stand_in)
         return stand_in
 
     return use
@@ -119,12 +120,12 @@ def test_the_traceback_of_an_unexpected_error_is_kept_until_the_next_call(tmp_pa
 def test_an_error_that_only_all_rows_together_raise_is_kept_too(tmp_path, fake, monkeypatch):
     ran = fake()
 
-    def execute(benchmark, systems, *rest, **options):
+    def execute(benchmark, systems, *rest):
         if len(systems) > 1:
             raise ZeroDivisionError("shared part")
-        return ran(benchmark, systems, *rest, **options)
+        return ran(benchmark, systems, *rest)
 
-    monkeypatch.setattr("qbench.retrieval.execute.execute", execute)
+    monkeypatch.setattr("qbench.leaderboard.run.execute", execute)
     leaderboard = run_leaderboard(tiny_benchmark(), output=tmp_path / "out", **QUICK)
     assert not leaderboard.problems
     assert (tmp_path / "out" / "errors.txt").read_text().startswith("all rows at once\nTraceback")
@@ -200,7 +201,7 @@ def test_what_a_reader_should_know_of_a_run_is_said(tmp_path, monkeypatch):
     meta |= {"note": "not trained", "reranker_documents_cut": 3}
     run = ranking(["q4", "q5"], ["d03"])
     monkeypatch.setattr(
-        "qbench.retrieval.execute.execute", lambda *_, **__: [RunResult("QBM25", "parsed", run, meta=meta)]
+        "qbench.leaderboard.run.execute", lambda *_, **__: [RunResult("QBM25", "parsed", run, meta=meta)]
     )
     leaderboard = run_leaderboard(bench, ["QBM25"], output=tmp_path / "out", settings=["parsed"], **QUICK)
     assert "QBM25 [parsed]: no condition was found in the text for 1 of 4 queries." in leaderboard.notes

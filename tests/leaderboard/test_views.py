@@ -75,7 +75,7 @@ def test_a_view_alone_has_the_same_figures(made, tmp_path):
 
 def test_a_second_call_makes_no_run_again(made, tmp_path, monkeypatch):
     first = run_leaderboard(made, output=tmp_path / "out", **QUICK)
-    monkeypatch.setattr("qbench.retrieval.execute._run_group", lambda *_: 1 / 0)
+    monkeypatch.setattr("qbench.retrieval.execute.run_group", lambda *_: 1 / 0)
     again = run_leaderboard(made, output=tmp_path / "out", **QUICK)
     assert first.to_dict() == again.to_dict()
 

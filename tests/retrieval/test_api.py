@@ -10,6 +10,7 @@ from qbench.llm.client import Access
 from qbench.retrieval.api import expected_calls
 from qbench.retrieval.execute import execute
 from qbench.retrieval.grammar import parse_system
+from qbench.retrieval.jobs import ExecuteOptions
 from qbench.retrieval.passages import passages
 from tests.api_server import KEY, QUICK, ApiServer, embed
 from tests.factories import tiny_benchmark
@@ -38,7 +39,7 @@ def web(monkeypatch):
 def ask(folder, *names, access=None, **options):
     options.setdefault("settings", ("given",))
     access = access or Access(patience=QUICK)
-    return execute(BENCHMARK, [parse_system(name) for name in names], folder, access=access, **options)
+    return execute(BENCHMARK, [parse_system(name) for name in names], folder, ExecuteOptions(access=access, **options))
 
 
 def ranking(result, query_id):

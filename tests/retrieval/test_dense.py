@@ -23,6 +23,7 @@ from qbench.retrieval.shared_texts import SharedTexts
 from qbench.retrieval.systems import Component, Stage
 from qbench.retrieval.vectors import StoredVectors
 from tests.encoder_factories import FILLERS, THINGS, WORDS, YEARS, tiny_bert
+from tests.rankers import scores_of
 
 TEXTS = [f"the {filler} {thing} of {year}" for filler in FILLERS for thing in THINGS for year in YEARS]
 CORPUS = pl.DataFrame({"doc_id": [f"d{n:03}" for n in range(96)][::-1], "passage": TEXTS})
@@ -49,7 +50,7 @@ def test_the_index_is_as_large_as_its_numbers_and_ranks_nearly_alike(tiny, tmp_p
     for one in ASKED:
         (asked,) = exact.encoded([one])
         docs = np.arange(96)
-        off = np.abs(found.ranker.scores(asked, docs) - exact.scores(asked, docs)).max()
+        off = np.abs(scores_of(found.ranker, asked, docs) - scores_of(exact, asked, docs)).max()
         assert off < {4: 1e-6, 2: 1e-3, 1: 2e-2}[size]
 
 
@@ -176,8 +177,8 @@ def test_faiss_is_a_part_of_the_index_and_the_same_again(tiny, tmp_path):
 def test_all_lists_give_what_exact_search_gives(tiny, tmp_path):
     exact, faiss = dense(tiny, tmp_path).ranker, dense(tiny, tmp_path, engine="faiss", nprobe=1000).ranker
     for a, b in zip(exact.prepared(ASKED), faiss.prepared(ASKED), strict=True):
-        assert a.found.docs.tolist() == b.found.docs.tolist()
-        np.testing.assert_allclose(a.found.scores, b.found.scores, atol=1e-6)
+        assert a.hits.docs.tolist() == b.hits.docs.tolist()
+        np.testing.assert_allclose(a.hits.scores, b.hits.scores, atol=1e-6)
 
 
 def test_a_damaged_faiss_file_is_named(tiny, tmp_path):

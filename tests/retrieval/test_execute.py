@@ -15,11 +15,14 @@ from qbench.quantities.extractors import ExtractorOptions
 from qbench.retrieval import document_quantities
 from qbench.retrieval import execute as module
 from qbench.retrieval.analysis import tokens
+from qbench.retrieval.bench import Bench
 from qbench.retrieval.document_quantities import FILE, extract_documents, extractor_options
 from qbench.retrieval.execute import execute
 from qbench.retrieval.grammar import parse_system
+from qbench.retrieval.jobs import ExecuteOptions
 from qbench.retrieval.lexical import BM25
 from qbench.retrieval.passages import passages
+from qbench.retrieval.pipeline import Pipeline
 from qbench.retrieval.types import run_schema
 from qbench.store import drafting
 from tests.encoder_factories import tiny_bert
@@ -34,9 +37,9 @@ def tiny(tmp_path_factory):
     return tiny_bert(tmp_path_factory.mktemp("models") / "tiny", words)
 
 
-def ask(folder, *names, benchmark=BENCHMARK, **options):
-    options.setdefault("settings", ("given",))
-    return execute(benchmark, [parse_system(name) for name in names], folder, **options)
+def ask(folder, *names, benchmark=BENCHMARK, on_result=None, **options):
+    how = ExecuteOptions(**{"settings": ("given",), **options})
+    return execute(benchmark, [parse_system(name) for name in names], folder, how, on_result=on_result)
 
 
 def ranking(result, query_id):
@@ -175,7 +178,7 @@ def test_a_shared_first_stage_is_asked_once_for_each_text(tmp_path, monkeypatch)
 def test_a_finished_run_is_not_made_again(tmp_path, monkeypatch):
     names = ("BM25", "QBM25")
     first = ask(tmp_path, *names)
-    monkeypatch.setattr(module, "_run_group", None)
+    monkeypatch.setattr(module, "run_group", None)
     seen = []
     again = ask(tmp_path, *names, on_result=lambda result: seen.append(result.label))
     assert seen == ["BM25", "QBM25 [given]"]
@@ -215,21 +218,22 @@ def test_what_can_change_a_run_changes_its_digest(tmp_path):
 
 def test_a_killed_run_goes_on_where_it_was(tmp_path, monkeypatch):
     whole = ask(tmp_path / "whole", "BM25", "QBM25")
-    monkeypatch.setattr(module, "PART", 1)
+    monkeypatch.setattr(module, "BATCH", 1)
     calls = []
-    question = module._ask
+    run = Pipeline.run
 
-    def killed(bench, first, jobs, queries):
-        calls.append([query.query_id for query in queries])
-        if len(calls) == 3:
+    def killed(self, job):
+        calls.append((str(job.system), *(query.query_id for query in self.queries)))
+        if len(calls) == 6:
             raise KeyboardInterrupt
-        return question(bench, first, jobs, queries)
+        return run(self, job)
 
-    monkeypatch.setattr(module, "_ask", killed)
+    monkeypatch.setattr(Pipeline, "run", killed)
     with pytest.raises(KeyboardInterrupt):
         ask(tmp_path / "cut", "BM25", "QBM25")
     again = ask(tmp_path / "cut", "BM25", "QBM25")
-    assert calls == [["q4"], ["q5"], ["q6"], ["q6"], ["q7"]]
+    asked = [(name, query) for query in ("q4", "q5", "q6") for name in ("BM25", "QBM25")]
+    assert calls == [*asked, ("QBM25", "q6"), ("BM25", "q7"), ("QBM25", "q7")]
     for a, b in zip(whole, again, strict=True):
         assert a.run.equals(b.run)
         assert a.meta == b.meta
@@ -268,8 +272,8 @@ def test_given_conditions_need_some(tmp_path):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"depth": 0}, "at least one document"),
-        ({"settings": ("gold",)}, "given or parsed"),
+        ({"depth": 0}, "depth is at least 1"),
+        ({"settings": ("gold",)}, "given, parsed"),
         ({"settings": ()}, "needs conditions"),
         ({"split": "validation"}, "no queries in this split"),
     ],
@@ -406,13 +410,13 @@ def test_whole_documents_are_searched_with_their_titles_and_sentences_without():
 
 
 def test_latency_counts_the_parsing(tmp_path, monkeypatch):
-    parse = module._Bench.parsed
+    parse = Bench.parsed
 
     def slow(self, query):
         found, seconds = parse(self, query)
         return found, seconds + 5.0
 
-    monkeypatch.setattr(module._Bench, "parsed", slow)
+    monkeypatch.setattr(Bench, "parsed", slow)
     given, parsed = ask(tmp_path, "QBM25", settings=("given", "parsed"))
     assert parsed.cost.ms_median > 5000 > given.cost.ms_median
     assert math.isfinite(parsed.cost.ms_p95)

@@ -15,6 +15,7 @@ from qbench.retrieval import vectors
 from qbench.retrieval.analysis import tokens
 from qbench.retrieval.execute import execute
 from qbench.retrieval.grammar import parse_system
+from qbench.retrieval.jobs import ExecuteOptions
 from qbench.retrieval.opening import open_ranker
 from qbench.retrieval.passages import passages
 from qbench.retrieval.rankers import RankerContext, Search
@@ -23,6 +24,7 @@ from qbench.scoring.fusion import normalised
 from qbench.store import MANIFEST, read_json
 from tests.encoder_factories import tiny_bert
 from tests.factories import tiny_benchmark
+from tests.rankers import scores_of
 
 BENCHMARK = tiny_benchmark()
 TEXTS = ["the quick fox", "", "the lazy dog, and the fox", "a fox of 5 kg", "the quick fox", "...", "dog dog dog"]
@@ -70,7 +72,7 @@ def test_equal_texts_score_alike_and_are_cut_by_position(tiny, tmp_path, engine)
     ranker = opened(tiny, tmp_path, engine=engine, depth=1).ranker
     assert list(found(ranker, "the quick fox")) == [0]
     (asked,) = ranker.encoded([Search("q", "the quick fox")])
-    one, other = ranker.scores(asked, np.array([4, 0]))
+    one, other = scores_of(ranker, asked, np.array([4, 0]))
     assert one == other
 
 
@@ -220,7 +222,8 @@ def test_vectors_that_are_not_finite_name_the_document(tiny, tmp_path):
 
 
 def ask(folder, *names, **options):
-    return execute(BENCHMARK, [parse_system(name) for name in names], folder, settings=("given",), **options)
+    how = ExecuteOptions(settings=("given",), **options)
+    return execute(BENCHMARK, [parse_system(name) for name in names], folder, how)
 
 
 def rows(result, query_id):

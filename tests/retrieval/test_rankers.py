@@ -21,6 +21,7 @@ from qbench.retrieval.systems import Component, Stage
 from qbench.retrieval.vectors import StoredVectors
 from tests.api_server import ApiServer
 from tests.encoder_factories import tiny_bert
+from tests.rankers import scores_of
 
 TEXTS = {
     "d1": "the quick brown fox",
@@ -129,7 +130,7 @@ def late(model, folder, *, engine):
 
 
 def search(text, query_id="q1"):
-    return Search(query_id, text, tokens(text))
+    return Search(query_id, text, tokens=tokens(text))
 
 
 @pytest.mark.parametrize("text", ["quick fox", "the the dog", "nothing known", "", "5 kg"])
@@ -149,8 +150,8 @@ def test_given_documents_score_as_when_they_are_found(stage, text):
     found = stage.search(asked)
     backwards = found.docs[::-1]
     (asked,) = stage.encoded([Search("q1", text)])
-    np.testing.assert_allclose(stage.scores(asked, backwards), found.scores[::-1], rtol=1e-5, atol=1e-6)
-    assert stage.scores(asked, found.docs[:0]).shape == (0,)
+    np.testing.assert_allclose(scores_of(stage, asked, backwards), found.scores[::-1], rtol=1e-5, atol=1e-6)
+    assert scores_of(stage, asked, found.docs[:0]).shape == (0,)
 
 
 def test_searches_prepared_together_find_what_each_finds_alone(stage):

@@ -7,9 +7,12 @@ import polars as pl
 import pytest
 
 from qbench.errors import OptionError
+from qbench.retrieval.dense import Dense
 from qbench.retrieval.execute import execute
 from qbench.retrieval.finishing import reranked
 from qbench.retrieval.grammar import parse_system
+from qbench.retrieval.jobs import ExecuteOptions
+from qbench.retrieval.lexical import BM25
 from qbench.retrieval.rankers import Candidates
 from tests.encoder_factories import tiny_bert
 from tests.factories import tiny_benchmark
@@ -24,11 +27,16 @@ def tiny(tmp_path_factory):
 
 
 def ask(folder, *names, **options):
-    return execute(BENCHMARK, [parse_system(name) for name in names], folder, settings=("given",), **options)
+    how = ExecuteOptions(settings=("given",), **options)
+    return execute(BENCHMARK, [parse_system(name) for name in names], folder, how)
 
 
 def scores(result, query_id):
     return dict(result.run.filter(query_id=query_id).select("doc_id", "score").iter_rows())
+
+
+def ranking(result, query_id):
+    return result.run.filter(query_id=query_id)["doc_id"].to_list()
 
 
 def shares(found):
@@ -196,3 +204,54 @@ def test_equal_scores_keep_the_order_of_positions():
 def test_a_reranker_ranks_at_least_one_document():
     with pytest.raises(OptionError, match="at least 1"):
         parse_system("BM25 + BM25(k=0)")
+
+
+def test_every_reranker_ranks_the_best_of_the_ranking_before_it(tmp_path, tiny):
+    two = f"BM25 + SBERT(model={tiny}, k=6)"
+    first, second, third = ask(tmp_path, "BM25", two, f"{two} + BM25(k=3)")
+    for query in BENCHMARK.queries_of("test"):
+        bm25, dense = scores(first, query.query_id), scores(second, query.query_id)
+        assert set(dense) == set(list(bm25)[:6])
+        assert scores(third, query.query_id) == {doc: bm25[doc] for doc in list(dense)[:3]}
+        assert ranking(third, query.query_id) == sorted(list(dense)[:3], key=lambda doc: (bm25[doc], doc), reverse=True)
+
+
+def test_fusions_filters_and_quantity_scores_stand_on_any_stage(tmp_path, tiny):
+    two = f"BM25 + SBERT(model={tiny}, k=6)"
+    names = [two, f"{two} + BM25(k=4)-I(alpha=0.25, norm=none)", f"{two} + BM25_filter(k=4)", f"{two} + QBM25(k=4)"]
+    second, mixed, filtered, scored = ask(tmp_path, *names)
+    first, meeting = ask(tmp_path, "BM25", "BM25_filter")
+    for query in BENCHMARK.queries_of("test"):
+        bm25, dense = scores(first, query.query_id), scores(second, query.query_id)
+        best = dict(list(dense.items())[:4])
+        expected = {doc: 0.75 * bm25[doc] + 0.25 * score for doc, score in best.items()}
+        assert scores(mixed, query.query_id) == pytest.approx(expected)
+        met = set(scores(meeting, query.query_id))
+        assert scores(filtered, query.query_id) == {doc: bm25[doc] for doc in best if doc in met}
+        assert set(scores(scored, query.query_id)) == set(best)
+    assert scores(scored, "q4") != scores(second, "q4")
+
+
+def test_shared_prefixes_run_once_whatever_their_length(tmp_path, tiny, monkeypatch):
+    calls = {"search": [], "rerank": []}
+    search, rerank = BM25.search, Dense.rerank
+    monkeypatch.setattr(BM25, "search", lambda self, s: calls["search"].append(s.query_id) or search(self, s))
+    monkeypatch.setattr(Dense, "rerank", lambda self, s, c: calls["rerank"].append(len(s)) or rerank(self, s, c))
+    two = f"BM25 + SBERT(model={tiny}, k=6)"
+    tails = ["BM25(k=3)", "BM25(k=3)-RRF", "QBM25", "QBM25 + BM25(k=2)"]
+    results = ask(tmp_path, "BM25", two, *(f"{two} + {tail}" for tail in tails))
+    queries = BENCHMARK.queries_of("test")
+    assert calls == {"search": [query.query_id for query in queries], "rerank": [len(queries)]}
+    times = [result.cost.ms_median for result in results]
+    # What is shared counts for each system.
+    assert times[0] < times[1] < times[2]
+    assert times[4] < times[5]
+
+
+def test_costs_and_notes_of_every_stage_are_reported(tmp_path, tiny):
+    dense = f"SBERT(model={tiny}, k=6)"
+    first, second, third = ask(tmp_path, "BM25", f"BM25 + {dense}", f"BM25 + {dense} + ColBERT(model={tiny}, k=3)")
+    assert first.cost.index_bytes < second.cost.index_bytes < third.cost.index_bytes
+    assert first.cost.index_seconds < second.cost.index_seconds < third.cost.index_seconds
+    assert "reranker_documents_cut" in second.meta
+    assert {"reranker_documents_cut", "reranker2_documents_cut", "reranker2_token_vectors"} <= set(third.meta)

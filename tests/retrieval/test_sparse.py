@@ -17,6 +17,7 @@ from qbench.retrieval import sparse as module
 from qbench.retrieval.analysis import tokens
 from qbench.retrieval.execute import execute
 from qbench.retrieval.grammar import parse_system
+from qbench.retrieval.jobs import ExecuteOptions
 from qbench.retrieval.opening import open_ranker
 from qbench.retrieval.rankers import RankerContext, Search
 from qbench.retrieval.sparse import Sparse, build_sparse, open_postings
@@ -24,6 +25,7 @@ from qbench.retrieval.systems import Component, Stage
 from qbench.retrieval.vectors import open_shared
 from tests.encoder_factories import tiny_bert
 from tests.factories import tiny_benchmark
+from tests.rankers import scores_of
 
 BENCHMARK = tiny_benchmark()
 TEXTS = ["the quick brown fox", "", "a fox of 5 kg", "the lazy dog", "the quick brown fox", "kg of fox"]
@@ -75,7 +77,8 @@ def opened(model, folder, *, corpus=CORPUS, max_length=0, name="SPLADE"):
 
 
 def ask(folder, *names, **options):
-    return execute(BENCHMARK, [parse_system(name) for name in names], folder, settings=("given",), **options)
+    how = ExecuteOptions(settings=("given",), **options)
+    return execute(BENCHMARK, [parse_system(name) for name in names], folder, how)
 
 
 def scores(result, query_id):
@@ -94,7 +97,7 @@ def test_it_finds_what_a_dense_product_says(tmp_path_factory, texts, query):
     assert found.docs.tolist() == np.flatnonzero(expected > 0).tolist()
     np.testing.assert_allclose(found.scores, expected[found.docs])
     (asked,) = stage.encoded([Search("q", query)])
-    np.testing.assert_allclose(stage.scores(asked, np.arange(len(texts))), expected)
+    np.testing.assert_allclose(scores_of(stage, asked, np.arange(len(texts))), expected)
 
 
 def test_scores_are_those_of_sentence_transformers(model, tmp_path):
@@ -116,14 +119,14 @@ def test_equal_texts_are_encoded_once_and_score_alike(model, tmp_path, monkeypat
     )
     stage = opened(model, tmp_path).ranker
     assert asked == [TEXTS[:4] + TEXTS[5:]]
-    found = stage.scores(Search("q", "quick fox"), np.array([0, 4]))
+    found = scores_of(stage, Search("q", "quick fox"), np.array([0, 4]))
     assert found[0] == found[1] > 0
 
 
 def test_a_query_without_weights_finds_nothing(tmp_path):
     stage = built(tmp_path, ["a", "c", "d"], Table(ROWS))
     assert stage.search(Search("q", "c")).docs.size == 0
-    assert stage.scores(Search("q", "c"), np.arange(3)).tolist() == [0, 0, 0]
+    assert scores_of(stage, Search("q", "c"), np.arange(3)).tolist() == [0, 0, 0]
 
 
 @pytest.mark.parametrize("texts", [[], ["c", "c"]])

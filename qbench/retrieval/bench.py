@@ -1,0 +1,194 @@
+"""What the systems that run on one benchmark share: the corpus, indexes, rankers, quantities, parsed queries."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import polars as pl
+
+from qbench.benchmark.disk import Benchmark
+from qbench.benchmark.types import Query
+from qbench.llm.client import Access
+from qbench.progress import Progress
+from qbench.quantities.english.queries import ParsedQuery, parse_query
+from qbench.quantities.extractors import Extractor, ExtractorOptions, get_extractor
+from qbench.quantities.types import Condition
+from qbench.quantities.units import Units, load_units
+from qbench.retrieval.document_quantities import FILE, DocumentQuantities, extract_documents, uses_stored
+from qbench.retrieval.finishing import Conditions
+from qbench.retrieval.mentions import DocumentMentions, document_mentions
+from qbench.retrieval.opening import open_ranker
+from qbench.retrieval.passages import passages, text_offsets
+from qbench.retrieval.quantity_index import QuantityIndex, build_quantity_index, open_quantity_index
+from qbench.retrieval.rankers import OpenedRanker, RankerContext, Search
+from qbench.retrieval.stored import stored
+from qbench.retrieval.systems import Stage, System
+from qbench.retrieval.types import ConditionSource, Cost
+
+
+@dataclass(frozen=True)
+class BuiltQuantityIndex:
+    """The quantity index of a corpus, with the seconds to build it and its bytes on disk."""
+
+    index: QuantityIndex
+    seconds: float
+    size: int
+
+
+class Bench:
+    """What the systems of one call share; everything is made when it is first asked for.
+
+    Args:
+        benchmark: corpus and queries.
+        key: names the benchmark's content.
+        root: the folder of all indexes.
+        source: whose quantities of the documents are used.
+        extractor: options of our extractor.
+        workers: processes that extract.
+        progress: reports how far an index is.
+        access: how servers may be used.
+    """
+
+    def __init__(
+        self,
+        benchmark: Benchmark,
+        key: str,
+        root: Path,
+        source: DocumentQuantities,
+        extractor: ExtractorOptions,
+        workers: int | None,
+        progress: Progress,
+        access: Access,
+    ) -> None:
+        self.benchmark, self.key, self.root = benchmark, key, root
+        self.source, self.options, self.workers = source, extractor, workers
+        self.progress, self.access = progress, access
+        self.corpus = passages(benchmark.corpus)
+        self._parsed: dict[str, tuple[ParsedQuery, float]] = {}
+        self._rerankers: dict[str, OpenedRanker] = {}
+
+    def context(self, depth: int = 1000) -> RankerContext:
+        """What rankers are opened with."""
+        return RankerContext(
+            self.corpus,
+            self.key,
+            self.root,
+            depth,
+            self.progress,
+            self.access,
+            quantities=lambda: self.mentions,
+            units=lambda: self.units,
+        )
+
+    def first_stage(self, stage: Stage, depth: int) -> OpenedRanker:
+        """A first stage that retrieves `depth` documents."""
+        return open_ranker(stage, self.context(depth))
+
+    def reranker(self, stage: Stage) -> OpenedRanker:
+        """A reranker; opened once for all systems with the same model and compression."""
+        name = str(stage.bare)
+        if name not in self._rerankers:
+            self._rerankers[name] = open_ranker(stage, self.context())
+        return self._rerankers[name]
+
+    @cached_property
+    def units(self) -> Units:
+        """The units of the extraction."""
+        return load_units(self.options.units_file)
+
+    @cached_property
+    def extracted(self) -> tuple[pl.DataFrame, float]:
+        """The quantities of the documents, and the seconds to extract them; 0 for the benchmark's own."""
+        if uses_stored(self.benchmark, self.source):
+            own = self.benchmark.quantities
+            assert own is not None  # noqa: S101  for mypy: `uses_stored` has looked
+            return own, 0.0
+        table = extract_documents(
+            self.corpus, self.key, self.options, self.root, workers=self.workers, progress=self.progress
+        )
+        return pl.read_parquet(table.folder / FILE, glob=False), table.seconds
+
+    @cached_property
+    def mentions(self) -> DocumentMentions:
+        """The quantities by document, spans counted from the start of a passage."""
+        own = uses_stored(self.benchmark, self.source)
+        return document_mentions(
+            self.extracted[0], self.corpus["doc_id"], text_offsets(self.benchmark.corpus) if own else None
+        )
+
+    @cached_property
+    def quantity_index(self) -> BuiltQuantityIndex:
+        """The index of the documents' quantities by value."""
+        own = uses_stored(self.benchmark, self.source)
+        params = {"corpus": self.key, "stored": own, **({} if own else self.options.key())}
+
+        def make(folder: Path) -> None:
+            build_quantity_index(self.extracted[0], self.corpus["doc_id"]).save(folder)
+
+        index = stored(self.root, "quantity-index", params, make)
+        return BuiltQuantityIndex(open_quantity_index(index.folder), index.seconds, index.size)
+
+    def parsed(self, query: Query) -> tuple[ParsedQuery, float]:
+        """A query's text parsed, and the seconds that it took."""
+        if query.query_id not in self._parsed:
+            extractor = self._extractor
+            start = time.perf_counter()
+            result = parse_query(query.text, extractor)
+            self._parsed[query.query_id] = result, time.perf_counter() - start
+        return self._parsed[query.query_id]
+
+    def conditions(self, query: Query, source: ConditionSource) -> Conditions:
+        """What a query asks of quantities, by the setting."""
+        conditions: Sequence[Condition] = ()
+        if source != "none":
+            conditions = query.conditions if source == "given" else self.parsed(query)[0].conditions
+        return Conditions(conditions, [abs(self.units.get(condition.unit).factor) for condition in conditions])
+
+    def search(self, stage: Stage, query: Query, source: ConditionSource) -> Search:
+        """What a stage is asked for a query.
+
+        A stage with a Q is asked for the search words alone, and for the full text where no condition is known or no
+        word would be left; all others are asked for the full text.
+        """
+        if source == "none":
+            return Search(query.query_id, query.text)
+        asked = query if source == "given" else self.parsed(query)[0]
+        alone = stage.takes_terms and asked.conditions and asked.terms.strip()
+        conditions = tuple(asked.conditions) if "conditions" in stage.entry().reads else ()
+        return Search(query.query_id, asked.terms if alone else query.text, conditions)
+
+    def build(self, system: System) -> None:
+        """Open and build what a system needs besides its first stage, so that no query's time holds that."""
+        if any(stage.quantity for stage in system.stages):
+            _ = self.quantity_index
+        if any("quantities" in stage.entry().reads for stage in system.stages):
+            _ = self.mentions
+        for stage in system.rerankers:
+            self.reranker(stage)
+
+    def cost(self, system: System, first: OpenedRanker) -> tuple[Cost, dict[str, int | float | str]]:
+        """What the indexes of a system cost, and the notes of its rankers, those of rerankers under numbered names."""
+        opened = [first, *map(self.reranker, system.rerankers)]
+        seconds, size = sum(ranker.seconds for ranker in opened), sum(ranker.size for ranker in opened)
+        extraction = self.extracted[1] if system.uses_quantities else 0.0
+        if any(stage.quantity for stage in system.stages):
+            seconds, size = seconds + self.quantity_index.seconds, size + self.quantity_index.size
+        meta = {
+            f"{prefix}{name}": value
+            for prefix, ranker in zip(meta_prefixes(len(opened)), opened, strict=True)
+            for name, value in ranker.meta.items()
+        }
+        return Cost(index_seconds=seconds + extraction, index_bytes=size, extraction_seconds=extraction), meta
+
+    @cached_property
+    def _extractor(self) -> Extractor:
+        return get_extractor(self.options)
+
+
+def meta_prefixes(stages: int) -> list[str]:
+    """What the names of each stage's notes start with: "", "reranker_", "reranker2_", "reranker3_", ..."""
+    return ["", "reranker_", *(f"reranker{number}_" for number in range(2, stages))][:stages]

@@ -1,0 +1,70 @@
+"""The quantities of a corpus by document, for rankers that look at them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from qbench.quantities.types import Quantity, Span, from_row
+
+
+@dataclass(frozen=True)
+class DocumentMentions:
+    """The mentions of quantities in each document of a corpus.
+
+    Attributes:
+        table: columns of `quantity_schema` and `offset`, the character of the passage from which its spans count;
+            ordered by position of the document.
+        starts: shape (documents + 1,); the mentions of document d are table[starts[d]:starts[d + 1]].
+    """
+
+    table: pl.DataFrame
+    starts: NDArray[np.int64]
+
+    def of(self, doc: int) -> list[Quantity]:
+        """The mentions in the document at a position, in order; spans count from the start of its passage."""
+        rows = self.table[int(self.starts[doc]) : int(self.starts[doc + 1])]
+        return [_moved(from_row(row), row["offset"]) for row in rows.iter_rows(named=True)]
+
+
+def document_mentions(
+    quantities: pl.DataFrame, doc_ids: pl.Series, offsets: pl.Series | None = None
+) -> DocumentMentions:
+    """The mentions of a corpus by document.
+
+    Args:
+        quantities: `quantity_schema`, and `offset` where spans do not count from the start of a document's text;
+            mentions of documents that are not in `doc_ids` are left out.
+        doc_ids: shape (n,), the documents in the order of positions.
+        offsets: shape (n,), the character of its passage at which each document's text starts; 0 by default.
+    """
+    at = pl.Series(offsets if offsets is not None else np.zeros(len(doc_ids), np.int64))
+    positions = pl.DataFrame({"doc_id": doc_ids, "_at": at}).with_row_index("_doc")
+    if "offset" not in quantities.columns:
+        quantities = quantities.with_columns(offset=0)
+    table = (
+        quantities.join(positions, on="doc_id", how="inner", maintain_order="left")
+        .sort("_doc", maintain_order=True)
+        .with_columns(offset=pl.col("offset") + pl.col("_at"))
+    )
+    counts = np.bincount(table["_doc"].to_numpy(), minlength=len(doc_ids))
+    return DocumentMentions(table.drop("_doc", "_at"), np.append(0, np.cumsum(counts)).astype(np.int64))
+
+
+def _moved(quantity: Quantity, offset: int) -> Quantity:
+    if not offset:
+        return quantity
+
+    def moved(span: Span | None) -> Span | None:
+        return None if span is None else (span[0] + offset, span[1] + offset)
+
+    return replace(
+        quantity,
+        value_span=moved(quantity.value_span) or (0, 0),
+        unit_span=moved(quantity.unit_span),
+        comparator_span=moved(quantity.comparator_span),
+        concept_spans=tuple((start + offset, end + offset) for start, end in quantity.concept_spans),
+    )

@@ -1,0 +1,162 @@
+"""A batch of queries through systems that share a first stage; a prefix of stages that several systems share runs once.
+
+A system's time for a query is that of all its stages, whoever else shares them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from qbench.benchmark.types import Query
+from qbench.retrieval.bench import Bench
+from qbench.retrieval.finishing import filtered, ranked, reranked, with_quantity_score
+from qbench.retrieval.jobs import Job
+from qbench.retrieval.rankers import Candidates, Ranker, Search
+from qbench.retrieval.systems import Stage
+from qbench.retrieval.types import ConditionSource
+
+
+@dataclass(frozen=True)
+class Rankings:
+    """What some stages give for a batch of queries.
+
+    Attributes:
+        rankings: one for each query, best first.
+        seconds: what each took, with what was done for all queries together in equal shares.
+    """
+
+    rankings: list[Candidates]
+    seconds: list[float]
+
+
+@dataclass(frozen=True)
+class Prefix:
+    """The first stages of a system, and where they take conditions from."""
+
+    stages: tuple[Stage, ...]
+    source: ConditionSource
+
+
+def prefixes(job: Job) -> list[Prefix]:
+    """The first stage of a job's system, its first two stages, and so on up to the whole system."""
+    stages = job.system.stages
+    parts = [stages[:number] for number in range(1, len(stages) + 1)]
+    return [Prefix(part, job.source if any(stage.uses_conditions for stage in part) else "none") for part in parts]
+
+
+class Pipeline:
+    """Ranks a batch of queries for jobs that share a first stage.
+
+    Args:
+        bench: what the systems share.
+        first: the first stage, without quantity score.
+        jobs: which systems, with which conditions.
+        queries: the batch.
+    """
+
+    def __init__(self, bench: Bench, first: Ranker, jobs: Sequence[Job], queries: Sequence[Query]) -> None:
+        self.bench, self.first, self.jobs, self.queries = bench, first, jobs, queries
+        self._results: dict[Prefix, Rankings] = {}
+        self._ready: dict[str, dict[Search, tuple[Search, float]]] = {}
+        self._retrieved: dict[Search, tuple[Candidates, float]] = {}
+
+    def run(self, job: Job) -> Rankings:
+        """The rankings of one of the jobs."""
+        first, *others = prefixes(job)
+        if first not in self._results:
+            self._results[first] = self._first_stage(first, job.deep)
+        for before, prefix in pairwise([first, *others]):
+            if prefix not in self._results:
+                self._results[prefix] = self._reranked(prefix, self._results[before])
+        result = self._results[prefixes(job)[-1]]
+        depth = job.params["depth"]
+        return Rankings(
+            [Candidates(ranking.docs[:depth], ranking.scores[:depth]) for ranking in result.rankings],
+            [
+                seconds + (self.bench.parsed(query)[1] if job.source == "parsed" else 0.0)
+                for seconds, query in zip(result.seconds, self.queries, strict=True)
+            ],
+        )
+
+    def _first_stage(self, prefix: Prefix, depth: int) -> Rankings:
+        (stage,) = prefix.stages
+        index = self.bench.quantity_index.index if stage.quantity else None
+        result = Rankings([], [])
+        ready = self._prepared("", self.first.prepared, 0)
+        for query in self.queries:
+            asked = self.bench.search(stage, query, prefix.source)
+            conditions = self.bench.conditions(query, prefix.source)
+            search, preparing = ready[asked]
+            if asked not in self._retrieved:
+                start = time.perf_counter()
+                hits = self.first.search(search)
+                self._retrieved[asked] = hits, time.perf_counter() - start + preparing
+            hits, seconds = self._retrieved[asked]
+            start = time.perf_counter()
+            if index is not None and stage.filters:
+                hits = filtered(hits, index, conditions)
+            elif index is not None:
+                hits = with_quantity_score(hits, self.first, search, index, conditions, stage.quantity_options())
+            result.rankings.append(ranked(hits, depth))
+            result.seconds.append(seconds + time.perf_counter() - start)
+        return result
+
+    def _reranked(self, prefix: Prefix, before: Rankings) -> Rankings:
+        """The best of each ranking, ordered by a reranker: by its scores alone, with quantities, or with those before.
+
+        Documents that it filters out are out of a fusion, too; those that it has no score of are not.
+        """
+        position, stage = len(prefix.stages) - 1, prefix.stages[-1]
+        ranker = self.bench.reranker(stage).ranker
+        index = self.bench.quantity_index.index if stage.quantity else None
+        ready = self._prepared(str(stage.bare), ranker.encoded, position)
+        prepared = [ready[self.bench.search(stage, query, prefix.source)] for query in self.queries]
+        asked = [self.bench.conditions(query, prefix.source) for query in self.queries]
+        start = time.perf_counter()
+        best = [Candidates(ranking.docs[: stage.k], ranking.scores[: stage.k]) for ranking in before.rankings]
+        if index is not None and stage.filters:
+            best = [filtered(some, index, conditions) for some, conditions in zip(best, asked, strict=True)]
+        scores = ranker.rerank([search for search, _ in prepared], best)
+        rankings = []
+        for some, own, conditions, (search, _) in zip(best, scores, asked, prepared, strict=True):
+            if index is not None and stage.takes_terms:
+                held = np.flatnonzero(~np.isnan(own))
+                scored = Candidates(some.docs[held], own[held])
+                options = stage.quantity_options()
+                scored = with_quantity_score(scored, ranker, search, index, conditions, options, "reranker")
+                own[held] = scored.scores
+            rankings.append(reranked(some, own, stage.fusion_options()))
+        share = (time.perf_counter() - start) / len(self.queries)
+        return Rankings(
+            rankings,
+            [seconds + encoding + share for seconds, (_, encoding) in zip(before.seconds, prepared, strict=True)],
+        )
+
+    def _prepared(
+        self, name: str, prepare: Callable[[Sequence[Search]], list[Search]], position: int
+    ) -> dict[Search, tuple[Search, float]]:
+        """Each search of all jobs as a ranker takes it, and its share of the seconds that all took together.
+
+        Args:
+            name: the ranker's; "" for the first stage.
+            prepare: the ranker's method.
+            position: 0 for the first stage.
+        """
+        if name not in self._ready:
+            wanted = dict.fromkeys(
+                self.bench.search(prefix.stages[-1], query, prefix.source)
+                for job in self.jobs
+                for number, prefix in enumerate(prefixes(job))
+                if (number == 0) == (position == 0) and name in ("", str(prefix.stages[-1].bare))
+                for query in self.queries
+            )
+            start = time.perf_counter()
+            ready = prepare(list(wanted))
+            share = (time.perf_counter() - start) / max(1, len(wanted))
+            self._ready[name] = {search: (done, share) for search, done in zip(wanted, ready, strict=True)}
+        return self._ready[name]

@@ -1,0 +1,99 @@
+"""Runs on disk: the shards of an unfinished one, and the finished one with its cost."""
+
+from __future__ import annotations
+
+import resource
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from qbench.errors import InputError
+from qbench.retrieval.jobs import KIND, Job
+from qbench.retrieval.pipeline import Rankings
+from qbench.retrieval.types import Cost, RunResult, run_schema
+from qbench.store import atomic_file, read_json, read_manifest, write_json
+
+
+def write_shard(path: Path, query_ids: Sequence[str], result: Rankings, bare: int, doc_ids: pl.Series) -> None:
+    """Write the rankings of a batch of queries: the rows, then the seconds, which say that the rows are whole.
+
+    Args:
+        path: ends in .parquet.
+        query_ids: the batch.
+        result: what was ranked.
+        bare: number of queries that were to have conditions and have none.
+        doc_ids: shape (documents,), in the order of positions.
+    """
+    sizes = np.array([ranking.docs.size for ranking in result.rankings], dtype=np.int64)
+    docs = np.concatenate([ranking.docs for ranking in result.rankings]).astype(np.int64)
+    run = pl.DataFrame(
+        {
+            "query_id": pl.Series(query_ids, dtype=pl.String).gather(np.repeat(np.arange(sizes.size), sizes)),
+            "doc_id": doc_ids.gather(docs),
+            "rank": np.concatenate([np.arange(1, size + 1, dtype=np.int32) for size in sizes]),
+            "score": np.concatenate([ranking.scores for ranking in result.rankings]),
+        },
+        schema=run_schema(),
+    )
+    with atomic_file(path) as temporary:
+        run.write_parquet(temporary, compression="zstd")
+    empty = int((sizes == 0).sum())
+    write_json(path.with_suffix(".json"), {"seconds": result.seconds, "bare": bare, "empty": empty})
+
+
+def has_shard(path: Path) -> bool:
+    """Whether a shard is there, whole."""
+    return path.with_suffix(".json").exists()
+
+
+def join_shards(folder: Path, shards: list[Path], cost: Cost, meta: dict[str, int | float | str]) -> dict[str, Any]:
+    """Write a run into the folder of a draft, from its shards, and sum up what they cost.
+
+    Returns:
+        `meta` with the counts of queries.
+    """
+    notes = [read_json(path.with_suffix(".json")) for path in shards]
+    milliseconds = 1000 * np.array([s for note in notes for s in note["seconds"]])
+    cost = replace(
+        cost,
+        ms_median=float(np.median(milliseconds)),
+        ms_p95=float(np.percentile(milliseconds, 95)),
+        peak_bytes=peak_bytes(),
+    )
+    meta |= {
+        "queries": int(milliseconds.size),
+        "queries_without_condition": sum(note["bare"] for note in notes),
+        "queries_without_results": sum(note["empty"] for note in notes),
+    }
+    run = pl.concat([pl.read_parquet(path, glob=False) for path in shards])
+    run.write_parquet(folder / "run.parquet", compression="zstd")
+    write_json(folder / "cost.json", {"cost": asdict(cost), "meta": meta})
+    return meta
+
+
+def read_result(job: Job) -> RunResult:
+    """A finished run.
+
+    Raises:
+        InputError: it is not there, or a file in it cannot be read.
+    """
+    read_manifest(job.folder, KIND)
+    about = read_json(job.folder / "cost.json")
+    path = job.folder / "run.parquet"
+    try:
+        run = pl.read_parquet(path, glob=False)
+    except (pl.exceptions.PolarsError, OSError):
+        remedy = "Remove its folder: it is then made again"
+        raise InputError("a finished run cannot be read", file=path, remedy=remedy) from None
+    return RunResult(str(job.system), job.source, run, Cost(**about["cost"]), job.key, about["meta"])
+
+
+def peak_bytes() -> int:
+    """The most memory that this process has held so far."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
