@@ -58,7 +58,7 @@ def test_dense_search_scores_codes(tiny, tmp_path, name):
     docs = np.arange(BENCHMARK.corpus.height)
     expected = stored.chosen(stored.shared.of) @ asked.vector
     np.testing.assert_allclose(scores_of(small.ranker, asked, docs), expected, rtol=1e-5, atol=1e-6)
-    np.testing.assert_allclose(asked.found.scores, expected[asked.found.docs], rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(asked.hits.scores, expected[asked.hits.docs], rtol=1e-5, atol=1e-6)
     assert not np.allclose(scores_of(plain.ranker, asked, docs), expected)
     assert kinds(tmp_path).count("dense") == 1  # encoded once for both
 
