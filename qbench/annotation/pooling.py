@@ -1,4 +1,4 @@
-"""Which documents people are shown for a query (*Numbers Matter*, C.1, candidate list generation; pooling)."""
+"""The documents to judge for a query: pooled from runs and the index (*Numbers Matter*, C.1, candidate lists)."""
 
 from __future__ import annotations
 
@@ -24,37 +24,37 @@ from qbench.randomness import generator
 from qbench.retrieval.document_quantities import extractor_options
 
 LOOK_UP = "look-up"
-"""The source of a candidate that the index gave; other sources are names of runs."""
+"""The source of a candidate from the index; other sources are names of runs."""
 
 Synonyms = Callable[[str], tuple[str, ...]]
 
 
 def choose(benchmark: Benchmark, split: Split, number: int | None, named: Sequence[str], seed: int) -> list[Query]:
-    """The queries to judge, in random order; comparators take turns, so that each has its share.
+    """Choose the queries to judge, in random order; comparators take turns, so that each has its share.
 
     Args:
-        benchmark: what they are from.
+        benchmark: of the queries.
         split: of the queries; not looked at where queries are named.
-        number: how many at most; None for all.
-        named: ids of the queries wanted instead.
-        seed: of choice and order.
+        number: maximum number of queries; None for all.
+        named: ids of queries to judge instead.
+        seed: of the choice and the order.
 
     Raises:
-        OptionError: a named query is not there or named twice, or the split has none.
+        OptionError: a named query does not exist or is named twice, or the split has none.
     """
     by_id = {query.query_id: query for query in benchmark.queries}
-    for place, name in enumerate(named):
+    for i, name in enumerate(named):
         if name not in by_id:
             raise OptionError("no such query", value=name, remedy="`qbench benchmark show` lists some")
-        if name in named[:place]:
+        if name in named[:i]:
             raise OptionError("this query is named twice", value=name)
     pool = [by_id[name] for name in named] if named else benchmark.queries_of(split)
     if not pool:
         raise OptionError(f"{benchmark.name} has no queries in this split", value=split)
     order = generator(seed, "annotated queries").permutation(len(pool)).tolist()
     turns: dict[str, list[Query]] = {}
-    for place in order:
-        turns.setdefault(_kind(pool[place]), []).append(pool[place])
+    for i in order:
+        turns.setdefault(_kind(pool[i]), []).append(pool[i])
     longest = max(map(len, turns.values()))
     dealt = [group[i] for i in range(longest) for _, group in sorted(turns.items()) if i < len(group)][:number]
     # In turns they would give away what comes next.
@@ -62,7 +62,7 @@ def choose(benchmark: Benchmark, split: Split, number: int | None, named: Sequen
 
 
 def with_conditions(benchmark: Benchmark, queries: Sequence[Query]) -> list[Query]:
-    """The queries, conditions read from the text where none are given."""
+    """The queries; those without conditions get the ones that are parsed from their text."""
     if all(query.conditions for query in queries):
         return list(queries)
     extractor = get_extractor(extractor_options(benchmark))
@@ -80,72 +80,72 @@ def look_up(
     seed: int,
     progress: Progress = silent,
 ) -> tuple[dict[str, list[str]], int]:
-    """Each query's documents by the index: those that meet, or may meet, its conditions for the concept or a synonym.
+    """Look up each query's documents in the index: those that meet, or may meet, its conditions.
 
     Args:
         benchmark: with quantities.
         wanted: query id -> conditions.
-        synonyms: gives the other names of a concept.
-        most: documents per query at most; where there are more, the seed chooses among them.
+        synonyms: other names of a concept, which count as the concept.
+        most: maximum number of documents per query; the seed chooses among more.
         seed: of that choice.
-        progress: told the number of queries.
+        progress: receives the number of finished queries.
 
     Returns:
-        query id -> document ids, sorted; and how many documents were left out over all queries.
+        query id -> document ids, sorted; and the number of documents left out, over all queries.
     """
     if benchmark.quantities is None:
         return {query_id: [] for query_id in wanted}, 0
     matcher = Matcher(benchmark.quantities)
-    found, left = {}, 0
+    candidates, dropped = {}, 0
     for number, (query_id, conditions) in enumerate(wanted.items(), start=1):
         named = tuple(replace(one, concept=_with_synonyms(one.concept, synonyms)) for one in conditions)
         docs = sorted(matcher.grades(named)) if named else []
         if len(docs) > most:
-            left += len(docs) - most
+            dropped += len(docs) - most
             picked = generator(seed, "looked-up documents", query_id).permutation(len(docs))[:most]
             docs = sorted(docs[i] for i in picked.tolist())
-        found[query_id] = docs
+        candidates[query_id] = docs
         progress(number, len(wanted), "queries")
-    return found, left
+    return candidates, dropped
 
 
 def pooled(runs: Mapping[str, pl.DataFrame], benchmark: Benchmark, depth: int) -> dict[str, dict[str, list[str]]]:
-    """Query id -> document id -> the runs that have it among their first `depth`.
+    """Query id -> document id -> names of the runs with the document among their first `depth`.
 
     Raises:
         InputError: a run names a document that the corpus does not have.
     """
-    known = benchmark.corpus.select("doc_id")
-    found: dict[str, dict[str, list[str]]] = {}
+    corpus = benchmark.corpus.select("doc_id")
+    pool: dict[str, dict[str, list[str]]] = {}
     for name, run in runs.items():
         top = run.filter(pl.col("rank") <= depth).select("query_id", "doc_id")
-        strange = top.join(known, on="doc_id", how="anti")
-        if strange.height:
+        unknown = top.join(corpus, on="doc_id", how="anti")
+        if unknown.height:
             remedy = "Is it a run on another benchmark?"
-            message = f"the run {name} found a document that is not in the corpus"
-            raise InputError(message, value=strange["doc_id"][0], remedy=remedy)
+            message = f"the run {name} has a document that is not in the corpus"
+            raise InputError(message, value=unknown["doc_id"][0], remedy=remedy)
         for query_id, doc_id in top.sort("query_id", "doc_id").iter_rows():
             found.setdefault(query_id, {}).setdefault(doc_id, []).append(name)
     return found
 
 
 def load_runs(paths: Sequence[Path], benchmark: Benchmark) -> dict[str, pl.DataFrame]:
-    """Runs by name: of run files, and of folders in which a leaderboard keeps its runs.
+    """Runs by name, from run files and from the folders of leaderboards.
 
     Raises:
-        InputError: a path is neither, a folder holds no finished run on this benchmark, or a run cannot be read.
+        InputError: a path is neither, a folder has no finished run on this benchmark, or a run cannot be read.
         OptionError: two runs have one name.
     """
     runs: dict[str, pl.DataFrame] = {}
     for path in paths:
         if path.is_dir():
-            found = find_runs(path / "runs", benchmark) or find_runs(path, benchmark)
-            if not found:
+            loaded = find_runs(path / "runs", benchmark) or find_runs(path, benchmark)
+            if not loaded:
                 remedy = "Make one with `qbench leaderboard BENCH -o FOLDER`, and name that folder, or name a run file"
                 raise InputError("no finished run on this benchmark", file=path, remedy=remedy)
         else:
-            found = {path.name.removesuffix(".gz").rpartition(".")[0] or path.name: read_run(path)}
-        for name, run in found.items():
+            loaded = {path.name.removesuffix(".gz").rpartition(".")[0] or path.name: read_run(path)}
+        for name, run in loaded.items():
             if name in runs or name == LOOK_UP:
                 raise OptionError("two sources of one name", file=path, value=name, remedy="Rename a run file")
             runs[name] = run
@@ -161,24 +161,24 @@ def gather(
     shared: int,
     seed: int,
 ) -> list[Item]:
-    """The items in the order of the sheets: the queries as given, each one's candidates in random order.
+    """The items in the order of the sheets: queries in the given order, the candidates of each in random order.
 
     With several annotators the first `shared` queries go to all of them, and the others to one each, in turn. A query
     without candidates has no items.
     """
     items = []
-    place = 0
+    position = 0
     for query in queries:
         sources = {doc: [LOOK_UP] for doc in looked_up.get(query.query_id, ())}
         for doc, names in pool.get(query.query_id, {}).items():
             sources.setdefault(doc, []).extend(names)
         if not sources:
             continue
-        part = 0 if annotators == 1 or place < shared else 1 + (place - shared) % annotators
-        place += 1
+        sheet = 0 if annotators == 1 or position < shared else 1 + (position - shared) % annotators
+        position += 1
         docs = sorted(sources)
         for i in generator(seed, "order of candidates", query.query_id).permutation(len(docs)).tolist():
-            items.append(Item(query.query_id, docs[i], tuple(sources[docs[i]]), part))
+            items.append(Item(query.query_id, docs[i], tuple(sources[docs[i]]), sheet))
     return items
 
 
@@ -187,7 +187,7 @@ def _kind(query: Query) -> str:
 
 
 def _with_synonyms(concept: tuple[str, ...], synonyms: Synonyms) -> tuple[str, ...]:
-    """The concept and its synonyms as alternatives; none for a condition that takes any concept."""
+    """The concept and its synonyms as alternatives; a condition on any concept stays as it is."""
     alternatives = concept_alternatives(concept)
     if alternatives == ((),):
         return concept

@@ -1,4 +1,4 @@
-"""Means by kind of query: which questions a system answers well.
+"""Means by kind of query: which queries a system answers well.
 
 The buckets of *Numbers Matter*, figure 1 (comparator, kind of query) and of *DeepQuant*, section 4.5 (magnitude,
 comparator), with unit family and number of constraints beside them. In each dimension every query lies in exactly one
@@ -16,7 +16,7 @@ from qbench.benchmark.types import Query
 from qbench.quantities.types import COMPARATORS, Condition
 
 UNKNOWN = "unknown"
-"""The bucket of queries whose conditions are not known."""
+"""The bucket of queries without conditions."""
 
 MIXED = "mixed"
 """The bucket of queries whose conditions differ in a dimension."""
@@ -55,21 +55,21 @@ def query_buckets(queries: Iterable[Query], family: Callable[[str], str]) -> pl.
     """The buckets of each query.
 
     Args:
-        queries: what was asked; magnitudes are of values in the unit of the query (the lower end of a range).
-        family: gives the family of a unit's canonical name, "" for none.
+        queries: with conditions; magnitudes are of values in the unit of the query (the lower end of a range).
+        family: maps a unit's canonical name to its family, "" for none.
 
     Returns:
         columns query_id, dimension, bucket; one row per query and dimension.
     """
     rows: list[tuple[str, str, str]] = []
     for query in queries:
-        found = query.conditions
+        conditions = query.conditions
         buckets = {
-            "comparator": _one(found, lambda c: c.comparator),
+            "comparator": _common(conditions, lambda c: c.comparator),
             "kind": query.kind,
-            "family": _one(found, lambda c: family(c.unit) or "no unit"),
-            "magnitude": _one(found, lambda c: magnitude(c.value)),
-            "constraints": str(len(found)) if found else UNKNOWN,
+            "family": _common(conditions, lambda c: family(c.unit) or "no unit"),
+            "magnitude": _common(conditions, lambda c: magnitude(c.value)),
+            "constraints": str(len(conditions)) if conditions else UNKNOWN,
         }
         rows.extend((query.query_id, dimension, buckets[dimension]) for dimension in DIMENSIONS)
     return pl.DataFrame(rows, schema=["query_id", "dimension", "bucket"], orient="row")
@@ -80,7 +80,7 @@ def bucket_means(scores: pl.DataFrame, buckets: pl.DataFrame) -> pl.DataFrame:
 
     Args:
         scores: columns label, query_id, measure, value.
-        buckets: as `query_buckets` gives them; queries without a score are left out.
+        buckets: as `query_buckets` returns them; queries without a score are left out.
 
     Returns:
         `bucket_schema`, ordered by dimension, bucket (in the natural order of each dimension), label, measure as they
@@ -96,7 +96,7 @@ def bucket_means(scores: pl.DataFrame, buckets: pl.DataFrame) -> pl.DataFrame:
         means.select(list(bucket_schema())).rows(),
         key=lambda row: (
             DIMENSIONS.index(row[0]),
-            _place(row[1]),
+            _order(row[1]),
             first["label"].index(row[2]),
             first["measure"].index(row[3]),
         ),
@@ -104,16 +104,16 @@ def bucket_means(scores: pl.DataFrame, buckets: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=bucket_schema(), orient="row")
 
 
-def _one(conditions: tuple[Condition, ...], of: Callable[[Condition], str]) -> str:
+def _common(conditions: tuple[Condition, ...], of: Callable[[Condition], str]) -> str:
     values = {of(condition) for condition in conditions}
     return UNKNOWN if not values else values.pop() if len(values) == 1 else MIXED
 
 
-def _place(bucket: str) -> tuple[int, int, str]:
-    """Comparators and magnitudes in their own order, other names by the alphabet, what is mixed or unknown last."""
+def _order(bucket: str) -> tuple[int, int, str]:
+    """Sort key: comparators and magnitudes in their own order, other names alphabetically, mixed and unknown last."""
     if bucket in (MIXED, UNKNOWN):
         return (1, (MIXED, UNKNOWN).index(bucket), bucket)
-    for known in (COMPARATORS, MAGNITUDES):
-        if bucket in known:
-            return (0, known.index(bucket), bucket)
+    for names in (COMPARATORS, MAGNITUDES):
+        if bucket in names:
+            return (0, names.index(bucket), bucket)
     return (0, 0, bucket)

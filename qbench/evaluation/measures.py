@@ -107,8 +107,8 @@ def score_run(
     wanted = pl.DataFrame({"query_id": sorted(set(query_ids))}, schema={"query_id": pl.String})
     run, qrels = run.join(wanted, on="query_id", how="semi"), qrels.join(wanted, on="query_id", how="semi")
     _check(run, qrels, wanted)
-    found = _all_measures(run, qrels, [_parse(name) for name in names])
-    broken = found.filter(~pl.col("value").is_finite())
+    values = _all_measures(run, qrels, [_parse(name) for name in names])
+    broken = values.filter(~pl.col("value").is_finite())
     if broken.height:
         query_id, measure, _ = broken.row(0)
         raise InputError(
@@ -117,7 +117,7 @@ def score_run(
     order = pl.DataFrame({"measure": list(names)}).with_row_index("_order")
     return (
         wanted.join(order, how="cross")
-        .join(found, on=["query_id", "measure"], how="left")
+        .join(values, on=["query_id", "measure"], how="left")
         .sort("query_id", "_order")
         .select("query_id", "measure", pl.col("value").fill_null(0.0))
     )
@@ -146,19 +146,19 @@ def _parse(name: str) -> Any:
     pipeline: Any = ir_measures.DefaultPipeline
     try:
         measure = ir_measures.parse_measure(name.strip())
-        known = pipeline.supports(measure)
+        supported = pipeline.supports(measure)
     except (NameError, ValueError, TypeError, AssertionError, RecursionError) as fault:
         # ir-measures checks parameters by assertion; a measure without a cutoff that needs one fails here too.
         raise UnknownNameError("unknown measure", value=name, remedy=_remedy(name)) from fault
     if re.search(r"@0+$", str(measure)):
         raise UnknownNameError("a cutoff is at least 1", value=name, remedy=f"Such as: {_EXAMPLES}")
-    if not known:
+    if not supported:
         raise UnknownNameError("nothing installed computes this measure", value=name, remedy=_install(measure, name))
     return measure
 
 
 def _install(measure: Any, name: str) -> str:
-    """Which package computes a measure that ir-measures knows and cannot compute as it is."""
+    """The remedy for a measure whose package is not installed."""
     import ir_measures
 
     for provider in ir_measures.DefaultPipeline.providers:
@@ -174,7 +174,7 @@ def _remedy(name: str) -> str:
     word = re.split(r"[@(]", name.strip())[0]
     if word.lower() in map(str.lower, _OWN):
         return f"Did you mean {next(own for own in _OWN if own.lower() == word.lower())}@10? Such as: {_EXAMPLES}"
-    same = next((known for known in registry if known.lower() == word.lower()), None)
+    same = next((registered for registered in registry if registered.lower() == word.lower()), None)
     if same is not None and same != word:
         return f"Capitals count: did you mean {same}? Such as: {_EXAMPLES}"
     if same is not None and "@" not in name and _works(f"{same}@10"):
@@ -207,26 +207,26 @@ def _check(run: pl.DataFrame, qrels: pl.DataFrame, wanted: pl.DataFrame) -> None
 
 
 def _all_measures(run: pl.DataFrame, qrels: pl.DataFrame, measures: list[Any]) -> pl.DataFrame:
-    """What ir-measures gives, with Exist@n as its Success@n, and AP_found@n."""
+    """The values of all measures: Exist@n is Success@n of ir-measures, and AP_found@n is ours."""
     import ir_measures
 
     exist = {m: ir_measures.Success @ m.cutoff for m in measures if isinstance(m, _Own) and m.name == "Exist"}
     theirs = dict.fromkeys(exist.get(m, m) for m in measures if m in exist or not isinstance(m, _Own))
-    given = _calculate(run, qrels, list(theirs)) if theirs else pl.DataFrame(schema=score_schema())
-    parts = [given]
+    computed = _calculate(run, qrels, list(theirs)) if theirs else pl.DataFrame(schema=score_schema())
+    frames = [computed]
     for own, same in exist.items():
-        parts.append(given.filter(pl.col("measure") == str(same)).with_columns(measure=pl.lit(str(own))))
+        frames.append(computed.filter(pl.col("measure") == str(same)).with_columns(measure=pl.lit(str(own))))
     for own in measures:
         if isinstance(own, _Own) and own not in exist:
             value = precision_over_found(run, qrels, own.cutoff)
-            parts.append(value.select("query_id", measure=pl.lit(str(own)), value="value"))
-    return pl.concat(parts)
+            frames.append(value.select("query_id", measure=pl.lit(str(own)), value="value"))
+    return pl.concat(frames)
 
 
 def precision_over_found(run: pl.DataFrame, qrels: pl.DataFrame, cutoff: int) -> pl.DataFrame:
     """AP@n of *Quantity Retrieval*, section 5.3: sum_i P@i R_i / sum_i R_i, i = 1..n, R_i whether rank i is relevant.
 
-    A list with one relevant document at rank 1 has 1 however many others there are, found or not.
+    A ranking with one relevant document, at rank 1, has 1, whatever the number of relevant documents it misses.
 
     Args:
         run: columns query_id, doc_id, rank.
@@ -236,16 +236,16 @@ def precision_over_found(run: pl.DataFrame, qrels: pl.DataFrame, cutoff: int) ->
     Returns:
         columns query_id, value; only the queries with a relevant document among the first n.
     """
-    place = pl.int_range(1, pl.len() + 1).over("query_id")
-    top = run.sort("query_id", "rank").with_columns(place=place).filter(pl.col("place") <= cutoff)
+    position = pl.int_range(1, pl.len() + 1).over("query_id")
+    top = run.sort("query_id", "rank").with_columns(position=position).filter(pl.col("position") <= cutoff)
     hits = top.join(
         qrels.filter(pl.col("grade") >= 1), on=["query_id", "doc_id"], how="semi", maintain_order="left"
     ).with_columns(hit=pl.int_range(1, pl.len() + 1).over("query_id"))
-    return hits.group_by("query_id", maintain_order=True).agg(value=(pl.col("hit") / pl.col("place")).mean())
+    return hits.group_by("query_id", maintain_order=True).agg(value=(pl.col("hit") / pl.col("position")).mean())
 
 
 def _calculate(run: pl.DataFrame, qrels: pl.DataFrame, measures: list[Any]) -> pl.DataFrame:
-    """What ir-measures gives, under plain numbers for ids: some providers write files in which a text id breaks."""
+    """Values from ir-measures, with numbers for ids: some providers write files that other ids would break."""
     import ir_measures
 
     query_ids = qrels["query_id"].unique().sort().to_list()
@@ -266,14 +266,14 @@ def _calculate(run: pl.DataFrame, qrels: pl.DataFrame, measures: list[Any]) -> p
 
 def _grades(qrels: pl.DataFrame) -> dict[str, dict[str, int]]:
     return {
-        str(key[0]): dict(zip(part["d"].to_list(), part["grade"].to_list(), strict=True))
-        for key, part in qrels.partition_by("q", as_dict=True).items()
+        str(key[0]): dict(zip(group["d"].to_list(), group["grade"].to_list(), strict=True))
+        for key, group in qrels.partition_by("q", as_dict=True).items()
     }
 
 
 def _decreasing(run: pl.DataFrame) -> dict[str, dict[str, float]]:
     """Query -> document -> a score that falls strictly from row to row."""
     return {
-        str(key[0]): dict(zip(part["d"].to_list(), map(float, range(part.height, 0, -1)), strict=True))
-        for key, part in run.partition_by("q", as_dict=True).items()
+        str(key[0]): dict(zip(group["d"].to_list(), map(float, range(group.height, 0, -1)), strict=True))
+        for key, group in run.partition_by("q", as_dict=True).items()
     }

@@ -1,4 +1,4 @@
-"""The win matrix of *Quantity Retrieval* (table 3): on which share of the queries one system is better than another."""
+"""The win matrix of *Quantity Retrieval* (table 3): the share of the queries on which one system beats another."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def win_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
 def win_matrix(scores: pl.DataFrame, pairs: pl.DataFrame, measure: str) -> pl.DataFrame:
     """W_ij: the share of queries on which system i scores strictly higher than system j.
 
-    W_ij + W_ji is 1 less the share of ties. A win by however little counts, so that W says how often, and the means
-    how much.
+    W_ij + W_ji is 1 less the share of ties. A win counts whatever its margin: W says how often a system wins, and the
+    means by how much.
 
     Args:
         scores: columns label, query_id, measure, value; one row per system, query and measure.
-        pairs: `pair_schema` of qbench.evaluation.significance: the couples that were compared, each once.
-        measure: the one to look at; nDCG@10 in the paper.
+        pairs: `pair_schema` of qbench.evaluation.significance: the compared pairs, each once.
+        measure: whose scores are compared; nDCG@10 in the paper.
 
     Returns:
         `win_schema`, two rows for each couple, ordered by winner, then loser. `significant` says that the winner's
@@ -36,20 +36,20 @@ def win_matrix(scores: pl.DataFrame, pairs: pl.DataFrame, measure: str) -> pl.Da
     if couples.is_empty():
         return pl.DataFrame(schema=win_schema())
     turned = couples.select(a="b", b="a", difference=-pl.col("difference"), significant="significant")
-    mine = Scores.from_frame(scores.filter(pl.col("measure") == measure))
-    shares = win_counts(mine.values)[0] / len(mine.query_ids)
-    place = {label: i for i, label in enumerate(mine.labels)}
+    arranged = Scores.from_frame(scores.filter(pl.col("measure") == measure))
+    shares = win_counts(arranged.values)[0] / len(arranged.query_ids)
+    row = {label: i for i, label in enumerate(arranged.labels)}
     both = pl.concat([couples, turned.select(couples.columns)]).sort("a", "b")
     return both.select(
         winner="a",
         loser="b",
-        share=pl.Series([shares[place[a], place[b]] for a, b in both.select("a", "b").iter_rows()], dtype=pl.Float64),
+        share=pl.Series([shares[row[a], row[b]] for a, b in both.select("a", "b").iter_rows()], dtype=pl.Float64),
         significant=pl.col("significant") & (pl.col("difference") > 0),
     )
 
 
 def win_counts(values: NDArray[np.float64]) -> NDArray[np.int64]:
-    """On how many queries one system scores strictly higher than another.
+    """The number of queries on which one system scores strictly higher than another.
 
     Args:
         values: shape (systems, measures, queries).

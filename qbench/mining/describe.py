@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +28,9 @@ from qbench.work.shards import FOLDER, make_shards
 from qbench.work.tasks import Chunk, Shard, Task, payload_of
 
 SENTENCES = 256
-"""Sentences of a chunk: the unit of work, and of resuming."""
+"""Number of sentences in a chunk, the unit of work and of resuming."""
 _ROWS = 20_000
-"""Sentences of the index that are in memory at once."""
+"""Number of sentences of the index in memory at once."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class Descriptions:
 
     Attributes:
         path: its folder.
-        manifest: what made it, and counts.
-        new: whether it has just been made; False where it was there already.
+        manifest: its parameters and counts.
+        new: whether this call made it; False if it existed already.
     """
 
     path: Path
@@ -49,7 +49,7 @@ class Descriptions:
 
     @classmethod
     def open(cls, path: str | Path) -> Descriptions:
-        """Open a description corpus; a folder of pairs, which holds its descriptions, will do too.
+        """Open a description corpus, or the one that a folder of pairs holds.
 
         Raises:
             InputError: the folder is missing, unfinished, something else, or its table is damaged.
@@ -95,17 +95,17 @@ def describe(
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> Descriptions:
-    """Find the description of each mention of an index.
+    """Describe each mention of an index.
 
-    An interrupted run goes on where it was when the same call is made again.
+    An interrupted run is resumed when the same call is made again.
 
     Args:
         index: folder of an index.
         output: folder of the descriptions.
-        parser: what finds them.
-        workers: number of worker processes; the processor's cores by default.
+        parser: which parser writes the descriptions.
+        workers: number of worker processes; None for the number of cores.
         overwrite: replace other descriptions in `output`.
-        progress: told of the sentences that are finished, and how many there are.
+        progress: receives the numbers of finished sentences and of all sentences.
 
     Raises:
         InputError: the index is missing, unfinished or damaged; or the tagger's checkpoint is.
@@ -134,8 +134,7 @@ def describe(
         rows = concatenate(tables, draft.folder / DESCRIPTIONS, arrow_schema(description_schema()))
         counts = sum((Counter(read_json(shards / f"{name}{COUNTS}")) for name in names), Counter[str]())
         draft.counts = {"descriptions": rows, **{name: counts[name] for name in describing.OUTCOMES}}
-    found = Descriptions.open(folder)
-    return Descriptions(found.path, found.manifest, new=True)
+    return replace(Descriptions.open(folder), new=True)
 
 
 def _describe(source: Index, folder: Path, options: dict[str, Any], workers: int, progress: Progress) -> list[str]:
@@ -159,14 +158,14 @@ def _describe(source: Index, folder: Path, options: dict[str, Any], workers: int
 
 def _chunks(source: Index) -> Iterator[Chunk]:
     """The sentences with mentions, in the order of the corpus."""
-    held: list[Any] = []
+    batch: list[Any] = []
     for sentence in _sentences(source):
-        held.append(sentence)
-        if len(held) == SENTENCES:
-            yield _chunk(held)
-            held = []
-    if held:
-        yield _chunk(held)
+        batch.append(sentence)
+        if len(batch) == SENTENCES:
+            yield _chunk(batch)
+            batch = []
+    if batch:
+        yield _chunk(batch)
 
 
 def _chunk(sentences: list[Any]) -> Chunk:
@@ -178,13 +177,13 @@ def _sentences(source: Index) -> Iterator[list[Any]]:
     """[doc_id, source_id, text, rows] of each sentence with mentions, a slice of the index at a time."""
     sentences, quantities = source.sentences(), source.quantities()
     for start in range(0, int(sentences.select(pl.len()).collect().item()), _ROWS):
-        part = sentences.slice(start, _ROWS).select("doc_id", "source_id", "text").collect()
+        texts = sentences.slice(start, _ROWS).select("doc_id", "source_id", "text").collect()
         mentions: dict[str, list[dict[str, Any]]] = {}
         for row in (
-            quantities.join(part.lazy().select("doc_id"), on="doc_id", how="semi").collect().iter_rows(named=True)
+            quantities.join(texts.lazy().select("doc_id"), on="doc_id", how="semi").collect().iter_rows(named=True)
         ):
             mentions.setdefault(row["doc_id"], []).append(row)
-        for doc_id, source_id, text in part.iter_rows():
+        for doc_id, source_id, text in texts.iter_rows():
             if doc_id in mentions:
                 rows = sorted(mentions[doc_id], key=lambda row: (row["value_start"], row["value_end"]))
                 yield [doc_id, source_id, text, rows]

@@ -1,4 +1,4 @@
-"""What workers do for `qbench.mining.describe`: the descriptions of a chunk of sentences, as a shard."""
+"""The work of a worker of `qbench.mining.describe`: the descriptions of a chunk of sentences, as a shard."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from qbench.quantities.types import Quantity, from_row
 from qbench.work.tasks import Shard
 
 TABLE, COUNTS = ".parquet", ".json"
-"""Endings of a chunk's shard files; the counts are written last, so where they are, both are."""
+"""Endings of a chunk's shard files; the counts are written last, so that they exist only if both do."""
 
 OUTCOMES = ("mentions", "no fact", "no words", "too long")
-"""What is counted: all mentions, and those without a description, by the reason."""
+"""Counts: all mentions, and those without a description by the reason."""
 LONGEST = 1_000
-"""Words of a description at most; a longer one is a list or a table, and describes nothing."""
+"""Maximum number of words in a description; a longer one is a list or a table, and describes nothing."""
 
 
 def tools(options: dict[str, Any]) -> tuple[DescriptionParser]:
-    """What a worker needs for `process`: the parser that `options` name."""
+    """The arguments of `process` that a worker makes once: the parser that `options` name."""
     checkpoint = options["checkpoint"]
     folder = None if checkpoint is None else Path(checkpoint)
     return (get_parser(options["parser"], folder=folder, spacy_model=options["spacy_model"]),)
@@ -35,16 +35,16 @@ def process(payload: str, parser: DescriptionParser) -> Shard:
 
     Args:
         payload: JSON list of [doc_id, source_id, sentence, rows of its quantities].
-        parser: finds the descriptions.
+        parser: writes the descriptions.
 
     Returns:
         the descriptions as Parquet, and as JSON the counts of `OUTCOMES`.
     """
     sentences = [(*ids, [from_row(row) for row in rows]) for *ids, rows in json.loads(payload)]
-    found = parser.parse_many([(text, mentions) for _, _, text, mentions in sentences])
+    parsed = parser.parse_many([(text, mentions) for _, _, text, mentions in sentences])
     counts = dict.fromkeys(OUTCOMES, 0)
     rows: list[dict[str, Any]] = []
-    for (doc_id, source_id, text, mentions), descriptions in zip(sentences, found, strict=True):
+    for (doc_id, source_id, text, mentions), descriptions in zip(sentences, parsed, strict=True):
         for n, (mention, description) in enumerate(zip(mentions, descriptions, strict=True)):
             counts["mentions"] += 1
             words = description.words(text)
@@ -67,8 +67,8 @@ def description_row(
     """One row of `description_schema`.
 
     Args:
-        name: the description's id.
-        words: the description as a text.
+        name: id of the description.
+        words: text of the description.
         sentence: id of the sentence, id of its document, and its text.
         description: the segments.
         mention: the quantity.
@@ -91,7 +91,7 @@ def description_row(
 
 
 def description_frame(rows: list[dict[str, Any]]) -> pl.DataFrame:
-    """Rows as a table of `description_schema`."""
+    """A table of `description_schema` from rows."""
     schema = description_schema()
     segments = pl.Series("segments", [json.dumps(row["segments"]) for row in rows], dtype=pl.String)
     return pl.DataFrame(

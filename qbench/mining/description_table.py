@@ -1,4 +1,4 @@
-"""Descriptions that others made: a table of (description, quantity), so that any parser can be used with this room."""
+"""Descriptions from a table of (description, quantity), so that any parser can be used with this package."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from qbench.quantities.types import Quantity
 from qbench.store import digest, drafting, file_digest, finished
 
 COLUMNS = ("description", "quantity")
-"""What each row has to have; `id`, `document` and `sentence` may stand beside them."""
+"""Required columns; `id`, `document` and `sentence` are optional."""
 
 
-_MEANT = re.compile(r"[^\W\d_]|[$%€£¥]")
+_MEANINGFUL = re.compile(r"[^\W\d_]|[$%€£¥]")
 """A letter, or a sign of a unit."""
 
 
@@ -40,18 +40,18 @@ def import_descriptions(
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> Descriptions:
-    """Make a description corpus of a table.
+    """Make a description corpus from a table.
 
     Args:
         table: CSV, TSV, JSON lines (each also .gz, .zst) or Parquet with the columns `description` and `quantity` (as
-            one would write it: "4.6 billion dollars", "12.5 %"), and where known `id`, `document` and `sentence`. A row
+            in running text: "4.6 billion dollars", "12.5 %"), and optionally `id`, `document` and `sentence`. A row
             without a document is a document of its own; rows of one document with the same sentence share it.
         output: folder of the descriptions.
         extractor: reads the quantities.
         on_error: "skip" leaves bad rows out and counts them, "fail" stops at the first.
-        licence: of the table's texts, for the cards of what is made of them.
+        licence: of the table's texts, for the cards of what is derived from them.
         overwrite: replace other descriptions in `output`.
-        progress: told how far the reader is.
+        progress: receives the position of the reader.
 
     Raises:
         InputError: the table is missing, empty, lacks a column, or has a bad row and `on_error` is "fail".
@@ -68,27 +68,26 @@ def import_descriptions(
     if finished(folder, DESCRIPTIONS_KIND, key):
         return Descriptions.open(folder)
     with drafting(folder, DESCRIPTIONS_KIND, key, params, overwrite=overwrite) as draft:
-        found = list(_read(rows, get_extractor(extractor), problems, progress))
-        if not found:
+        descriptions = list(_read(rows, get_extractor(extractor), problems, progress))
+        if not descriptions:
             raise InputError("no row of this table can be used", file=path, remedy="; ".join(problems.examples) or None)
-        description_frame(found).write_parquet(draft.folder / DESCRIPTIONS, compression="zstd")
+        description_frame(descriptions).write_parquet(draft.folder / DESCRIPTIONS, compression="zstd")
         draft.counts = {
-            "descriptions": len(found),
+            "descriptions": len(descriptions),
             "bad": dict(sorted(problems.counts.items())),
             "bad_examples": problems.examples,
         }
-    made = Descriptions.open(folder)
-    return Descriptions(made.path, made.manifest, new=True)
+    return replace(Descriptions.open(folder), new=True)
 
 
 def _read(table: Table, extractor: Extractor, problems: Problems, progress: Progress) -> Iterator[dict[str, Any]]:
     seen = SeenIds()
     for number, row in table.rows():
-        if number == 1 and (lost := [name for name in COLUMNS if name not in row]):
+        if number == 1 and (missing := [name for name in COLUMNS if name not in row]):
             raise InputError(
                 "the table lacks a column",
                 file=table.path,
-                value=lost[0],
+                value=missing[0],
                 remedy=f"It has {', '.join(row)}; description and quantity are needed",
             )
         try:
@@ -112,25 +111,27 @@ def _row(name: str, row: Row, extractor: Extractor) -> dict[str, Any]:
     mention = _quantity(_text(row, "quantity"), extractor)
     sentence = _text(row, "sentence")
     document = _text(row, "document") or name
-    place = f"{document}#{digest(sentence)}" if sentence else name
-    return description_row(f"{name}#0", words, (place, document, sentence), Description(), mention)
+    sentence_id = f"{document}#{digest(sentence)}" if sentence else name
+    return description_row(f"{name}#0", words, (sentence_id, document, sentence), Description(), mention)
 
 
 def _quantity(text: str, extractor: Extractor) -> Quantity:
-    """The one quantity that a cell holds.
+    """The quantity in a cell.
 
     Raises:
-        InputError: it holds none, or several, or something beside a bare number that may change what it means.
+        InputError: there is none, or several, or something beside a bare number that may change its meaning.
     """
-    found = extractor.extract_query(text)
-    if len(found) != 1:
-        raise InputError("the quantity cannot be read" if not found else "several quantities in one cell", value=text)
-    spans = [span for span in (found[0].value_span, found[0].comparator_span) if span is not None]
+    quantities = extractor.extract_query(text)
+    if len(quantities) != 1:
+        message = "several quantities in one cell" if quantities else "the quantity cannot be read"
+        raise InputError(message, value=text)
+    quantity = quantities[0]
+    spans = [span for span in (quantity.value_span, quantity.comparator_span) if span is not None]
     rest = "".join(sign for k, sign in enumerate(text) if not any(start <= k < end for start, end in spans))
-    if not found[0].unit and _MEANT.search(rest):
+    if not quantity.unit and _MEANINGFUL.search(rest):
         # "4.587 Mio. EUR" is not 4,587,000 of nothing.
-        raise InputError("what stands beside the number is not understood", value=text)
-    return replace(found[0], value_span=(-1, -1), unit_span=None, comparator_span=None, concept_spans=())
+        raise InputError("the text beside the number is not understood", value=text)
+    return replace(quantity, value_span=(-1, -1), unit_span=None, comparator_span=None, concept_spans=())
 
 
 def _text(row: Row, column: str) -> str:

@@ -1,6 +1,6 @@
-"""Gold descriptions: MeasEval, or JSON lines of one's own -> samples, and their split into three.
+"""Gold descriptions: MeasEval, or JSON lines -> samples, and their training, development and test splits.
 
-A line of our own format is one quantity of one text (a sentence, usually):
+A line of JSON is one quantity of one text (a sentence, usually):
 
     {"text": "In 2021 revenue was 5 mn", "pivot": [20, 24], "segments": [[3, 7], [8, 15]], "group": "report-7"}
 
@@ -26,23 +26,23 @@ from qbench.randomness import generator
 from qbench.store import digest, read_text
 
 Context = Literal["sentence", "paragraph"]
-"""What the text of a sample is, where gold comes in paragraphs."""
+"""The text of a sample, for gold in paragraphs."""
 
-PARTS = ("train", "dev", "test")
+SPLITS = ("train", "dev", "test")
 SHARES = (0.7, 0.15, 0.15)
 """7 : 1.5 : 1.5, as in section 4.2."""
 
 
 @dataclass(frozen=True, slots=True)
 class GoldSample:
-    """One quantity in a text, and what describes it there.
+    """One quantity in a text, with its description.
 
     Attributes:
         text: a sentence, or a paragraph.
         pivot: the quantity, a half-open character span in `text`.
         segments: the spans of its description, in order, apart from each other and from the pivot; () where the
             quantity states no fact.
-        group: what must stay in one split.
+        group: name of what must stay in one split.
     """
 
     text: str
@@ -58,7 +58,7 @@ class GoldSample:
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """A gold set. `counts` says how much of what was read, and what was left out."""
+    """A gold set; `counts` has what was read and what was left out."""
 
     samples: tuple[GoldSample, ...]
     counts: dict[str, int] = field(default_factory=dict)
@@ -69,7 +69,7 @@ class Gold:
 
 
 def read_gold(path: Path, *, context: Context = "sentence") -> Gold:
-    """A gold set, by what lies at `path`: a MeasEval folder, or a file of JSON lines (see the head of this module).
+    """Read a gold set: a MeasEval folder, or a file of JSON lines (see the head of this module).
 
     A MeasEval folder holds `tsv/` and `text/` (or `txt/`), or folders that do. A MeasuredEntity, MeasuredProperty or
     Qualifier is a segment of the Quantity to which its links (HasProperty, HasQuantity, Qualifies) lead, directly or
@@ -78,12 +78,12 @@ def read_gold(path: Path, *, context: Context = "sentence") -> Gold:
 
     Args:
         path: the folder or file.
-        context: for MeasEval, what the text of a sample is. In a "sentence", as in the paper, segments outside of it
-            are left out and counted.
+        context: the text of a sample of MeasEval. With "sentence", as in the paper, segments outside of it are left out
+            and counted.
 
     Raises:
-        InputError: there is nothing at `path`, or it cannot be used; with file, line and value.
-        OptionError: `context` is neither.
+        InputError: `path` does not exist or cannot be used; with file, line and value.
+        OptionError: `context` is unknown.
     """
     if context not in get_args(Context):
         raise OptionError("unknown context", value=context, remedy=f"Use one of {', '.join(get_args(Context))}")
@@ -102,13 +102,14 @@ def split(samples: Sequence[GoldSample], seed: int, *, limit: int | None = None)
     Args:
         samples: the gold set.
         seed: of the shuffling.
-        limit: keep the first so many sentences of the training split only. A smaller limit gives a subset.
+        limit: maximum number of sentences of the training split: its first ones, so that a smaller limit gives a
+            subset.
 
     Returns:
         the samples of "train", "dev" and "test".
 
     Raises:
-        InputError: a part would be empty.
+        InputError: a split would be empty.
         OptionError: `limit` is less than 1.
     """
     if limit is not None and limit < 1:
@@ -117,24 +118,24 @@ def split(samples: Sequence[GoldSample], seed: int, *, limit: int | None = None)
     for sample in samples:
         groups.setdefault(sample.group, []).append(sample)
     order = sorted(groups, key=lambda group: (generator(seed, "gold split", group).random(), group))
-    parts: dict[str, list[GoldSample]] = {part: [] for part in PARTS}
+    splits: dict[str, list[GoldSample]] = {name: [] for name in SPLITS}
     done = 0
     for group in order:
         middle = (done + len(groups[group]) / 2) / len(samples)
-        parts[PARTS[(middle >= SHARES[0]) + (middle >= SHARES[0] + SHARES[1])]] += groups[group]
+        splits[SPLITS[(middle >= SHARES[0]) + (middle >= SHARES[0] + SHARES[1])]] += groups[group]
         done += len(groups[group])
-    if not all(parts.values()):
+    if not all(splits.values()):
         raise InputError(
             "too few texts for a training, a development and a test split",
             value=f"{len(groups)} groups",
             remedy="Give at least ten texts, in groups of their own",
         )
-    parts["train"] = list(_first_texts(parts["train"], limit))
-    return {part: tuple(rows) for part, rows in parts.items()}
+    splits["train"] = list(_first_texts(splits["train"], limit))
+    return {name: tuple(rows) for name, rows in splits.items()}
 
 
 def texts(samples: Sequence[GoldSample]) -> int:
-    """How many sentences (or paragraphs) the samples are from."""
+    """Number of sentences (or paragraphs) of the samples."""
     return len({(sample.group, sample.text) for sample in samples})
 
 
@@ -161,8 +162,8 @@ def _read_measeval(folder: Path, context: Context) -> Gold:
             inside = [(a - start, b - start) for a, b in apart if start <= a and b <= end]
             counts["segments outside the sentence"] += len(apart) - len(inside)
             counts["quantities that lost all segments"] += bool(apart) and not inside
-            place = (pivot[0] - start, pivot[1] - start)
-            samples.append(GoldSample(text[start:end], place, tuple(inside), paragraph.name))
+            shifted = (pivot[0] - start, pivot[1] - start)
+            samples.append(GoldSample(text[start:end], shifted, tuple(inside), paragraph.name))
     return Gold(tuple(samples), _counted(samples, counts))
 
 
@@ -185,7 +186,7 @@ def _around(pivot: Span, sentences: Sequence[Span], counts: Counter[str]) -> Spa
 
 
 def _without(text: str, segment: Span, pivot: Span) -> Iterator[Span]:
-    """What is left of a segment beside the pivot, white space at the ends trimmed."""
+    """The parts of a segment outside the pivot, white space at the ends trimmed."""
     for start, end in ((segment[0], min(segment[1], pivot[0])), (max(segment[0], pivot[1]), segment[1])):
         piece = text[start:end] if start < end else ""
         if piece.strip():
@@ -245,10 +246,10 @@ def _sample(line: str, path: Path, number: int) -> GoldSample:
 
 
 def _span(span: Any, text: str, path: Path, number: int) -> Span:
-    if not (isinstance(span, list) and len(span) == 2 and all(type(place) is int for place in span)):
+    if not (isinstance(span, list) and len(span) == 2 and all(type(offset) is int for offset in span)):
         raise InputError("not a span [start, end]", file=path, line=number, value=span)
     start, end = span
     if not 0 <= start < end <= len(text) or not text[start:end].strip():
         remedy = f"Spans are half-open and count the {len(text)} characters of the text"
-        raise InputError("no such stretch of the text", file=path, line=number, value=span, remedy=remedy)
+        raise InputError("not a span of the text", file=path, line=number, value=span, remedy=remedy)
     return start, end

@@ -15,7 +15,7 @@ from qbench.quantities.types import Span
 from qbench.store import read_text
 
 COLUMNS = ("annotType", "startOffset", "endOffset", "annotId", "text", "other")
-"""Those of the published columns that are read."""
+"""The columns that are read."""
 
 PIVOT = "Quantity"
 SEGMENTS = ("MeasuredEntity", "MeasuredProperty", "Qualifier")
@@ -44,19 +44,19 @@ def read_paragraphs(folder: Path, counts: Counter[str]) -> Iterator[Paragraph]:
 
     Args:
         folder: the folder.
-        counts: told of paragraphs without annotations, and of annotations that lead to no quantity.
+        counts: receives the numbers of paragraphs without annotations, and of annotations without a quantity.
 
     Raises:
         InputError: there is no such folder, a text is missing, or a line cannot be used.
     """
-    parts = [part for part in (folder, *sorted(p for p in folder.iterdir() if p.is_dir())) if (part / "tsv").is_dir()]
-    if not parts:
+    folders = [subfolder for subfolder in (folder, *sorted(p for p in folder.iterdir() if p.is_dir())) if (subfolder / "tsv").is_dir()]
+    if not folders:
         raise InputError("no MeasEval folder", file=folder, remedy="It holds tsv/*.tsv, and text/*.txt or txt/*.txt")
-    for part in parts:
-        texts = next((part / name for name in ("text", "txt") if (part / name).is_dir()), None)
+    for subfolder in folders:
+        texts = next((subfolder / name for name in ("text", "txt") if (subfolder / name).is_dir()), None)
         if texts is None:
-            raise InputError("a MeasEval folder without its texts", file=part, remedy="Put them into text/ or txt/")
-        tables = sorted((part / "tsv").glob("*.tsv"))
+            raise InputError("a MeasEval folder without its texts", file=subfolder, remedy="Put them into text/ or txt/")
+        tables = sorted((subfolder / "tsv").glob("*.tsv"))
         counts["paragraphs without annotations"] += len(
             {path.stem for path in texts.glob("*.txt")} - {path.stem for path in tables}
         )
@@ -91,7 +91,7 @@ def _followed(row: _Annotation, annotations: dict[str, _Annotation], table: Path
 
 
 def _annotations(table: Path, text: str) -> dict[str, _Annotation]:
-    found: dict[str, _Annotation] = {}
+    annotations: dict[str, _Annotation] = {}
     # `split` and not `splitlines`: other line ends of Unicode may stand in an annotated text.
     rows = csv.DictReader(read_text(table, "annotations").split("\n"), delimiter="\t", quoting=csv.QUOTE_NONE)
     missing = [name for name in COLUMNS if name not in (rows.fieldnames or ())]
@@ -99,12 +99,12 @@ def _annotations(table: Path, text: str) -> dict[str, _Annotation]:
         raise InputError("columns are missing", file=table, line=1, value=", ".join(missing))
     for row in rows:
         name = row["annotId"]
-        if name in found:
+        if name in annotations:
             raise InputError("the same annotId twice", file=table, line=rows.line_num, value=name)
         span, other = _span(row, text, table, rows.line_num), _other(row, table, rows.line_num)
         link = next((str(other[key]) for key in LINKS if key in other), None)
-        found[name] = _Annotation(row["annotType"], span, link, rows.line_num)
-    return found
+        annotations[name] = _Annotation(row["annotType"], span, link, rows.line_num)
+    return annotations
 
 
 def _span(row: dict[str, str], text: str, table: Path, line: int) -> Span:

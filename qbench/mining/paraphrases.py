@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from qbench.randomness import generator
 from qbench.store import Manifest, drafting, finished, read_manifest
 
 BLOCK = 50_000
-"""Descriptions whose candidates are labelled at a time."""
+"""Number of descriptions whose candidates are labelled at a time."""
 _NAMES = {PARAPHRASE: "paraphrase", CONFUSING: "confusing", DUPLICATE: "duplicate"}
 
 
@@ -38,8 +38,8 @@ class Pairs:
 
     Attributes:
         path: the folder, which holds the descriptions too.
-        manifest: what made it, and counts.
-        new: whether it has just been made.
+        manifest: its parameters and counts.
+        new: whether this call made it.
     """
 
     path: Path
@@ -87,21 +87,21 @@ def mine_paraphrases(
 ) -> Pairs:
     """Mine pairs of descriptions of the same fact, and pairs that are easily confused with them.
 
-    Each description whose value has enough digits is searched for among all others by BM25; of what it finds, those
+    Each description whose value has enough digits is a query of a BM25 search over all others; of its results, those
     with the same value are paraphrases, those with another value confusing (see `qbench.mining.same_value`). Confusing
     pairs are kept for descriptions with a paraphrase, unless all are asked for. Documents are split: training queries
-    keep only what they find in training documents, test queries all (section 5.1); so a training query has fewer than k
-    candidates, by about the share of the test split.
+    keep only results in training documents, test queries all results (section 5.1); so a training query has fewer than
+    k candidates, by about the share of the test split.
 
-    An interrupted run goes on where it was when the same call is made again.
+    An interrupted run is resumed when the same call is made again.
 
     Args:
         descriptions: folder of a description corpus.
         output: folder of the pairs.
         options: of the mining.
-        threads: that search; the processor's cores by default.
+        threads: number of threads of the search; None for the number of cores.
         overwrite: replace other pairs in `output`.
-        progress: told of the descriptions that were searched for.
+        progress: receives the number of descriptions searched with.
 
     Raises:
         InputError: the descriptions are missing or damaged, or none has a value with enough digits.
@@ -133,26 +133,25 @@ def mine_paraphrases(
     with drafting(folder, PAIRS_KIND, key, params, overwrite=overwrite) as draft:
         join = JoinOptions(k=options.k, k1=options.k1, b=options.b, threads=threads)
         matrix = term_matrix(table["description"])
-        found = self_join(matrix, draft.folder / ".join", join, queries=queries, progress=progress)
+        neighbours = self_join(matrix, draft.folder / ".join", join, queries=queries, progress=progress)
         counts: Counter[str] = Counter()
-        pairs = pl.concat(list(_blocks(table, records, (matrix, found), queries, options, counts)))
-        candidates = (np.asarray(found.docs) >= 0).sum(axis=1)
+        pairs = pl.concat(list(_blocks(table, records, (matrix, neighbours), queries, options, counts)))
+        candidates = (np.asarray(neighbours.docs) >= 0).sum(axis=1)
         searched = table[queries].select("digits", "family").with_columns(candidates=pl.Series(candidates))
         pairs.write_parquet(draft.folder / PAIRS, compression="zstd")
         table.write_parquet(draft.folder / DESCRIPTIONS, compression="zstd")
         draft.counts = _counts(table, pairs, queries.size, counts)
         write_report(draft.folder, draft.counts, table, pairs, searched, options.seed)
-    made = Pairs.open(folder)
-    return Pairs(made.path, made.manifest, new=True)
+    return replace(Pairs.open(folder), new=True)
 
 
 def _split(documents: pl.Series, options: MiningOptions) -> NDArray[np.bool_]:
     """Whether each description's document belongs to the test split; shape (n,)."""
     names = documents.unique().sort().to_list()
     drawn = np.array([generator(options.seed, "split", name).random() for name in names])
-    # So many documents, and not about so many: a small corpus has a test split too.
-    part = np.argsort(drawn, kind="stable")[: round(options.test_share * len(names))]
-    chosen = set(np.array(names, dtype=object)[part].tolist())
+    # An exact number of documents, not an expected one: a small corpus has a test split too.
+    first = np.argsort(drawn, kind="stable")[: round(options.test_share * len(names))]
+    chosen = set(np.array(names, dtype=object)[first].tolist())
     return np.array([name in chosen for name in documents.to_list()], dtype=bool)
 
 
@@ -164,18 +163,19 @@ def _blocks(
     options: MiningOptions,
     counts: Counter[str],
 ) -> Iterator[pl.DataFrame]:
-    """The pairs of some queries at a time, as `pair_schema`; what is dropped is counted."""
-    matrix, found = join
+    """The pairs of a block of queries at a time, as `pair_schema`; dropped candidates are counted."""
+    matrix, neighbours = join
     values = records.values
     shares = value_shares(values.value, values.unit, values.usable)
     sizes = np.diff(matrix.starts)
     widths = relative_width(values.value, values.step)
     for start in range(0, queries.size, BLOCK):
-        part = slice(start, start + BLOCK)
-        docs = np.asarray(found.docs[part])
+        block = slice(start, start + BLOCK)
+        docs = np.asarray(neighbours.docs[block])
         row, rank = np.nonzero(docs >= 0)
-        a, b = queries[part][row], docs[row, rank].astype(np.int64)
-        scores, shared = np.asarray(found.scores[part])[row, rank], np.asarray(found.shared[part])[row, rank]
+        a, b = queries[block][row], docs[row, rank].astype(np.int64)
+        scores = np.asarray(neighbours.scores[block])[row, rank]
+        shared = np.asarray(neighbours.shared[block])[row, rank]
         labels, digits, dropped = label(records, a, b, options)
         counts.update(dropped)
         counts["candidates"] += a.size
@@ -197,24 +197,24 @@ def _blocks(
         alone = (labels == CONFUSING) & ~useful[row]
         counts["confusing, without a paraphrase"] += int(alone.sum())
         labels[alone] = DROPPED
-        kept = np.flatnonzero(labels != DROPPED)
-        yield _frame(table, records, (a, b, labels, rank, scores, digits, shared, p_paper, p_fact), kept)
+        rest = np.flatnonzero(labels != DROPPED)
+        yield _frame(table, records, (a, b, labels, rank, scores, digits, shared, p_paper, p_fact), rest)
 
 
 def _nearness(values: Values, a: NDArray[np.int64], b: NDArray[np.int64], row: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Of each query's candidates, the share with its unit and a value within a factor of two; shape (rows,)."""
+    """The share of each query's candidates with its unit and a value within a factor of two; shape (rows,)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.abs(values.value[a] / values.value[b])
     near = (values.unit[a] == values.unit[b]) & (ratio >= 0.5) & (ratio <= 2)
     counts = np.bincount(row)
-    found: NDArray[np.float64] = np.bincount(row, weights=near) / np.maximum(counts, 1)
-    return found
+    shares: NDArray[np.float64] = np.bincount(row, weights=near) / np.maximum(counts, 1)
+    return shares
 
 
 def _frame(
-    table: pl.DataFrame, records: Records, columns: tuple[NDArray[Any], ...], kept: NDArray[np.intp]
+    table: pl.DataFrame, records: Records, columns: tuple[NDArray[Any], ...], rows: NDArray[np.intp]
 ) -> pl.DataFrame:
-    a, b, labels, rank, scores, digits, shared, p_paper, p_fact = (column[kept] for column in columns)
+    a, b, labels, rank, scores, digits, shared, p_paper, p_fact = (column[rows] for column in columns)
     names = table["description_id"]
     return pl.DataFrame(
         {
@@ -233,7 +233,7 @@ def _frame(
 
 
 def _counts(table: pl.DataFrame, pairs: pl.DataFrame, queries: int, counts: Counter[str]) -> dict[str, Any]:
-    """For the manifest and the report."""
+    """Counts for the manifest and the report."""
     kinds = dict(pairs["label"].value_counts(sort=True).iter_rows())
     per_split = pairs.filter(pl.col("label") == "paraphrase").group_by("split").agg(pl.col("query_id").n_unique())
     candidates = counts.pop("candidates", 0)

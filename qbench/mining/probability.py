@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 RECORDS_PER_FACT = 2.0
-"""The paper's r: as many as a pair needs."""
+"""The paper's r: the two records of a pair."""
 
 
 def paper_estimate(
@@ -75,11 +75,11 @@ def rank_estimate(
 
 
 def relative_width(value: NDArray[np.float64], step: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The width of a value on its grid, relative to it.
+    """The grid spacing of a value, relative to the value.
 
     Args:
         value: shape (n,).
-        step: shape (n,), by how much the value moves with its last significant digit.
+        step: shape (n,), change of the value per unit of its last significant digit.
 
     Returns:
         shape (n,), from 0 to 1; 1 for 0.
@@ -103,19 +103,19 @@ def value_shares(
     *,
     per_fact: float = RECORDS_PER_FACT,
 ) -> NDArray[np.float64]:
-    """How frequent each record's value is among the records with its unit.
+    """The share of each record's value among the records with its unit.
 
     Args:
         value: shape (n,), in the base unit. Values that agree on three digits count as one.
         unit: shape (n,), numbers of base units.
         usable: shape (n,), records that count.
-        per_fact: so many records are taken off: those of the fact itself.
+        per_fact: number of records of the fact itself, which are subtracted.
 
     Returns:
         shape (n,), from 0 to 1.
 
-    >>> found = value_shares(np.array([5.0] * 8 + [7.0, 7.0]), np.zeros(10, dtype=int), np.ones(10, dtype=bool))
-    >>> found[0].item(), found[9].item()
+    >>> shares = value_shares(np.array([5.0] * 8 + [7.0, 7.0]), np.zeros(10, dtype=int), np.ones(10, dtype=bool))
+    >>> shares[0].item(), shares[9].item()
     (0.6, 0.0)
     """
     with np.errstate(divide="ignore", invalid="ignore"):

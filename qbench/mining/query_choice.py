@@ -1,4 +1,4 @@
-"""Which descriptions become the queries of a test set, and what has to leave the corpus for them."""
+"""The choice of a test set's queries among descriptions, and what the corpus loses for them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Rows = NDArray[np.int64]
 
 BLOCK = 1024
-"""Candidates whose agreeing records are in memory at once."""
+"""Number of candidates whose agreeing records are in memory at once."""
 
 SHARED = "their value is that of too many records"
 REPEATED = "their words are those of another query"
@@ -27,13 +27,13 @@ NEEDED = "they are the only answer of another query"
 
 @dataclass
 class Selection:
-    """What was chosen.
+    """The chosen queries.
 
     Attributes:
         queries: rows of the chosen records, in the order of choice.
         relevant: for each query, the rows whose value agrees with its own, itself left out; some may be removed.
         removed: evidence groups that leave the corpus.
-        dropped: reason -> number of candidates that were not taken for it.
+        dropped: reason -> number of candidates that were rejected for it.
     """
 
     queries: list[int] = field(default_factory=list)
@@ -43,10 +43,10 @@ class Selection:
 
 
 def same_words(texts: pl.Series) -> Rows:
-    """For each text, a number that it shares with the texts of the same words: the first row that has them.
+    """Group texts by their words: the first row with the same words, for each text.
 
-    Words are tokens, as in a search: case, punctuation and white space do not count. A text without a token is like no
-    other.
+    Words are tokens, as in a search: case, punctuation and white space do not count. A text without a token is a group
+    of its own.
 
     Args:
         texts: shape (n,).
@@ -58,14 +58,14 @@ def same_words(texts: pl.Series) -> Rows:
     >>> same_words(pl.Series(["Net income, 2021", "net  income 2021", "sales", "", ""])).tolist()
     [0, 0, 2, 3, 4]
     """
-    parts = [tokenized(texts.slice(start, CHUNK)).list.join(" ") for start in range(0, max(len(texts), 1), CHUNK)]
-    frame = pl.DataFrame({"words": pl.concat(parts)}).with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
+    chunks = [tokenized(texts.slice(start, CHUNK)).list.join(" ") for start in range(0, max(len(texts), 1), CHUNK)]
+    frame = pl.DataFrame({"words": pl.concat(chunks)}).with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
     first = frame.select(pl.when(pl.col("words") == "").then("row").otherwise(pl.col("row").min().over("words")))
     return first.to_series().to_numpy()
 
 
 def evidence_groups(records: pl.DataFrame) -> Rows:
-    """For each record, a number that it shares with the records of its sentence and of sentences of the same words.
+    """Group records by their sentence, or sentences of the same words.
 
     Args:
         records: `description_schema`, n rows.
@@ -88,24 +88,24 @@ def choose_queries(
     *,
     max_queries: int,
 ) -> Selection:
-    """Take candidates one after the other, as long as every query taken keeps an answer.
+    """Take candidates one after the other, as long as every query taken has an answer left.
 
-    With a query its own evidence leaves the corpus: its sentence, every sentence of the same words, and the sentences
-    of records with the query's very words and value. What remains must hold a paraphrase of it, and of each query taken
+    The evidence of each query leaves the corpus: its sentence, every sentence of the same words, and the sentences of
+    records with the same words and value as the query. The rest must hold a paraphrase of it, and of each query taken
     before.
 
     Args:
-        candidates: rows, the first ones first.
+        candidates: rows, in order of preference.
         paraphrases: row of each candidate -> rows of its mined paraphrases.
-        words: as `same_words` gives them for the descriptions.
-        groups: as `evidence_groups` gives them.
-        agreeing: rows -> columns query_row, doc_row of all records whose values agree; nothing for a row with which too
+        words: `same_words` of the descriptions.
+        groups: `evidence_groups`.
+        agreeing: rows -> columns query_row, doc_row of all records whose values agree; none for a row with which too
             many agree, so that its value means too little.
-        max_queries: how many to take at most.
+        max_queries: maximum number of queries.
     """
     taken = Selection()
-    spoken: set[int] = set()
-    answers: list[set[int]] = []  # of each query taken: the groups that hold a paraphrase of it
+    used_words: set[int] = set()
+    answers: list[set[int]] = []  # the groups with a paraphrase of each query taken
     needed_by: dict[int, list[int]] = {}
     for row, docs in _with_agreeing(candidates, agreeing):
         if len(taken.queries) == max_queries:
@@ -113,7 +113,7 @@ def choose_queries(
         reason, own, held = "", set[int](), set[int]()
         if not docs.size:
             reason = SHARED
-        elif int(words[row]) in spoken:
+        elif int(words[row]) in used_words:
             reason = REPEATED
         else:
             own = {int(groups[row]), *groups[docs[words[docs] == words[row]]].tolist()}
@@ -130,7 +130,7 @@ def choose_queries(
         for group in held:
             needed_by.setdefault(group, []).append(len(answers))
         answers.append(held)
-        spoken.add(int(words[row]))
+        used_words.add(int(words[row]))
         taken.removed |= own
         taken.queries.append(row)
         taken.relevant.append(docs)
@@ -138,12 +138,12 @@ def choose_queries(
 
 
 def _with_agreeing(candidates: Sequence[int], agreeing: Callable[[Rows], pl.DataFrame]) -> Iterator[tuple[int, Rows]]:
-    """Each candidate with the rows whose value agrees with its own, itself left out, in ascending order."""
+    """Each candidate with the rows whose value agrees with its own, itself excluded, in ascending order."""
     for start in range(0, len(candidates), BLOCK):
-        some = candidates[start : start + BLOCK]
-        found = agreeing(np.array(some, dtype=np.int64)).filter(pl.col("query_row") != pl.col("doc_row"))
-        parts = found.select(pl.col("query_row", "doc_row").cast(pl.Int64)).sort("query_row", "doc_row")
-        asked, docs = parts["query_row"].to_numpy(), parts["doc_row"].to_numpy()
-        for row in some:
-            low, high = np.searchsorted(asked, [row, row + 1])
+        block = candidates[start : start + BLOCK]
+        pairs = agreeing(np.array(block, dtype=np.int64)).filter(pl.col("query_row") != pl.col("doc_row"))
+        rows = pairs.select(pl.col("query_row", "doc_row").cast(pl.Int64)).sort("query_row", "doc_row")
+        queries, docs = rows["query_row"].to_numpy(), rows["doc_row"].to_numpy()
+        for row in block:
+            low, high = np.searchsorted(queries, [row, row + 1])
             yield row, docs[low:high]

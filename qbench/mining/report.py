@@ -1,4 +1,4 @@
-"""The report of a mining run, for a person: how many of what, and pairs to read."""
+"""The report of a mining run: counts, and pairs to read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from qbench.store import write_text
 REPORT = "report.md"
 SAMPLES = 20
 _CELL = 300
-"""Characters of a sentence in the report at most."""
+"""Maximum number of characters of a sentence in the report."""
 
 
 def write_report(
@@ -28,15 +28,15 @@ def write_report(
     """Write `report.md`: counts, in all and by digits and unit family, and samples with their evidence.
 
     Args:
-        folder: where to.
+        folder: of the report.
         counts: of the run.
         table: `description_schema`.
         pairs: `pair_schema`.
-        searched: columns digits, family, candidates: a row for each description that was searched for.
+        searched: columns digits, family, candidates: a row for each description that was searched with.
         seed: of the samples.
     """
-    found = pairs.filter(pl.col("label") == "paraphrase")
-    named = found.join(
+    paraphrases = pairs.filter(pl.col("label") == "paraphrase")
+    named = paraphrases.join(
         table.select("description_id", "family", written="digits"), left_on="query_id", right_on="description_id"
     )
     lines = ["# Paraphrases by value coincidence", "", *overview(counts)]
@@ -44,8 +44,8 @@ def write_report(
         lines += ["", f"## By {title} of the description searched for", ""]
         lines += _by(column, searched, named.select(pl.col(pairs_by).alias(column)))
     lines += ["", "## Paraphrases by digits on which they agree", ""]
-    lines += _table(("digits", "pairs"), _counted(found["digits"]))
-    lines += ["", f"## {SAMPLES} paraphrases to read", "", *samples(table, found, SAMPLES, seed)]
+    lines += _table(("digits", "pairs"), _counted(paraphrases["digits"]))
+    lines += ["", f"## {SAMPLES} paraphrases to read", "", *samples(table, paraphrases, SAMPLES, seed)]
     write_text(folder / REPORT, "\n".join(lines) + "\n")
 
 
@@ -65,17 +65,17 @@ def _by(column: str, searched: pl.DataFrame, pairs: pl.DataFrame) -> list[str]:
 
 
 def samples(table: pl.DataFrame, pairs: pl.DataFrame, number: int, seed: int) -> list[str]:
-    """Some pairs with descriptions, values and sentences, as lines of Markdown; every fact at most once from each side.
+    """Random pairs with descriptions, values and sentences, as lines of Markdown; no pair beside its mirror image.
 
     Args:
         table: `description_schema`.
         pairs: `pair_schema`.
-        number: how many, at most.
+        number: maximum number of pairs.
         seed: of the choice.
     """
     chosen = sample(pairs, number, seed)
-    told = table.select("description_id", "description", "value", "unit", "sentence", "source_id")
-    by_name = {row[0]: row for row in told.join(_ids(chosen), on="description_id", how="semi").iter_rows()}
+    rows = table.select("description_id", "description", "value", "unit", "sentence", "source_id")
+    by_name = {row[0]: row for row in rows.join(_ids(chosen), on="description_id", how="semi").iter_rows()}
     lines: list[str] = []
     for n, pair in enumerate(chosen.iter_rows(named=True), start=1):
         lines.append(f"{n}. {pair['digits']} digits, BM25 {pair['score']:.1f}, p_fact {pair['p_fact']:.3f}")
@@ -88,7 +88,7 @@ def samples(table: pl.DataFrame, pairs: pl.DataFrame, number: int, seed: int) ->
 
 
 def sample(pairs: pl.DataFrame, number: int, seed: int) -> pl.DataFrame:
-    """Some pairs by chance, none of them the mirror of another."""
+    """Random pairs, none of them the mirror image of another."""
     order = pl.concat_list(pl.min_horizontal("query_id", "doc_id"), pl.max_horizontal("query_id", "doc_id"))
     once = pairs.unique(order.list.join("\x1f"), keep="first", maintain_order=True) if pairs.height else pairs
     picked = generator(seed, "samples").permutation(once.height)[:number]
@@ -104,7 +104,8 @@ def overview(counts: Mapping[str, Any]) -> list[str]:
     plain = ("descriptions", "documents", "searched for", "candidates")
     lines = [f"- {name}: {counts[name]:,}" for name in plain]
     lines += [f"- {name} pairs: {number:,}" for name, number in counts["pairs"].items()]
-    lines += [f"- queries with a paraphrase, {part}: {n:,}" for part, n in counts["queries with a paraphrase"].items()]
+    per_split = counts["queries with a paraphrase"].items()
+    lines += [f"- queries with a paraphrase, {split}: {number:,}" for split, number in per_split]
     lines += [f"- left out, {reason}: {number:,}" for reason, number in counts["left out"].items()]
     return lines
 
@@ -120,7 +121,7 @@ def _table(header: Sequence[str], rows: Sequence[tuple[str, int]]) -> list[str]:
 
 
 def _inline(text: str) -> str:
-    """Text of a corpus as Markdown shows it, on one line: signs that mean something there are escaped."""
+    """A text on one line with the signs of Markdown escaped; a long one is cut."""
     flat = " ".join(text.split())
     cut = flat if len(flat) <= _CELL else flat[: _CELL - 3] + "..."
     return "".join(f"\\{c}" if c in "\\`*_{}[]<>|#" else c for c in cut)

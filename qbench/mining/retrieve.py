@@ -26,12 +26,12 @@ class Answer:
     """A quantity, and the sentence that states it.
 
     Attributes:
-        score: of its description, for the text that was asked.
+        score: of its description, for the query.
         value, high, unit: the quantity.
-        description: what it is, in the words of the sentence.
-        sentence: the evidence; "" where the descriptions were imported without.
-        segments: where the description stands in the sentence.
-        mention: where the number and its unit stand, in order.
+        description: in the words of the sentence.
+        sentence: the evidence; "" if the descriptions were imported without sentences.
+        segments: spans of the description in the sentence.
+        mention: spans of the number and its unit, in order.
         doc_id, source_id: the sentence and its document.
     """
 
@@ -48,10 +48,10 @@ class Answer:
 
 
 def open_descriptions(folder: str | Path, *, progress: Progress = silent) -> Descriptions:
-    """The descriptions in a folder; those of an index are made beside it, once, as .NAME.descriptions.
+    """Open the descriptions in a folder; those of an index are made beside it, once, as .NAME.descriptions.
 
     Raises:
-        InputError: the folder holds nothing of the kind.
+        InputError: the folder holds neither descriptions, nor pairs, nor an index.
         BusyError: another process is making them.
     """
     path = Path(folder)
@@ -65,36 +65,36 @@ def open_descriptions(folder: str | Path, *, progress: Progress = silent) -> Des
 def retrieve_quantity(
     descriptions: Descriptions, texts: Sequence[str], *, system: str = "BM25", top: int = 5
 ) -> list[list[Answer]]:
-    """The best answers to each text, best first.
+    """Retrieve quantities by their descriptions, best first.
 
     Args:
-        descriptions: what is searched (C_q).
-        texts: descriptions of the quantities that are wanted.
-        system: a first stage of the grammar; what it indexes is kept beside the descriptions, in `.NAME.search`.
-        top: answers to a text, at most.
+        descriptions: the description corpus to search (C_q).
+        texts: queries, which are descriptions of quantities.
+        system: a first stage of the grammar; its index is stored beside the descriptions, in `.NAME.search`.
+        top: number of answers per query.
 
     Raises:
         OptionError: the system is more than a first stage, or `top` is below 1.
         UnknownNameError: there is no such system.
         MissingPackageError: the system needs a package that is not installed.
     """
-    # Test sets name what is searched; here it is always the descriptions.
-    wanted = parse_system(system.strip().removeprefix("C_q-"))
-    if wanted.first.quantity or wanted.rerankers or top < 1:
-        message = "at least one answer" if top < 1 else "a first stage alone answers descriptions"
+    # The names of test sets say which corpus is searched; here it is always that of descriptions.
+    parsed = parse_system(system.strip().removeprefix("C_q-"))
+    if parsed.first.quantity or parsed.rerankers or top < 1:
+        message = "top is at least 1" if top < 1 else "only a first stage retrieves descriptions"
         raise OptionError(message, value=top if top < 1 else system, remedy="For example BM25")
     table = descriptions.read()
     corpus = table.select(doc_id="description_id", passage="description").with_row_index("row")
     corpus = corpus.sort("doc_id", descending=True)
     root = descriptions.path.parent / f".{descriptions.path.absolute().name}.search"
     key = descriptions.manifest.files["descriptions.parquet"]["sha256"]
-    first = open_ranker(wanted.first, RankerContext(corpus.select("doc_id", "passage"), str(key), root, top)).ranker
-    found: list[list[Answer]] = []
+    first = open_ranker(parsed.first, RankerContext(corpus.select("doc_id", "passage"), str(key), root, top)).ranker
+    answers: list[list[Answer]] = []
     for search in first.prepared([Search(str(number), text) for number, text in enumerate(texts)]):
         best = ranked(first.search(search), top)
         rows = table[corpus["row"].gather(pl.Series(best.docs))].iter_rows(named=True)
-        found.append([_answer(row, float(score)) for row, score in zip(rows, best.scores, strict=True)])
-    return found
+        answers.append([_answer(row, float(score)) for row, score in zip(rows, best.scores, strict=True)])
+    return answers
 
 
 def _answer(row: dict[str, Any], score: float) -> Answer:

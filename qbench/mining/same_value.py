@@ -28,11 +28,11 @@ from qbench.mining.options import LEAST_DIGITS
 
 YEARS = (1900, 2100)
 ROUNDED = 1_000
-"""From here on a number may be another one, rounded: "101" is not "101.25", and "3.8 %" not "3.75 %"."""
+"""Smallest number that may be another one, rounded: "101" is not "101.25", and "3.8 %" not "3.75 %"."""
 PERCENTAGE = "percentage"
 """The base unit of shares."""
 _SLACK = 1e-9
-"""Relative error of a conversion; far below any rounding that the rule knows."""
+"""Relative error of a conversion; far below any rounding that the rule allows for."""
 
 DIFFERENT, UNDECIDED, SAME = np.int8(-1), np.int8(0), np.int8(1)
 
@@ -147,13 +147,13 @@ def agreeing(
     rounded: int | None = None,
     most: int | None = None,
 ) -> pl.DataFrame:
-    """All records whose value agrees with that of some records, found by sorted values: no cross product.
+    """All records whose values agree with those of some records, by a search in sorted values: no cross product.
 
     Args:
         table: `qbench.mining.types.description_schema`.
-        queries: positions of the records to find the agreeing ones of.
+        queries: positions of the records to compare with all.
         least, rounded: as in `compare`.
-        most: queries that more records may agree with are left out.
+        most: maximum number of agreeing records; queries with more are left out.
 
     Returns:
         columns query_row, doc_row, digits (all Int64), by query, then record; a record never agrees with itself.
@@ -165,23 +165,23 @@ def agreeing(
     units, sorted_values = values.unit[order], values.value[order]
     bounds = {unit: (np.searchsorted(units, unit), np.searchsorted(units, unit, side="right")) for unit in set(units)}
     rows: list[NDArray[np.int64]] = []
-    asked: list[NDArray[np.int64]] = []
+    queried: list[NDArray[np.int64]] = []
     for query in np.asarray(queries, dtype=np.int64):
         if not values.usable[query] or values.unit[query] not in bounds or values.digits[query] < fewest:
             continue
         start, end = bounds[values.unit[query]]
-        # With so many digits in each, no value farther away than this can round to the other.
+        # With `fewest` digits in each, no value farther away than this can round to the other.
         reach = np.abs(values.value[query]) * 10.0 ** (1 - fewest)
-        part = sorted_values[start:end]
-        low = start + np.searchsorted(part, values.value[query] - reach)
-        high = start + np.searchsorted(part, values.value[query] + reach, side="right")
+        values_of_unit = sorted_values[start:end]
+        low = start + np.searchsorted(values_of_unit, values.value[query] - reach)
+        high = start + np.searchsorted(values_of_unit, values.value[query] + reach, side="right")
         near = order[low:high]
         same, _ = compare(values, np.full(near.size, query), near, least=least, rounded=rounded)
-        found = np.sort(near[(same == SAME) & (near != query)]).astype(np.int64)
-        if most is None or found.size <= most:
-            rows.append(found)
-            asked.append(np.full(found.size, query, dtype=np.int64))
+        docs_of_query = np.sort(near[(same == SAME) & (near != query)]).astype(np.int64)
+        if most is None or docs_of_query.size <= most:
+            rows.append(docs_of_query)
+            queried.append(np.full(docs_of_query.size, query, dtype=np.int64))
     docs = np.concatenate(rows) if rows else np.empty(0, np.int64)
-    by = np.concatenate(asked) if asked else np.empty(0, np.int64)
+    by = np.concatenate(queried) if queried else np.empty(0, np.int64)
     _, digits = compare(values, by, docs, least=least, rounded=rounded)
     return pl.DataFrame({"query_row": by, "doc_row": docs, "digits": digits.astype(np.int64)})

@@ -31,7 +31,7 @@ class SegmentScores:
 
 
 def strict(predicted: Sequence[Segments], gold: Sequence[Segments]) -> SegmentScores:
-    """Scores that ask for the very same segments.
+    """Scores with exact segments.
 
     With P(s,q) and Y(s,q) the segments predicted and annotated for quantity q of sentence s, in a set D of N pairs:
 
@@ -56,7 +56,7 @@ def strict(predicted: Sequence[Segments], gold: Sequence[Segments]) -> SegmentSc
 
 
 def partial(predicted: Sequence[Segments], gold: Sequence[Segments]) -> SegmentScores:
-    """Scores that let the ends of a segment shift: those of `strict`, with another test.
+    """Scores with overlapping segments: those of `strict`, with another test.
 
     A segment e is right where some f of the other side has |e and f| / |e or f| > 1/3, in characters. A description is
     right where every predicted segment and every annotated one is right.
@@ -69,14 +69,14 @@ def partial(predicted: Sequence[Segments], gold: Sequence[Segments]) -> SegmentS
     return _scores(predicted, gold, lambda segment, others: any(overlaps(segment, other) for other in others))
 
 
-def overlaps(one: Span, other: Span) -> bool:
+def overlaps(a: Span, b: Span) -> bool:
     """Whether the intersection of two spans is more than a third of their union, in whole numbers.
 
     >>> overlaps((0, 2), (0, 6)), overlaps((0, 2), (0, 5)), overlaps((0, 2), (5, 6))
     (False, True, False)
     """
-    shared = min(one[1], other[1]) - max(one[0], other[0])
-    union = (one[1] - one[0]) + (other[1] - other[0]) - max(shared, 0)
+    shared = min(a[1], b[1]) - max(a[0], b[0])
+    union = (a[1] - a[0]) + (b[1] - b[0]) - max(shared, 0)
     return 3 * shared > union
 
 
@@ -85,13 +85,13 @@ def _scores(
 ) -> SegmentScores:
     if len(predicted) != len(gold):
         raise InputError("predictions and gold are of different lengths", value=(len(predicted), len(gold)))
-    found = [sum(right(segment, wanted) for segment in given) for given, wanted in zip(predicted, gold, strict=True)]
-    hit = [sum(right(segment, given) for segment in wanted) for given, wanted in zip(predicted, gold, strict=True)]
+    correct = [sum(right(segment, g) for segment in p) for p, g in zip(predicted, gold, strict=True)]
+    recalled = [sum(right(segment, p) for segment in g) for p, g in zip(predicted, gold, strict=True)]
     whole = sum(
-        f == len(given) and h == len(wanted) for f, h, given, wanted in zip(found, hit, predicted, gold, strict=True)
+        c == len(p) and r == len(g) for c, r, p, g in zip(correct, recalled, predicted, gold, strict=True)
     )
-    precision = _share(sum(found), sum(map(len, predicted)))
-    recall = _share(sum(hit), sum(map(len, gold)))
+    precision = _share(sum(correct), sum(map(len, predicted)))
+    recall = _share(sum(recalled), sum(map(len, gold)))
     f1 = _share(2 * precision * recall, precision + recall)
     return SegmentScores(precision, recall, f1, _share(whole, len(gold)))
 

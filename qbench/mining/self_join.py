@@ -1,6 +1,6 @@
 """The k texts nearest to each text by BM25: the search of *Quantity Retrieval*, algorithm 1, and its whole cost.
 
-The result is exact, equal texts are searched once, and a run that is stopped goes on where it was.
+The result is exact, equal texts are searched once, and an interrupted run is resumed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 STATE = "join.json"
 ARRAYS = {"docs": np.int32, "scores": np.float32, "shared": np.int16}
 TASK = 1024
-"""Different texts that a thread searches before it takes the next ones."""
+"""Number of different texts in a thread's task."""
 
 
 class Neighbours(NamedTuple):
@@ -60,11 +60,11 @@ def self_join(
 
     Args:
         matrix: the terms of N texts, of `qbench.mining.terms.term_matrix`.
-        folder: for the result (docs.npy, scores.npy, shared.npy) and for what is done so far (join.json). What lies
-            there from a run with the same texts, queries and options is gone on with; from others it is replaced.
-        options: how to search.
-        queries: shape (R,), positions of the texts to search with, among all N; None for all of them.
-        progress: hears how many of the R texts are done.
+        folder: of the result (docs.npy, scores.npy, shared.npy) and the state (join.json). An unfinished result with
+            the same texts, queries and options is resumed; any other is replaced.
+        options: of the search.
+        queries: shape (R,), positions of the texts to search with, among all N; None for all.
+        progress: receives the number of finished queries.
 
     Returns:
         memory-mapped arrays, read-only.
@@ -87,14 +87,14 @@ def self_join(
 
 
 def read_neighbours(folder: Path) -> Neighbours:
-    """What `self_join` left in a folder, memory-mapped and read-only.
+    """The result of `self_join` in a folder, memory-mapped and read-only.
 
     Raises:
         InputError: there is no result, or it is unfinished.
     """
     state = read_json(folder / STATE)
     if state["done"] != state["total"]:
-        raise InputError("the join is unfinished", file=folder, value=state["done"], remedy="Run it again: it goes on")
+        raise InputError("the join is unfinished", file=folder, value=state["done"], remedy="Run it again to resume it")
     return Neighbours(*_arrays(folder, "r"))
 
 
@@ -135,12 +135,12 @@ def _block(
     searchable: Searchable,
     texts: NDArray[np.int64],
     bag_of: NDArray[np.int32],
-    places: NDArray[np.int64],
+    rows_of_texts: NDArray[np.int64],
     arrays: list[np.memmap[Any, Any]],
     options: JoinOptions,
     threads: ThreadPoolExecutor,
 ) -> None:
-    """Search with some texts, and write what is found into their places."""
+    """Search with some texts, and write the results into their rows."""
     from qbench.mining.join_kernel import Found, expand, scratch_for, search
 
     bags, slots = np.unique(bag_of, return_inverse=True)
@@ -162,11 +162,11 @@ def _block(
     tied = np.empty((options.k + 1) ** 2, np.int64)
     expand(found, slots, texts, bags, ours.starts, ours.members, ours.own, ours.sizes, searchable.unit, tied, *results)
     for array, result in zip(arrays, results, strict=True):
-        array[places] = result
+        array[rows_of_texts] = result
 
 
 def _resumed(folder: Path, key: str, shape: tuple[int, int]) -> int:
-    """How many texts are done; with nothing to go on from, empty arrays are made first."""
+    """Number of finished queries; if there is nothing to resume, empty arrays are made."""
     try:
         state = read_json(folder / STATE)
         if state["digest"] == key and all(array.shape == shape for array in _arrays(folder, "r")):
@@ -186,7 +186,7 @@ def _arrays(folder: Path, mode: Literal["r", "r+"]) -> list[np.memmap[Any, Any]]
 
 
 def _key(matrix: TermMatrix, rows: NDArray[np.int64], options: JoinOptions) -> str:
-    """Names everything that can change the result: not the size of blocks, nor the number of threads."""
+    """The key of the result; the size of blocks and the number of threads do not change it."""
     chosen = {name: value for name, value in asdict(options).items() if name not in ("block", "threads")}
     arrays = (matrix.starts, matrix.terms, matrix.counts, matrix.lengths, rows)
     sums = [hashlib.sha256(np.ascontiguousarray(array).data).hexdigest() for array in arrays]

@@ -1,6 +1,6 @@
-"""Texts -> which terms each of them holds, as a sparse matrix of numbers.
+"""Texts -> their terms, as a sparse matrix of counts.
 
-What BM25 (`qbench.mining.self_join`) and estimates of probabilities need: N, V, df, and the terms of a text.
+BM25 (`qbench.mining.self_join`) and the estimates of probabilities need N, V, df, and the terms of a text.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from qbench.retrieval.analysis import token_ids
 
 CHUNK = 100_000
-"""Texts whose tokens are sorted at a time."""
+"""Number of texts whose tokens are sorted at a time."""
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,9 @@ class TermMatrix:
     Attributes:
         starts: shape (N + 1,), int64: the row of text i is starts[i] to starts[i + 1] of the next two.
         terms: int32, ids ascending within a row; numbered by first occurrence in the texts.
-        counts: int32, how often the term is in the text.
+        counts: int32, occurrences of the term in the text.
         lengths: shape (N,), int64, tokens of each text.
-        df: shape (V,), int64, in how many texts each term is.
+        df: shape (V,), int64, number of texts with each term.
     """
 
     starts: NDArray[np.int64]
@@ -38,14 +38,6 @@ class TermMatrix:
     def __len__(self) -> int:
         return self.lengths.size
 
-    def row(self, text: int) -> NDArray[np.int32]:
-        """The ids of the different terms of a text, ascending."""
-        return self.terms[self.starts[text] : self.starts[text + 1]]
-
-    def shared(self, one: int, other: int) -> NDArray[np.int32]:
-        """The ids of the terms that two texts have in common, ascending."""
-        return np.intersect1d(self.row(one), self.row(other), assume_unique=True)
-
 
 def term_matrix(texts: pl.Series) -> TermMatrix:
     """Tokens of `qbench.retrieval.analysis`, counted per text.
@@ -54,24 +46,24 @@ def term_matrix(texts: pl.Series) -> TermMatrix:
         texts: N strings; a null or a text without tokens has an empty row.
 
     >>> import polars as pl
-    >>> found = term_matrix(pl.Series(["net profit net", "", "profit"]))
-    >>> found.starts.tolist(), found.terms.tolist(), found.counts.tolist(), found.df.tolist()
+    >>> matrix = term_matrix(pl.Series(["net profit net", "", "profit"]))
+    >>> matrix.starts.tolist(), matrix.terms.tolist(), matrix.counts.tolist(), matrix.df.tolist()
     ([0, 2, 2, 3], [0, 1, 1], [2, 1, 1], [1, 2])
     """
     vocabulary, ids, lengths = token_ids(texts.fill_null(""))
     ends = np.concatenate(([0], np.cumsum(lengths)))
     terms, counts, sizes = [np.empty(0, np.int32)], [np.empty(0, np.int32)], [np.zeros(1, np.int64)]
     for start in range(0, lengths.size, CHUNK):
-        here = lengths[start : start + CHUNK]
+        chunk = lengths[start : start + CHUNK]
         # One number per (text, term) pair, so that sorting them sorts within texts.
-        pairs = np.repeat(np.arange(here.size), here) * max(len(vocabulary), 1)
-        pairs += ids[ends[start] : ends[start + here.size]]
+        pairs = np.repeat(np.arange(chunk.size), chunk) * max(len(vocabulary), 1)
+        pairs += ids[ends[start] : ends[start + chunk.size]]
         pairs.sort()
         first = np.flatnonzero(np.concatenate(([True], pairs[1:] != pairs[:-1]))[: pairs.size])
         text, term = np.divmod(pairs[first], max(len(vocabulary), 1))
         terms.append(term.astype(np.int32))
         counts.append(np.diff(np.append(first, pairs.size)).astype(np.int32))
-        sizes.append(np.bincount(text, minlength=here.size))
-    found = np.concatenate(terms)
-    df = np.bincount(found, minlength=len(vocabulary)).astype(np.int64)
-    return TermMatrix(np.cumsum(np.concatenate(sizes)), found, np.concatenate(counts), lengths, df)
+        sizes.append(np.bincount(text, minlength=chunk.size))
+    all_terms = np.concatenate(terms)
+    df = np.bincount(all_terms, minlength=len(vocabulary)).astype(np.int64)
+    return TermMatrix(np.cumsum(np.concatenate(sizes)), all_terms, np.concatenate(counts), lengths, df)

@@ -35,10 +35,10 @@ VIEWS: Mapping[str, str] = {"C_s": "sentences", "C_q": "descriptions"}
 """The paper's names of the two corpora, and the folders of the views."""
 
 RECORDS, QUERIES = "records.parquet", "queries.parquet"
-"""The records that are searched, and the records that the queries are (`description_schema`)."""
+"""Tables of the searched records, and of the records that are the queries (`description_schema`)."""
 
 DISAGREEING = "no paraphrase has an agreeing value"
-"""Why a description is no query; the other reasons are those of `qbench.mining.query_choice`."""
+"""A reason to reject a query; the others are those of `qbench.mining.query_choice`."""
 
 _ABOUT = {
     "C_s": "A view of a test set for quantity retrieval: the documents are sentences (C_s), and a query is the "
@@ -53,10 +53,10 @@ class QuantityTestSet:
     """A test set on disk.
 
     Attributes:
-        folder: where it lies.
+        folder: of the test set.
         views: "C_s" and "C_q" -> benchmark, with the same queries; "C_q" alone where records have no sentences.
-        params: what made it; "judgments" is "values" (the same value is relevant) or "manual".
-        counts: its size, and what was left out and why.
+        params: its parameters; "judgments" is "values" (the same value is relevant) or "manual".
+        counts: sizes, and what was left out and why.
         digest: names everything that can change its content.
     """
 
@@ -68,12 +68,12 @@ class QuantityTestSet:
 
     @property
     def name(self) -> str:
-        """Of its folder."""
+        """The name of its folder."""
         return self.folder.resolve().name
 
     @property
     def manual(self) -> bool:
-        """Whether people judged it, so that what is not in the qrels is unknown."""
+        """Whether people judged it, so that documents without a judgment are unknown."""
         return bool(self.params["judgments"] == "manual")
 
     def records(self) -> pl.DataFrame:
@@ -85,7 +85,7 @@ class QuantityTestSet:
         return read_parquet(self.folder / RECORDS, description_schema())
 
     def queries(self) -> pl.DataFrame:
-        """The records that the queries are: their `description_id` is the query's id.
+        """The records that are the queries: their `description_id` is the query's id.
 
         Raises:
             InputError: the table cannot be read.
@@ -106,11 +106,11 @@ def open_test_set(folder: str | Path) -> QuantityTestSet:
     """Open a test set.
 
     Raises:
-        InputError: the folder is none, or a file in it cannot be read.
+        InputError: the folder is no test set, or a file in it cannot be read.
     """
     folder = Path(folder)
     manifest = read_manifest(folder, KIND)
-    views = {name: open_benchmark(folder / part) for name, part in VIEWS.items() if (folder / part).is_dir()}
+    views = {name: open_benchmark(folder / view) for name, view in VIEWS.items() if (folder / view).is_dir()}
     if "C_q" not in views:
         raise InputError("the test set has lost its descriptions", file=folder, remedy="Make it again")
     return QuantityTestSet(folder, views, manifest.params, manifest.counts, manifest.digest)
@@ -128,19 +128,19 @@ def make_test_set(
     """Make the automatic test set of *Quantity Retrieval*, section 5.3.
 
     Queries are descriptions of the test split for which a paraphrase was mined. The evidence of each query leaves both
-    views: its sentence, every sentence of the same words, and the sentences of records with its very words and value;
-    else the answer would be the query. A query is dropped, and counted, if then it, or a query taken before it, has no
-    mined paraphrase left.
+    views: its sentence, every sentence of the same words, and the sentences of records with the same words and value;
+    else the answer would be the query itself. A query is dropped, and counted, if it, or a query taken before it, then
+    has no mined paraphrase left.
 
     Args:
         pairs: a folder that `qbench mine-paraphrases` made.
         output: the folder to write.
         options: which queries are taken.
         overwrite: replace a test set that was made from something else.
-        progress: told the number of steps.
+        progress: receives the number of finished steps.
 
     Raises:
-        InputError: the pairs cannot be read, name a description that is not there, or leave no query.
+        InputError: the pairs cannot be read, name an unknown description, or leave no query.
         OptionError: `output` holds something else.
         BusyError: another process is writing there.
     """
@@ -159,7 +159,7 @@ def make_test_set(
     table = read_parquet(folder / PAIRS, pair_schema(), nullable=("shared", "p_paper", "p_fact"))
     _check_ids(records, table, folder)
     progress(1, 3, "choosing queries")
-    queries, kept, relevant, counts = _choose(records, table, {**asdict(options), **rule}, folder)
+    queries, searched, relevant, counts = _choose(records, table, {**asdict(options), **rule}, folder)
     params: dict[str, Any] = {
         "judgments": "values",
         "pairs": mined.digest,
@@ -170,9 +170,8 @@ def make_test_set(
         **{name: mined.params[name] for name in ("licence", "extractor") if name in mined.params},
     }
     progress(2, 3, "writing views")
-    return write_test_set(
-        output, key, queries=queries, records=kept, qrels=relevant, params=params, counts=counts, overwrite=overwrite
-    )
+    tables: dict[str, Any] = {"queries": queries, "records": searched, "qrels": relevant}
+    return write_test_set(output, key, **tables, params=params, counts=counts, overwrite=overwrite)
 
 
 def write_test_set(
@@ -190,32 +189,31 @@ def write_test_set(
 
     Args:
         output: the folder to write.
-        key: the digest of everything that can change it.
-        queries: the records that the queries are (`description_schema`).
-        records: the records that are searched (`description_schema`).
+        key: of the test set.
+        queries: records that are the queries (`description_schema`).
+        records: records to search (`description_schema`).
         qrels: view -> `qrels_schema`; a view without judgments is not written.
         params, counts: for manifests and cards.
         overwrite: replace a test set that was made from something else.
 
     Raises:
-        InputError: a table cannot stand in a benchmark.
+        InputError: a table is not valid in a benchmark.
         OptionError: `output` holds something else.
         BusyError: another process is writing there.
     """
-    asked = [
-        Query(query_id, text, split="test") for query_id, text in queries.select("description_id", "description").rows()
-    ]
+    rows = queries.select("description_id", "description").rows()
+    test_queries = [Query(query_id, text, split="test") for query_id, text in rows]
     with drafting(output, KIND, key, params, overwrite=overwrite) as draft:
         for view, judged in qrels.items():
-            made = Benchmark(
+            benchmark = Benchmark(
                 name=VIEWS[view],
                 corpus=_corpus(records, view),
-                queries=asked,
+                queries=test_queries,
                 qrels=judged,
                 params={**params, "about": _ABOUT[view], "counts": dict(counts)},
                 digest=digest({"test set": key, "view": view}),
             )
-            write_benchmark(made, draft.folder / VIEWS[view])
+            write_benchmark(benchmark, draft.folder / VIEWS[view])
         for name, frame in ((RECORDS, records), (QUERIES, queries)):
             frame.rechunk().write_parquet(draft.folder / name, compression="zstd", statistics=True)
         draft.counts = dict(counts)
@@ -247,9 +245,9 @@ def _check_ids(records: pl.DataFrame, pairs: pl.DataFrame, folder: Path) -> None
         message = "two descriptions have one id"
         raise InputError(message, file=folder / DESCRIPTIONS, line=row + 1, value=ids[row])
     for column in ("query_id", "doc_id"):
-        known = pairs[column].is_in(ids.implode())
-        if not known.all():
-            row = (~known).arg_max() or 0
+        exists = pairs[column].is_in(ids.implode())
+        if not exists.all():
+            row = (~exists).arg_max() or 0
             raise InputError(
                 f"the {column} of a pair is no description",
                 file=folder / PAIRS,
@@ -284,41 +282,41 @@ def _choose(
             remedy="Mine from more documents, or allow more with --max-relevant",
         )
     ids = records["description_id"]
-    gone = np.isin(groups, np.fromiter(taken.removed, np.int64, len(taken.removed)))
+    removed = np.isin(groups, np.fromiter(taken.removed, np.int64, len(taken.removed)))
     answers = sorted(zip(taken.queries, taken.relevant, strict=True), key=lambda pair: pair[0])
-    answering = [docs[~gone[docs]] for _, docs in answers]
-    asked = np.repeat(np.array([row for row, _ in answers], dtype=np.int64), [docs.size for docs in answering])
-    found = np.concatenate(answering).astype(np.int64)
+    answering = [docs[~removed[docs]] for _, docs in answers]
+    query_rows = np.repeat(np.array([row for row, _ in answers], dtype=np.int64), [docs.size for docs in answering])
+    doc_rows = np.concatenate(answering).astype(np.int64)
     qrels = pl.DataFrame(
-        {"query_id": ids.gather(asked), "doc_id": ids.gather(found), "grade": np.ones(found.size, np.int16)},
+        {"query_id": ids.gather(query_rows), "doc_id": ids.gather(doc_rows), "grade": np.ones(doc_rows.size, np.int16)},
         schema=qrels_schema(),
     )
-    kept = records.filter(pl.Series(~gone))
+    searched = records.filter(pl.Series(~removed))
     views = {"C_q": qrels}
-    bare = int((kept["sentence"] == "").sum())
+    bare = int((searched["sentence"] == "").sum())
     if not bare:
-        views = {"C_s": sentence_qrels(qrels, kept), **views}
+        views = {"C_s": sentence_qrels(qrels, searched), **views}
     counts = {
         "queries": len(answers),
-        "records": kept.height,
-        "sentences": 0 if bare else kept["doc_id"].n_unique(),
+        "records": searched.height,
+        "sentences": 0 if bare else searched["doc_id"].n_unique(),
         "relevant_records": qrels.height,
-        "records_removed": records.height - kept.height,
+        "records_removed": records.height - searched.height,
         "records_without_a_sentence": bare,
         "candidates": len(candidates) + disagreeing,
         "candidates_not_needed": len(candidates) - len(answers) - taken.dropped.total(),
         "candidates_dropped": dropped,
     }
-    return records[[row for row, _ in answers]], kept, views, counts
+    return records[[row for row, _ in answers]], searched, views, counts
 
 
 def _candidates(
     records: pl.DataFrame, pairs: pl.DataFrame, options: Mapping[str, int]
 ) -> tuple[list[int], dict[int, list[int]], int]:
-    """What may be a query: rows of descriptions in the order of the seed, and the rows of the paraphrases of each.
+    """Candidates for queries: rows of descriptions in the order of the seed, and the rows of the paraphrases of each.
 
-    Pairs whose values do not agree are no use (anybody may have made them); the last number is that of the descriptions
-    that had no others.
+    Pairs whose values do not agree are ignored (tables of pairs may come from elsewhere); the last number is that of
+    descriptions without other pairs.
     """
     row_of = records.select("description_id").with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
     mined = (
@@ -326,8 +324,8 @@ def _candidates(
         .join(row_of, left_on="query_id", right_on="description_id")
         .join(row_of, left_on="doc_id", right_on="description_id", suffix="_doc")
     )
-    asked, found = mined["row"].to_numpy(), mined["row_doc"].to_numpy()
-    result, _ = compare(Values.of(records), asked, found, least=options["least"], rounded=options["rounded"])
+    queries, docs = mined["row"].to_numpy(), mined["row_doc"].to_numpy()
+    result, _ = compare(Values.of(records), queries, docs, least=options["least"], rounded=options["rounded"])
     agreeing = mined.filter(pl.Series(result == SAME, dtype=pl.Boolean))
     rows = agreeing.group_by("query_id", "row").agg(pl.col("row_doc").sort()).sort("query_id")
     order = generator(options["seed"], "test queries").permutation(rows.height).tolist()

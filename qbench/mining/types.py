@@ -1,4 +1,4 @@
-"""What a description is, the role that writes them, and the schemas of the tables of this room."""
+"""Descriptions, the protocol of their parsers, and the schemas of descriptions and pairs."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ Schema = dict[str, pl.DataType | type[pl.DataType]]
 DESCRIPTIONS_KIND, PAIRS_KIND = "descriptions", "pairs"
 """Kinds of artefacts, as in `qbench.store.Manifest`."""
 DESCRIPTIONS, PAIRS = "descriptions.parquet", "pairs.parquet"
-"""The tables in them. A folder of pairs holds the descriptions that the pairs are made of too."""
+"""Their tables. A folder of pairs holds the descriptions of the pairs too."""
 
 Label = Literal["paraphrase", "confusing", "duplicate"]
-"""Of a pair: the same value; another value; the same value and the very same words."""
+"""Labels of pairs: the same value; another value; the same value and the same words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What says which quantity a mention is (*Quantity Retrieval*, definition 1).
+    """The words that say which quantity a mention is (*Quantity Retrieval*, definition 1).
 
     Attributes:
         segments: half-open character spans in the sentence, in order, apart from each other and from the number. They
@@ -45,12 +45,12 @@ class Description:
 
 
 class DescriptionParser(Protocol):
-    """Finds the description of each mention of a sentence. Deterministic, and free of state between calls."""
+    """Writes the description of each mention of a sentence. Deterministic, without state between calls."""
 
     name: str
 
     def key(self) -> dict[str, object]:
-        """Everything that can change what it finds, for digests."""
+        """Everything that can change the descriptions, for keys."""
         ...
 
     def parse_many(self, sentences: Sequence[tuple[str, Sequence[Quantity]]]) -> list[list[Description]]:
@@ -99,7 +99,7 @@ def description_schema() -> Schema:
 def pair_schema() -> Schema:
     """Pairs (*Quantity Retrieval*, algorithm 1), ordered by query, then rank.
 
-    `query_id` and `doc_id` are description ids: the description that was searched with, and one that it found. `label`
+    `query_id` and `doc_id` are description ids: of the query and of one of its results. `label`
     is a `Label`; `rank` (from 1) and `score` are BM25's; `digits` the significant digits on which both values agree (0
     for confusing pairs); `shared` the number of different terms in both; `p_paper` the paper's estimate of P(F|D,Q),
     and `p_fact` ours (see `qbench.mining.probability`), both null for confusing pairs. `split` is that of the query:

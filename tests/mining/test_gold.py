@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qbench.errors import InputError, OptionError
-from qbench.mining.gold import PARTS, GoldSample, read_gold, split, texts
+from qbench.mining.gold import SPLITS, GoldSample, read_gold, split, texts
 from tests.gold_factories import write_rows
 
 MEASEVAL = Path(__file__).parents[3] / "shared" / "data" / "extraction" / "measeval"
@@ -188,7 +188,7 @@ def samples(sizes):
 def test_a_split_keeps_groups_whole_and_the_shares(sizes, seed):
     rows = samples(sizes)
     parts = split(rows, seed)
-    groups = [{sample.group for sample in parts[part]} for part in PARTS]
+    groups = [{sample.group for sample in parts[part]} for part in SPLITS]
     assert sum(map(len, groups)) == len(set.union(*groups)) == len(sizes)
     assert sum(map(len, parts.values())) == len(rows)
     assert abs(len(parts["train"]) - 0.7 * len(rows)) <= 6

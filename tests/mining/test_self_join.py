@@ -332,10 +332,10 @@ def test_no_place_for_compiled_code_is_no_obstacle(monkeypatch):
     assert join_kernel.compiled(lambda number: number + 1)(2) == 3
 
 
-def test_the_term_matrix_knows_rows_and_shared_terms():
+def test_the_term_matrix_has_a_row_per_text():
     matrix = term_matrix(pl.Series(["Net profit, net of tax", "", "tax on profit"]))
     assert len(matrix) == 3
-    assert [matrix.row(text).tolist() for text in range(3)] == [[0, 1, 2, 3], [], [1, 3, 4]]
+    rows = np.split(matrix.terms, matrix.starts[1:-1])
+    assert [row.tolist() for row in rows] == [[0, 1, 2, 3], [], [1, 3, 4]]
     assert matrix.counts.tolist() == [2, 1, 1, 1, 1, 1, 1]
-    assert matrix.shared(0, 2).tolist() == [1, 3]
     assert matrix.df.tolist() == [1, 2, 1, 2, 1]
