@@ -125,8 +125,8 @@ def pooled(runs: Mapping[str, pl.DataFrame], benchmark: Benchmark, depth: int) -
             message = f"the run {name} has a document that is not in the corpus"
             raise InputError(message, value=unknown["doc_id"][0], remedy=remedy)
         for query_id, doc_id in top.sort("query_id", "doc_id").iter_rows():
-            found.setdefault(query_id, {}).setdefault(doc_id, []).append(name)
-    return found
+            pool.setdefault(query_id, {}).setdefault(doc_id, []).append(name)
+    return pool
 
 
 def load_runs(paths: Sequence[Path], benchmark: Benchmark) -> dict[str, pl.DataFrame]:

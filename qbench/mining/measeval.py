@@ -49,13 +49,16 @@ def read_paragraphs(folder: Path, counts: Counter[str]) -> Iterator[Paragraph]:
     Raises:
         InputError: there is no such folder, a text is missing, or a line cannot be used.
     """
-    folders = [subfolder for subfolder in (folder, *sorted(p for p in folder.iterdir() if p.is_dir())) if (subfolder / "tsv").is_dir()]
+    candidates = [folder, *sorted(path for path in folder.iterdir() if path.is_dir())]
+    folders = [path for path in candidates if (path / "tsv").is_dir()]
     if not folders:
         raise InputError("no MeasEval folder", file=folder, remedy="It holds tsv/*.tsv, and text/*.txt or txt/*.txt")
     for subfolder in folders:
         texts = next((subfolder / name for name in ("text", "txt") if (subfolder / name).is_dir()), None)
         if texts is None:
-            raise InputError("a MeasEval folder without its texts", file=subfolder, remedy="Put them into text/ or txt/")
+            raise InputError(
+                "a MeasEval folder without its texts", file=subfolder, remedy="Put them into text/ or txt/"
+            )
         tables = sorted((subfolder / "tsv").glob("*.tsv"))
         counts["paragraphs without annotations"] += len(
             {path.stem for path in texts.glob("*.txt")} - {path.stem for path in tables}

@@ -87,9 +87,7 @@ def _scores(
         raise InputError("predictions and gold are of different lengths", value=(len(predicted), len(gold)))
     correct = [sum(right(segment, g) for segment in p) for p, g in zip(predicted, gold, strict=True)]
     recalled = [sum(right(segment, p) for segment in g) for p, g in zip(predicted, gold, strict=True)]
-    whole = sum(
-        c == len(p) and r == len(g) for c, r, p, g in zip(correct, recalled, predicted, gold, strict=True)
-    )
+    whole = sum(c == len(p) and r == len(g) for c, r, p, g in zip(correct, recalled, predicted, gold, strict=True))
     precision = _share(sum(correct), sum(map(len, predicted)))
     recall = _share(sum(recalled), sum(map(len, gold)))
     f1 = _share(2 * precision * recall, precision + recall)

@@ -236,7 +236,7 @@ def test_runs_come_from_files_and_folders(bench, run, tmp_path):
     with pytest.raises(InputError, match="no finished run on this benchmark"):
         load_runs([(tmp_path / "empty")], bench)
     strange = run.with_columns(doc_id=pl.lit("ghost")).unique("query_id")
-    with pytest.raises(InputError, match=r"the run r found a document that is not in the corpus \(found 'ghost'\)"):
+    with pytest.raises(InputError, match=r"the run r has a document that is not in the corpus \(found 'ghost'\)"):
         export_sheet(bench, tmp_path / "s", runs={"r": strange})
 
 

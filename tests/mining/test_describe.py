@@ -139,7 +139,7 @@ def test_bad_rows_are_counted_or_fatal(tmp_path):
     found = import_descriptions(table, tmp_path / "d", extractor=WORDS_ONLY)
     assert found.manifest.counts["descriptions"] == 1
     assert sum(found.manifest.counts["bad"].values()) == 7
-    assert found.manifest.counts["bad"]["what stands beside the number is not understood"] == 1
+    assert found.manifest.counts["bad"]["the text beside the number is not understood"] == 1
     with pytest.raises(InputError) as caught:
         import_descriptions(table, tmp_path / "e", extractor=WORDS_ONLY, on_error="fail")
     assert (caught.value.line, caught.value.message) == (2, "the description is empty")

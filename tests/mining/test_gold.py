@@ -145,8 +145,8 @@ def test_lines_of_our_own_format(tmp_path):
 BAD_LINES = {
     "not a gold description": {"text": "In 2021", "pivot": [0, 2]},
     "not a span": {**LINE, "pivot": [20, 24.0]},
-    "no such stretch": {**LINE, "pivot": [20, 25]},
-    "no such stretch of": {**LINE, "segments": [[7, 8]]},
+    "not a span of the text": {**LINE, "pivot": [20, 25]},
+    r"not a span of the text \(found \[7, 8\]": {**LINE, "segments": [[7, 8]]},
     "overlaps the pivot": {**LINE, "segments": [[16, 21]]},
     "two segments overlap": {**LINE, "segments": [[3, 8], [7, 15]]},
     "segments are no list": {**LINE, "segments": 3},
