@@ -37,9 +37,7 @@ class Recipe:
         "linear", help="Learning rate after the warm-up: linear falls to 0, constant stays."
     )
     warmup: float = option(0.1, help="Share of the steps in which the learning rate rises from 0.", low=0, high=1)
-    weight_decay: float = option(
-        0.01, help="Weight decay of AdamW; biases and norms have none.", low=0, high=1, metavar="SHARE"
-    )
+    weight_decay: float = option(0.01, help="Weight decay of AdamW; biases and norms have none.", low=0, high=1)
     clip: float = option(1.0, help="Largest norm of the gradients, which are scaled down to it; 0: no limit.", low=0)
     patience: int = option(2, help="Epochs without a better figure on dev before training stops.", low=1)
     seed: int = option(13, help="Seed of every random choice.")
@@ -168,9 +166,7 @@ class TaggerRecipe(Recipe):
         "constant", help="Learning rates after the warm-up: linear falls to 0, constant stays."
     )
     warmup: float = option(0.0, help="Share of the steps in which the learning rates rise from 0.", low=0, high=1)
-    weight_decay: float = option(
-        0.0, help="Weight decay of AdamW; biases and norms have none.", low=0, high=1, metavar="SHARE"
-    )
+    weight_decay: float = option(0.0, help="Weight decay of AdamW; biases and norms have none.", low=0, high=1)
     clip: float = option(0.0, help="Largest norm of the gradients, which are scaled down to it; 0: no limit.", low=0)
     patience: int = option(4, help="Epochs without a better F1 on dev before training stops.", low=1)
     hidden_size: int = option(512, help="Size of the LSTM in each direction.", low=1)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qbench.errors import UnknownNameError
+from qbench.errors import OptionError, UnknownNameError
 from qbench.models.encoders import require_neural
 from qbench.models.folders import model_folder
 from qbench.models.limits import limit_texts, prompt_of
@@ -111,6 +111,25 @@ class Student(ABC):
     def loss(self, batch: Batch) -> Tensor:
         """The objective's loss of a batch, and what the kind adds to it; shape ()."""
         return self.objective(batch, self.outputs(batch))
+
+    def tokens_within(
+        self, texts: Sequence[str], role: Role, spans: Sequence[Sequence[Span]], width: int
+    ) -> NDArray[np.bool_]:
+        """Which token vectors of texts stand for characters within some spans: what a loss on mentions needs.
+
+        Args:
+            texts: n of them.
+            role: as they were embedded.
+            spans: half-open character spans in each text.
+            width: number of token vectors of a text, as `embed` gives them.
+
+        Returns:
+            shape (n, width). Markers, padding and tokens that were cut off are within no span.
+
+        Raises:
+            OptionError: the model has one vector for each text.
+        """
+        raise OptionError("this loss needs token vectors, and the model has one vector for each text")
 
     def limit(self, max_length: int) -> None:
         """Read at most `max_length` tokens of a text in training.
@@ -241,17 +260,7 @@ class LateInteractionStudent(Student):
     def tokens_within(
         self, texts: Sequence[str], role: Role, spans: Sequence[Sequence[Span]], width: int
     ) -> NDArray[np.bool_]:
-        """Which token vectors of texts stand for characters within some spans: what a loss on mentions needs.
-
-        Args:
-            texts: n of them.
-            role: as they were embedded.
-            spans: half-open character spans in each text.
-            width: token vectors of a text, as many as `embed` gives.
-
-        Returns:
-            shape (n, width). Markers, fill and tokens that were cut off are within no span.
-        """
+        """Which token vectors of texts stand for characters within some spans."""
         prompt = prompt_of(self.network, role)
         encoded = self.network.tokenizer([prompt + text for text in texts], return_offsets_mapping=True)
         within = np.zeros((len(texts), width), dtype=bool)

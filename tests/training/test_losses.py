@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from qbench.quantities.conditions import verdict
+from qbench.errors import OptionError
 from qbench.training.batch import Batch
 from qbench.training.contrastive import train_retriever
 from qbench.training.losses import LOSSES, Loss
@@ -18,6 +19,7 @@ from qbench.training.students import Embedded, Outputs, SparseStudent, open_stud
 from qbench.training.triples import read_triples
 from tests.encoder_factories import WORDS, regular_benchmark, tiny_bert
 from tests.factories import condition
+from tests.training.numeric_loss import numeric_contrast
 
 SCORES = torch.tensor([[2.0, 1.0, 0.0], [0.0, 3.0, 1.0]])
 COMPARED = np.array([[True, True, False], [True, True, True]])
@@ -81,38 +83,48 @@ def over_fifty():
     return replace(benchmark, queries=queries)
 
 
-def numeric_contrast(batch, outputs):
-    """In small what NumColBERT adds: a query's number lies near the numbers that meet its condition."""
-    student = outputs.student
-
-    def numbers(embedded, texts, role, spans):
-        within = student.tokens_within(texts, role, spans, embedded.vectors.shape[1])
-        weights = outputs.tensor(within).float()
-        return (embedded.vectors * weights[:, :, None]).sum(1) / weights.sum(1, keepdim=True).clamp(min=1)
-
-    asked = [[one.value for one in spans] for spans in batch.condition_spans]
-    stated = [[mention.value_span for mention in mentions] for mentions in batch.mentions]
-    products = (
-        numbers(outputs.queries, batch.queries, "query", asked)
-        @ numbers(outputs.texts, batch.texts, "document", stated).T
-    )
-    met = [
-        [all(any(verdict(m, c) == "met" for m in mentions) for c in conditions) for mentions in batch.mentions]
-        for conditions in batch.conditions
-    ]
-    # The probability of the numbers that meet the condition, and 1 where none does.
-    shares = (torch.softmax(products, dim=1) * torch.tensor(met)).sum(1)
-    return -torch.where(torch.tensor(met).any(dim=1), shares, 1.0).log().mean()
+@pytest.fixture
+def numeric(monkeypatch):
+    """The loss as CONTRIBUTING.md adds it: one row."""
+    monkeypatch.setitem(LOSSES, "numeric", Loss(numeric_contrast, "also the numbers against each other", True))
 
 
-def test_a_new_loss_is_a_function_and_a_row(tmp_path, monkeypatch):
-    monkeypatch.setitem(LOSSES, "numeric", Loss(numeric_contrast, "numbers against numbers"))
+def test_a_new_loss_is_a_file_and_a_row(tmp_path, numeric):
     base = tiny_bert(tmp_path / "tiny", [*WORDS, "over", "of"])
     recipe = ContrastiveRecipe(epochs=3, batch_size=12, lr=3e-3, loss="numeric", max_pairs=24, dev_queries=0)
     records = []
     manifest = train_retriever("colbert", over_fifty(), tmp_path / "a", str(base), recipe, on_epoch=records.append)
     assert manifest.params["loss"] == "numeric"
     assert records[-1]["loss"] < records[1]["loss"]
+    with pytest.raises(OptionError, match="one vector for each text"):
+        train_retriever("bi-encoder", over_fifty(), tmp_path / "b", str(base), recipe)
+
+
+def test_the_numeric_loss_is_low_where_a_query_is_near_the_numbers_that_satisfy_it(numeric):
+    data = read_triples(over_fifty())
+    drawn = Batch.of(data, data.draw(1, "1", 2)[:6])
+    met = torch.tensor([[mention.value > 50 for (mention,) in drawn.mentions]] * len(drawn.queries))
+
+    class Numbers:
+        """One token vector for each text: along the first axis or against it."""
+
+        def tokens_within(self, texts, role, spans, width):
+            assert all(len(some) == 1 for some in spans)
+            return np.ones((len(texts), width), dtype=bool)
+
+    def loss(sign):
+        queries = Embedded(torch.tensor([[[4.0 * sign]]] * len(drawn.queries)))
+        texts = Embedded((2.0 * met[0].float() - 1)[:, None, None])
+        return float(numeric_contrast(drawn, Outputs(Numbers(), queries, texts, torch.zeros(met.shape))))
+
+    assert 0 < met.float().mean() < 1
+    assert loss(1) < loss(-1) - 1
+
+
+def test_contributing_shows_this_loss():
+    shown = Path("CONTRIBUTING.md").read_text(encoding="utf-8")
+    file = Path(__file__).with_name("numeric_loss.py").read_text(encoding="utf-8").splitlines()
+    assert "\n".join(f"+{line}" for line in file) in shown
 
 
 def test_token_vectors_of_spans(tmp_path):
