@@ -182,10 +182,10 @@ class Tagger(nn.Module):
 
     def batch(self, encoded: Sequence[Encoded]) -> tuple[Tensor, Tensor]:
         """What `forward` takes: padded ids on the model's device, and lengths."""
-        lengths = torch.tensor([len(one.ids) for one in encoded])
+        lengths = torch.tensor([len(text.ids) for text in encoded])
         ids = torch.full((len(encoded), int(lengths.max())), self.tokenizer.pad_token_id or 0)
-        for row, one in zip(ids, encoded, strict=True):
-            row[: len(one.ids)] = torch.tensor(one.ids)
+        for row, text in zip(ids, encoded, strict=True):
+            row[: len(text.ids)] = torch.tensor(text.ids)
         return ids.to(self.tags.weight.device), lengths
 
     @torch.inference_mode()

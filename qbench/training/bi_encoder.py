@@ -24,7 +24,7 @@ from qbench.training.mined_pairs import PairData, Pairs, read_pairs, sampled
 from qbench.training.pair_measures import best_threshold, classification, nearest_is_paraphrase
 from qbench.training.recipes import PairRecipe
 from qbench.training.students import SingleVectorStudent
-from qbench.training.trainer import History, Record, Task, Trainer, checkpoint, mixed_precision
+from qbench.training.trainer import History, Record, Task, Trainer, checkpoint, mixed_precision, seeded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -81,7 +81,9 @@ def train_bi_encoder(
 
     def train(draft: Path) -> dict[str, Any]:
         data = read_pairs(pairs, dev_share=recipe.dev_share, seed=recipe.seed)
-        task = PairTask(data, load_model(str(folder), max_length=recipe.max_length), recipe)
+        with seeded(recipe.seed):
+            network = load_model(str(folder), max_length=recipe.max_length)
+        task = PairTask(data, network, recipe)
         return task.counts(Trainer(task, draft, progress, on_epoch).run())
 
     return checkpoint(output, KIND, "bi-encoder training", params, train, overwrite=overwrite)

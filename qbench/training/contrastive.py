@@ -25,7 +25,7 @@ from qbench.training.losses import LOSSES, Loss
 from qbench.training.losses.ranking import Distillation
 from qbench.training.recipes import LEARNING_RATES, ContrastiveRecipe, Kind
 from qbench.training.students import Student, open_student
-from qbench.training.trainer import History, Record, Task, Trainer, checkpoint, training_key
+from qbench.training.trainer import History, Record, Task, Trainer, checkpoint, seeded, training_key
 from qbench.training.triples import Drawn, Triples, read_triples
 
 if TYPE_CHECKING:
@@ -105,7 +105,8 @@ def _task(
     if kind == "bi-encoder" and teacher is not None:
         # A student of a ColBERT is compared as TCT-ColBERT is: by the dot product of the model's own vectors.
         own["dot"] = True
-    student = open_student(kind, model, max_length=recipe.max_length, scale=recipe.scale, **own)
+    with seeded(recipe.seed):
+        student = open_student(kind, model, max_length=recipe.max_length, scale=recipe.scale, **own)
     loss = LOSSES[recipe.loss]
     if teacher is not None:
         loss = Loss(Distillation(_teacher(teacher, recipe), recipe.temperature), "like a teacher")

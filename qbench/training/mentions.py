@@ -1,4 +1,4 @@
-"""The spans of mentions in what is learnt from: of conditions in queries, of quantities in samples and documents."""
+"""The spans of mentions in training texts: of conditions in queries, of quantities in samples and documents."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def condition_spans(text: str, conditions: Sequence[Condition]) -> tuple[Conditi
     (ConditionSpans(value=(8, 15), unit=(16, 18)),)
     """
     taken: list[Span] = []
-    found = []
+    spans = []
     for condition in conditions:
         value = next((span for span in _written(text, condition.value_text) if not _meets(span, taken)), None)
         if value is None and " to " in condition.value_text:
@@ -60,8 +60,8 @@ def condition_spans(text: str, conditions: Sequence[Condition]) -> tuple[Conditi
             taken.append(value)
             near = [span for span in _written(text, condition.unit_text) if not _meets(span, taken)]
             unit = min(near, key=lambda span: _distance(span, taken[-1]), default=None)
-        found.append(ConditionSpans(value, unit))
-    return tuple(found)
+        spans.append(ConditionSpans(value, unit))
+    return tuple(spans)
 
 
 def _written(text: str, words: str) -> list[Span]:
@@ -88,12 +88,12 @@ def _distance(a: Span, b: Span) -> int:
 
 @dataclass(frozen=True)
 class Mentions:
-    """The quantities of texts that are learnt from; read when they are first asked for.
+    """The quantities of training texts; read when they are first needed.
 
     Attributes:
         benchmark: whose tables have them.
         texts, doc_ids: of samples or documents, and the document that each is, or was made from.
-        changed: of samples the quantity that each was made for; () for documents.
+        changed: the quantity that each sample was made for; () for documents.
     """
 
     benchmark: Benchmark
@@ -115,19 +115,19 @@ class Mentions:
     def _documents(self) -> dict[str, tuple[str, tuple[Quantity, ...]]]:
         """The text of each document, and its quantities in order."""
         of_these = pl.col("doc_id").is_in(sorted(set(self.doc_ids)))
-        found: dict[str, list[Quantity]] = {}
+        mentions: dict[str, list[Quantity]] = {}
         if self.benchmark.quantities is not None:
             for row in self.benchmark.quantities.filter(of_these).sort("doc_id", "value_start").iter_rows(named=True):
-                found.setdefault(row["doc_id"], []).append(from_row(row))
+                mentions.setdefault(row["doc_id"], []).append(from_row(row))
         texts = self.benchmark.corpus.filter(of_these).select("doc_id", "text")
-        return {doc_id: (text, tuple(found.get(doc_id, ()))) for doc_id, text in texts.iter_rows()}
+        return {doc_id: (text, tuple(mentions.get(doc_id, ()))) for doc_id, text in texts.iter_rows()}
 
 
-def moved(quantity: Quantity, place: Callable[[int], int]) -> Quantity:
+def moved(quantity: Quantity, shift: Callable[[int], int]) -> Quantity:
     """A mention whose spans begin and end elsewhere."""
 
     def span(old: Span) -> Span:
-        return place(old[0]), place(old[1])
+        return shift(old[0]), shift(old[1])
 
     return replace(
         quantity,
@@ -139,7 +139,7 @@ def moved(quantity: Quantity, place: Callable[[int], int]) -> Quantity:
 
 
 def sample_mentions(document: str, mentions: Sequence[Quantity], sample: str, changed: Changed) -> tuple[Quantity, ...]:
-    """The mentions of a sample that was made from a document by changing a value or a unit.
+    """The mentions of a sample that differs from its document by a value or a unit.
 
     Mentions that the change did not touch move with the text; of those that it touched only the changed one is kept,
     because what the others say now is unknown.
@@ -152,7 +152,7 @@ def sample_mentions(document: str, mentions: Sequence[Quantity], sample: str, ch
     """
     change = _Change.between(document, sample)
     touched = [mention for mention in mentions if change.touches(mention)]
-    untouched = [moved(mention, change.place) for mention in mentions if mention not in touched]
+    untouched = [moved(mention, change.shift) for mention in mentions if mention not in touched]
     before = min(touched, key=lambda mention: abs(mention.value_span[0] - changed.span[0]), default=None)
     return tuple(sorted([*untouched, _own(before, changed, change, sample)], key=lambda mention: mention.value_span))
 
@@ -176,7 +176,7 @@ class _Change:
         tail = _common_beginning(first[start:][::-1], second[start:][::-1])
         return cls(start, len(first) - tail, len(second) - len(first))
 
-    def place(self, at: int) -> int:
+    def shift(self, at: int) -> int:
         """Where a position of the first text is in the second."""
         return at if at <= self.start else at + self.longer if at >= self.end else min(at, self.end + self.longer)
 
@@ -205,10 +205,10 @@ def _own(before: Quantity | None, changed: Changed, change: _Change, sample: str
     }
     if before is None:
         return Quantity(comparator="=", **value)
-    value["unit_span"] = (now := moved(before, change.place)).unit_span
+    value["unit_span"] = (now := moved(before, change.shift)).unit_span
     if before.unit_span and change.meets(before.unit_span):
         # The new unit stands beside the number, after it or before it.
-        start, end = min(before.unit_span[0], change.start), change.place(max(before.unit_span[1], change.end))
+        start, end = min(before.unit_span[0], change.start), change.shift(max(before.unit_span[1], change.end))
         sides = ((max(start, changed.span[1]), end), (start, min(end, changed.span[0])))
         value["unit_span"] = next((_trimmed(sample, *side) for side in sides if sample[slice(*side)].strip()), None)
     return replace(now, **value)

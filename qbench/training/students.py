@@ -200,7 +200,7 @@ class SingleVectorStudent(Student):
 
 
 MADE_HEAD_SCALE = 0.1
-"""Of the dot products of a SPLADE whose head was just made. They reach 100 where a trained one's are made to fit the
+"""Scale of the dot products of a SPLADE without a trained head. They reach 100 where a trained one's fit the
 softmax; as they are, the cheapest way down is to forget terms (from 130 in a query to 30 within 50 steps)."""
 
 
@@ -328,13 +328,13 @@ def open_student(kind: Kind, model: str, *, max_length: int = 0, scale: float = 
     Args:
         kind: a key of `STUDENTS`.
         model: a folder, or a name on the hub.
-        max_length: tokens that are read in training; 0 for as many as the model was made for.
+        max_length: tokens read of a text in training; 0 for the model's own maximum.
         scale: of the scores; 0 for the kind's own.
         options: of the kind: query_flops, text_flops; dot; agg_dimension, cls_dimension.
 
     Raises:
         InputError: the model cannot be opened as one of the kind.
-        OptionError: it cannot have such dimensions, or does not read so many tokens.
+        OptionError: the model cannot have these dimensions, or reads fewer tokens.
         MissingPackageError: torch or sentence-transformers is not installed.
         UnknownNameError: there is no such kind.
     """

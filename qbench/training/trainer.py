@@ -1,4 +1,4 @@
-"""The one course of a training: what a task brings is trained epoch by epoch, resumed, stopped early, and saved.
+"""The course of every training: a task is trained epoch by epoch, resumed, stopped early, and saved.
 
 A task is a network with its batches, its loss and its figures on held-out data: a retriever on triples, a bi-encoder on
 mined pairs, a tagger on a gold set.
@@ -7,13 +7,14 @@ mined pairs, a tagger on a gold set.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from qbench import keys
 from qbench.errors import OptionError
+from qbench.models.encoders import require_neural
 from qbench.models.folders import LOG, quiet
 from qbench.models.limits import refusing_a_full_gpu
 from qbench.progress import Progress
@@ -253,6 +254,21 @@ def rate_share(step: int, steps: int, warmup: float, schedule: str) -> float:
     if step < rising:
         return (step + 1) / rising
     return 1.0 if schedule == "constant" else (steps - step) / max(steps - rising, 1)
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Torch's random numbers from a seed: those of weights that a base model lacks, such as a pooler nobody uses.
+
+    Raises:
+        MissingPackageError: torch is not installed.
+    """
+    require_neural()
+    import torch
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
 
 
 def mixed_precision(device: torch.device) -> AbstractContextManager[Any]:

@@ -136,12 +136,12 @@ def read_triples(
 
     Raises:
         InputError: nothing is left to learn from.
-        OptionError: a method is not known.
+        OptionError: there is no such method.
     """
     unknown = set(methods) - set(METHODS)
     if unknown:
         raise OptionError(
-            "no such method of making samples", value=sorted(unknown)[0], remedy=f"Known: {', '.join(METHODS)}"
+            "no such method of making samples", value=sorted(unknown)[0], remedy=f"Use {', '.join(METHODS)}"
         )
     queries = [query for query in benchmark.queries_of("train") if not kinds or query.kind in kinds]
     if not benchmark.queries_of("train") and every_split:
@@ -261,22 +261,22 @@ def _triples(
 
 def _words(benchmark: Benchmark, texts: pl.Series, doc_ids: pl.Series) -> list[frozenset[str]]:
     """The folded words of each text, and those of the concepts that its document speaks of ("weighs": weight)."""
-    found = _folded(token_lists(texts.to_list()))
+    own = _folded(token_lists(texts.to_list()))
     if benchmark.quantities is None:
-        return found
+        return own
     mentions = benchmark.quantities.select("doc_id", "concept").filter(pl.col("doc_id").is_in(doc_ids.implode()))
     words = mentions.select("doc_id", pl.col("concept").str.split(" ")).explode("concept")
     concepts = words.unique().group_by("doc_id").agg("concept")
     spoken = dict(zip(concepts["doc_id"], _folded(concepts["concept"].to_list()), strict=True))
     none: frozenset[str] = frozenset()
-    return [words | spoken.get(doc, none) for words, doc in zip(found, doc_ids, strict=True)]
+    return [words | spoken.get(doc, none) for words, doc in zip(own, doc_ids, strict=True)]
 
 
 def _folded(lists: Sequence[Sequence[str]]) -> list[frozenset[str]]:
     """The folded words of each text; each different word is folded once."""
-    known: dict[str, frozenset[str]] = {}
+    by_token: dict[str, frozenset[str]] = {}
     for tokens in lists:
         for token in tokens:
-            if token not in known:
-                known[token] = folded([token])
-    return [frozenset().union(*(known[token] for token in set(tokens))) for tokens in lists]
+            if token not in by_token:
+                by_token[token] = folded([token])
+    return [frozenset().union(*(by_token[token] for token in set(tokens))) for tokens in lists]
