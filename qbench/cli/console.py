@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from qbench.llm.client import Estimate
     from qbench.progress import Progress
-    from qbench.retrieval.api import Asked
+    from qbench.retrieval.api import ExpectedCalls
 
 
 def out() -> Console:
@@ -60,7 +60,7 @@ def progress(title: str) -> Iterator[Progress]:
         yield advance
 
 
-def show_forecast(lines: Sequence[Asked], total: Estimate) -> None:
+def show_forecast(lines: Sequence[ExpectedCalls], total: Estimate) -> None:
     """What would be asked of servers, a line each."""
     from qbench.llm.budget import spent
 

@@ -13,7 +13,7 @@ from qbench.leaderboard.views import line_up
 from qbench.llm.client import Access, Estimate
 from qbench.mining.test_set import QuantityTestSet
 from qbench.progress import silent
-from qbench.retrieval.api import Asked, expected_calls
+from qbench.retrieval.api import ExpectedCalls, expected_calls
 from qbench.retrieval.execute import BATCH
 from qbench.retrieval.passages import passages
 from qbench.retrieval.systems import System
@@ -29,7 +29,7 @@ def forecast(
     split: Split = "test",
     qrels: str | None = None,
     access: Access,
-) -> tuple[list[Asked], Estimate]:
+) -> tuple[list[ExpectedCalls], Estimate]:
     """What `run_leaderboard` would ask of servers that the recording does not know yet.
 
     Args:
@@ -56,7 +56,7 @@ def forecast(
 
 def forecast_experiment(
     experiment: Experiment, given: Mapping[str, str], *, access: Access
-) -> tuple[list[Asked], Estimate]:
+) -> tuple[list[ExpectedCalls], Estimate]:
     """What `run_experiment` would ask of servers that the recording does not know yet.
 
     Of a benchmark that is still to be masked, the texts count as they are before.
@@ -84,7 +84,7 @@ def forecast_experiment(
     return lines, _together(lines)
 
 
-def _together(lines: Sequence[Asked]) -> Estimate:
+def _together(lines: Sequence[ExpectedCalls]) -> Estimate:
     every = [line.estimate for line in lines]
     money = [one.money for one in every if one.money is not None]
     return Estimate(

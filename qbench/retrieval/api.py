@@ -58,7 +58,7 @@ def identity(options: ApiOptions) -> dict[str, Any]:
 
 
 def open_api(stage: Stage, options: ApiOptions, context: RankerContext) -> OpenedRanker:
-    """Dense search ready to answer; what it asks a server is recorded.
+    """Dense search ready to answer; answers of the server are recorded.
 
     Raises:
         QbenchError: as in `ApiEncoder.encode`.
@@ -69,14 +69,14 @@ def open_api(stage: Stage, options: ApiOptions, context: RankerContext) -> Opene
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What systems ask of one server for one kind of text.
+class ExpectedCalls:
+    """The calls that systems are expected to make to one server for one kind of text.
 
     Attributes:
-        name: the server.
-        model: the one that is asked.
-        roles: of the texts: "document", "query", or both where they are asked alike.
-        estimate: how much.
+        name: of the server.
+        model: as the server names it.
+        roles: of the texts: "document", "query", or both where they are sent alike.
+        estimate: number of texts, calls and tokens.
     """
 
     name: str
@@ -86,43 +86,43 @@ class Asked:
 
 
 def expected_calls(
-    systems: Iterable[System], passages: pl.Series, queries: Iterable[Query], access: Access, part: int
-) -> list[Asked]:
-    """What running systems would ask of servers, without asking.
+    systems: Iterable[System], passages: pl.Series, queries: Iterable[Query], access: Access, batch: int
+) -> list[ExpectedCalls]:
+    """The calls that running systems would take; none is made.
 
     Search words that are to be parsed from a query's text count as those that the query names itself, and vectors that
     are on disk already count as missing where the recording does not hold them.
 
     Args:
-        systems: any; those without a server's model ask nothing.
+        systems: any; those without a server's model make no calls.
         passages: the corpus as first stages see it.
-        queries: those that are asked.
-        access: whose recording knows some of the answers.
-        part: queries that are asked together.
+        queries: of the benchmark.
+        access: its recording holds some of the answers.
+        batch: number of queries that are encoded together.
     """
     documents, every = distinct(passages)[0], list(queries)
-    wanted: dict[str, _Wanted] = {}
+    wanted: dict[str, _Calls] = {}
     for options, terms in _with_servers(systems):
         encoder = api_encoder(options, access)
         blocks = [documents.slice(start, BLOCK).to_list() for start in range(0, len(documents), BLOCK)]
-        asked: dict[Role, list[list[str]]] = {
+        texts: dict[Role, list[list[str]]] = {
             "document": [encoder.probes(), *blocks],
-            "query": [_texts(every[start : start + part], terms) for start in range(0, len(every), part)],
+            "query": [_texts(every[start : start + batch], terms) for start in range(0, len(every), batch)],
         }
-        for role, batches in asked.items():
+        for role, batches in texts.items():
             server = encoder.servers[role]
-            one = wanted.setdefault(server.call.text, _Wanted(server))
-            one.roles[role] = None
-            one.batches += [_sent(batch, encoder.max_length) for batch in batches]
+            calls = wanted.setdefault(server.call.text, _Calls(server))
+            calls.roles[role] = None
+            calls.batches += [_sent(some, encoder.max_length) for some in batches]
     return [
-        Asked(one.server.name, one.server.model, tuple(one.roles), estimate(one.server, one.batches, access))
-        for one in wanted.values()
+        ExpectedCalls(c.server.name, c.server.model, tuple(c.roles), estimate(c.server, c.batches, access))
+        for c in wanted.values()
     ]
 
 
 @dataclass
-class _Wanted:
-    """Texts to be asked of one server, those that go together in a list, and their roles."""
+class _Calls:
+    """Texts for one server, those that go together in a list, and their roles."""
 
     server: EmbeddingServer
     roles: dict[Role, None] = field(default_factory=dict)
@@ -138,7 +138,7 @@ def _sent(texts: list[str], max_length: int) -> list[str]:
 
 
 def _with_servers(systems: Iterable[System]) -> list[tuple[ApiOptions, bool]]:
-    """The different models that ask servers, with their options, and whether they are asked for search words too."""
+    """Options of the different models on servers, and whether they encode search words too."""
     terms: dict[ApiOptions, bool] = {}
     for stage in (stage for system in systems for stage in system.stages):
         options = stage.options()

@@ -133,6 +133,7 @@ def plan(
 
 def _revisions(system: System) -> dict[str, int]:
     used = [step for stage in system.stages for step in stage.entry().steps]
+    used += ["compressed vectors"] if any(stage.compression for stage in system.stages) else []
     used += ["analysis", "quantities", "quantity-index"] if system.uses_conditions or system.uses_quantities else []
     return {step: revision(step) for step in used}
 
@@ -141,7 +142,10 @@ def _content(stage: Stage) -> dict[str, Any]:
     """What a stage computes: a file or a checkpoint by what is in it, a server by its address."""
     others: dict[str, Any] = {}
     if stage.compression is not None:
-        others["compression"] = [stage.compression.name, asdict(stage.compression_options())]
+        if not stage.entry().stores_vectors:
+            message = f"{stage.model.name} stores no vectors that could be compressed"
+            raise OptionError(message, value=str(stage.compression), remedy="Leave the compression out")
+        others["compression"] = [stage.compression.name, stage.compression_options().key()]
     if stage.quantity is not None:
         others["quantity"] = [stage.quantity.name, asdict(stage.quantity_options())]
     if stage.fusion is not None:

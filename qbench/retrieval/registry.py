@@ -183,6 +183,11 @@ class Entry:
         """Whether a model on this machine encodes texts for it."""
         return any("checkpoint" in option.extra for option in self.declared)
 
+    @property
+    def stores_vectors(self) -> bool:
+        """Whether it stores vectors, single ones or of tokens, which a compression can make smaller."""
+        return bool({"dense", "token vectors"} & set(self.steps))
+
     def parameters_as(self, role: Role) -> tuple[Parameter, ...]:
         """The parameters that it takes in a role."""
         if role == "reranker":

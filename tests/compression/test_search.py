@@ -7,10 +7,12 @@ import json
 import numpy as np
 import pytest
 
+from qbench.errors import OptionError
 from qbench.retrieval import vectors
 from qbench.retrieval.entries import REGISTRY
 from qbench.retrieval.execute import execute
 from qbench.retrieval.grammar import parse_system
+from qbench.retrieval.jobs import ExecuteOptions
 from qbench.retrieval.opening import open_ranker
 from qbench.retrieval.passages import passages
 from qbench.retrieval.rankers import RankerContext, Search
@@ -80,12 +82,22 @@ def test_a_system_with_it_stands_beside_others(tiny, tmp_path):
     names = [f"SBERT(model={tiny})-Sign", f"QColBERT(model={tiny})-Sign(boost=3)", f"BM25 + SBERT(model={tiny})-Sign-I"]
     systems = [parse_system(name) for name in names]
     assert [str(system) for system in systems] == names
-    results = execute(BENCHMARK, [*systems, parse_system(f"SBERT(model={tiny})")], tmp_path, settings=("given",))
+    results = execute(
+        BENCHMARK, [*systems, parse_system(f"SBERT(model={tiny})")], tmp_path, ExecuteOptions(settings=("given",))
+    )
     assert len({result.digest for result in results}) == 4
     assert results[0].cost.index_bytes < results[3].cost.index_bytes
     assert kinds(tmp_path / "indexes").count("compressed vectors") == 2
-    execute(BENCHMARK, [parse_system(f"SBERT(model={tiny})-Sign(boost=0.5)")], tmp_path, settings=("given",))
+    execute(
+        BENCHMARK, [parse_system(f"SBERT(model={tiny})-Sign(boost=0.5)")], tmp_path, ExecuteOptions(settings=("given",))
+    )
     assert kinds(tmp_path / "indexes").count("compressed vectors") == 3
+
+
+@pytest.mark.parametrize("name", ["BM25-Sign", "SPLADE(model=m)-Sign(boost=2)", "BM25 + SPLADE(model=m)-Sign-I"])
+def test_a_model_without_such_vectors_takes_no_compression(tmp_path, name):
+    with pytest.raises(OptionError, match=r"(BM25|SPLADE) stores no vectors that could be compressed \(found 'Sign"):
+        execute(BENCHMARK, [parse_system(name)], tmp_path)
 
 
 def test_a_killed_compression_goes_on_without_learning_again(tiny, tmp_path, monkeypatch):
