@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,7 @@ from qbench.compression.codec import Arrays, Codec
 from qbench.errors import OptionError
 from qbench.scoring.maxsim import single_precision
 from qbench.scoring.nearest import products
-from qbench.scoring.quantised import quantised, restored
-
-Dtype = Literal["float32", "float16", "int8"]
+from qbench.scoring.quantised import Precision, quantised, restored
 
 
 @dataclass(frozen=True)
@@ -70,5 +68,5 @@ class Int8(Codec):
         return products(tables, arrays["vectors"], arrays["scales"])
 
 
-DTYPES: Mapping[Dtype, Codec] = {"float32": Float32(), "float16": Float16(), "int8": Int8()}
+DTYPES: Mapping[Precision, Codec] = {"float32": Float32(), "float16": Float16(), "int8": Int8()}
 """By the value of `dtype=`."""

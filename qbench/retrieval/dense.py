@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qbench.compression.codec import Arrays
-from qbench.compression.plain import DTYPES, Dtype
+from qbench.compression.plain import DTYPES
 from qbench.errors import InputError
 from qbench.models.folders import model_digest, model_folder
 from qbench.models.single_vector import BLOCK, Encoder, load_encoder
@@ -25,6 +25,7 @@ from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Se
 from qbench.retrieval.stored import Stored
 from qbench.retrieval.systems import Stage
 from qbench.retrieval.vectors import StoredVectors, build_vectors, open_vectors, read_notes
+from qbench.scoring.quantised import Precision
 
 
 @dataclass(frozen=True)
@@ -169,7 +170,7 @@ def opened(
     return OpenedRanker(dense, built.seconds + index.seconds, built.size + index.size, meta)
 
 
-def build_dense(encoder: Encoder, how: Mapping[str, Any], dtype: Dtype, context: RankerContext) -> Stored:
+def build_dense(encoder: Encoder, how: Mapping[str, Any], dtype: Precision, context: RankerContext) -> Stored:
     """The vectors of all distinct passages on disk, encoded if they are not there yet; a killed call goes on.
 
     Args:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qbench.compression.codec import Arrays, Codec
-from qbench.compression.plain import DTYPES, Dtype
+from qbench.compression.plain import DTYPES
 from qbench.models.finite import naming
 from qbench.retrieval.rankers import RankerContext
 from qbench.retrieval.rows import write_rows
@@ -25,6 +25,7 @@ from qbench.retrieval.shared_texts import SharedTexts, distinct
 from qbench.retrieval.stored import Stored, mapped, save_arrays, stored
 from qbench.retrieval.systems import Stage
 from qbench.scoring.nearest import ROWS, highest
+from qbench.scoring.quantised import Precision
 from qbench.store import read_json, write_json
 
 NOTES = "notes.json"
@@ -173,7 +174,7 @@ class StoredVectors:
         return highest(scored, len(self), queries, k)
 
 
-def open_vectors(built: Stored, dtype: Dtype, stage: Stage, context: RankerContext) -> tuple[StoredVectors, Stored]:
+def open_vectors(built: Stored, dtype: Precision, stage: Stage, context: RankerContext) -> tuple[StoredVectors, Stored]:
     """The vectors that a stage searches, mapped into memory: as they were built, or compressed.
 
     Args:
