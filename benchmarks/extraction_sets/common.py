@@ -19,10 +19,10 @@ from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
-from qbench.corpora.sentences import SentenceSplitter
-from qbench.quantities.english.queries import ParsedQuery, parse_query
+from qbench.quantities.english.queries import parse_query
+from qbench.quantities.english.sentences import EnglishSplitter
 from qbench.quantities.extractors import Extractor, ExtractorOptions, get_extractor
-from qbench.quantities.types import Quantity, Span
+from qbench.quantities.types import ParsedQuery, Quantity, Span
 from qbench.quantities.units import load_units
 
 Ends = tuple[float, float]
@@ -153,8 +153,8 @@ class System:
 
 
 @lru_cache(maxsize=1)
-def splitter() -> SentenceSplitter:
-    return SentenceSplitter()
+def splitter() -> EnglishSplitter:
+    return EnglishSplitter()
 
 
 def predicted(quantity: Quantity, shift: int = 0) -> Item:

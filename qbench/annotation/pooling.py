@@ -17,7 +17,6 @@ from qbench.benchmark.types import Query, Split
 from qbench.errors import InputError, OptionError
 from qbench.progress import Progress, silent
 from qbench.quantities.concept_match import concept_alternatives, join_alternatives
-from qbench.quantities.english.queries import parse_query
 from qbench.quantities.extractors import get_extractor
 from qbench.quantities.types import Condition
 from qbench.randomness import generator
@@ -67,7 +66,7 @@ def with_conditions(benchmark: Benchmark, queries: Sequence[Query]) -> list[Quer
         return list(queries)
     extractor = get_extractor(extractor_options(benchmark))
     return [
-        query if query.conditions else replace(query, conditions=parse_query(query.text, extractor).conditions)
+        query if query.conditions else replace(query, conditions=extractor.parse_query(query.text).conditions)
         for query in queries
     ]
 

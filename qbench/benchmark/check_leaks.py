@@ -59,7 +59,7 @@ class _Trained:
         self._by_word: dict[str, dict[Meant, str]] = {}
         self._found: dict[Meant, str | None] = {}
         for query in benchmark.queries_of("train"):
-            for _, meant in _concepts(query):
+            for _, meant in _concepts(query, benchmark.language):
                 for words in meant:
                     self._exact.setdefault(words, query.query_id)
                     for word in words:
@@ -87,11 +87,12 @@ class _Trained:
         return None
 
 
-def _concepts(query: Query) -> list[tuple[str, Meant]]:
+def _concepts(query: Query, language: str) -> list[tuple[str, Meant]]:
     """The concept of each condition that has one, as it is written and as it is compared."""
     named = [(" ".join(condition.concept), condition.concept) for condition in query.conditions if condition.concept]
     return [
-        (written, frozenset(folded(one) for one in concept_alternatives(concept) if one)) for written, concept in named
+        (written, frozenset(folded(one, language) for one in concept_alternatives(concept) if one))
+        for written, concept in named
     ]
 
 
@@ -107,7 +108,7 @@ def _held_out(benchmark: Benchmark, trained: _Trained) -> tuple[set[Words], list
     hidden: set[Words] = set()
     known: list[tuple[str, str, str]] = []
     for query in benchmark.queries_of("test"):
-        wanted = _concepts(query)
+        wanted = _concepts(query, benchmark.language)
         if query.kind not in HELD_OUT_KINDS or not wanted:
             continue
         shown = [trained.shows(meant) for _, meant in wanted]
@@ -126,7 +127,7 @@ def _seen(benchmark: Benchmark, trained: _Trained) -> Iterator[Finding]:
     lacking = []
     for query in benchmark.queries_of("test"):
         if query.kind == "seen":
-            lost = [written for written, meant in _concepts(query) if trained.asks(meant) is None]
+            lost = [written for written, meant in _concepts(query, benchmark.language) if trained.asks(meant) is None]
             if lost:
                 lacking.append((query.query_id, lost[0]))
     message = "{n} seen test queries ask for a concept that no training query asks for"
@@ -140,7 +141,7 @@ def _held_out_documents(benchmark: Benchmark, hidden: Collection[Words]) -> Iter
     trained = [query.query_id for query in benchmark.queries_of("train")]
     samples = benchmark.samples.filter(pl.col("query_id").is_in(trained)).select("sample_id", "doc_id")
     if benchmark.quantities is not None and hidden:
-        carriers = _carriers(benchmark.quantities.select("doc_id", "concept"), samples, hidden)
+        carriers = _carriers(benchmark.quantities.select("doc_id", "concept"), samples, hidden, benchmark.language)
         seen = samples.join(carriers, on="doc_id", how="semi", maintain_order="left").rows()
         message = "{n} training samples come from a sentence that holds a concept held out for testing"
         yield from found("leak-held-out-sentences", "error", "samples", message, seen)
@@ -151,11 +152,11 @@ def _held_out_documents(benchmark: Benchmark, hidden: Collection[Words]) -> Iter
     yield from found("leak-test-positives", "error", "samples", message, seen)
 
 
-def _carriers(mentions: pl.DataFrame, samples: pl.DataFrame, hidden: Collection[Words]) -> pl.DataFrame:
+def _carriers(mentions: pl.DataFrame, samples: pl.DataFrame, hidden: Collection[Words], language: str) -> pl.DataFrame:
     """The mentions in samples' sentences whose concept is a held-out one or more specific; each concept tried once."""
     import polars as pl
 
     used = mentions.join(samples, on="doc_id", how="semi")
     wanted = _Holders(hidden)
-    held = [concept for concept in used["concept"].unique() if wanted.held_by(folded(concept.split()))]
+    held = [concept for concept in used["concept"].unique() if wanted.held_by(folded(concept.split(), language))]
     return used.join(pl.DataFrame({"concept": held}, schema={"concept": pl.String}), on="concept", how="semi")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 from qbench.benchmark.tables import SCHEMAS, conform, empty, read_table, write_table
 from qbench.benchmark.types import KINDS, SPLITS, Query, Split, query_schema
 from qbench.errors import InputError, OptionError
+from qbench.quantities.languages import ENGLISH
 from qbench.store import MANIFEST, digest, drafting, finished, read_manifest
 
 if TYPE_CHECKING:
@@ -91,6 +92,12 @@ class Benchmark:
     def manual(self) -> bool:
         """Whether people judged it; then what has no judgment is unknown, and not known to be irrelevant."""
         return bool(self.params.get("judgments") == "manual")
+
+    @property
+    def language(self) -> str:
+        """Code of the texts' language: that of the params, else of the extractor, else English."""
+        extractor = self.params.get("extractor") or {}
+        return str(self.params.get("language") or extractor.get("language") or ENGLISH)
 
     def queries_of(self, split: Split) -> list[Query]:
         """The queries of a split, in order."""

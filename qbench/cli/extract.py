@@ -130,9 +130,8 @@ def _value(quantity: Quantity) -> float | list[float]:
 
 
 def _query_record(text: str, engine: Extractor) -> dict[str, Any]:
-    from qbench.quantities.english.queries import parse_query
 
-    parsed = parse_query(text, engine)
+    parsed = engine.parse_query(text)
     return {"text": text, "terms": parsed.terms, "conditions": [c.to_dict() for c in parsed.conditions]}
 
 

@@ -251,11 +251,10 @@ def write_rejected(path: Path, rejected: Sequence[tuple[str, str, str]]) -> None
 
 def _judge(index: Index, asking: Asking) -> Judge:
     from qbench.generation.vocabulary import known_words
-    from qbench.quantities.english.queries import parse_query
     from qbench.quantities.extractors import get_extractor
 
     extractor = get_extractor(index.extractor_options())
-    return Judge(asking.server.prompt, known_words(index), lambda text: bool(parse_query(text, extractor).conditions))
+    return Judge(asking.server.prompt, known_words(index), lambda text: bool(extractor.parse_query(text).conditions))
 
 
 def _key(options: ExpansionOptions) -> dict[str, Any]:

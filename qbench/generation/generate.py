@@ -149,7 +149,7 @@ def _made(
     from qbench.errors import OptionError
 
     plan, corpus, counts = _plan(index, options, templates, expansions)
-    made = _Made(plan, Rechecker(_extractor(index)))
+    made = _Made(plan, Rechecker(_extractor(index), index.extractor_options().language))
     for split, most in zip(SPLITS, (options.max_train, options.max_dev, options.max_test), strict=True):
         made.fill(split, most, progress)
     if not made.queries:
@@ -224,7 +224,7 @@ def _plan(
     if options.corpus == "quantities":
         sentences = sentences.join(quantities.select("doc_id").unique(), on="doc_id", how="semi", maintain_order="left")
     pairs = usable_pairs(table, options)
-    mentions = load_mentions(sentences, quantities)
+    mentions = load_mentions(sentences, quantities, index.extractor_options().language)
     splits = split_concepts(pairs, mentions, expansions, options)
     units = load_units(index.extractor_options().units_file)
     counts: dict[str, Any] = {

@@ -34,7 +34,7 @@ def joint_pairs(pairs: Sequence[Pair], mentions: Mentions) -> list[tuple[Pair, .
         if 2 <= len(numbers) <= MAX_PAIRS:
             counts.update(combinations(numbers, 2))
             counts.update(combinations(numbers, 3))
-    words = [folded(concept) for concept, _ in pairs]
+    words = [folded(concept, mentions.language) for concept, _ in pairs]
     return [
         tuple(pairs[n] for n in numbers)
         for numbers, count in sorted(counts.items())

@@ -13,6 +13,7 @@ import numpy as np
 from qbench.generation.mentions import Mentions, folded
 from qbench.quantities.concept_match import concept_alternatives, concept_grade
 from qbench.quantities.conditions import BROKEN, MET, RELATIVE_TOLERANCE, verdicts
+from qbench.quantities.languages import ENGLISH
 from qbench.quantities.types import Condition, Quantity
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def _side(value: float, mark: float) -> int:
     return 1 if value > mark else -1
 
 
-def holds(conditions: Iterable[Condition], quantities: Sequence[Quantity]) -> Holds:
+def holds(conditions: Iterable[Condition], quantities: Sequence[Quantity], language: str = ENGLISH) -> Holds:
     """Whether a sentence with these quantities satisfies a query: the check before a label is written.
 
     It walks over the mentions one by one and shares nothing with `label` but the rule for concepts.
@@ -123,14 +124,14 @@ def holds(conditions: Iterable[Condition], quantities: Sequence[Quantity]) -> Ho
     """
     certain, possible = True, True
     for condition in conditions:
-        words = folded(word for option in concept_alternatives(condition.concept) for word in option)
+        words = folded((word for option in concept_alternatives(condition.concept) for word in option), language)
         met = maybe = False
         for quantity in quantities:
             answer = meets(quantity, condition)
             if answer is False:
                 continue
             met |= answer is True and concept_grade(condition.concept, quantity.concept) > 0
-            maybe |= not quantity.concept or bool(words & folded(quantity.concept))
+            maybe |= not quantity.concept or bool(words & folded(quantity.concept, language))
         certain &= met
         possible &= maybe
     return "yes" if certain else "unclear" if possible else "no"

@@ -12,6 +12,7 @@ import numpy as np
 from qbench.errors import InputError
 from qbench.quantities.concept_match import Concept, concept_alternatives, concept_grade
 from qbench.quantities.concept_match import folded as folded
+from qbench.quantities.languages import ENGLISH
 from qbench.quantities.types import Quantity, from_row
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class Mentions:
         value, low, high: shape (n,), the value as written, and both ends in the base unit.
         comparator: shape (n,), objects.
         concepts: the distinct concepts, as words; units, bases: distinct unit names.
+        language: code of the sentences' language.
     """
 
     table: pl.DataFrame
@@ -55,6 +57,7 @@ class Mentions:
     concepts: list[Concept]
     units: list[str]
     bases: list[str]
+    language: str = ENGLISH
     _graded: dict[Concept, tuple[NDArray[np.int64], NDArray[np.int8]]] = field(default_factory=dict)
     _related: dict[Concept, NDArray[np.int64]] = field(default_factory=dict)
     _quantities: dict[int, list[Quantity]] = field(default_factory=dict)
@@ -77,7 +80,7 @@ class Mentions:
     @cached_property
     def folded(self) -> list[frozenset[str]]:
         """The folded words of each concept."""
-        return [folded(concept) for concept in self.concepts]
+        return [folded(concept, self.language) for concept in self.concepts]
 
     @cached_property
     def _word_concepts(self) -> dict[str, list[int]]:
@@ -141,7 +144,7 @@ class Mentions:
         """
         found = self._related.get(concept)
         if found is None:
-            words = folded(word for alternative in concept_alternatives(concept) for word in alternative)
+            words = folded((word for option in concept_alternatives(concept) for word in option), self.language)
             codes = {code for word in words for code in self._folded_concepts.get(word, ())}
             if () in self.concept_code:
                 codes.add(self.concept_code[()])
@@ -197,12 +200,13 @@ def _ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.in
     return numbers
 
 
-def load_mentions(sentences: pl.DataFrame, quantities: pl.DataFrame) -> Mentions:
+def load_mentions(sentences: pl.DataFrame, quantities: pl.DataFrame, language: str = ENGLISH) -> Mentions:
     """Bring the tables of an index into one order.
 
     Args:
         sentences: doc_id, text.
         quantities: `quantity_schema`; every doc_id must be a sentence.
+        language: code of the sentences' language.
 
     Raises:
         InputError: a quantity's sentence does not exist.
@@ -235,6 +239,7 @@ def load_mentions(sentences: pl.DataFrame, quantities: pl.DataFrame) -> Mentions
         concepts=[tuple(text.split()) for text in concepts],
         units=units,
         bases=bases,
+        language=language,
     )
 
 

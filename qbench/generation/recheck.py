@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from qbench.generation.labels import holds
 from qbench.quantities.conditions import equal
+from qbench.quantities.languages import ENGLISH
 from qbench.quantities.types import Condition, Quantity
 
 if TYPE_CHECKING:
@@ -27,10 +28,12 @@ class Rechecker:
 
     Args:
         extractor: the one that the index was built with; None if its quantities were given.
+        language: code of the sentences' language.
     """
 
-    def __init__(self, extractor: Extractor | None) -> None:
+    def __init__(self, extractor: Extractor | None, language: str = ENGLISH) -> None:
         self.extractor = extractor
+        self.language = language
         self._read: OrderedDict[str, list[Quantity]] = OrderedDict()
 
     def permuted(
@@ -54,7 +57,7 @@ class Rechecker:
 
     def sentence(self, mentions: Sequence[Quantity], conditions: Sequence[Condition], positive: bool) -> str | None:
         """Why a sentence with these mentions must not carry a label; None if it may."""
-        answer = holds(conditions, mentions)
+        answer = holds(conditions, mentions, self.language)
         if positive:
             return None if answer == "yes" else NO_LONGER
         return None if answer == "no" else STILL_SATISFIES

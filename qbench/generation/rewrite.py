@@ -32,8 +32,7 @@ from qbench.llm.chat_answers import texts_of
 from qbench.progress import Progress, silent
 from qbench.quantities.concept_match import concept_alternatives
 from qbench.quantities.conditions import equal
-from qbench.quantities.english.queries import ParsedQuery, parse_query
-from qbench.quantities.types import Condition
+from qbench.quantities.types import Condition, ParsedQuery
 
 if TYPE_CHECKING:
     from qbench.llm.client import Estimate
@@ -156,7 +155,7 @@ class Rewriter:
 
     def parsed(self, text: str) -> ParsedQuery:
         """What a text asks."""
-        return parse_query(text, self.extractor)
+        return self.extractor.parse_query(text)
 
     def problem(self, query: Query, text: str) -> str | None:
         """Why a text cannot stand for a query; None where it can."""

@@ -10,6 +10,7 @@ import numpy as np
 from qbench.benchmark.types import Split
 from qbench.generation.mentions import Mentions, folded
 from qbench.quantities.concept_match import Concept
+from qbench.quantities.languages import ENGLISH
 from qbench.randomness import shuffled
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def split_concepts(
     the pairs. A group that would hold more sentences out of training than the split's share of them goes to train:
     generic concepts ("rate") would leave nothing to train on.
     """
-    groups = group_concepts(pairs, expansions)
+    groups = group_concepts(pairs, expansions, mentions.language)
     docs = {g.name: mentions.docs_of(mentions.rows_of_concepts(mentions.holders(g.held))) for g in groups}
     order = shuffled(groups, options.seed, "split", lambda group: group.name)
     test = _choose(order, options.test_share, docs, groups)
@@ -86,7 +87,9 @@ def split_concepts(
     )
 
 
-def group_concepts(pairs: Sequence[tuple[Concept, str]], expansions: Expansions) -> list[Group]:
+def group_concepts(
+    pairs: Sequence[tuple[Concept, str]], expansions: Expansions, language: str = ENGLISH
+) -> list[Group]:
     """The groups of the pairs' concepts, ordered by name."""
     parent: dict[Words, Words] = {}
 
@@ -97,10 +100,10 @@ def group_concepts(pairs: Sequence[tuple[Concept, str]], expansions: Expansions)
         return words
 
     for concept, expansion in expansions.pairs():
-        parent[root(folded(concept.split()))] = root(folded(expansion.split()))
+        parent[root(folded(concept.split(), language))] = root(folded(expansion.split(), language))
     concepts: dict[Words, dict[Concept, int]] = {}
     for concept_words, _ in pairs:
-        members = concepts.setdefault(root(folded(concept_words)), {})
+        members = concepts.setdefault(root(folded(concept_words, language)), {})
         members[concept_words] = members.get(concept_words, 0) + 1
     held: dict[Words, list[Words]] = {}
     for words in list(parent):
@@ -166,5 +169,6 @@ def alternatives(expansion: str, mentions: Mentions, expansions: Expansions) -> 
 
 def shares_no_word(expansion: str, mentions: Mentions, expansions: Expansions) -> bool:
     """Whether an expansion has no word in common with any concept that it stands for (and none is itself)."""
-    words = folded(expansion.split())
-    return not any(words & folded(concept) for concept in alternatives(expansion, mentions, expansions))
+    words = folded(expansion.split(), mentions.language)
+    concepts = alternatives(expansion, mentions, expansions)
+    return not any(words & folded(concept, mentions.language) for concept in concepts)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from qbench.corpora.sentences import SentenceSplitter
-    from qbench.quantities.extractors import Extractor, ExtractorOptions
+    from qbench.quantities.extractors import ExtractorOptions
+    from qbench.quantities.languages import Extractor, SentenceSplitter
 
 CHUNK = 1 << 16
 """Characters in a chunk, about; a chunk holds whole documents, at least one."""
@@ -82,13 +82,12 @@ def tools(options: dict[str, Any]) -> tuple[SentenceSplitter | None, Extractor |
     """What a worker needs for `process`."""
     if options["name"] == GIVEN:
         return None, None
-    from qbench.corpora.sentences import SentenceSplitter
     from qbench.quantities.extractors import ExtractorOptions, get_extractor
+    from qbench.quantities.languages import language_package
 
     units = options["units_file"]
-    return SentenceSplitter(), get_extractor(
-        ExtractorOptions(**{**options, "units_file": None if units is None else Path(units)})
-    )
+    chosen = ExtractorOptions(**{**options, "units_file": None if units is None else Path(units)})
+    return language_package(chosen.language).sentence_splitter(), get_extractor(chosen)
 
 
 def process(payload: str, splitter: SentenceSplitter | None, extractor: Extractor | None) -> Shard:

@@ -25,7 +25,6 @@ from qbench.leaderboard.views import DEFAULT_SYSTEMS, Contest, Group, line_up, p
 from qbench.llm.client import Access
 from qbench.mining.test_set import QuantityTestSet
 from qbench.progress import Progress, silent
-from qbench.quantities.english.queries import parse_query
 from qbench.quantities.extractors import get_extractor
 from qbench.quantities.units import load_units
 from qbench.retrieval.document_quantities import DocumentQuantities, extractor_options, uses_stored
@@ -410,7 +409,7 @@ def _families(benchmark: Benchmark) -> dict[str, str]:
 def _with_conditions(queries: list[Query], benchmark: Benchmark) -> list[Query]:
     extractor = get_extractor(extractor_options(benchmark))
     return [
-        query if query.conditions else replace(query, conditions=parse_query(query.text, extractor).conditions)
+        query if query.conditions else replace(query, conditions=extractor.parse_query(query.text).conditions)
         for query in queries
     ]
 

@@ -18,9 +18,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from qbench.corpora.sentences import SentenceSplitter
 from qbench.errors import InputError, OptionError
 from qbench.mining.measeval import read_paragraphs
+from qbench.quantities.english.sentences import EnglishSplitter
 from qbench.quantities.types import Span
 from qbench.randomness import generator
 from qbench.store import digest, read_text
@@ -149,7 +149,7 @@ def _first_texts(samples: Sequence[GoldSample], limit: int | None) -> Iterator[G
 
 
 def _read_measeval(folder: Path, context: Context) -> Gold:
-    splitter = SentenceSplitter()
+    splitter = EnglishSplitter()
     counts: Counter[str] = Counter()
     samples = []
     for paragraph in read_paragraphs(folder, counts):

@@ -12,7 +12,7 @@ from qbench.mining.gold import GoldSample
 from qbench.mining.rules_parser import RulesParser
 from qbench.mining.segment_scores import SegmentScores, partial, strict
 from qbench.mining.types import DescriptionParser
-from qbench.quantities.english.parse import EMBEDDED
+from qbench.quantities.languages import EMBEDDED
 from qbench.quantities.types import Quantity
 
 PARSERS: Mapping[str, str] = {

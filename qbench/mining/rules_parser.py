@@ -18,10 +18,11 @@ from qbench.mining.times import Time, dated, find_times, is_period
 from qbench.mining.types import Description
 from qbench.quantities.english.concepts import Place, concepts_of, find_concepts
 from qbench.quantities.english.noun_phrases import NounPhrases
-from qbench.quantities.english.parse import EMBEDDED, NO_PARSER, Parse, StandIn, load_parser, require_parser
+from qbench.quantities.english.parse import Parse, StandIn, load_parser, require_parser
 from qbench.quantities.english.stand_ins import in_place_of, without_restatements
 from qbench.quantities.english.tokens import Token, spans_of, tokenize
 from qbench.quantities.extractors import ExtractorOptions
+from qbench.quantities.languages import EMBEDDED, NO_PARSER
 from qbench.quantities.types import Quantity, Span
 
 _LINKS = frozenset({"IN", "DT", "TO", "POS", "PRP$"})

@@ -9,15 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from qbench.quantities.units import singular
+from qbench.quantities.languages import ENGLISH, language_package
 
 Concept = tuple[str, ...]
 
 ALTERNATIVE = "|"
 """The word between two alternatives of a query's concept."""
-
-_SAME = {"people": "person"}
-"""Another plural of a word that `singular` leaves as it is, since units are named by it ("900 people")."""
 
 Grade = Literal[0, 1, 2]
 
@@ -39,13 +36,20 @@ def concept_alternatives(concept: Concept) -> tuple[Concept, ...]:
     return tuple(found) or ((),)
 
 
-def folded(concept: Iterable[str]) -> frozenset[str]:
+def folded(concept: Iterable[str], language: str = ENGLISH) -> frozenset[str]:
     """The words of a concept without case, number and order: what makes two concepts the same for splitting.
+
+    Args:
+        concept: its words.
+        language: code of their language.
+
+    Raises:
+        UnknownNameError: no package knows the language.
 
     >>> folded(("Net", "Incomes")) == folded(("income", "net"))
     True
     """
-    return frozenset(_SAME.get(word, word) for word in map(singular, map(str.lower, concept)))
+    return frozenset(map(language_package(language).fold, concept))
 
 
 def join_alternatives(concepts: tuple[Concept, ...]) -> Concept:

@@ -7,48 +7,22 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from qbench.errors import UnknownNameError
 from qbench.keys import revision
 from qbench.options import option
-from qbench.quantities.english.parse import EMBEDDED, NO_PARSER
-from qbench.quantities.types import Quantity
+from qbench.quantities.languages import EMBEDDED, ENGLISH, data_files, language_package
+from qbench.quantities.languages import Extractor as Extractor
+from qbench.quantities.types import quantity_schema, to_row
+from qbench.quantities.units import load_units
+from qbench.store import digest, file_digest
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from qbench.quantities.units import Units
-
-EXTRACTORS: Mapping[str, str] = {
-    "rules": "numbers, units and comparators by our own grammar, counted nouns and concepts from a parse (default)",
-    "quantulum3": "numbers and units by quantulum3, the rest as in `rules`",
-}
 BATCH = 1_000
 """Texts that are read together for a table: the parser works faster on many, and memory is to stay bounded."""
-
-
-class Extractor(Protocol):
-    """Finds the quantities of one text. Deterministic, and free of state between calls."""
-
-    name: str
-    units: Units
-
-    def extract(self, text: str) -> list[Quantity]:
-        """The mentions in `text`, ordered by value span; spans index into `text` as given."""
-        ...
-
-    def extract_query(self, text: str) -> list[Quantity]:
-        """The mentions of a typed query, in order."""
-        ...
-
-    def explain_many(self, texts: Iterable[str]) -> list[list[tuple[Quantity, tuple[str, ...]]]]:
-        """As `extract_many`, each mention with the names of the rules that made it."""
-        ...
-
-    def extract_many(self, texts: Iterable[str]) -> list[list[Quantity]]:
-        """The mentions of each text, as `extract` finds them; faster where a parser works on batches."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -67,6 +41,7 @@ class ExtractorOptions:
         help="Parser of sentences for counted nouns and concepts: embedded, an installed spaCy pipeline "
         "(en_core_web_sm), a folder with one, or none (word lists alone: several times faster, worse concepts).",
     )
+    language: str = option(ENGLISH, help="Code of the texts' language.")
 
     @classmethod
     def from_key(cls, key: Mapping[str, Any], units_file: Path | None = None) -> ExtractorOptions:
@@ -76,85 +51,54 @@ class ExtractorOptions:
             key: what `key` gave.
             units_file: where the user's units are kept now; a key holds only their digest.
         """
-        plain = cls()
+        plain = cls(language=str(key.get("language", ENGLISH)))
         name = str(key.get("extractor"))
         return cls(
-            name=name if name in EXTRACTORS else plain.name,
+            name=name if name in language_package(plain.language).EXTRACTORS else plain.name,
             years=bool(key.get("years", plain.years)),
             units_file=units_file,
             spacy_model=str(key.get("spacy_model", plain.spacy_model)),
+            language=plain.language,
         )
 
     def key(self) -> dict[str, object]:
         """For digests: the options, the content of the units file, and the rules themselves."""
-        from qbench.store import file_digest
-
         return {
             "extractor": self.name,
+            "language": self.language,
             "years": self.years,
             "units_file": None if self.units_file is None else file_digest(self.units_file),
             "spacy_model": self.spacy_model,
-            "parser": _parser_digest(self.spacy_model),
+            "parser": language_package(self.language).parser_digest(self.spacy_model),
             "rules": revision("extraction"),
-            "data": _data_digest(),
+            "data": _data_digest(self.language),
         }
 
 
 @cache
-def _data_digest() -> str:
+def _data_digest(language: str) -> str:
     """Digest of the files of units and senses: an edit of them makes every index stale."""
-    from qbench.store import digest, file_digest
-
-    return digest([file_digest(path) for path in sorted(Path(__file__).parent.rglob("data/*.txt"))])
-
-
-@cache
-def _parser_digest(name: str) -> str:
-    """Names what parses: the files of a folder, or an installed pipeline's name and version."""
-    if name == NO_PARSER:
-        return name
-    from qbench.quantities.english.parsers import embedded
-    from qbench.store import digest, file_digest
-
-    if name == EMBEDDED:
-        return digest([file_digest(embedded.FOLDER / part) for part in (embedded.WEIGHTS, embedded.VOCABULARY)])
-    folder = Path(name)
-    if folder.is_dir():
-        files = sorted(path for path in folder.rglob("*") if path.is_file())
-        return digest([[path.relative_to(folder).as_posix(), file_digest(path)] for path in files])
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return f"{name} {version(name)}"
-    except PackageNotFoundError:
-        return name
+    return digest([file_digest(path) for path in data_files(language)])
 
 
 def get_extractor(options: ExtractorOptions = ExtractorOptions()) -> Extractor:
-    """Build the extractor that `options` name.
+    """The extractor that `options` name.
 
     Raises:
-        UnknownNameError: no extractor has that name.
+        UnknownNameError: there is no such language, or it has no extractor of that name.
+        OptionError: there is no such parser.
     """
-    from qbench.quantities.units import load_units
-
-    if options.name not in EXTRACTORS:
-        raise UnknownNameError("unknown extractor", value=options.name, remedy=f"Known: {', '.join(EXTRACTORS)}")
+    package = language_package(options.language)
+    if options.name not in package.EXTRACTORS:
+        known = ", ".join(package.EXTRACTORS)
+        raise UnknownNameError("unknown extractor", value=options.name, remedy=f"Known: {known}")
     units = load_units(options.units_file)
-    if options.name == "quantulum3":
-        from qbench.quantities.english.quantulum import QuantulumExtractor
-
-        return QuantulumExtractor(units, years=options.years, spacy_model=options.spacy_model)
-    from qbench.quantities.english.rules import RulesExtractor
-
-    return RulesExtractor(units, years=options.years, spacy_model=options.spacy_model)
+    return package.extractor(options.name, units, years=options.years, spacy_model=options.spacy_model)
 
 
 def extract_table(doc_ids: Iterable[str], texts: Iterable[str], extractor: Extractor) -> pl.DataFrame:
     """The quantity table of some texts (schema `quantity_schema`), in the order given."""
     import polars as pl
-
-    from qbench.quantities.types import quantity_schema, to_row
 
     pairs = zip(doc_ids, texts, strict=True)
     rows = []

@@ -113,6 +113,19 @@ class Condition:
         return cls(**{**data, "concept": tuple(data["concept"].split())})
 
 
+@dataclass(frozen=True, slots=True)
+class ParsedQuery:
+    """What a query's text says.
+
+    Attributes:
+        terms: the search words T_x, in order, without quantities, comparators and function words.
+        conditions: one for each quantity, in order; () for a query without any.
+    """
+
+    terms: str
+    conditions: tuple[Condition, ...]
+
+
 def change_symbol(quantity: Quantity) -> str:
     """The six-valued change: = ~ < > up down. "5 to 8" is "=", "rose more than 5%" ">", "rose about 5%" "up"."""
     if quantity.change and quantity.comparator in ("=", "~"):

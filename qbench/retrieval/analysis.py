@@ -1,13 +1,4 @@
-"""Text -> tokens, for everything that matches words.
-
-Lower case; no stop words are dropped and nothing is stemmed. A token is
-
-- a number as it is written, with its points and commas ("3.5", "10,000"),
-- a word: a letter and all letters, digits and underscores that follow it ("covid19"; "5kg" is "5" and "kg"), or
-- a currency sign, "%" or "‰".
-
-White space, hyphens, apostrophes and other signs only separate. Writing without spaces between words is not segmented.
-"""
+"""Text -> tokens, for everything that matches words: the tokens of the texts' language, and the same as numbers."""
 
 from __future__ import annotations
 
@@ -15,45 +6,50 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qbench.quantities.languages import ENGLISH, language_package
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import polars as pl
     from numpy.typing import NDArray
 
-TOKEN = r"\d+(?:[.,]\d+)*|\p{L}\w*|[%‰\p{Sc}]"  # noqa: S105  a pattern, not a secret
-
 CHUNK = 50_000
 """Texts tokenised at a time; the tokens of one chunk are in memory as strings, those of all others as numbers."""
 
 
-def tokenized(texts: pl.Series) -> pl.Series:
-    """The tokens of each text: a series of lists of strings, as long as `texts`."""
-    return texts.str.to_lowercase().str.extract_all(TOKEN)
+def tokenized(texts: pl.Series, language: str = ENGLISH) -> pl.Series:
+    """The tokens of each text: a series of lists of strings, as long as `texts`.
+
+    Raises:
+        UnknownNameError: no package knows the language.
+    """
+    return language_package(language).tokenized(texts)
 
 
-def tokens(text: str) -> list[str]:
+def tokens(text: str, language: str = ENGLISH) -> list[str]:
     """The tokens of one text.
 
     >>> tokens("Revenue rose 3.5% to $10,000m in Q4")
     ['revenue', 'rose', '3.5', '%', 'to', '$', '10,000', 'm', 'in', 'q4']
     """
-    return token_lists([text])[0]
+    return token_lists([text], language)[0]
 
 
-def token_lists(texts: Sequence[str]) -> list[list[str]]:
+def token_lists(texts: Sequence[str], language: str = ENGLISH) -> list[list[str]]:
     """The tokens of each text. One call for many texts is far quicker than many calls."""
     import polars as pl
 
-    lists: list[list[str]] = tokenized(pl.Series(texts, dtype=pl.String)).to_list()
+    lists: list[list[str]] = tokenized(pl.Series(texts, dtype=pl.String), language).to_list()
     return lists
 
 
-def token_ids(texts: pl.Series) -> tuple[list[str], NDArray[np.int32], NDArray[np.int64]]:
+def token_ids(texts: pl.Series, language: str = ENGLISH) -> tuple[list[str], NDArray[np.int32], NDArray[np.int64]]:
     """The tokens of a corpus as numbers, counted up in the order in which they first occur.
 
     Args:
         texts: n strings.
+        language: code of their language.
 
     Returns:
         the vocabulary (id -> token), the ids of all texts one after the other (int32), and the number of
@@ -62,7 +58,7 @@ def token_ids(texts: pl.Series) -> tuple[list[str], NDArray[np.int32], NDArray[n
     vocabulary: dict[str, int] = {}
     ids, lengths = [np.empty(0, np.int32)], [np.empty(0, np.int64)]
     for start in range(0, len(texts), CHUNK):
-        lists = tokenized(texts.slice(start, CHUNK))
+        lists = tokenized(texts.slice(start, CHUNK), language)
         lengths.append(lists.list.len().to_numpy().astype(np.int64))
         local, here = _numbered(lists)
         for token in here:

@@ -14,9 +14,8 @@ from qbench.benchmark.disk import Benchmark
 from qbench.benchmark.types import Query
 from qbench.llm.client import Access
 from qbench.progress import Progress
-from qbench.quantities.english.queries import ParsedQuery, parse_query
 from qbench.quantities.extractors import Extractor, ExtractorOptions, get_extractor
-from qbench.quantities.types import Condition
+from qbench.quantities.types import Condition, ParsedQuery
 from qbench.quantities.units import Units, load_units
 from qbench.retrieval.document_quantities import FILE, DocumentQuantities, extract_documents, uses_stored
 from qbench.retrieval.finishing import Conditions
@@ -82,6 +81,7 @@ class Bench:
             self.access,
             quantities=lambda: self.mentions,
             units=lambda: self.units,
+            language=self.benchmark.language,
         )
 
     def first_stage(self, stage: Stage, depth: int) -> OpenedRanker:
@@ -137,7 +137,7 @@ class Bench:
         if query.query_id not in self._parsed:
             extractor = self._extractor
             start = time.perf_counter()
-            result = parse_query(query.text, extractor)
+            result = extractor.parse_query(query.text)
             self._parsed[query.query_id] = result, time.perf_counter() - start
         return self._parsed[query.query_id]
 

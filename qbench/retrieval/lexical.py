@@ -12,6 +12,7 @@ import numpy as np
 
 from qbench.errors import OptionError
 from qbench.keys import revision
+from qbench.quantities.languages import ENGLISH
 from qbench.retrieval.analysis import token_ids, token_lists
 from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Search, Terms
 from qbench.retrieval.stored import Stored, mapped, save_arrays, stored
@@ -30,15 +31,15 @@ def open_lexical(stage: Stage, options: LexicalOptions, context: RankerContext) 
     weights = {"k1": options.k1, "b": options.b, "epsilon": options.epsilon}
     if options.engine == "rank-bm25":
         start = time.perf_counter()
-        reference = ReferenceBM25(context.corpus["passage"], **weights)
+        reference = ReferenceBM25(context.corpus["passage"], language=context.language, **weights)
         return OpenedRanker(reference, time.perf_counter() - start, 0)
-    index = build_bm25(context.corpus["passage"], weights, context.corpus_key, context.root)
-    return OpenedRanker(open_bm25(index.folder), index.seconds, index.size)
+    index = build_bm25(context.corpus["passage"], weights, context.corpus_key, context.root, context.language)
+    return OpenedRanker(open_bm25(index.folder, context.language), index.seconds, index.size)
 
 
-def with_tokens(searches: Sequence[Search]) -> list[Search]:
+def with_tokens(searches: Sequence[Search], language: str) -> list[Search]:
     """The searches with the tokens of their texts."""
-    lists = token_lists([search.text for search in searches])
+    lists = token_lists([search.text for search in searches], language)
     return [replace(search, tokens=tokens) for search, tokens in zip(searches, lists, strict=True)]
 
 
@@ -48,14 +49,15 @@ class BM25:
 
     vocabulary: dict[str, int]
     postings: bm25.Postings
+    language: str = ENGLISH
 
     def encoded(self, searches: Sequence[Search]) -> list[Search]:
         """The searches with the tokens of their texts."""
-        return with_tokens(searches)
+        return with_tokens(searches, self.language)
 
     def prepared(self, searches: Sequence[Search]) -> list[Search]:
         """The searches with the tokens of their texts."""
-        return with_tokens(searches)
+        return with_tokens(searches, self.language)
 
     def search(self, search: Search) -> Candidates:
         """The documents that hold at least one of the tokens, with their BM25 scores."""
@@ -86,23 +88,24 @@ class ReferenceBM25:
         OptionError: k1 is 0.
     """
 
-    def __init__(self, texts: pl.Series, k1: float, b: float, epsilon: float) -> None:
+    def __init__(self, texts: pl.Series, k1: float, b: float, epsilon: float, language: str = ENGLISH) -> None:
         from rank_bm25 import BM25Okapi
 
         if k1 == 0:
             raise OptionError("rank-bm25 divides zero by zero at k1=0", remedy="Use engine=numpy, or a small k1")
-        documents = token_lists(texts.to_list())
+        self.language = language
+        documents = token_lists(texts.to_list(), language)
         # BM25Okapi divides by the number of distinct words.
         self._model: Any = BM25Okapi(documents, k1=k1, b=b, epsilon=epsilon) if any(documents) else None
         self._size = len(documents)
 
     def encoded(self, searches: Sequence[Search]) -> list[Search]:
         """The searches with the tokens of their texts."""
-        return with_tokens(searches)
+        return with_tokens(searches, self.language)
 
     def prepared(self, searches: Sequence[Search]) -> list[Search]:
         """The searches with the tokens of their texts."""
-        return with_tokens(searches)
+        return with_tokens(searches, self.language)
 
     def search(self, search: Search) -> Candidates:
         """The documents that hold at least one of the tokens, with the scores of `get_scores`."""
@@ -126,26 +129,28 @@ class ReferenceBM25:
         return np.flatnonzero(found)
 
 
-def build_bm25(passages: pl.Series, weights: dict[str, float], corpus_key: str, root: Path) -> Stored:
+def build_bm25(
+    passages: pl.Series, weights: dict[str, float], corpus_key: str, root: Path, language: str = ENGLISH
+) -> Stored:
     """BM25's posting lists and vocabulary on disk, made if they are not there yet."""
     import polars as pl
 
     def make(folder: Path) -> None:
-        vocabulary, ids, lengths = token_ids(passages)
+        vocabulary, ids, lengths = token_ids(passages, language)
         postings = bm25.build(ids, lengths, len(vocabulary), **weights)
         save_arrays(folder, {name: getattr(postings, name) for name in ("starts", "docs", "weights")})
         np.save(folder / "size.npy", np.int64(postings.size), allow_pickle=False)
         pl.DataFrame({"token": vocabulary}, schema={"token": pl.String}).write_parquet(folder / "vocabulary.parquet")
 
-    params = {"corpus": corpus_key, **weights, "analysis": revision("analysis")}
+    params = {"corpus": corpus_key, **weights, "analysis": revision("analysis"), "language": language}
     return stored(root, "bm25", params, make)
 
 
-def open_bm25(folder: Path) -> BM25:
+def open_bm25(folder: Path, language: str = ENGLISH) -> BM25:
     """The BM25 that `build_bm25` wrote, its arrays mapped into memory."""
     import polars as pl
 
     vocabulary = pl.read_parquet(folder / "vocabulary.parquet", glob=False)["token"]
     starts, docs, weights = (mapped(folder, name) for name in ("starts", "docs", "weights"))
     postings = bm25.Postings(starts, docs, weights, int(mapped(folder, "size")))
-    return BM25({token: number for number, token in enumerate(vocabulary)}, postings)
+    return BM25({token: number for number, token in enumerate(vocabulary)}, postings, language)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from qbench.errors import OptionError
 from qbench.llm.client import Access
 from qbench.progress import Progress, silent
+from qbench.quantities.languages import ENGLISH
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -120,6 +121,7 @@ class RankerContext:
         quantities: gives the documents' mentions of quantities, extracted at the first call; for a model whose entry
             reads quantities.
         units: gives the units of the extraction.
+        language: code of the texts' language.
     """
 
     corpus: pl.DataFrame
@@ -130,6 +132,7 @@ class RankerContext:
     access: Access = field(default_factory=Access)
     quantities: Callable[[], DocumentMentions] = _no_mentions
     units: Callable[[], Units] = _built_in_units
+    language: str = ENGLISH
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from qbench.benchmark.types import Query
 from qbench.errors import InputError, OptionError
 from qbench.quantities.concept_match import concept_alternatives, folded
+from qbench.quantities.languages import ENGLISH
 from qbench.quantities.types import Quantity
 from qbench.randomness import generator
 from qbench.retrieval.analysis import token_ids, token_lists
@@ -188,7 +189,7 @@ def _of_judgments(benchmark: Benchmark, queries: list[Query], lowest: int) -> Tr
         if grade >= lowest:
             positives.setdefault(query, set()).add(text)
     # Deep enough to lose the relevant ones.
-    hard = lexical_best(corpus["text"], [queries[i].text for i in sorted(positives)], 4 * HARD)
+    hard = lexical_best(corpus["text"], [queries[i].text for i in sorted(positives)], 4 * HARD, benchmark.language)
     triples: list[tuple[int, int, int]] = []
     for query, ranked in zip(sorted(positives), hard, strict=True):
         negatives = [text for text in ranked if text not in rated[query]][:HARD]
@@ -203,13 +204,13 @@ def _numbered(queries: Sequence[Query]) -> pl.DataFrame:
     return ids.with_row_index("query")
 
 
-def lexical_best(texts: pl.Series, queries: Sequence[str], depth: int) -> list[list[int]]:
+def lexical_best(texts: pl.Series, queries: Sequence[str], depth: int, language: str = ENGLISH) -> list[list[int]]:
     """Positions of the `depth` texts that BM25 ranks highest for each query, best first; fewer where fewer match."""
-    vocabulary, ids, lengths = token_ids(texts)
+    vocabulary, ids, lengths = token_ids(texts, language)
     numbers = {token: number for number, token in enumerate(vocabulary)}
     postings = bm25.build(ids, lengths, len(vocabulary))
     results = []
-    for tokens in token_lists(queries):
+    for tokens in token_lists(queries, language):
         scores = bm25.score(postings, [numbers[token] for token in tokens if token in numbers])
         best = top_k(scores, depth)
         results.append(best[scores[best] > 0].tolist())
@@ -248,7 +249,10 @@ def _triples(
         negatives=pairs["negative"].explode().to_numpy(),
         relevant=relevant,
         words=_words(benchmark, texts, doc_ids),
-        concepts=[[[*map(folded, concept_alternatives(c.concept))] for c in query.conditions] for query in queries],
+        concepts=[
+            [[folded(words, benchmark.language) for words in concept_alternatives(c.concept)] for c in query.conditions]
+            for query in queries
+        ],
         text_mentions=Mentions(benchmark, texts.to_list(), doc_ids.to_list(), changed),
         counts={
             "queries": pairs["query"].n_unique(),
@@ -261,22 +265,22 @@ def _triples(
 
 def _words(benchmark: Benchmark, texts: pl.Series, doc_ids: pl.Series) -> list[frozenset[str]]:
     """The folded words of each text, and those of the concepts that its document speaks of ("weighs": weight)."""
-    own = _folded(token_lists(texts.to_list()))
+    own = _folded(token_lists(texts.to_list(), benchmark.language), benchmark.language)
     if benchmark.quantities is None:
         return own
     mentions = benchmark.quantities.select("doc_id", "concept").filter(pl.col("doc_id").is_in(doc_ids.implode()))
     words = mentions.select("doc_id", pl.col("concept").str.split(" ")).explode("concept")
     concepts = words.unique().group_by("doc_id").agg("concept")
-    spoken = dict(zip(concepts["doc_id"], _folded(concepts["concept"].to_list()), strict=True))
+    spoken = dict(zip(concepts["doc_id"], _folded(concepts["concept"].to_list(), benchmark.language), strict=True))
     none: frozenset[str] = frozenset()
     return [words | spoken.get(doc, none) for words, doc in zip(own, doc_ids, strict=True)]
 
 
-def _folded(lists: Sequence[Sequence[str]]) -> list[frozenset[str]]:
+def _folded(lists: Sequence[Sequence[str]], language: str) -> list[frozenset[str]]:
     """The folded words of each text; each different word is folded once."""
     by_token: dict[str, frozenset[str]] = {}
     for tokens in lists:
         for token in tokens:
             if token not in by_token:
-                by_token[token] = folded([token])
+                by_token[token] = folded([token], language)
     return [frozenset().union(*(by_token[token] for token in set(tokens))) for tokens in lists]

@@ -9,9 +9,9 @@ from statistics import median
 import pytest
 
 from qbench.corpora import ReadOptions, open_source
-from qbench.corpora.sentences import SentenceSplitter
 from qbench.corpora.source import read_documents
 from qbench.corpora.types import Problems
+from qbench.quantities.english.sentences import EnglishSplitter
 
 CORPORA = Path(__file__).parents[3] / "shared" / "data" / "corpora"
 
@@ -29,7 +29,7 @@ def test_a_real_corpus_needs_no_options(name):
         islice(read_documents(open_source(path), ReadOptions(), problems), 4 if name == "sec_filings" else 100)
     )
     assert all(document.doc_id and "#" not in document.doc_id.removesuffix("#0") for document in found)
-    splitter = SentenceSplitter()
+    splitter = EnglishSplitter()
     lengths = [end - start for document in found for start, end in splitter.spans(document.text)]
     assert 25 < median(lengths) < 220
     assert sum(length < 12 for length in lengths) < 0.05 * len(lengths)

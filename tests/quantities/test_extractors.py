@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from qbench.quantities import extractors
 from qbench.quantities.english import rules as rules_module
+from qbench.quantities.english.language import EXTRACTORS
 from qbench.quantities.english.parsers import embedded
 from qbench.quantities.english.queries import parse_query
-from qbench.quantities.extractors import EXTRACTORS, ExtractorOptions, extract_table, get_extractor
+from qbench.quantities.extractors import ExtractorOptions, extract_table, get_extractor
 from qbench.quantities.types import Quantity, from_row, quantity_schema
 
 KINDS = {
@@ -189,8 +190,8 @@ def test_the_key_holds_every_option(tmp_path):
     ]
     assert all(a != b for n, a in enumerate(keys) for b in keys[:n])
     assert keys[0] == ExtractorOptions().key()
-    assert {"extractor", "years", "units_file", "spacy_model", "parser", "rules"} <= set(keys[0])
-    assert len(dataclasses.fields(ExtractorOptions)) == 4
+    assert {"extractor", "years", "units_file", "spacy_model", "parser", "rules", "language"} <= set(keys[0])
+    assert len(dataclasses.fields(ExtractorOptions)) == 5
 
 
 @pytest.fixture

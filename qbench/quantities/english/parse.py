@@ -12,8 +12,8 @@ from pathlib import Path
 
 from qbench.quantities.english.parsers.types import Reading, WordParser
 from qbench.quantities.english.tokens import Token
+from qbench.quantities.languages import EMBEDDED, NO_PARSER
 
-EMBEDDED, NO_PARSER = "embedded", "none"
 LONGEST = 160
 """Tokens to a stretch at most: longer ones (tables, lists without a full stop) are cut, for bounded memory."""
 BATCH = 128

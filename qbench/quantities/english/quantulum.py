@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from qbench.quantities.english.amounts import Amount
 from qbench.quantities.english.numbers import Number, significant_digits
-from qbench.quantities.english.parse import NO_PARSER, Parse
+from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.rules import Draft, Explained, RulesExtractor
 from qbench.quantities.english.tokens import Token, tokenize
+from qbench.quantities.languages import NO_PARSER
 
 if TYPE_CHECKING:
     from qbench.quantities.units import Unit, Units

@@ -10,8 +10,8 @@ from qbench.quantities.english.amounts import CALENDAR_YEAR
 from qbench.quantities.english.lexicon import SEARCH_NOISE
 from qbench.quantities.english.query_dates import AskedDate, read_dates
 from qbench.quantities.english.tokens import Token, tokenize
-from qbench.quantities.extractors import Extractor
-from qbench.quantities.types import Comparator, Condition, Quantity, Span
+from qbench.quantities.languages import Extractor
+from qbench.quantities.types import Comparator, Condition, ParsedQuery, Quantity, Span
 from qbench.quantities.units import Units
 
 NEGATIONS = frozenset(
@@ -44,19 +44,6 @@ QUERY_NOISE = SEARCH_NOISE | frozenset(
     "am want wanted need needed looking look something anything someone costing priced pricing weighing ranging equals "
     "min max minimum maximum".split()
 )
-
-
-@dataclass(frozen=True, slots=True)
-class ParsedQuery:
-    """What a query's text says.
-
-    Attributes:
-        terms: the search words T_x, in order, without quantities, comparators and function words.
-        conditions: one for each quantity, in order; () for a query without any.
-    """
-
-    terms: str
-    conditions: tuple[Condition, ...]
 
 
 @dataclass(frozen=True, slots=True)

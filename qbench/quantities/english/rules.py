@@ -16,12 +16,14 @@ from qbench.quantities.english.concept_words import find_concept
 from qbench.quantities.english.concepts import Concept, Place, find_concepts
 from qbench.quantities.english.lexicon import FRACTION_MARKS, FRACTIONS, SCALES
 from qbench.quantities.english.nouns import count_nouns
-from qbench.quantities.english.parse import NO_PARSER, Parse, load_parser, require_parser
+from qbench.quantities.english.parse import Parse, load_parser, require_parser
+from qbench.quantities.english.queries import parse_query
 from qbench.quantities.english.ranges import join
 from qbench.quantities.english.stand_ins import stand_ins
 from qbench.quantities.english.tokens import Token, spans_of, tokenize, words_of
 from qbench.quantities.english.written import STARTERS
-from qbench.quantities.types import Quantity
+from qbench.quantities.languages import NO_PARSER
+from qbench.quantities.types import ParsedQuery, Quantity
 from qbench.quantities.units import Units
 
 _SIGNS = re.compile(r"[\d" + "".join(FRACTION_MARKS) + "]")
@@ -76,6 +78,10 @@ class RulesExtractor:
         """The mentions of a typed query. By words alone: queries are seldom sentences, and are to be read at once."""
         draft = self._draft(text)
         return [q for q, _ in self._finish(draft, None)] if draft.amounts else []
+
+    def parse_query(self, text: str) -> ParsedQuery:
+        """The search words of a typed query, and what it asks of quantities; see `queries`."""
+        return parse_query(text, self)
 
     def explain_many(self, texts: Iterable[str]) -> list[list[Explained]]:
         """The mentions of each text, each with the names of the rules that made it."""

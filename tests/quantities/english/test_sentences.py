@@ -10,12 +10,12 @@ import spacy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qbench.corpora.sentences import LONGEST, SentenceSplitter
+from qbench.quantities.english.sentences import LONGEST, EnglishSplitter
 
 
 @pytest.fixture(scope="module")
 def splitter():
-    return SentenceSplitter()
+    return EnglishSplitter()
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +122,7 @@ def test_the_vocabulary_does_not_grow(monkeypatch):
     made = []
     real = spacy.blank
     monkeypatch.setattr(spacy, "blank", lambda name: made.append(real(name)) or made[-1])
-    splitter = SentenceSplitter()
+    splitter = EnglishSplitter()
     before = len(made[0].vocab.strings)
     for number in range(500):
         splitter.spans(f"The (new{number}x) is here. It costs Q{number}Z. Then")

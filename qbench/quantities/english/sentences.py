@@ -53,7 +53,7 @@ STARTERS = frozenset(
 """Words that, with a capital letter, start a sentence even after an abbreviation that may also stand inside one."""
 
 
-class SentenceSplitter:
+class EnglishSplitter:
     """Cuts texts into sentences. Deterministic, free of state between calls but for a bounded cache."""
 
     def __init__(self) -> None:

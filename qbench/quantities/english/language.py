@@ -1,0 +1,91 @@
+"""English as a language of qbench: see `qbench.quantities.languages.LanguagePackage`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from qbench.quantities.languages import EMBEDDED, NO_PARSER
+from qbench.quantities.units import singular
+from qbench.store import digest, file_digest
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from qbench.quantities.english.sentences import EnglishSplitter
+    from qbench.quantities.languages import Extractor
+    from qbench.quantities.units import Units
+
+EXTRACTORS: Mapping[str, str] = {
+    "rules": "numbers, units and comparators by our own grammar, counted nouns and concepts from a parse (default)",
+    "quantulum3": "numbers and units by quantulum3, the rest as in `rules`",
+}
+
+TOKEN = r"\d+(?:[.,]\d+)*|\p{L}\w*|[%‰\p{Sc}]"  # noqa: S105  a pattern, not a secret
+
+_SAME = {"people": "person"}
+"""Another plural of a word that `singular` leaves as it is, since units are named by it ("900 people")."""
+
+
+def extractor(name: str, units: Units, *, years: bool, spacy_model: str) -> Extractor:
+    """The extractor of a name in `EXTRACTORS`.
+
+    Raises:
+        OptionError: there is no such parser.
+    """
+    if name == "quantulum3":
+        from qbench.quantities.english.quantulum import QuantulumExtractor
+
+        return QuantulumExtractor(units, years=years, spacy_model=spacy_model)
+    from qbench.quantities.english.rules import RulesExtractor
+
+    return RulesExtractor(units, years=years, spacy_model=spacy_model)
+
+
+@lru_cache
+def parser_digest(name: str) -> str:
+    """Digest of the files of a parser's folder, or an installed pipeline's name and version."""
+    if name == NO_PARSER:
+        return name
+    if name == EMBEDDED:
+        from qbench.quantities.english.parsers import embedded
+
+        return digest([file_digest(embedded.FOLDER / file) for file in (embedded.WEIGHTS, embedded.VOCABULARY)])
+    folder = Path(name)
+    if folder.is_dir():
+        files = sorted(path for path in folder.rglob("*") if path.is_file())
+        return digest([[path.relative_to(folder).as_posix(), file_digest(path)] for path in files])
+    try:
+        return f"{name} {version(name)}"
+    except PackageNotFoundError:
+        return name
+
+
+def sentence_splitter() -> EnglishSplitter:
+    """The splitter by spaCy's tokeniser and rules for abbreviations."""
+    from qbench.quantities.english.sentences import EnglishSplitter
+
+    return EnglishSplitter()
+
+
+def tokenized(texts: pl.Series) -> pl.Series:
+    """Lower-case tokens; no stop words are dropped and nothing is stemmed.
+
+    A token is a number as it is written, with its points and commas ("3.5", "10,000"); a word: a letter and all
+    letters, digits and underscores that follow it ("covid19"; "5kg" is "5" and "kg"); or a currency sign, "%" or "‰".
+    White space, hyphens, apostrophes and other signs only separate.
+    """
+    return texts.str.to_lowercase().str.extract_all(TOKEN)
+
+
+def fold(word: str) -> str:
+    """A word without case and number.
+
+    >>> fold("Companies"), fold("people")
+    ('company', 'person')
+    """
+    one = singular(word.lower())
+    return _SAME.get(one, one)

@@ -1,0 +1,117 @@
+"""The languages of texts: what depends on one is in its package, and asked for by the language's code.
+
+A further language is a package beside `english`, whose module `language` satisfies `LanguagePackage`, and a row of
+`LANGUAGES`. Nothing of a package is imported before a text of its language is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, cast
+
+from qbench.errors import UnknownNameError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from qbench.quantities.types import ParsedQuery, Quantity
+    from qbench.quantities.units import Units
+
+ENGLISH = "en"
+"""The default."""
+
+LANGUAGES: dict[str, str] = {
+    ENGLISH: "qbench.quantities.english.language",
+}
+"""Module of each language's package, by the language's ISO 639-1 code."""
+
+
+EMBEDDED, NO_PARSER = "embedded", "none"
+"""Values of `spacy_model` beside pipelines' names: the parser that comes with qbench, and word lists."""
+
+
+class Extractor(Protocol):
+    """Finds the quantities of one text. Deterministic, and free of state between calls."""
+
+    name: str
+    units: Units
+
+    def extract(self, text: str) -> list[Quantity]:
+        """The mentions in `text`, ordered by value span; spans index into `text` as given."""
+        ...
+
+    def extract_query(self, text: str) -> list[Quantity]:
+        """The mentions of a typed query, in order."""
+        ...
+
+    def parse_query(self, text: str) -> ParsedQuery:
+        """The search words of a typed query, and what it asks of quantities."""
+        ...
+
+    def explain_many(self, texts: Iterable[str]) -> list[list[tuple[Quantity, tuple[str, ...]]]]:
+        """As `extract_many`, each mention with the names of the rules that made it."""
+        ...
+
+    def extract_many(self, texts: Iterable[str]) -> list[list[Quantity]]:
+        """The mentions of each text, as `extract` finds them; faster where a parser works on batches."""
+        ...
+
+
+class SentenceSplitter(Protocol):
+    """Cuts texts into sentences. Deterministic."""
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Half-open character spans of the sentences of `text`, in order, without overlap."""
+        ...
+
+
+class LanguagePackage(Protocol):
+    """What qbench asks of a language."""
+
+    EXTRACTORS: Mapping[str, str]
+    """The extractors of the language by name, each with a line of help; the first is the default."""
+
+    def extractor(self, name: str, units: Units, *, years: bool, spacy_model: str) -> Extractor:
+        """The extractor of a name in `EXTRACTORS`."""
+        ...
+
+    def parser_digest(self, name: str) -> str:
+        """Digest of the parser of this name (see `ExtractorOptions.spacy_model`), for keys."""
+        ...
+
+    def sentence_splitter(self) -> SentenceSplitter:
+        """The splitter of documents into sentences."""
+        ...
+
+    def tokenized(self, texts: pl.Series) -> pl.Series:
+        """The tokens of lexical search: a series of lists of strings, as long as `texts`."""
+        ...
+
+    def fold(self, word: str) -> str:
+        """The form of a concept's word that is compared: without case and, where the language has it, number."""
+        ...
+
+
+def language_package(code: str) -> LanguagePackage:
+    """The package of a language.
+
+    Raises:
+        UnknownNameError: no package knows the language.
+    """
+    if code not in LANGUAGES:
+        raise UnknownNameError("unknown language", value=code, remedy=f"Known: {', '.join(LANGUAGES)}")
+    return _loaded(LANGUAGES[code])
+
+
+@cache
+def _loaded(module: str) -> LanguagePackage:
+    return cast("LanguagePackage", import_module(module))
+
+
+def data_files(code: str) -> list[Path]:
+    """The text files of units and of a language's own rules, in order: what `ExtractorOptions.key` digests."""
+    package = Path(str(import_module(LANGUAGES[code]).__file__)).parent
+    return sorted({*(Path(__file__).parent / "data").glob("*.txt"), *(package / "data").glob("*.txt")})
