@@ -9,6 +9,7 @@ import pytest
 from qbench.keys import REVISIONS, key, revision
 from qbench.quantities import extractors
 from qbench.quantities.extractors import ExtractorOptions
+from qbench.quantities.languages import data_files
 
 PACKAGE = Path(__file__).parent.parent / "qbench"
 CALLS = {"key": 0, "revision": 0, "stored": 1}
@@ -52,7 +53,8 @@ def copied(tmp_path, monkeypatch):
     """The room of quantities, elsewhere, so that its files can be edited."""
     folder = tmp_path / "quantities"
     shutil.copytree(Path(extractors.__file__).parent, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(extractors, "__file__", str(folder / "extractors.py"))
+    elsewhere = {path: folder / path.relative_to(Path(extractors.__file__).parent) for path in data_files("en")}
+    monkeypatch.setattr(extractors, "data_files", lambda language: list(elsewhere.values()))
     extractors._data_digest.cache_clear()
     yield folder
     extractors._data_digest.cache_clear()

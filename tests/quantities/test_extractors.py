@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qbench.quantities import extractors
+from qbench.quantities.english import language as english
 from qbench.quantities.english import rules as rules_module
-from qbench.quantities.english.language import EXTRACTORS
 from qbench.quantities.english.parsers import embedded
 from qbench.quantities.english.queries import parse_query
 from qbench.quantities.extractors import ExtractorOptions, extract_table, get_extractor
@@ -56,11 +55,11 @@ def check_spans(text, found):
 
 
 def test_every_extractor_is_covered():
-    assert {options.name for options in KINDS.values()} == set(EXTRACTORS)
+    assert {options.name for options in KINDS.values()} == set(english.EXTRACTORS)
 
 
 def test_has_a_name_and_units(extractor):
-    assert extractor.name in EXTRACTORS
+    assert extractor.name in english.EXTRACTORS
     assert extractor.units.lookup("kg").name == "kilogram"
 
 
@@ -163,7 +162,7 @@ def test_queries_load_no_parser(monkeypatch):
 
 
 def test_a_table_has_the_mentions_of_each_text_in_batches(monkeypatch, words_only):
-    monkeypatch.setattr(extractors, "BATCH", 2)
+    monkeypatch.setattr("qbench.quantities.extractors.BATCH", 2)
     ids = [f"d{n}" for n in range(len(TEXTS))]
     table = extract_table(iter(ids), iter(TEXTS), words_only)
     assert dict(table.schema) == quantity_schema()
@@ -196,9 +195,9 @@ def test_the_key_holds_every_option(tmp_path):
 
 @pytest.fixture
 def no_memory():
-    extractors._parser_digest.cache_clear()
+    english.parser_digest.cache_clear()
     yield
-    extractors._parser_digest.cache_clear()
+    english.parser_digest.cache_clear()
 
 
 @pytest.mark.parametrize("changed", ["weights.npz", "vocab.txt"])
@@ -206,11 +205,11 @@ def test_the_key_changes_with_the_files_of_the_embedded_parser(tmp_path, monkeyp
     before = ExtractorOptions().key()
     shutil.copytree(embedded.FOLDER, tmp_path / "parser")
     monkeypatch.setattr(embedded, "FOLDER", tmp_path / "parser")
-    extractors._parser_digest.cache_clear()
+    english.parser_digest.cache_clear()
     assert ExtractorOptions().key() == before  # neither the place nor the time of a file counts
     with (tmp_path / "parser" / changed).open("ab") as file:
         file.write(b" ")
-    extractors._parser_digest.cache_clear()
+    english.parser_digest.cache_clear()
     assert ExtractorOptions().key() != before
     assert ExtractorOptions(spacy_model="none").key()["parser"] == "none"
 
@@ -221,7 +220,7 @@ def test_the_key_changes_with_the_files_of_a_folder(tmp_path, no_memory):
     options = ExtractorOptions(spacy_model=str(tmp_path / "model"))
     before = options.key()
     (tmp_path / "model" / "meta.json").write_text("{ }")
-    extractors._parser_digest.cache_clear()
+    english.parser_digest.cache_clear()
     assert options.key() != before
 
 
@@ -235,6 +234,6 @@ def test_the_key_names_the_version_of_an_installed_pipeline(monkeypatch, no_memo
             raise metadata.PackageNotFoundError(name)
         return known[name]
 
-    monkeypatch.setattr(metadata, "version", version)
+    monkeypatch.setattr(english, "version", version)
     assert ExtractorOptions(spacy_model="en_core_web_sm").key()["parser"] == "en_core_web_sm 3.8.0"
     assert ExtractorOptions(spacy_model="en_core_web_lg").key()["parser"] == "en_core_web_lg"
