@@ -63,7 +63,7 @@ def export(
 
     benchmark = open_benchmark(bench, qrels=qrels)
     with progress("annotate") as advance:
-        made = export_sheet(
+        judged = export_sheet(
             benchmark,
             output,
             options,
@@ -74,7 +74,7 @@ def export(
             overwrite=overwrite,
             progress=advance,
         )
-    print_counts(made.counts)
+    print_counts(judged.counts)
     if benchmark.quantities is None:
         note("The benchmark has no quantities: none was looked up, and none is highlighted")
     names = ", ".join(sorted(path.name for path in output.glob("sheet*.html")))
@@ -109,21 +109,21 @@ def import_(
     from qbench.benchmark.disk import open_benchmark
 
     benchmark = open_benchmark(bench, qrels=qrels)
-    made = import_answers(benchmark, open_sheet(sheet), answers, output, options, command=line, overwrite=overwrite)
-    _report(made, output)
+    judged = import_answers(benchmark, open_sheet(sheet), answers, output, options, command=line, overwrite=overwrite)
+    _report(judged, output)
 
 
-def _report(made: Judged, output: Path) -> None:
-    for example in made.examples:
+def _report(judged: Judged, output: Path) -> None:
+    for example in judged.examples:
         note(example)
-    print_counts(made.counts)
-    grades = made.benchmark.qrels["grade"].value_counts(sort=False).sort("grade").iter_rows()
+    print_counts(judged.counts)
+    grades = judged.benchmark.qrels["grade"].value_counts(sort=False).sort("grade").iter_rows()
     shown = ", ".join(f"{count:,} of grade {grade}" for grade, count in grades)
-    out().print(f"{output}: {len(made.benchmark.queries):,} queries, {shown}", markup=False)
-    if missing := made.counts["items_without_a_judgment"]:
-        note(f"{missing:,} of {made.counts['items']:,} items have no judgment, and count as not relevant")
-    for name, done in made.counts["annotators"].items():
+    out().print(f"{output}: {len(judged.benchmark.queries):,} queries, {shown}", markup=False)
+    if missing := judged.counts["items_without_a_judgment"]:
+        note(f"{missing:,} of {judged.counts['items']:,} items have no judgment, and count as not relevant")
+    for name, done in judged.counts["annotators"].items():
         if missing := done.get("rows_missing"):
             note(f"{name}: {missing:,} items of the sheet have no row in this file; is it cut?")
-    if made.disagreements:
-        note(f"Graded differently: {' and '.join(map(str, made.disagreements))}")
+    if judged.disagreements:
+        note(f"Graded differently: {' and '.join(map(str, judged.disagreements))}")

@@ -1,4 +1,4 @@
-"""`qbench benchmark`: check a benchmark, bring one in, take one out, look into one."""
+"""`qbench benchmark`: check, import, export and show benchmarks."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def import_(
     licence: Annotated[str, typer.Option(help="The data's licence, for the card.")] = "unknown",
     overwrite: Overwrite = False,
 ) -> None:
-    """Read a benchmark that others made, and write it as one of ours.
+    """Import a benchmark from the layout of BEIR, FinQuant or MedQuant.
 
     Example: qbench benchmark import quant finquant/ -o bench/ --quantities given
     """
@@ -105,7 +105,7 @@ def import_(
             benchmark = read_quant(folder, given=source == "given", on_error=on_error, progress=advance)
         benchmark = with_source(benchmark, licence, line)
         if source == "ours":
-            # Last: they are extracted when they are first asked for, so not at all if the benchmark is there already.
+            # Last: they are extracted on first use, so not at all if the benchmark exists already.
             benchmark = with_our_quantities(benchmark, ExtractorOptions(extractor), progress=advance)
         written = write_benchmark(benchmark, output, overwrite=overwrite)
     for message in written.params["notes"]:
@@ -119,11 +119,11 @@ def mask(
     bench: Folder,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="MASKED", help="The benchmark folder to write.")],
     line: CommandLine,
-    what: Annotated[Literal["values", "units"], typer.Option(help="What is masked in the documents.")] = "values",
-    sign: Annotated[str, typer.Option("--mask", help="What stands in its place; [MASK] is that of BERT.")] = "[MASK]",
+    what: Annotated[Literal["values", "units"], typer.Option(help="Spans of the documents to mask.")] = "values",
+    sign: Annotated[str, typer.Option("--mask", help="Text of the mask; [MASK] is that of BERT.")] = "[MASK]",
     overwrite: Overwrite = False,
 ) -> None:
-    """Make a benchmark whose documents lack their values or units: what does a retriever lean on?
+    """Make a benchmark whose documents have their values or units masked, to see what a retriever relies on.
 
     Queries and judgments stay; compare a system's figures with those on the original (Numbers Matter, C.4).
 
@@ -133,8 +133,8 @@ def mask(
     from qbench.benchmark.mask import mask_benchmark
 
     masked = mask_benchmark(open_benchmark(bench), what, mask=sign, command=line)
-    made = write_benchmark(masked, output, overwrite=overwrite)
-    count = made.params["counts"]["masked"]
+    result = write_benchmark(masked, output, overwrite=overwrite)
+    count = result.params["counts"]["masked"]
     out().print(f"{count['spans']:,} {what} masked in {count['documents']:,} documents", markup=False)
     note(f"Written to {output}")
 
@@ -146,7 +146,7 @@ def relax(
     line: CommandLine,
     tolerance: Annotated[
         float | None,
-        typer.Option(min=0, max=1, help="How far off a value may be, as a share of it. [default: 0.01]"),
+        typer.Option(min=0, max=1, help="Tolerance of values, as a share of the value. [default: 0.01]"),
     ] = None,
     tolerances: Annotated[
         Path | None,
@@ -155,7 +155,7 @@ def relax(
     undo: Annotated[bool, typer.Option("--undo", help="Write the strict benchmark that BENCH was made from.")] = False,
     overwrite: Overwrite = False,
 ) -> None:
-    """Make a benchmark in which a value near the one asked for counts, by a grade of its own (DeepQuant, H).
+    """Make a benchmark in which values near the one of the query count, by a grade of their own (DeepQuant, H).
 
     Grades 2 and 1 become 4 and 2; a document that is near, and not equal, gets 1. Only queries with "=" change.
 
@@ -168,15 +168,15 @@ def relax(
     benchmark = open_benchmark(bench)
     if undo:
         if tolerance is not None or tolerances is not None:
-            raise OptionError("--undo needs no tolerance")
+            raise OptionError("--undo takes no tolerance")
         write_benchmark(strict_benchmark(benchmark), output, overwrite=overwrite)
     else:
         if tolerances is None:
             rule = Tolerances(TOLERANCE if tolerance is None else tolerance)
         else:
             rule = Tolerances.load(tolerances, tolerance)
-        made = write_benchmark(relax_benchmark(benchmark, rule, command=line), output, overwrite=overwrite)
-        print_counts(made.params["counts"]["relaxed"])
+        result = write_benchmark(relax_benchmark(benchmark, rule, command=line), output, overwrite=overwrite)
+        print_counts(result.params["counts"]["relaxed"])
     note(f"Written to {output}")
 
 
@@ -224,7 +224,7 @@ def export(
 def show(
     bench: Folder,
     query: Annotated[str | None, typer.Option(metavar="ID", help="Show this query only.")] = None,
-    n: Annotated[int, typer.Option("--n", min=1, help="How many queries, and documents of each.")] = 5,
+    n: Annotated[int, typer.Option("--n", min=1, help="Number of queries, and of documents of each.")] = 5,
     qrels: Qrels = None,
 ) -> None:
     """Show what is in a benchmark: counts, and some queries with conditions, positives and negatives.
@@ -243,8 +243,8 @@ def show(
         chosen = [q for q in benchmark.queries if q.query_id == query]
         if not chosen:
             raise UnknownNameError("no such query", file=bench, value=query)
-    for one in chosen:
-        _print_query(benchmark, one, n)
+    for shown in chosen:
+        _print_query(benchmark, shown, n)
 
 
 def _print_json(findings: list[Finding]) -> None:
@@ -297,12 +297,12 @@ def _print_query(benchmark: Benchmark, query: Query, n: int) -> None:
     console = out()
     console.print()
     console.print(Text(f"{printable(query.query_id)}  {printable(query.text)}", style="bold"))
-    made = f", template {printable(query.template)}, seed {query.seed}" if query.template else ""
-    console.print(f"  {query.split}, {query.kind}{made}", markup=False)
+    origin = f", template {printable(query.template)}, seed {query.seed}" if query.template else ""
+    console.print(f"  {query.split}, {query.kind}{origin}", markup=False)
     for condition in query.conditions:
         console.print(f"  asks for: {printable(describe(condition))}", markup=False)
-    for sign, found in zip("+-", examples(benchmark, query, n), strict=True):
-        for example in found:
+    for sign, group in zip("+-", examples(benchmark, query, n), strict=True):
+        for example in group:
             console.print(_example_line(sign, example, marks=("", "") if console.is_terminal else ("«", "»")))
 
 

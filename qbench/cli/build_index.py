@@ -39,7 +39,7 @@ def build_index(
 ) -> None:
     """Read a corpus, extract its quantities, write the concept/unit index.
 
-    An interrupted run goes on where it was when the same command is given again.
+    An interrupted run resumes when the same command is run again.
 
     Example: qbench build-index news.jsonl.gz -o news-index
     """

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ChatOptions:
-    """Which chat model is asked, and how."""
+    """The chat model, and its sampling options."""
 
     model: str | None = option(None, help="The chat model, as its server names it.")
     base_url: str = option(
@@ -35,16 +35,16 @@ class ChatOptions:
     tries: int = option(2, help="Maximum number of attempts per item, until an answer is valid.", low=1)
     threads: int = option(4, help="Number of concurrent requests.", low=1, recorded=False)
     timeout: float = option(120.0, help="Seconds to wait for an answer.", low=0.1, recorded=False)
-    allow_missing: bool = option(False, help="Go on without what the server refuses, or --replay does not find.")
+    allow_missing: bool = option(False, help="Continue without answers that the server refuses or --replay lacks.")
 
     def __post_init__(self) -> None:
         check(self)
 
     def asking(self, verb: str, prompt: str, output: Path, server: ServerOptions) -> Asking:
-        """How the model is asked; answers are recorded beside the output by default.
+        """The model with its recording and budget; answers are recorded beside the output by default.
 
         Args:
-            verb: what the prompt is for, expand or rewrite.
+            verb: task of the prompt, expand or rewrite.
             prompt: its name, or a TOML file.
             output: of the command.
             server: recording and budget.
@@ -84,7 +84,7 @@ def beside(output: Path) -> Path:
 
 
 def print_forecast(what: str, asking: Asking, estimate: Estimate) -> None:
-    """Print what the model would be asked, and its cost."""
+    """Print the number of requests that would be sent, and their cost."""
     from qbench.cli.console import out
 
     line = (
@@ -100,7 +100,7 @@ def print_forecast(what: str, asking: Asking, estimate: Estimate) -> None:
 
 
 def note_spent(asking: Asking, formats: dict[str, int]) -> None:
-    """Say on standard error how much was asked, and how JSON was, where the server takes no schema."""
+    """Report on standard error the requests sent, and how JSON was requested if the server takes no schema."""
     from qbench.cli.console import note
 
     for form, count in formats.items():

@@ -1,4 +1,4 @@
-"""What every verb shares: one console, progress bars, errors as one line, common options."""
+"""Output of all verbs: one console, notes, progress bars, forecasts."""
 
 from __future__ import annotations
 

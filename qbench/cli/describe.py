@@ -24,7 +24,7 @@ def describe(
         Path,
         typer.Argument(
             metavar="INDEX",
-            help="Folder of an index, made by `qbench build-index`; or a table of your own (.csv, .tsv, .jsonl, "
+            help="Folder of an index, made by `qbench build-index`; or a table (.csv, .tsv, .jsonl, "
             ".parquet) with the columns description and quantity, and if you have them id, document and sentence.",
         ),
     ],
@@ -41,7 +41,8 @@ def describe(
 ) -> None:
     """Find the words that say what each quantity is: indicator, subject, place, time.
 
-    The result is the quantity description corpus of *Quantity Retrieval*. An interrupted run goes on where it was.
+    The result is the quantity description corpus of *Quantity Retrieval*. An interrupted run resumes when the same
+    command is run again.
 
     Example: qbench describe news-index -o news-descriptions
     """
@@ -53,7 +54,7 @@ def describe(
 
     with console.progress("describe") as progress:
         if source.is_file():
-            found = import_descriptions(
+            result = import_descriptions(
                 source,
                 output,
                 on_error=on_error,
@@ -64,29 +65,31 @@ def describe(
         else:
             if licence is not None:
                 raise OptionError(
-                    "an index says its licence itself", value=licence, remedy="State it with build-index --licence"
+                    "the licence of an index is in its manifest",
+                    value=licence,
+                    remedy="State it with build-index --licence",
                 )
-            found = make(source, output, parser=parser, workers=workers, overwrite=overwrite, progress=progress)
-    _report(found)
+            result = make(source, output, parser=parser, workers=workers, overwrite=overwrite, progress=progress)
+    _report(result)
 
 
 SHOWN = 120
 """Characters of a description that are shown."""
 
 
-def _report(found: Descriptions) -> None:
+def _report(result: Descriptions) -> None:
     from qbench.cli import console
     from qbench.index.show import printable
 
-    if not found.new:
-        console.note(f"{found.path}: already made from the same input, with the same options")
-    counts = dict(found.manifest.counts)
+    if not result.new:
+        console.note(f"{result.path}: already made from the same input, with the same options")
+    counts = dict(result.manifest.counts)
     for example in counts.pop("bad_examples", ()):
         console.note(f"left out: {printable(example)}")
     for reason, number in counts.pop("bad", {}).items():
         console.note(f"left out: {number:,} rows ({reason})")
     console.out().print(", ".join(f"{number:,} {name}" for name, number in counts.items()), markup=False)
-    for row in found.table().head(5).collect().iter_rows(named=True):
+    for row in result.table().head(5).collect().iter_rows(named=True):
         words = row["description"]
         words = words if len(words) <= SHOWN else f"{words[:SHOWN]}..."
         line = f"  {words} = {row['value']:,.15g} {row['unit']}"

@@ -48,7 +48,7 @@ def evaluate(
     if shown.html is not None:
         check_page(shown.html)
     with progress("evaluate") as advance:
-        made = score(
+        result = score(
             judgments,
             runs,
             names=names or (),
@@ -63,5 +63,5 @@ def evaluate(
             progress=advance,
         )
     if output is not None:
-        made.write(output)
-    show_leaderboard(made, shown, output)
+        result.write(output)
+    show_leaderboard(result, shown, output)

@@ -60,8 +60,8 @@ def expand_concepts(
 ) -> None:
     """Give the concepts of an index other names: synonyms, or a broader kind of thing.
 
-    `qbench gen-queries INDEX --expansions FILE` asks through them. Every answer is recorded: a second run, and one that
-    goes on after a stop, asks only what is missing. Names are checked before they are written.
+    `qbench gen-queries INDEX --expansions FILE` uses them. Every answer is recorded, so that a second run, or one that
+    resumes, requests only missing answers. Names are checked before they are written.
 
     Example: qbench expand-concepts news-index -o names.tsv --model gpt-4o-mini --prompt finance
     """
@@ -88,24 +88,25 @@ def expand_concepts(
     if rejected is not None and named.new:
         expand.write_rejected(rejected, named.rejected)
     elif rejected is not None:
-        console.note(f"{rejected} is not written; remove {output} and run the same again, which asks nobody")
+        console.note(f"{rejected} is not written; remove {output} and run the same again, which sends no request")
     _report(named, output)
 
 
-def _report(found: Expanded, output: Path) -> None:
+def _report(result: Expanded, output: Path) -> None:
     from qbench.cli.console import note, out
 
-    made = found.made
-    for reason, count in made["rejected"].items():
+    record = result.made
+    for reason, count in record["rejected"].items():
         note(f"rejected: {count:,} {reason}")
-    if made.get("without an answer"):
-        note(f"{made['without an answer']:,} concepts have no answer, and may get one in another run")
-    if not found.new:
-        note(f"{output} is there already, made from the same")
+    if record.get("without an answer"):
+        note(f"{record['without an answer']:,} concepts have no answer, and may get one in another run")
+    if not result.new:
+        note(f"{output}: already made from the same input, with the same options")
     out().print(
-        f"{made['concepts with names']:,} of {made['concepts']:,} concepts have other names, {made['names']:,} in all",
+        f"{record['concepts with names']:,} of {record['concepts']:,} concepts have other names, "
+        f"{record['names']:,} in all",
         markup=False,
     )
-    if not made["names"]:
-        note("No name will do: see the reasons (--rejected FILE), and take another model, prompt or table")
+    if not record["names"]:
+        note("No valid names: see the reasons (--rejected FILE), and use another model, prompt or table")
         raise typer.Exit(1)

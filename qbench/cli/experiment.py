@@ -19,7 +19,7 @@ def show_experiment(
     dry_run: bool,
     options: dict[str, Any],
 ) -> None:
-    """Run an experiment, or say what it would make, and show its tables.
+    """Run an experiment, or print its plan, and show its tables.
 
     Raises:
         OptionError: an input is missing, or given twice.
@@ -38,7 +38,7 @@ def show_experiment(
     experiment, inputs = read_experiment(path), _inputs(given)
     if benchmark is not None:
         if "bench" in inputs:
-            raise OptionError("the benchmark is named twice", value=inputs["bench"], remedy="Leave --with bench= away")
+            raise OptionError("the benchmark is named twice", value=inputs["bench"], remedy="Omit --with bench=")
         inputs = {"bench": str(benchmark), **inputs}
     folder, access = output or HOME, options["access"]
     if dry_run:

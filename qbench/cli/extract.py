@@ -1,4 +1,4 @@
-"""`qbench extract`: look at what the extractor makes of a text."""
+"""`qbench extract`: the quantities of a text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BATCH = 256
 
 @command(app, "extract")
 def extract(
-    text: Annotated[str, typer.Argument(help="A text, a file with one text a line, or - for standard input.")],
+    text: Annotated[str, typer.Argument(help="A text, a file with one text per line, or - for standard input.")],
     extractor: ExtractorOptions,
     output_format: Annotated[
         Literal["table", "jsonl"], typer.Option("--format", help="table, or jsonl: one object per text.")
@@ -35,7 +35,7 @@ def extract(
     query: Annotated[
         bool, typer.Option("--query", help="Read each text as a query: search words and conditions.")
     ] = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Say which rules made each mention.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show the rules that made each mention.")] = False,
 ) -> None:
     """Print the quantities of each text: value, unit, comparator, concept.
 
@@ -79,7 +79,7 @@ def _file(path: Path) -> Iterator[str]:
 
     if path.is_dir() or not path.exists():
         fault = "a folder" if path.is_dir() else "no such file"
-        raise InputError(fault, file=path, remedy="Give a text, a file with one text a line, or -")
+        raise InputError(fault, file=path, remedy="Give a text, a file with one text per line, or -")
     with path.open("rb") as stream:
         yield from _lines(stream, str(path))
 
@@ -97,8 +97,8 @@ def _lines(stream: BinaryIO, name: str) -> Iterator[str]:
 
 
 def _records(texts: list[str], engine: Extractor, explain: bool) -> Iterator[dict[str, Any]]:
-    for text, found in zip(texts, engine.explain_many(texts), strict=True):
-        yield {"text": text, "quantities": [_mention(q, how if explain else None) for q, how in found]}
+    for text, mentions in zip(texts, engine.explain_many(texts), strict=True):
+        yield {"text": text, "quantities": [_mention(q, how if explain else None) for q, how in mentions]}
 
 
 def _mention(q: Quantity, how: tuple[str, ...] | None) -> dict[str, Any]:

@@ -97,7 +97,7 @@ def _rewriting(output: Path, rewrite: RewriteOptions, chat: ChatOptions, server:
     if rewrite.rewrite:
         return Rewriting(chat.asking("rewrite", rewrite.prompt, output, server), rewrite.kinds)
     if chat.model is not None or server.dry_run or server.replay:
-        raise OptionError("a model is only asked with --rewrite", remedy="Add it, or omit the model's options")
+        raise OptionError("a model is only used with --rewrite", remedy="Add it, or omit the model's options")
     return None
 
 
@@ -110,11 +110,14 @@ def _report(benchmark: Benchmark) -> None:
         f"{pairs['asked about']:,} of {pairs['in the index']:,} pairs are asked about; groups of concepts: "
         + ", ".join(f"{number:,} {part}" for part, number in groups.items())
     )
-    if (known := counts.get("concepts with expansions")) is not None:
-        console.note(f"{known['asked about']:,} of {known['in the file']:,} concepts with expansions are asked about")
-    if (told := counts.get("rewriting")) is not None:
+    if (counted := counts.get("concepts with expansions")) is not None:
         console.note(
-            f"{told['rewritten']:,} of {told['asked about']:,} queries are rewritten; the others stay as they are"
+            f"{counted['asked about']:,} of {counted['in the file']:,} concepts with expansions are asked about"
+        )
+    if (rewriting := counts.get("rewriting")) is not None:
+        console.note(
+            f"{rewriting['rewritten']:,} of {rewriting['asked about']:,} queries are rewritten; "
+            "the others are unchanged"
         )
     for reason, number in counts["rejected"].items():
         console.note(f"rejected: {number:,} {reason}")
@@ -135,8 +138,8 @@ def _query_table(benchmark: Benchmark) -> list[str]:
     columns = [*map(str, COMPARATORS), "several"]
     counts: Counter[tuple[str, str, str]] = Counter()
     for query in benchmark.queries:
-        asked = query.conditions[0].comparator if len(query.conditions) == 1 else "several"
-        counts[query.split, query.kind, asked] += 1
+        column = query.conditions[0].comparator if len(query.conditions) == 1 else "several"
+        counts[query.split, query.kind, column] += 1
     rows: list[list[str | int]] = []
     for split in SPLITS:
         for kind in KINDS:

@@ -53,16 +53,16 @@ def _detail(index: Index, concept: str | None, unit: str | None, top: int) -> No
     from qbench.cli import console
     from qbench.index import show as views
 
-    found = views.select(index, concept, unit)
-    _print([views.printable(found.title), ""])
-    for name, counts in (("units", found.units), ("concepts", found.concepts)):
+    selection = views.select(index, concept, unit)
+    _print([views.printable(selection.title), ""])
+    for name, counts in (("units", selection.units), ("concepts", selection.concepts)):
         if len(counts) > 1:
             most = [f"{views.printable(key) or '(none)'} ({count:,})" for key, count in list(counts.items())[:top]]
             _print([f"{len(counts):,} {name}: {', '.join(most)}"])
-    if found.unit is None:
+    if selection.unit is None:
         _print(["Values of several units are not shown together: choose one with --unit"])
     else:
-        _print([*views.figures(found.values), "", *views.histogram(found.values)])
+        _print([*views.figures(selection.values), "", *views.histogram(selection.values)])
     _print([""])
     for example in views.examples(index, concept, unit, top):
         console.out().print(_highlighted(example))

@@ -25,7 +25,7 @@ HOME = Path("qbench-leaderboard")
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What is run."""
+    """The systems, and how they are run."""
 
     systems: tuple[str, ...] = option(
         (),
@@ -61,7 +61,7 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class ExperimentOptions:
-    """A file that says what is run."""
+    """The file of an experiment, and its inputs."""
 
     experiment: Path | None = option(
         None,
@@ -113,9 +113,8 @@ def leaderboard(
 ) -> None:
     """Run systems on a benchmark, score them, test their differences, show and write a table.
 
-    Finished runs are kept and not made again; a run that was killed goes on where it was. With --experiment a file says
-    what is trained and run; the benchmark is then its input "bench", and --html names a page in each leaderboard's
-    folder.
+    Finished runs are reused, and interrupted ones resume. With --experiment a file says what is trained and run; the
+    benchmark is then its input "bench", and --html names a page in each leaderboard's folder.
 
     Example: qbench leaderboard my-benchmark --systems BM25 --systems "QBM25(alpha=0.5)"
     """
@@ -150,7 +149,7 @@ def leaderboard(
             allowed = access.recording_in(folder)
             show_forecast(*forecast(benchmark, chosen, split=table.split, qrels=table.qrels, access=allowed))
             return
-        made = run_leaderboard(
+        result = run_leaderboard(
             benchmark,
             chosen,
             output=folder,
@@ -170,25 +169,25 @@ def leaderboard(
             access=access,
             progress=advance,
         )
-    show_leaderboard(made, shown, folder)
+    show_leaderboard(result, shown, folder)
     if access.budget.calls:
         note(f"Asked of servers: {access.budget}; their answers are kept in {access.recording_in(folder).recording}")
-    if made.problems:
-        note(f"{len(made.problems)} of {len(made.rows)} rows have no run; the reasons stand under the table")
+    if result.problems:
+        note(f"{len(result.problems)} of {len(result.rows)} rows have no run; the reasons stand under the table")
         raise typer.Exit(1)
 
 
-def show_leaderboard(made: Leaderboard, shown: ShowOptions, folder: Path | None) -> None:
+def show_leaderboard(result: Leaderboard, shown: ShowOptions, folder: Path | None) -> None:
     """Print a leaderboard, and write its page; `folder` is where its tables were written."""
     from qbench.cli.console import note, out
     from qbench.leaderboard.page import write_page
     from qbench.leaderboard.terminal import show
 
-    show(out(), [*made.table(), *(made.win_table() if shown.wins else []), *made.bucket_tables()])
+    show(out(), [*result.table(), *(result.win_table() if shown.wins else []), *result.bucket_tables()])
     if folder is not None:
         note(f"Written to {folder}: leaderboard.md, .tex, .json, .parquet; scores, significance and buckets as Parquet")
     if shown.html is not None:
-        write_page(made, shown.html)
+        write_page(result, shown.html)
         note(f"The page: {shown.html}")
 
 

@@ -32,11 +32,11 @@ VERBS: dict[str, str] = {
     "publish": "Benchmark, pairs or descriptions -> data set of the hub.",
     "pull": "Data set of the hub -> what was published.",
 }
-"""Each verb is `qbench.cli.<verb with underscores>.app`, imported only when it is asked for."""
+"""Each verb is `qbench.cli.<verb with underscores>.app`, imported only when it is used."""
 
 
 class LazyGroup(TyperGroup):
-    """Knows the verbs' names and one-line helps without importing them, so that `qbench --help` is quick."""
+    """The verbs' names and one-line helps without importing them, so that `qbench --help` is quick."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Name the verbs in the order of `VERBS`."""
@@ -93,10 +93,10 @@ def main() -> None:
         sys.exit(1)
     except SystemExit as leaving:
         if leaving.code == INTERRUPTED:  # typer turns Ctrl-C into this, and says nothing
-            typer.echo("qbench: interrupted; run the same command again to go on", err=True)
+            typer.echo("qbench: interrupted; run the same command again to resume", err=True)
         raise
     except BrokenPipeError:
-        # The reader (head, less) has left; what it read is whole.
+        # The reader (head, less) has left; its output is complete.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except Exception as error:
@@ -108,14 +108,14 @@ def main() -> None:
 
 
 def _trouble_of_the_machine(error: Exception) -> str | None:
-    """What to say of a full disk, a missing right and their kin, which are no bugs; None for anything else."""
-    kept = "What was finished is kept; the same command goes on from there"
+    """The message for a full disk, a missing permission and the like, which are no bugs; None for anything else."""
+    remedy = "Finished work is kept; the same command resumes"
     if isinstance(error, OSError):
-        # numpy tells of a full disk in words of its own, without a number.
+        # numpy reports a full disk in words of its own, without a number.
         what = error.strerror or f"a file cannot be written whole ({error})"
-        return f"{what}: {error.filename}. {kept}" if error.filename else f"{what}. {kept}"
-    if type(error).__module__.startswith("polars") and (found := re.search(r"(.*)\(os error \d+\)", str(error))):
-        return f"{found[1].split(':')[-1].strip()}. {kept}"
+        return f"{what}: {error.filename}. {remedy}" if error.filename else f"{what}. {remedy}"
+    if type(error).__module__.startswith("polars") and (match := re.search(r"(.*)\(os error \d+\)", str(error))):
+        return f"{match[1].split(':')[-1].strip()}. {remedy}"
     return None
 
 

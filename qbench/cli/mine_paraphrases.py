@@ -27,7 +27,7 @@ def mine_paraphrases(
     """Mine paraphrases: similar descriptions with the same value; and confusing pairs: with another value.
 
     The output holds pairs.parquet, the descriptions, and report.md with counts and samples to read. An interrupted run
-    goes on where it was.
+    resumes when the same command is run again.
 
     Example: qbench mine-paraphrases news-descriptions -o news-pairs
     """
@@ -48,5 +48,5 @@ def _report(pairs: Pairs) -> None:
     for line in overview(pairs.manifest.counts):
         console.out().print(line.removeprefix("- "), markup=False, soft_wrap=True)
     if not pairs.manifest.counts["pairs"]["paraphrase"]:
-        console.note("no paraphrase was found: try --min-digits 2, or a corpus in which documents repeat facts")
+        console.note("no paraphrases: try --min-digits 2, or a corpus in which documents repeat facts")
     console.note(f"samples to read: {pairs.path / REPORT}")

@@ -21,7 +21,7 @@ LicenceName = Annotated[
     typer.Option(
         "--licence",
         metavar="ID",
-        help="The licence of the texts, for the cards of what is made of them (cc-by-4.0, public-domain, proprietary). "
+        help="Licence of the texts, for the cards of artefacts made from them (cc-by-4.0, public-domain, proprietary). "
         "[default: what the source says]",
     ),
 ]

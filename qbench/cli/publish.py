@@ -26,16 +26,16 @@ def publish(
             "--without-text", help="Publish ids, offsets, labels and digests, and no text of the corpus (--source)."
         ),
     ] = False,
-    private: Annotated[bool, typer.Option("--private", help="Make a data set that others do not see.")] = False,
+    private: Annotated[bool, typer.Option("--private", help="Make the data set private.")] = False,
     revision: Annotated[
         str | None, typer.Option(metavar="TAG", help="A name for this state of the data set: v1.0.")
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Prepare the folder and say what would be sent; send nothing.")
+        bool, typer.Option("--dry-run", help="Prepare the folder, print its size, and send nothing.")
     ] = False,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Where what is sent is prepared. [default: qbench-publish/FOLDER's name]"),
+        typer.Option("--output", "-o", help="Folder of the prepared files. [default: qbench-publish/FOLDER's name]"),
     ] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace what else the data set holds; its history keeps it.")
@@ -47,7 +47,7 @@ def publish(
     """Publish as Parquet in the layout of datasets, MTEB and sentence-transformers, with a card.
 
     All files arrive in one commit, or none does; afterwards the digests that the hub lists are compared. An interrupted
-    upload goes on where it was. The token is the one that `hf auth login` keeps, or HF_TOKEN.
+    upload resumes. The token is the one that `hf auth login` keeps, or HF_TOKEN.
 
     Example: qbench publish bench/ --repo-id me/news-quantities --licence cc-by-4.0 --revision v1.0
     """

@@ -33,9 +33,9 @@ def pull(
 ) -> None:
     """Bring a published benchmark, pairs or descriptions back, the same bytes.
 
-    What a benchmark was made with, where that was published, comes into the folder FOLDER.made-with beside it.
+    Published files that a benchmark was made with are written to FOLDER.made-with beside it.
 
-    An interrupted call goes on where it was. Private data sets need the token of `hf auth login` or HF_TOKEN.
+    An interrupted call resumes. Private data sets need the token of `hf auth login` or HF_TOKEN.
 
     Example: qbench pull me/news-quantities -o bench --revision v1.0
     """

@@ -47,12 +47,12 @@ def retrieve_quantity(
         descriptions = open_descriptions(index, progress=progress)
     (answers,) = answer(descriptions, [description], system=system, top=top)
     if not answers:
-        console.note("nothing found: no description shares a word with yours")
-    for n, found in enumerate(answers, start=1):
+        console.note("no results: no description shares a word with the query")
+    for n, result in enumerate(answers, start=1):
         if output_format == "jsonl":
-            typer.echo(json.dumps(asdict(found), ensure_ascii=False))
+            typer.echo(json.dumps(asdict(result), ensure_ascii=False))
         else:
-            for line in _lines(n, found):
+            for line in _lines(n, result):
                 console.out().print(line, soft_wrap=True)
 
 
@@ -70,7 +70,7 @@ def _lines(n: int, answer: Answer) -> list[Text]:
 
 
 def _evidence(answer: Answer) -> Text:
-    """The sentence, the number and the description told apart by style, and by brackets where there is none."""
+    """The sentence, with the number and the description marked by style, or by brackets where there is none."""
     from rich.text import Text
 
     from qbench.cli import console

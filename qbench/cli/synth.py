@@ -19,15 +19,15 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 @app.command()
 def synth(
     table: Annotated[
-        Path, typer.Argument(help="A table: .csv, .tsv, .jsonl (each also .gz or .zst) or .parquet; a thing a row.")
+        Path, typer.Argument(help="A table: .csv, .tsv, .jsonl (each also .gz or .zst) or .parquet; one thing per row.")
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the corpus.")],
     mapping: Annotated[
         Path | None,
-        typer.Option(help="A TOML file that says what the columns are. Default: guessed, and written into the corpus."),
+        typer.Option(help="TOML file of the columns' meaning. [default: guessed, and written into the corpus]"),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of every choice.")] = 13,
-    sentences_per_row: Annotated[int, typer.Option(min=1, help="Sentences that each row gives, at most.")] = 2,
+    sentences_per_row: Annotated[int, typer.Option(min=1, help="Maximum number of sentences per row.")] = 2,
     on_error: Annotated[
         OnError, typer.Option(help="Lines that cannot be read: skip omits and counts them, fail stops at the first.")
     ] = "skip",

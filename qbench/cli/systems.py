@@ -1,4 +1,4 @@
-"""`qbench systems`: the retrieval systems that are known, with their parameters."""
+"""`qbench systems`: the retrieval systems, with their parameters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 @app.command()
 def systems(
     name: Annotated[
-        str | None, typer.Argument(help="A system to check and explain, for example 'QBM25(alpha=0.5)'. Default: all.")
+        str | None, typer.Argument(help="A system to check and explain, for example 'QBM25(alpha=0.5)'. [default: all]")
     ] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the reference page instead of a table.")] = False,
 ) -> None:

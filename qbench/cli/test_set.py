@@ -47,8 +47,8 @@ def make(
     from qbench.mining.test_set import make_test_set
 
     with console.progress("test-set") as progress:
-        made = make_test_set(pairs, output, options, command=line, overwrite=overwrite, progress=progress)
-    _report(made)
+        result = make_test_set(pairs, output, options, command=line, overwrite=overwrite, progress=progress)
+    _report(result)
 
 
 @command(app, "test-set pool")
@@ -97,10 +97,10 @@ def judge(
     _report(import_judgments(opened, sheets, output, options, command=line, overwrite=overwrite))
 
 
-def _report(made: QuantityTestSet) -> None:
+def _report(result: QuantityTestSet) -> None:
     from qbench.cli.benchmark import print_counts
     from qbench.cli.console import out
 
-    print_counts(dict(made.counts))
-    sizes = ", ".join(f"{view.corpus.height:,} in {name}" for name, view in made.views.items())
-    out().print(f"{made.folder}: {made.counts['queries']:,} queries; documents: {sizes}", markup=False)
+    print_counts(dict(result.counts))
+    sizes = ", ".join(f"{view.corpus.height:,} in {name}" for name, view in result.views.items())
+    out().print(f"{result.folder}: {result.counts['queries']:,} queries; documents: {sizes}", markup=False)

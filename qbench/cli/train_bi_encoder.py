@@ -15,7 +15,7 @@ from qbench.training.recipes import ContrastiveRecipe, PairRecipe
 
 
 def either(without: frozenset[str], **recipes: type[Any]) -> type[Any]:
-    """A class of the options of several recipes, None by default; which recipe is used is known later.
+    """A class of the options of several recipes, None by default; the source decides later which recipe is used.
 
     Args:
         without: fields that are left out.
@@ -79,7 +79,7 @@ def bi_encoder(
     On pairs, descriptions of one fact get vectors close together (C_q-BERT-WS of Quantity Retrieval); search with the
     result as "BERT-WS(model=CHECKPOINT)". On a benchmark, queries come close to the texts that satisfy them; search
     with it as "SBERT_ft(model=CHECKPOINT)", or, after a --teacher, as "TCT-ColBERT(markers=none, model=CHECKPOINT)". An
-    interrupted training goes on after its last finished epoch when the same command is given again.
+    interrupted training resumes after its last finished epoch when the same command is run again.
 
     Example: qbench train bi-encoder pairs -o ranker --model bert-base-chinese
     """

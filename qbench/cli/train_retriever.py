@@ -44,7 +44,7 @@ def colbert(
 ) -> None:
     """Train a ColBERT on a benchmark's triples (ColBERT_ft of Numbers Matter).
 
-    An interrupted training goes on after its last finished epoch when the same command is given again. Search with the
+    An interrupted training resumes after its last finished epoch when the same command is run again. Search with the
     result as the system "ColBERT_ft(model=CHECKPOINT)", or open it with sentence-transformers.
 
     Example: qbench train colbert my-benchmark -o colbert-ft --model colbert-ir/colbertv2.0
@@ -62,7 +62,7 @@ def aggretriever(
 ) -> None:
     """Train an Aggretriever on a benchmark's triples (WolfPQ 2.2.3).
 
-    An interrupted training goes on after its last finished epoch when the same command is given again. Search with the
+    An interrupted training resumes after its last finished epoch when the same command is run again. Search with the
     result as the system "Aggretriever(model=CHECKPOINT)".
 
     Example: qbench train aggretriever my-benchmark -o aggretriever --model bert-base-uncased
@@ -80,7 +80,7 @@ def splade(
 ) -> None:
     """Train a SPLADE on a benchmark's triples (SPLADE_ft of Numbers Matter).
 
-    An interrupted training goes on after its last finished epoch when the same command is given again. Search with the
+    An interrupted training resumes after its last finished epoch when the same command is run again. Search with the
     result as the system "SPLADE_ft(model=CHECKPOINT)", or open it with sentence-transformers.
 
     Example: qbench train splade my-benchmark -o splade-ft --model naver/splade-cocondenser-ensembledistil

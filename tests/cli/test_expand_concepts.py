@@ -62,7 +62,7 @@ def test_names_are_written_counted_and_replayed_without_a_key(web, tmp_path, mon
     written = (tmp_path / "names.tsv").read_bytes()
     monkeypatch.delenv("OPENAI_API_KEY")
     there = expand("--model", "m", "--rejected", "more.tsv")
-    assert "names.tsv is there already, made from the same" in there.stderr
+    assert "names.tsv: already made from the same input" in there.stderr
     assert "more.tsv is not written; remove names.tsv" in there.stderr
     again = run("index", "-o", "again.tsv", "--model", "m", "--recording", "names.answers.sqlite", "--replay")
     assert "Asked of servers" not in again.stderr
@@ -145,10 +145,10 @@ def test_queries_are_rewritten_and_told_of(web, tmp_path):
     assert result.exit_code == 0
     assert f"Asked of servers: {len(web.seen)} calls" in result.stderr
     assert "kept in bench.answers.sqlite" in result.stderr
-    assert f"{len(web.seen)} of {len(web.seen)} queries are rewritten; the others stay as they are" in result.stderr
+    assert f"{len(web.seen)} of {len(web.seen)} queries are rewritten; the others are unchanged" in result.stderr
     texts = [query.text for query in open_benchmark(tmp_path / "bench").queries_of("test")]
     assert sum(text.startswith("show me ") for text in texts) == len(web.seen)
-    for words, message in [(("--rewrite",), "no model"), (("--model", "m"), "only asked with --rewrite")]:
+    for words, message in [(("--rewrite",), "no model"), (("--model", "m"), "only used with --rewrite")]:
         wrong = run(*BENCH, "-o", "other", *words, verb=gen_queries, catch=True)
         assert message in str(wrong.exception)
 

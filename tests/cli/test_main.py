@@ -33,7 +33,7 @@ ComputeError.__module__ = "polars.exceptions"
         (OSError(errno.ENOSPC, "No space left on device", "out.parquet"), 1, "No space left on device: out.parquet"),
         (ComputeError("No space left on device (os error 28)"), 1, "No space left on device"),
         (OSError("12277 requested and 5088 written"), 1, "cannot be written whole"),
-        (ComputeError("parquet: underlying IO error: File too large (os error 27)"), 1, "qbench: File too large. What"),
+        (ComputeError("parquet: underlying IO error: File too large (os error 27)"), 1, "qbench: File too large. F"),
         (SystemExit(130), 130, "run the same command again"),
     ],
 )
