@@ -130,11 +130,6 @@ def cut(method: str = "PUT", path: str = "/lfs/") -> Fault:
     return method, path, happen
 
 
-def after(fault: Callable[[Exchange], bool], method: str, path: str) -> Fault:
-    """Something happens before the request is answered as usual."""
-    return method, path, fault
-
-
 def lose_answer(method: str = "POST", path: str = "/commit/") -> Fault:
     """The request is carried out, and its answer is lost."""
 

@@ -174,5 +174,5 @@ def parsed(body: bytes) -> dict[str, Any]:
     except ValueError:
         value = None
     if not isinstance(value, dict):
-        raise RequestError("its answer is no JSON object", attempts=SLOW, charged=True, remedy="Check base_url")
+        raise RequestError("its answer is not a JSON object", attempts=SLOW, charged=True, remedy="Check base_url")
     return value

@@ -13,7 +13,7 @@ import re
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -35,7 +35,7 @@ _NO_XET = re.compile(r"\b404\b.*/xet-(?:write|read)-token\b", re.DOTALL)
 _TAG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")
 _REFUSALS = {
     401: ("the hub does not accept the token", "Log in again with `hf auth login`, or set HF_TOKEN"),
-    403: ("this token may not do that", "Use one that may write to the owner's data sets"),
+    403: ("this token lacks the permission", "Use one that may write to the owner's data sets"),
     404: ("the hub has no such data set, or shows it to others only", ""),
     412: (
         "somebody else wrote to the data set while this was uploaded, and nothing was changed",
@@ -98,7 +98,7 @@ class Hub:
         """
         if not self.token:
             raise OptionError(
-                "the hub takes nothing without a token",
+                "publishing needs a token of the hub",
                 remedy="Log in with `hf auth login`, or set HF_TOKEN to a token that may write",
             )
 
@@ -113,28 +113,28 @@ class Hub:
             InputError: the data set has no such revision.
             ServerError: the hub cannot be asked.
         """
+        return self._call(self._listing, repo_id, revision)
+
+    def _listing(self, repo_id: str, revision: str | None) -> Remote | None:
         from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
         from huggingface_hub.hf_api import RepoFile
 
-        def listing() -> Remote | None:
-            try:
-                info = self._api.dataset_info(repo_id, revision=revision)
-            except RepositoryNotFoundError as error:
-                if _status(error) == 401 and self.token:
-                    raise  # the hub says the same of a token that it does not know
-                return None
-            except RevisionNotFoundError:
-                raise InputError("the data set has no such revision", file=repo_id, value=revision) from None
-            entries = self._api.list_repo_tree(repo_id, repo_type="dataset", revision=info.sha, recursive=True)
-            files = {
-                entry.path: entry.lfs.sha256 if entry.lfs else entry.blob_id
-                for entry in entries
-                if isinstance(entry, RepoFile)
-            }
-            manifest = self._manifest(repo_id, str(info.sha)) if MANIFEST in files else {}
-            return Remote(str(info.sha), bool(info.private), files, manifest)
-
-        return self._call(listing, repo_id)
+        try:
+            info = self._api.dataset_info(repo_id, revision=revision)
+        except RepositoryNotFoundError as error:
+            if _status(error) == 401 and self.token:
+                raise  # the hub says the same of a token that it does not know
+            return None
+        except RevisionNotFoundError:
+            raise InputError("the data set has no such revision", file=repo_id, value=revision) from None
+        entries = self._api.list_repo_tree(repo_id, repo_type="dataset", revision=info.sha, recursive=True)
+        files = {e.path: e.lfs.sha256 if e.lfs else e.blob_id for e in entries if isinstance(e, RepoFile)}
+        manifest = None
+        if MANIFEST in files:
+            with tempfile.TemporaryDirectory() as scratch, suppress(InputError):  # not JSON: not one of qbench's
+                options: dict[str, Any] = {"repo_type": "dataset", "revision": info.sha, "local_dir": scratch}
+                manifest = read_json(Path(self._api.hf_hub_download(repo_id, MANIFEST, **options)))
+        return Remote(str(info.sha), bool(info.private), files, manifest if isinstance(manifest, dict) else {})
 
     def create(self, repo_id: str, private: bool) -> None:
         """Make a data set, unless it exists.
@@ -142,7 +142,7 @@ class Hub:
         Raises:
             ServerError: the hub refuses, or cannot be asked.
         """
-        self._call(lambda: self._api.create_repo(repo_id, repo_type="dataset", private=private, exist_ok=True), repo_id)
+        self._call(self._api.create_repo, repo_id, repo_type="dataset", private=private, exist_ok=True)
 
     def commit(
         self,
@@ -177,21 +177,11 @@ class Hub:
         additions = [CommitOperationAdd(path_in_repo=path, path_or_fileobj=folder / path) for path in paths]
         for number, addition in enumerate(additions):
             progress(sum(sizes[:number]), sum(sizes), addition.path_in_repo)
-            self._call(
-                lambda addition=addition: self._api.preupload_lfs_files(  # type: ignore[misc]
-                    repo_id, [addition], repo_type="dataset"
-                ),
-                repo_id,
-            )
+            self._call(self._api.preupload_lfs_files, repo_id, [addition], repo_type="dataset")
         progress(sum(sizes), sum(sizes), "uploaded")
         deletions = [CommitOperationDelete(path_in_repo=path, is_folder=False) for path in sorted(deleted)]
-        info = self._call(
-            lambda: self._api.create_commit(
-                repo_id, [*additions, *deletions], commit_message=message, repo_type="dataset", parent_commit=parent
-            ),
-            repo_id,
-        )
-        return str(info.oid)
+        options = {"repo_type": "dataset", "commit_message": message, "parent_commit": parent}
+        return str(self._call(self._api.create_commit, repo_id, [*additions, *deletions], **options).oid)
 
     def tagged(self, repo_id: str, tag: str) -> str | None:
         """The commit with this tag; None if there is no such tag.
@@ -199,7 +189,7 @@ class Hub:
         Raises:
             ServerError: the hub cannot be asked.
         """
-        refs = self._call(lambda: self._api.list_repo_refs(repo_id, repo_type="dataset"), repo_id)
+        refs = self._call(self._api.list_repo_refs, repo_id, repo_type="dataset")
         return next((ref.target_commit for ref in refs.tags if ref.name == tag), None)
 
     def tag(self, repo_id: str, tag: str, commit: str) -> None:
@@ -209,9 +199,7 @@ class Hub:
             ChangedError: the tag names another commit.
             ServerError: the hub refuses, or cannot be asked.
         """
-        self._call(
-            lambda: self._api.create_tag(repo_id, tag=tag, revision=commit, repo_type="dataset", exist_ok=True), repo_id
-        )
+        self._call(self._api.create_tag, repo_id, tag=tag, revision=commit, repo_type="dataset", exist_ok=True)
         if self.tagged(repo_id, tag) != commit:
             raise ChangedError("somebody else has made this tag meanwhile", file=repo_id, value=tag)
 
@@ -230,37 +218,22 @@ class Hub:
         """
         for done, path in enumerate(paths):
             progress(done, len(paths), f"fetching {path}")
-            self._call(
-                lambda path=path: self._api.hf_hub_download(  # type: ignore[misc]
-                    repo_id, path, repo_type="dataset", revision=commit, local_dir=folder
-                ),
-                repo_id,
-                path,
-            )
+            download = self._api.hf_hub_download
+            self._call(download, repo_id, path, repo_type="dataset", revision=commit, local_dir=folder)
 
-    def _manifest(self, repo_id: str, commit: str) -> Mapping[str, Any]:
-        with tempfile.TemporaryDirectory() as scratch:
-            path = self._api.hf_hub_download(
-                repo_id, MANIFEST, repo_type="dataset", revision=commit, local_dir=Path(scratch)
-            )
-            try:
-                manifest = read_json(Path(path))
-            except InputError:
-                return {}
-        return manifest if isinstance(manifest, dict) else {}
-
-    def _call(self, call: Callable[[], T], repo_id: str, path: str = "") -> T:
-        """Call until it succeeds, while the error is one that may pass; `path` is the file that is asked for."""
+    def _call(self, function: Callable[..., T], repo_id: str, *args: Any, **kwargs: Any) -> T:
+        """Call a function until it succeeds, while its error is one that may pass."""
         for wait in (*self.waits, None):
             try:
                 with _no_progress_bars():
-                    return call()
+                    return function(repo_id, *args, **kwargs)
             except QbenchError:
                 raise
             except Exception as error:
                 if isinstance(error, OSError) and error.errno and not isinstance(error, ConnectionError | TimeoutError):
                     raise  # an error of this machine, a full disk for instance
                 if wait is None or not _may_pass(error):
+                    path = str(args[0]) if function == self._api.hf_hub_download else ""
                     raise _readable(error, repo_id, path, self.token) from None
                 time.sleep(wait)
         raise AssertionError("the last attempt returns or raises")  # pragma: no cover
@@ -343,7 +316,7 @@ def _readable(error: BaseException, repo_id: str, path: str, token: str | None) 
         )
     if status == 404 and path and not any(isinstance(cause, RepositoryNotFoundError) for cause in _chain(error)):
         return ServerError(
-            "the hub does not give this file (404)",
+            "the hub does not have this file (404)",
             file=f"{repo_id}/{path}",
             remedy="Run the same command again; if it stays so, look at the data set on the hub",
         )

@@ -1,4 +1,4 @@
-"""Options of publishing; light to import, since the command line is made from them."""
+"""Options of publishing; quick to import, because the command line is made from them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from qbench.errors import OptionError
 from qbench.options import option
 
 LANGUAGE = "en"
-"""qbench reads and writes English; where texts are imported, their publisher knows better."""
+"""Default language: qbench reads and writes English, but imported texts may be in another language."""
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*|multilingual")
 
 
@@ -21,7 +21,7 @@ class PublishOptions:
     repo_id: str = option(help="The data set's name on the hub.", metavar="OWNER/NAME")
     licence: str | None = option(
         None,
-        help="Licence of what is published (cc-by-4.0). [default: what the artefact says of its texts]",
+        help="Licence of the publication (cc-by-4.0). [default: the artefact's own]",
         metavar="ID",
     )
     terms: str | None = option(
@@ -34,9 +34,9 @@ class PublishOptions:
     )
     picture: bool = option(True, help="Draw the distributions (needs matplotlib).")
     citation: Path | None = option(
-        None, help="Markdown for the card's section on citation, in place of ours.", metavar="FILE"
+        None, help="Markdown for the card's section on citation, instead of qbench's.", metavar="FILE"
     )
-    with_errors: bool = option(False, help="Publish a benchmark whose labels do not hold; the card says so.")
+    with_errors: bool = option(False, help="Publish a benchmark with errors in its labels; the card lists them.")
     attach: tuple[Path, ...] = option(
         (),
         help="Also publish a file that the benchmark was made with: a recording of answers, names of concepts, "

@@ -128,7 +128,7 @@ def _repository(
         hub.create(repo_id, private)
         remote = hub.look(repo_id)
         if remote is None:
-            raise ServerError("the hub made the data set, and does not show it", file=repo_id)
+            raise ServerError("the hub created the data set, but does not list it", file=repo_id)
     if private and not remote.private:
         raise OptionError(
             "the data set is there already, and public", file=repo_id, remedy="Make it private on the hub first"

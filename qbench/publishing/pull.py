@@ -100,7 +100,7 @@ def pull(
         if withheld and source is not None:
             _rebuild(draft, manifest, publication, source, progress)
         draft.counts, draft.version = dict(manifest.counts), manifest.version
-    _open(folder, manifest.kind)
+    _OPENERS[manifest.kind](folder)  # opened once, which checks it
     _pull_attachments(publication, missing, beside(folder), fetch, address)
     return folder
 
@@ -269,11 +269,6 @@ def _read(path: Path) -> pl.DataFrame:
         return pl.read_parquet(path, glob=False)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError(f"not a readable Parquet file: {error}", file=path) from None
-
-
-def _open(folder: Path, kind: str) -> None:
-    """Open the artefact once, which checks it."""
-    _OPENERS[kind](folder)
 
 
 _OPENERS: Mapping[str, Callable[[Path], Any]] = {

@@ -96,7 +96,7 @@ def test_no_token_and_no_licence(here):
         words = ["-m", "qbench", "publish", "bench", "--repo-id", "me/tiny"]
         result = run(words, env)
         assert result.returncode == 1
-        assert "the hub takes nothing without a token" in result.stderr
+        assert "publishing needs a token of the hub" in result.stderr
         assert not server.seen
     result = CliRunner().invoke(publish, ["bench", "--repo-id", "me/tiny", "--dry-run"])
     assert isinstance(result.exception, OptionError)

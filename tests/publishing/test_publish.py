@@ -143,7 +143,7 @@ def test_a_token_that_the_hub_does_not_know(bench, tmp_path, server):
 
 
 def test_an_owner_that_is_somebody_else(bench, tmp_path, hub):
-    with pytest.raises(ServerError, match="may not do that"):
+    with pytest.raises(ServerError, match="lacks the permission"):
         publish(bench, tmp_path / "out", PublishOptions("them/tiny", picture=False), hub=hub)
 
 
@@ -310,7 +310,7 @@ def test_verify_downloads_and_compares(bench, tmp_path, server, hub):
     with pytest.raises(ServerError, match=r"me/tiny/qbench/qrels.parquet: the hub has another file than was sent"):
         publish(bench, tmp_path / "out", PLAIN, hub=hub, verify=True)  # nothing is new, and all is compared
     server.faults.extend([fail(404, path="/resolve/[^/]+/qbench/qrels.parquet")] * 9)
-    with pytest.raises(ServerError, match=r"me/tiny/qbench/qrels.parquet: the hub does not give this file \(404\)"):
+    with pytest.raises(ServerError, match=r"me/tiny/qbench/qrels.parquet: the hub does not have this file \(404\)"):
         publish(bench, tmp_path / "out", PLAIN, hub=hub, verify=True)
 
 
