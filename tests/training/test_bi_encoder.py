@@ -12,10 +12,9 @@ from qbench.errors import InputError, OptionError
 from qbench.models.folders import model_digest
 from qbench.models.single_vector import load_encoder
 from qbench.training import bi_encoder as module
-from qbench.training import trainer
 from qbench.training.bi_encoder import train_bi_encoder
 from qbench.training.recipes import PairRecipe
-from qbench.training.trainer import Trainer, rate_share
+from qbench.training.trainer import Trainer
 from tests.encoder_factories import WORDS, regular_pairs, tiny_bert, write_pairs
 
 QUICK = PairRecipe(epochs=3, batch_size=48, lr=3e-3, patience=3, seed=5)
@@ -113,17 +112,6 @@ def test_foreign_folders_are_refused(base, pairs, tmp_path):
         train_bi_encoder(tmp_path, tmp_path / "out", str(base), QUICK)
 
 
-def test_the_best_epoch_is_kept_and_patience_ends_it(base, pairs, tmp_path, monkeypatch):
-    scores = iter([0.2, 0.5, 0.9, 0.8, 0.7, 0.6])
-    kept = []
-    monkeypatch.setattr(module.PairTask, "evaluate", lambda self: {"dev": {"f1": next(scores), "threshold": 0.5}})
-    load = trainer.load_best
-    monkeypatch.setattr(trainer, "load_best", lambda *a: kept.append(a[2]) or load(*a))
-    recipe = PairRecipe(epochs=9, batch_size=200, lr=1e-3, patience=2, max_pairs=100)
-    counts = train_bi_encoder(pairs, tmp_path / "out", str(base), recipe).counts
-    assert (counts["epochs"], counts["best_epoch"], kept) == (4, 2, [2])
-
-
 def test_without_a_held_out_part_the_last_epoch_is_kept(base, pairs, tmp_path):
     recipe = PairRecipe(epochs=2, batch_size=200, dev_share=0, max_pairs=100)
     counts = train_bi_encoder(pairs, tmp_path / "out", str(base), recipe).counts
@@ -145,12 +133,3 @@ def test_recipes_that_make_no_sense(change, tmp_path):
     (name,) = change
     with pytest.raises(OptionError, match=name):
         train_bi_encoder(tmp_path, tmp_path / "out", "nothing", PairRecipe(**change))
-
-
-def test_the_rate_rises_then_falls_to_nothing():
-    rates = [rate_share(step, 20, 0.2, "linear") for step in range(20)]
-    assert rates[:4] == [0.25, 0.5, 0.75, 1.0]
-    assert rates[3:] == sorted(rates[3:], reverse=True)
-    assert 0 < rates[-1] < 0.1
-    assert rate_share(0, 1, 0.0, "linear") == 1
-    assert [rate_share(step, 4, 0.5, "constant") for step in range(4)] == [0.5, 1, 1, 1]
