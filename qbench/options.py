@@ -39,7 +39,7 @@ class Declared:
         help: what it does, for users.
         low, high: both ends of the allowed range, inclusive.
         choices: the allowed words, of a `Literal`; () for any.
-        extra: what one reader of options needs besides (`flag`, `metavar`, ... of the command line).
+        extra: what only one reader of options needs: `flag`, `metavar`, ... of `qbench.cli.from_options`.
     """
 
     name: str
@@ -79,13 +79,13 @@ def option(default: Any = MISSING, *, help: str, low: float = -math.inf, high: f
 def declared(options: type[DataclassInstance]) -> tuple[Declared, ...]:
     """The options of a class, in order; fields made without `option` have no help and no limits."""
     types = get_type_hints(options)
-    return tuple(_declared(one, types[one.name]) for one in fields(options))
+    return tuple(_declared(spec, types[spec.name]) for spec in fields(options))
 
 
-def _declared(one: Field[Any], type_: Any) -> Declared:
-    told = {"help": "", "low": -math.inf, "high": math.inf, "extra": {}, **one.metadata}
-    default = one.default if one.default_factory is MISSING else one.default_factory()
-    return Declared(one.name, type_, default, choices=_choices(type_), **told)
+def _declared(spec: Field[Any], type_: Any) -> Declared:
+    metadata = {"help": "", "low": -math.inf, "high": math.inf, "extra": {}, **spec.metadata}
+    default = spec.default if spec.default_factory is MISSING else spec.default_factory()
+    return Declared(spec.name, type_, default, choices=_choices(type_), **metadata)
 
 
 def _choices(type_: Any) -> tuple[str, ...]:
@@ -100,9 +100,9 @@ def check(options: DataclassInstance) -> None:
     Raises:
         OptionError: names the option, its value and what is allowed.
     """
-    for one in declared(type(options)):
-        value = getattr(options, one.name)
+    for spec in declared(type(options)):
+        value = getattr(options, spec.name)
         items = value.values() if isinstance(value, Mapping) else value if isinstance(value, tuple) else (value,)
         for item in items:
-            if not one.allows(item):
-                raise OptionError(f"{one.name} {one.allowed()}", value=item)
+            if not spec.allows(item):
+                raise OptionError(f"{spec.name} {spec.allowed()}", value=item)

@@ -62,9 +62,9 @@ def command(app: typer.Typer, verb: str, without: Collection[str] = ()) -> Calla
 def changed(options: DataclassInstance, *ignored: str) -> list[str]:
     """The flags of the options that differ from their defaults, but for those of `ignored` fields."""
     return [
-        _flag(one)
-        for one in declared(type(options))
-        if one.help and one.name not in ignored and getattr(options, one.name) != one.default
+        _flag(spec)
+        for spec in declared(type(options))
+        if spec.help and spec.name not in ignored and getattr(options, spec.name) != spec.default
     ]
 
 
@@ -79,7 +79,7 @@ def from_options(function: Callable[..., Any], verb: str, without: Collection[st
     for name, parameter in inspect.signature(function).parameters.items():
         hint = hints[name]
         if isinstance(hint, type) and is_dataclass(hint):
-            names = {one.name for slot in slots.values() for one in slot.parameters}
+            names = {parameter.name for slot in slots.values() for parameter in slot.parameters}
             slots[name] = _group(name, hint, names, without)
         elif hint is not CommandLine:
             slots[name] = _own(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hint))
@@ -92,7 +92,7 @@ def from_options(function: Callable[..., Any], verb: str, without: Collection[st
 
     run.__name__, run.__doc__ = function.__name__, function.__doc__
     run.__annotations__ = {}
-    parameters = [one for slot in slots.values() for one in slot.parameters]
+    parameters = [parameter for slot in slots.values() for parameter in slot.parameters]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return run
 
@@ -116,7 +116,7 @@ def _own(parameter: inspect.Parameter) -> _Slot:
     """A parameter that typer understands as it is; one without typer's declaration is not recorded."""
     name, default = parameter.name, parameter.default
     kind, *extras = get_args(parameter.annotation) if get_origin(parameter.annotation) is Annotated else [None]
-    info = next((one for one in extras if isinstance(one, ArgumentInfo | OptionInfo)), None)
+    info = next((extra for extra in extras if isinstance(extra, ArgumentInfo | OptionInfo)), None)
     words = []
     if info is not None and UNRECORDED not in extras:
         is_argument, needed = isinstance(info, ArgumentInfo), default is inspect.Parameter.empty
@@ -140,37 +140,37 @@ def _own_flag(name: str, info: ParameterInfo) -> str:
 
 def _group(slot: str, options: type[Any], taken: Collection[str], without: Collection[str]) -> _Slot:
     """The fields of an options class; those whose name is taken get that of the class' parameter before it."""
-    fields = [one for one in declared(options) if one.help and one.name not in without]
-    members = {f"{slot}_{one.name}" if one.name in taken else one.name: one for one in fields}
+    fields = [spec for spec in declared(options) if spec.help and spec.name not in without]
+    members = {f"{slot}_{spec.name}" if spec.name in taken else spec.name: spec for spec in fields}
 
     def fill(values: Mapping[str, Any]) -> Any:
-        given = {one.name: (one, values[name]) for name, one in members.items()}
+        given = {spec.name: (spec, values[name]) for name, spec in members.items()}
         return options(**{name: _value(*pair) for name, pair in given.items() if pair[1] is not None})
 
     words = [
-        Word(slot, one.name, _flag(one), one.default, one.extra.get("recorded", True), comma="comma" in one.extra)
-        for one in members.values()
+        Word(slot, spec.name, _flag(spec), spec.default, spec.extra.get("recorded", True), comma="comma" in spec.extra)
+        for spec in members.values()
     ]
-    return _Slot([_parameter(name, one) for name, one in members.items()], words, fill)
+    return _Slot([_parameter(name, spec) for name, spec in members.items()], words, fill)
 
 
-def _value(one: Declared, value: Any) -> Any:
-    if "comma" in one.extra:
+def _value(spec: Declared, value: Any) -> Any:
+    if "comma" in spec.extra:
         return tuple(item.strip() for item in value.split(",") if item.strip())
     return tuple(value) if isinstance(value, list) else value
 
 
-def _flag(one: Declared) -> str:
-    flag: str = one.extra.get("flag", one.name.replace("_", "-"))
+def _flag(spec: Declared) -> str:
+    flag: str = spec.extra.get("flag", spec.name.replace("_", "-"))
     return f"--{flag.removeprefix('--')}"
 
 
-def _parameter(name: str, one: Declared) -> inspect.Parameter:
-    kind, several = _kind(one)
-    default, flags = one.default, _flag(one)
-    if kind is bool and (default is True or one.extra.get("negatable")):
+def _parameter(name: str, spec: Declared) -> inspect.Parameter:
+    kind, several = _kind(spec)
+    default, flags = spec.default, _flag(spec)
+    if kind is bool and (default is True or spec.extra.get("negatable")):
         flags = f"{flags}/--no-{flags.removeprefix('--')}"
-    if several and "comma" in one.extra:
+    if several and "comma" in spec.extra:
         kind, default = str, ",".join(default)
     elif several:
         # Choices of repeated options are checked by the class.
@@ -178,28 +178,28 @@ def _parameter(name: str, one: Declared) -> inspect.Parameter:
     info: Any = typer.Option(
         ... if default is MISSING else default,
         flags,
-        help=one.help,
-        metavar=one.extra.get("metavar"),
-        hidden=one.extra.get("hidden", False),
-        min=one.low if one.low > -math.inf else None,
-        max=one.high if one.high < math.inf else None,
+        help=spec.help,
+        metavar=spec.extra.get("metavar"),
+        hidden=spec.extra.get("hidden", False),
+        min=spec.low if spec.low > -math.inf else None,
+        max=spec.high if spec.high < math.inf else None,
     )
     annotation = kind | None if default is None else kind
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=info, annotation=annotation)
 
 
-def _kind(one: Declared) -> tuple[Any, bool]:
+def _kind(spec: Declared) -> tuple[Any, bool]:
     """The type of a value, without None, and whether there are several.
 
     Raises:
         TypeError: the command line cannot give such a value.
     """
-    kind: Any = one.type
+    kind: Any = spec.type
     if get_origin(kind) in (Union, UnionType):
         kind = next(part for part in get_args(kind) if part is not type(None))
     several = get_origin(kind) is tuple and get_args(kind)[1:] == (...,)
     if several:
         kind = get_args(kind)[0]
     if kind not in (str, int, float, bool, Path) and get_origin(kind) is not Literal:
-        raise TypeError(f"{one.name}: the command line has no options of the type {one.type}")
+        raise TypeError(f"{spec.name}: the command line has no options of the type {spec.type}")
     return kind, several

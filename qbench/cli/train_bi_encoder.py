@@ -23,26 +23,26 @@ def either(without: frozenset[str], **recipes: type[Any]) -> type[Any]:
     """
     every: dict[str, dict[str, Declared]] = {}
     for source, recipe in recipes.items():
-        for one in declared(recipe):
-            if one.name not in without:
-                every.setdefault(one.name, {})[source] = one
+        for spec in declared(recipe):
+            if spec.name not in without:
+                every.setdefault(spec.name, {})[source] = spec
     fields = []
     for name, variants in every.items():
         first = next(iter(variants.values()))
-        helps = {source: _help(one) for source, one in variants.items()}
+        helps = {source: _help(spec) for source, spec in variants.items()}
         same = len(variants) == len(recipes) and len(set(helps.values())) == 1
-        shown = next(iter(helps.values())) if same else " ".join(f"{one}: {text}" for one, text in helps.items())
-        low, high = min(one.low for one in variants.values()), max(one.high for one in variants.values())
+        shown = next(iter(helps.values())) if same else " ".join(f"{spec}: {text}" for spec, text in helps.items())
+        low, high = min(spec.low for spec in variants.values()), max(spec.high for spec in variants.values())
         fields.append((name, first.type | None, option(None, help=shown, low=low, high=high, **first.extra)))
     return make_dataclass("EitherRecipe", fields, frozen=True)
 
 
-def _help(one: Declared) -> str:
+def _help(spec: Declared) -> str:
     """The help of an option, with its default."""
-    if one.default in (None, (), MISSING):
-        return one.help
-    default = ", ".join(one.default) if isinstance(one.default, tuple) else one.default
-    return f"{one.help.removesuffix('.')} [default: {default}]."
+    if spec.default in (None, (), MISSING):
+        return spec.help
+    default = ", ".join(spec.default) if isinstance(spec.default, tuple) else spec.default
+    return f"{spec.help.removesuffix('.')} [default: {default}]."
 
 
 if TYPE_CHECKING:
@@ -103,8 +103,8 @@ def _holds_pairs(source: Path) -> bool:
 
 def _refuse(given: dict[str, Any], recipe: type[Any], needs: str) -> None:
     """Refuse options that are not of this recipe."""
-    flags = {one.name: one.extra.get("flag", one.name) for one in declared(EitherRecipe)}
-    names = {one.name for one in declared(recipe)}
+    flags = {spec.name: spec.extra.get("flag", spec.name) for spec in declared(EitherRecipe)}
+    names = {spec.name for spec in declared(recipe)}
     for name, value in given.items():
         if name not in names and value is not None:
             flag = flags.get(name, name).removeprefix("--").replace("_", "-")

@@ -12,6 +12,7 @@ import typer
 from typer.testing import CliRunner
 
 from qbench.cli.from_options import BY_NAME, UNRECORDED, CommandLine, changed, command, from_options
+from qbench.cli.recorded import file_name, named_input
 from qbench.errors import OptionError
 from qbench.options import check, option
 
@@ -152,3 +153,14 @@ def test_a_type_that_no_command_line_can_give_is_an_error():
     odd.__annotations__["options"] = Odd
     with pytest.raises(TypeError, match="table: the command line has no options of the type"):
         from_options(odd, "odd")
+
+
+def test_texts_that_may_be_paths_are_recorded_by_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "bench").mkdir()
+    assert [file_name(text) for text in ("general", "a/mine.toml", "/b/c.toml")] == ["general", "mine.toml", "c.toml"]
+    assert named_input("bench=a/bench") == "bench=bench"
+    assert named_input("bench=/elsewhere/bench") == "bench=bench"
+    assert named_input("model=sentence-transformers/all-MiniLM-L6-v2") == "model=sentence-transformers/all-MiniLM-L6-v2"
+    assert named_input("epochs=3") == "epochs=3"
