@@ -24,7 +24,7 @@ from qbench.training.mined_pairs import PairData, Pairs, read_pairs, sampled
 from qbench.training.pair_measures import best_threshold, classification, nearest_is_paraphrase
 from qbench.training.recipes import PairRecipe
 from qbench.training.students import SingleVectorStudent
-from qbench.training.trainer import History, Record, Task, Trainer, checkpoint, mixed_precision, seeded
+from qbench.training.trainer import History, Record, Task, Trainer, checkpoint, mixed_precision, seeded, training_key
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -86,7 +86,8 @@ def train_bi_encoder(
         task = PairTask(data, network, recipe)
         return task.counts(Trainer(task, draft, progress, on_epoch).run())
 
-    return checkpoint(output, KIND, "bi-encoder training", params, train, overwrite=overwrite)
+    key = training_key("bi-encoder training", params)
+    return checkpoint(output, KIND, key, params, train, overwrite=overwrite)
 
 
 class PairTask(Task[Pairs]):

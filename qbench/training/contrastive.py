@@ -32,10 +32,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-STEP = "retriever training"
-"""Name of the training in its checkpoints' keys."""
-
-
 def train_retriever(
     kind: Kind,
     benchmark: Benchmark,
@@ -86,7 +82,7 @@ def train_retriever(
         task = _task(kind, benchmark, str(folder), recipe, joint, teacher)
         return task.counts(Trainer(task, draft, progress, on_epoch).run())
 
-    return checkpoint(output, kind, STEP, params, train, overwrite=overwrite)
+    return checkpoint(output, kind, _key(params), params, train, overwrite=overwrite)
 
 
 def _task(
@@ -167,7 +163,7 @@ def checkpoint_key(
         InputError: a model cannot be opened.
     """
     recipe = replace(recipe, lr=recipe.lr or LEARNING_RATES[kind])
-    return training_key(STEP, _params(kind, benchmark, model, recipe, joint, teacher))
+    return _key(_params(kind, benchmark, model, recipe, joint, teacher))
 
 
 def _params(
@@ -188,6 +184,10 @@ def _params(
         "base_name": Path(model).name,
         **asdict(recipe),
     }
+
+
+def _key(params: Mapping[str, Any]) -> str:
+    return training_key("retriever training", params)
 
 
 class RetrieverTask(Task[tuple[Triples, list[Drawn]]]):

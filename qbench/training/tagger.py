@@ -15,7 +15,7 @@ from qbench.progress import Progress, silent
 from qbench.randomness import generator
 from qbench.store import Manifest
 from qbench.training.recipes import TaggerRecipe
-from qbench.training.trainer import History, Record, Task, Trainer, adamw, checkpoint
+from qbench.training.trainer import History, Record, Task, Trainer, adamw, checkpoint, training_key
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -84,7 +84,8 @@ def train_tagger(
         history = Trainer(task, draft, progress, on_epoch).run()
         return {"gold": gold.counts, **task.counts(history)}
 
-    return checkpoint(output, KIND, "description-parser training", params, train, overwrite=overwrite)
+    key = training_key("description-parser training", params)
+    return checkpoint(output, KIND, key, params, train, overwrite=overwrite)
 
 
 class TaggerTask(Task[list[int]]):

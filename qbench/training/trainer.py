@@ -282,7 +282,7 @@ def mixed_precision(device: torch.device) -> AbstractContextManager[Any]:
 def checkpoint(
     output: Path,
     kind: str,
-    step: str,
+    key: str,
     params: Mapping[str, Any],
     train: Callable[[Path], Mapping[str, Any]],
     *,
@@ -293,8 +293,8 @@ def checkpoint(
     Args:
         output: its folder.
         kind: of the artefact.
-        step: name of the training in its key.
-        params: everything that can change it, and the model's `base_name`, which cannot.
+        key: from `training_key`.
+        params: of the manifest.
         train: writes the model into a folder, and gives the counts of the manifest.
         overwrite: replace another checkpoint of the kind.
 
@@ -302,7 +302,6 @@ def checkpoint(
         OptionError: `output` holds something else.
         BusyError: another process is writing there.
     """
-    key = training_key(step, params)
     if not finished(output, kind, key):
         with drafting(output, kind, key, dict(params), overwrite=overwrite) as draft:
             draft.counts = dict(train(draft.folder))
@@ -310,5 +309,10 @@ def checkpoint(
 
 
 def training_key(step: str, params: Mapping[str, Any]) -> str:
-    """The key of the checkpoint that a training with these parameters makes."""
+    """The key of a checkpoint.
+
+    Args:
+        step: name of the training in `qbench.keys.REVISIONS`.
+        params: everything that can change it, and the model's `base_name`, which cannot.
+    """
     return keys.key(step, **{name: value for name, value in params.items() if name != "base_name"})
