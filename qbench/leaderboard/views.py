@@ -120,11 +120,6 @@ class Contest:
     buckets: Callable[[], pl.DataFrame] | None = None
     judged_fully: bool = True
 
-    @property
-    def labels(self) -> list[str]:
-        """The names of all systems."""
-        return [group.named(system) for group in self.groups for system in group.systems]
-
 
 def line_up(
     benchmark: str | Path | Benchmark | QuantityTestSet,

@@ -101,13 +101,6 @@ class Prompt:
         return TASKS[self.task]
 
     @property
-    def given(self) -> str:
-        """The name on a command line: that of qbench's own prompts, or the file's, without its folder."""
-        short = self.name.removeprefix(f"{self.task}-")
-        own = short in BUILT_IN[self.task] and load_prompt(self.task, short).digest == self.digest
-        return short if own else f"{self.name}.toml"
-
-    @property
     def digest(self) -> str:
         """16 hexadecimal digits for everything that is sent besides the input."""
         return digest({"version": self.version, "opening": self.opening(), "user": self.user})
