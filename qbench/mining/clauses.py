@@ -19,7 +19,7 @@ CASES = frozenset(
     "in at for on by from under within across among amongst during outside inside to through excluding including per "
     "of with without between against throughout into before after under over due following based because".split()
 )
-"""Prepositions of the phrases that are taken."""
+"""Prepositions of the phrases that descriptions include."""
 PLACES = frozenset("in at on by within among amongst during under without with after before for".split())
 """Prepositions that tell the members of a list apart, each right behind its own."""
 EMPTY_VERBS = frozenset(
@@ -34,21 +34,21 @@ EMPTY_VERBS = frozenset(
 )
 """Verbs that say no more than "is"."""
 PHRASES = frozenset("addition connection accordance fact turn general particular part total respect example".split())
-"""Nouns that make prepositions and adverbs with "in": "in addition"."""
+"""Nouns that form prepositions and adverbs with "in": "in addition"."""
 UNREAL = frozenset("may might could would should must shall ought".split())
-"""Auxiliaries of what is no fact."""
+"""Auxiliaries of clauses that state no fact."""
 UNREAL_WORDS = frozenset("punishable liable assuming".split())
 """Words whose complements are no facts: "punishable by a fine of $500"."""
 PLANNING = frozenset(
     "plan plans planned planning intend intends intended intending aim aims aimed aiming seek seeks sought hope hopes "
     "hoped".split()
 )
-"""Verbs of which what is to be done is no fact yet: "plans to deliver 200,000"."""
+"""Verbs whose complements are no facts yet: "plans to deliver 200,000"."""
 CONDITIONAL = frozenset("if unless whether".split())
 CONDITIONS = frozenset("if unless".split())
 """Marks of a clause on which the fact of another depends."""
 UPWARD = ("xcomp", "advcl", "acl", "conj", "ccomp", "parataxis")
-"""Relations of clauses that are no more real than those above: "may be ordered to pay $5"."""
+"""Relations of clauses that state a fact only if the clause above does: "may be ordered to pay $5"."""
 PRONOUNS = frozenset("it they he she".split())
 """Subjects that may stand for that of the clause above."""
 CLIMBS = 12
@@ -99,22 +99,22 @@ class Clause:
         self.head = self._path[-1]
 
     def verb(self) -> int | None:
-        """The clause's verb, where it says more than "is"."""
+        """The clause's verb, if it says more than "is"."""
         if not self._parse.tags[self.head].startswith("VB") or self._tokens[self.head].low in EMPTY_VERBS:
             return None
         return self.head if self._nouns.owner[self.head] == -1 else None
 
     def subject(self) -> list[int]:
-        """Who does what the clause says, by name; for "it", who said so: "Acme said it bought 500 shares".
+        """The words of a named subject; for "it", the subject of the clause above: "Acme said it bought 500 shares".
 
-        A common noun is left to the concept, which has it where it has the quantity: "we", "the study" and "the
-        analysis" do most of what texts report.
+        A common noun is left to the concept, which includes it if it has the quantity: "we", "the study" and "the
+        analysis" are the subjects of most clauses.
         """
         k = self.head
         for _ in range(CLIMBS):
             own = next((c for c in self._parse.children[k] if self._parse.relations[c] in SUBJECTS), None)
             if own is None:
-                # "agreed to sell", "sold its mill and bought another": who is not said again
+                # "agreed to sell", "sold its mill and bought another": the subject is not repeated
                 dependent = self._parse.relations[k] in ("xcomp", "conj")
             else:
                 if self._nouns.names(own) and not self._holds_mention(own):
@@ -128,7 +128,7 @@ class Clause:
         return []
 
     def is_whole(self) -> bool:
-        """Whether the mention opens the clause as what a part is taken of, which alone acts: "of 120 patients, 45"."""
+        """Whether the mention opens the clause as a whole, of which a part is counted next: "of 120 patients, 45"."""
         k = self._mention.start - 1
         return k >= 0 and self._tokens[k].low == "of" and (k == 0 or self._tokens[k - 1].kind == "mark")
 
@@ -140,26 +140,26 @@ class Clause:
     def phrases(self, times: Sequence[bool]) -> list[int]:
         """The words of the object and the prepositional phrases of clause and mention.
 
-        Phrases that hold a mention or tell a time are left out; of an object that another mention counts, the noun
-        stays.
+        Phrases with a mention or an expression of time are left out; of an object that another mention counts, the noun
+        is included.
 
         Args:
             times: for each token whether it is part of an expression of time.
         """
-        found: list[int] = []
+        words: list[int] = []
         below = [k for m in self._mention for k in self._parse.children[m] if k not in self._mention]
         for k in {*self._parse.children[self.head], *below}:
             relation = self._parse.relations[k]
             if relation == "obj" and self._of_another(k):
-                found.append(k)  # "bought 500 shares for $4 million": the shares, not how many
+                words.append(k)  # "bought 500 shares for $4 million": the shares, not how many
             if not relation.startswith(("obl", "obj", "nmod", "orphan")) or not self._nouns.names(k) or times[k]:
                 continue
             if not relation.startswith("obj") and not self._places(k):
                 continue
             if self._holds_mention(k) or (self._of_another(self.head) and k > self.head and k not in below):
                 continue
-            found += [m for m in self._nouns.phrase(k) if not times[m]]
-        return found
+            words += [m for m in self._nouns.phrase(k) if not times[m]]
+        return words
 
     def is_real(self) -> bool:
         """Whether the clause, and those that it depends on, state a fact."""
@@ -186,25 +186,25 @@ class Clause:
         )
 
     def _above(self) -> list[int]:
-        """The heads of the clauses above, as far as what is no fact there is none below."""
-        k, found = self.head, list[int]()
+        """The heads of the clauses above on whose reality this one depends."""
+        k, heads = self.head, list[int]()
         for _ in range(CLIMBS):
             head, relation = self._parse.heads[k], self._parse.relations[k]
             if head == k or relation not in UPWARD or self._stands_alone(k, relation):
                 break
             k = head
-            found.append(k)
-        return found
+            heads.append(k)
+        return heads
 
     def _stands_alone(self, k: int, relation: str) -> bool:
-        """Whether a clause has a subject or a tense of its own, and so may be a fact whatever the clause above says."""
+        """Whether a clause has a subject or a tense of its own, and so may state a fact by itself."""
         if relation not in ("conj", "ccomp", "parataxis", "advcl"):
             return False
         below = {self._parse.relations[c].partition(":")[0] for c in self._parse.children[k]}
         return bool(below & {"nsubj", "csubj", "aux", "cop"}) or self._parse.tags[k] in ("VBD", "VBZ", "VBP")
 
     def _of_another(self, k: int) -> bool:
-        """Whether token k belongs to another mention: what stands behind it is that one's."""
+        """Whether token k belongs to another mention, and so does the text behind it."""
         return self._nouns.owner[k] != -1 and k not in self._mention
 
     def _places(self, k: int) -> bool:
@@ -225,10 +225,10 @@ class Clause:
         return path
 
     def _holds_mention(self, k: int) -> bool:
-        waiting = [k]
-        while waiting:
-            k = waiting.pop()
+        stack = [k]
+        while stack:
+            k = stack.pop()
             if self._nouns.owner[k] != -1:
                 return True
-            waiting += self._parse.children[k]
+            stack += self._parse.children[k]
         return False

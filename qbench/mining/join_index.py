@@ -18,11 +18,11 @@ from qbench.mining.terms import TermMatrix
 from qbench.scoring import bm25
 
 BLOCK = 2**12
-"""Bags in a block: their masks and sums fit a core's second-level cache."""
+"""Number of bags in a block: their masks and sums fit a core's second-level cache."""
 FIRST = 2**8
-"""Bags in the first block."""
+"""Number of bags in the first block."""
 CHUNK = 100_000
-"""Rows handled at a time, where each entry takes many bytes."""
+"""Number of rows handled at a time if each entry takes many bytes."""
 MANY = np.uint64(0x9E3779B97F4A7C15)
 MORE = np.uint64(0xBF58476D1CE4E5B9)
 
@@ -36,7 +36,7 @@ class Bags:
         starts: shape (M + 1,), int64: the texts of bag i are members[starts[i] : starts[i + 1]].
         members: shape (N,), int32, positions, ascending within a bag.
         own: shape (M,), int64: the score of a text of the bag for another one.
-        sizes: shape (M,), int16: how many different terms the bag has, dropped ones left out, up to `SHARED`.
+        sizes: shape (M,), int16: number of different terms of the bag, without dropped ones, up to `SHARED`.
     """
 
     of: NDArray[np.int32]
@@ -48,12 +48,12 @@ class Bags:
 
 @dataclass(frozen=True)
 class Searchable:
-    """What a search needs.
+    """The arguments of a search.
 
     Attributes:
         index: for the kernel.
         bags: from texts to bags and back.
-        unit: what 1 of the kernel's scores is worth, a power of two.
+        unit: score of 1 in the kernel's whole numbers, a power of two.
         shift: bits that hold the number of shared terms beside a score.
     """
 
@@ -88,7 +88,7 @@ def build(matrix: TermMatrix, *, k: int, k1: float, b: float, epsilon: float, dr
 
 
 def group_equal(matrix: TermMatrix) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Which texts have the same words, each as often.
+    """Group texts with the same words and counts.
 
     Returns:
         the group of each text, shape (N,), numbered by first occurrence, and the first text of each group.
@@ -104,8 +104,8 @@ def group_equal(matrix: TermMatrix) -> tuple[NDArray[np.int64], NDArray[np.int64
     for texts in _chunks(np.flatnonzero(leader != np.arange(len(matrix)))):
         other = _unlike(matrix, texts, leader[texts])
         leader[texts[other]] = texts[other]
-    found, group = np.unique(leader, return_inverse=True)
-    return group, found
+    first, group = np.unique(leader, return_inverse=True)
+    return group, first
 
 
 def _unlike(matrix: TermMatrix, texts: NDArray[np.int64], leaders: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -129,15 +129,15 @@ def _exponent(weight: float, length: int, shift: int) -> int:
 
 def _weights(matrix: TermMatrix, idf: NDArray[np.float64], k1: float, b: float) -> NDArray[np.int32]:
     """The weight of each entry of the matrix, rounded to whole units."""
-    found = np.empty(matrix.terms.size, np.int32)
+    weights = np.empty(matrix.terms.size, np.int32)
     mean = float(matrix.lengths.mean()) if matrix.lengths.any() else 1.0
     for texts in _chunks(np.arange(len(matrix))):
         low, high = texts[0], texts[-1] + 1
-        here = slice(matrix.starts[low], matrix.starts[high])
+        entries = slice(matrix.starts[low], matrix.starts[high])
         lengths = np.repeat(matrix.lengths[low:high], np.diff(matrix.starts[low : high + 1]))
-        worth = bm25.saturation(matrix.counts[here].astype(np.int64), lengths, mean, k1=k1, b=b)
-        found[here] = np.rint(worth * idf[matrix.terms[here]])
-    return found
+        worth = bm25.saturation(matrix.counts[entries].astype(np.int64), lengths, mean, k1=k1, b=b)
+        weights[entries] = np.rint(worth * idf[matrix.terms[entries]])
+    return weights
 
 
 def _order(matrix: TermMatrix, labels: NDArray[np.int64], first: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -224,7 +224,7 @@ def _index(
 
 
 def _blocks(bags: int) -> NDArray[np.int64]:
-    """Where blocks begin and end: small ones first, from which limits are learnt at little cost."""
+    """Bounds of the blocks: small ones first, which give limits at little cost."""
     sizes, left = [FIRST], bags - FIRST
     while left > 0:
         sizes.append(min(2 * sizes[-1], BLOCK))
@@ -235,13 +235,13 @@ def _blocks(bags: int) -> NDArray[np.int64]:
 def _rows(
     matrix: TermMatrix, labels: NDArray[np.int64], texts: NDArray[np.int64], terms: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The entries of some texts, sorted by label within each, and how many each has."""
+    """The entries of some texts, sorted by label within each, and the number of entries of each."""
     sizes = matrix.starts[texts + 1] - matrix.starts[texts]
     entries = _entries(matrix.starts[texts], sizes)
     owner, label = np.repeat(np.arange(texts.size), sizes), labels[matrix.terms[entries]]
-    kept = np.flatnonzero(label >= 0)
-    by_label = np.argsort(owner[kept] * max(terms, 1) + label[kept])
-    return entries[kept[by_label]], np.bincount(owner[kept], minlength=texts.size)
+    labelled = np.flatnonzero(label >= 0)
+    by_label = np.argsort(owner[labelled] * max(terms, 1) + label[labelled])
+    return entries[labelled[by_label]], np.bincount(owner[labelled], minlength=texts.size)
 
 
 def _bounds(index: Index, k: int) -> None:

@@ -4,7 +4,7 @@ A bag is a text without the order of its words; equal texts are one bag. Terms h
 first `BITS` are *frequent*: bit masks say which of them a bag holds. All others are *rare*: their lists are walked.
 
 A score is a whole number (fixed point), so that its sum is the same in any order, and whatever is skipped on the way.
-A bag is skipped only where an upper bound of its score is below the worst of the k results found so far, or equal to
+A bag is skipped only where an upper bound of its score is below the worst of the k best results so far, or equal to
 it with a later position: that makes every skip exact. The idea is MaxScore (Turtle and Flood, 1995), with bit
 masks for the lists that it would look into.
 """
@@ -29,7 +29,7 @@ ONE = np.uint64(1)
 LAST = np.int32(2**31 - 1)
 """After every bag."""
 SHARED = 2**15 - 1
-"""The largest number of shared terms that is told; more are told as so many."""
+"""Upper limit of the number of shared terms."""
 
 
 class Index(NamedTuple):
@@ -38,8 +38,8 @@ class Index(NamedTuple):
     Attributes:
         starts: shape (M + 1,), int64: the row of bag i is starts[i] to starts[i + 1] of the next three.
         labels: int32, ascending within a row. Terms that only one bag holds are left out.
-        counts: int32, how often the term is in the bag.
-        weights: int32, what the term adds to the bag's score per occurrence in the query.
+        counts: int32, occurrences of the term in the bag.
+        weights: int32, contribution of the term to the bag's score per occurrence in the query.
         first: shape (M,), int32: position of the first text with this bag.
         masks: shape (M, WORDS), uint64: which frequent terms the bag holds.
         lows: shape (B + 1,), int64: the bags of block b are lows[b] to lows[b + 1].
@@ -74,14 +74,14 @@ class Index(NamedTuple):
     floors: NDArray[np.int64]
 
 
-class Found(NamedTuple):
+class Best(NamedTuple):
     """The best k bags of each of Q queries: a heap with the worst on top while searching, best first afterwards.
 
     Attributes:
         scores: shape (Q, k), int64.
         bags: shape (Q, k), int32.
         shared: shape (Q, k), int16: number of different terms in both.
-        sizes: shape (Q,), int32: how many there are.
+        sizes: shape (Q,), int32: number of results.
     """
 
     scores: NDArray[np.int64]
@@ -96,10 +96,10 @@ class Scratch(NamedTuple):
     Attributes:
         sums: shape (bags in a block,), int64: score so far, shifted left, plus the number of terms so far.
         touched: the bags in the block whose sum is not 0.
-        limits: shape (Q,): what a score must reach.
-        behind: shape (Q,): where it equals the limit, the position that it must be before.
+        limits: shape (Q,): score that a result must reach.
+        behind: shape (Q,): position that a result with this very score must precede.
         most: shape (Q,): most that the rare terms can add.
-        cursors: shape (entries of the queries' rows,): how far each rare list has been walked.
+        cursors: shape (entries of the queries' rows,): position in each rare list.
         nexts: of the same shape: the bag there.
         wanted, seen, must: shape (WORDS,), uint64: frequent terms of the query; already walked; not to be missed.
         peak, times: shape (BITS,): most that a frequent term can add in this block; its count in the query.
@@ -134,7 +134,7 @@ def inlined(function: Function) -> Function:
 
 @inlined
 def ones(word: np.uint64) -> Whole:
-    """How many bits are set (LLVM makes one instruction of it)."""
+    """The number of bits set (LLVM makes one instruction of it)."""
     word = word - ((word >> ONE) & np.uint64(0x5555555555555555))
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
     word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
@@ -174,7 +174,7 @@ def ceiling(index: Index, scratch: Scratch, bag: Whole) -> Whole:
 
 
 @inlined
-def admit(index: Index, scratch: Scratch, found: Found, query: Whole, bag: Whole, score: Whole, number: Whole) -> None:
+def admit(index: Index, scratch: Scratch, best: Best, query: Whole, bag: Whole, score: Whole, number: Whole) -> None:
     """Add what the bag's frequent terms add, and take the bag into the heap if it is among the best k."""
     entry = index.starts[bag]
     for word in range(WORDS):
@@ -189,34 +189,34 @@ def admit(index: Index, scratch: Scratch, found: Found, query: Whole, bag: Whole
             held = left
         entry += ones(mask)
     if not worse(score, index.first[bag], scratch.limits[query], scratch.behind[query]):
-        push(index, found, query, bag, score, min(number, SHARED))
-        if found.sizes[query] == found.bags.shape[1]:
-            scratch.limits[query] = found.scores[query, 0]
-            scratch.behind[query] = index.first[found.bags[query, 0]]
+        push(index, best, query, bag, score, min(number, SHARED))
+        if best.sizes[query] == best.bags.shape[1]:
+            scratch.limits[query] = best.scores[query, 0]
+            scratch.behind[query] = index.first[best.bags[query, 0]]
 
 
 @compiled
-def push(index: Index, found: Found, query: Whole, bag: Whole, score: Whole, number: Whole) -> None:
+def push(index: Index, best: Best, query: Whole, bag: Whole, score: Whole, number: Whole) -> None:
     """Put a result on the heap; on a full one in the place of the worst."""
-    at, position = found.sizes[query], index.first[bag]
-    if at == found.bags.shape[1]:
-        sink(index, found, query, at, bag, score, number)
+    at, position = best.sizes[query], index.first[bag]
+    if at == best.bags.shape[1]:
+        sink(index, best, query, at, bag, score, number)
         return
-    found.sizes[query] = at + 1
+    best.sizes[query] = at + 1
     while at > 0:
         parent = (at - 1) >> 1
-        if not worse(score, position, found.scores[query, parent], index.first[found.bags[query, parent]]):
+        if not worse(score, position, best.scores[query, parent], index.first[best.bags[query, parent]]):
             break
-        move(found, query, parent, at)
+        move(best, query, parent, at)
         at = parent
-    found.scores[query, at], found.bags[query, at], found.shared[query, at] = score, bag, number
+    best.scores[query, at], best.bags[query, at], best.shared[query, at] = score, bag, number
 
 
 @compiled
-def sink(index: Index, found: Found, query: Whole, size: Whole, bag: Whole, score: Whole, number: Whole) -> None:
-    """Replace the top of a heap of `size` results."""
+def sink(index: Index, best: Best, query: Whole, size: Whole, bag: Whole, score: Whole, number: Whole) -> None:
+    """Replace the top of a heap of `size` best."""
     at, position, first = 0, index.first[bag], index.first
-    scores, bags = found.scores, found.bags
+    scores, bags = best.scores, best.bags
     while 2 * at + 1 < size:
         child = 2 * at + 1
         if child + 1 < size and worse(
@@ -225,17 +225,17 @@ def sink(index: Index, found: Found, query: Whole, size: Whole, bag: Whole, scor
             child += 1
         if not worse(scores[query, child], first[bags[query, child]], score, position):
             break
-        move(found, query, child, at)
+        move(best, query, child, at)
         at = child
-    scores[query, at], bags[query, at], found.shared[query, at] = score, bag, number
+    scores[query, at], bags[query, at], best.shared[query, at] = score, bag, number
 
 
 @inlined
-def move(found: Found, query: Whole, source: Whole, target: Whole) -> None:
+def move(best: Best, query: Whole, source: Whole, target: Whole) -> None:
     """Copy a result within a heap."""
-    found.scores[query, target] = found.scores[query, source]
-    found.bags[query, target] = found.bags[query, source]
-    found.shared[query, target] = found.shared[query, source]
+    best.scores[query, target] = best.scores[query, source]
+    best.bags[query, target] = best.bags[query, source]
+    best.shared[query, target] = best.shared[query, source]
 
 
 def scratch_for(index: Index, rows: NDArray[np.int32]) -> Scratch:
@@ -259,7 +259,7 @@ def scratch_for(index: Index, rows: NDArray[np.int32]) -> Scratch:
 
 
 @compiled
-def search(index: Index, rows: NDArray[np.int32], shift: Whole, scratch: Scratch, found: Found) -> None:
+def search(index: Index, rows: NDArray[np.int32], shift: Whole, scratch: Scratch, best: Best) -> None:
     """The best k bags, themselves left out, of the bags `rows`.
 
     Args:
@@ -267,7 +267,7 @@ def search(index: Index, rows: NDArray[np.int32], shift: Whole, scratch: Scratch
         rows: shape (Q,), int32, the queries.
         shift: how many bits hold the number of shared terms in a sum.
         scratch: of `scratch_for`.
-        found: empty; filled here, best first.
+        best: empty; filled here, best first.
     """
     cursor: Whole = 0
     for query in range(rows.size):
@@ -284,18 +284,18 @@ def search(index: Index, rows: NDArray[np.int32], shift: Whole, scratch: Scratch
     for block in range(index.lows.size - 1):
         cursor = np.int64(0)
         for query in range(rows.size):
-            meet(index, scratch, found, rows[query], query, block, cursor, shift)
+            meet(index, scratch, best, rows[query], query, block, cursor, shift)
             cursor += index.starts[rows[query] + 1] - index.starts[rows[query]]
     for query in range(rows.size):
-        for last in range(found.sizes[query] - 1, 0, -1):
-            score, bag, number = found.scores[query, last], found.bags[query, last], found.shared[query, last]
-            move(found, query, 0, last)
-            sink(index, found, query, last, bag, score, number)
+        for last in range(best.sizes[query] - 1, 0, -1):
+            score, bag, number = best.scores[query, last], best.bags[query, last], best.shared[query, last]
+            move(best, query, 0, last)
+            sink(index, best, query, last, bag, score, number)
 
 
 @inlined
 def meet(
-    index: Index, scratch: Scratch, found: Found, me: Whole, query: Whole, block: Whole, cursor: Whole, shift: Whole
+    index: Index, scratch: Scratch, best: Best, me: Whole, query: Whole, block: Whole, cursor: Whole, shift: Whole
 ) -> None:
     """One query against the bags of one block."""
     begin, end, low = index.starts[me], index.starts[me + 1], index.lows[block]
@@ -319,8 +319,8 @@ def meet(
         if bag == me or score + common < scratch.limits[query]:
             continue
         if score + ceiling(index, scratch, bag) >= scratch.limits[query]:
-            admit(index, scratch, found, query, bag, score, held & ((1 << shift) - 1))
-    walk(index, scratch, found, me, query, block, begin, split, common)
+            admit(index, scratch, best, query, bag, score, held & ((1 << shift) - 1))
+    walk(index, scratch, best, me, query, block, begin, split, common)
     for place in range(size):
         scratch.sums[scratch.touched[place]] = 0
 
@@ -329,7 +329,7 @@ def meet(
 def gather(
     index: Index, scratch: Scratch, split: Whole, end: Whole, block: Whole, cursor: Whole, shift: Whole
 ) -> Whole:
-    """Add up the rare terms of the block's bags; how many bags have any."""
+    """Add up the rare terms of the block's bags; returns the number of bags with any."""
     low, high, size = index.lows[block], index.lows[block + 1], 0
     for entry in range(split, end):
         at = cursor + entry - split
@@ -356,7 +356,7 @@ def gather(
 def walk(
     index: Index,
     scratch: Scratch,
-    found: Found,
+    best: Best,
     me: Whole,
     query: Whole,
     block: Whole,
@@ -399,14 +399,14 @@ def walk(
                 continue
             bound = ceiling(index, scratch, bag)
             if not worse(bound, index.first[bag], scratch.limits[query], scratch.behind[query]):
-                admit(index, scratch, found, query, bag, np.int64(0), np.int64(0))
+                admit(index, scratch, best, query, bag, np.int64(0), np.int64(0))
         scratch.seen[label >> 6] |= bit_of(label)
         remain -= scratch.peak[label]
 
 
 @compiled
 def expand(
-    found: Found,
+    best: Best,
     slots: NDArray[np.int64],
     texts: NDArray[np.int64],
     bags: NDArray[np.int32],
@@ -423,10 +423,10 @@ def expand(
     """Expand results from bags to texts: equal scores by position, the query's own text left out.
 
     Args:
-        found: what `search` gave.
-        slots: shape (R,), for each text asked about its row in `found`.
+        best: results of `search`.
+        slots: shape (R,), the row in `best` of each query text.
         texts: shape (R,), its position.
-        bags: shape (Q,), the bag of each row of `found`.
+        bags: shape (Q,), the bag of each row of `best`.
         starts, members, own, sizes: those of `join_index.Bags`.
         unit: what 1 is worth.
         tied: shape ((k + 1)²,), scratch.
@@ -437,17 +437,15 @@ def expand(
         slot, me, taken, at = slots[row], texts[row], 0, 0
         bag = bags[slot]
         left = sizes[bag] > 0
-        while taken < k and (left or at < found.sizes[slot]):
-            mine = left and (at == found.sizes[slot] or own[bag] >= found.scores[slot, at])
-            score = own[bag] if mine else found.scores[slot, at]
+        while taken < k and (left or at < best.sizes[slot]):
+            mine = left and (at == best.sizes[slot] or own[bag] >= best.scores[slot, at])
+            score = own[bag] if mine else best.scores[slot, at]
             size: Whole = np.int64(0)
             if mine:
                 left = False
                 size = collect(tied, size, bag, me, np.int64(sizes[bag]), starts, members, k)
-            while at < found.sizes[slot] and found.scores[slot, at] == score:
-                size = collect(
-                    tied, size, found.bags[slot, at], me, np.int64(found.shared[slot, at]), starts, members, k
-                )
+            while at < best.sizes[slot] and best.scores[slot, at] == score:
+                size = collect(tied, size, best.bags[slot, at], me, np.int64(best.shared[slot, at]), starts, members, k)
                 at += 1
             arrange(tied, size)
             for tie in range(min(size, k - taken)):
@@ -483,7 +481,7 @@ def collect(
     members: NDArray[np.int32],
     k: Whole,
 ) -> Whole:
-    """Append the first k texts of a bag, position and number of shared terms in one; how many there are now."""
+    """Append the first k texts of a bag, position and number of shared terms in one; returns the new size."""
     room = k
     for place in range(starts[bag], starts[bag + 1]):
         if room == 0:

@@ -1,7 +1,7 @@
-"""Lists and parallel clauses: which words of a sentence belong to one of its mentions, and to no other.
+"""Lists and parallel clauses: the words of a sentence that belong to one of its mentions, and to no other.
 
-"Revenue and profit were 5 and 8" deals its subject out; "5 % at sea and 3 % in the mountains" goes on after "and" with
-what the next mention is about.
+"Revenue and profit were 5 and 8" distributes its subject; in "5 % at sea and 3 % in the mountains" the words after
+"and" are about the next mention.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from qbench.quantities.english.tokens import Token
 from qbench.quantities.types import Quantity, Span
 
 LISTED = 12
-"""Tokens between two mentions of a list, at most."""
+"""Maximum number of tokens between two mentions of a list."""
 REACH = 60
-"""Tokens between two mentions of one kind of which each has words of its own, at most."""
+"""Maximum number of tokens between two mentions of one kind that each have words of their own."""
 LISTING = frozenset({",", "and", "or", "vs", "versus", "compared", "against"})
 _STOPS = frozenset({";", ":", ".", "(", ")"})
 _NEXT = frozenset({",", ";", ":", "and", "or", "but", "while", "whereas", "versus", "vs", "compared", "against"})
-"""Where what belongs to the next mention may begin."""
+"""Words after which the text may be about the next mention."""
 _SMALL = frozenset({"and", "or", ",", "(", ")", "[", "]", "to", "from", "about", "approximately", "the", "a", "&"})
-"""What stands in a list whose mentions share what follows: "5 % (2) and 7 % (3) of sales"."""
+"""Words in a list whose mentions share the text behind it: "5 % (2) and 7 % (3) of sales"."""
 _LINK = 5
-"""Tokens from a mention back to the small word that links it, at most."""
+"""Maximum number of tokens from a mention back to the small word that links it."""
 _APPROXIMATE = frozenset(
     "about around nearly almost roughly some approximately a an the with to between record its".split()
 )
-"""What may stand between."""
+"""Words allowed between both."""
 _ENDS = frozenset({"to", "from", "at"})
 COUNTED = ("count", "")
-"""Families of units that are nouns of the text, and so part of what describes the number: "10,000 employees"."""
+"""Families of units that are nouns of the text, and so part of the description: "10,000 employees"."""
 
 
 class Parallels:
@@ -43,7 +43,7 @@ class Parallels:
     Args:
         tokens: of the sentence.
         mentions: the quantities.
-        spans: for each of them its tokens, unit included.
+        spans: token range of each, unit included.
         parse: of the tokens.
     """
 
@@ -67,7 +67,7 @@ class Parallels:
         return "" if mention.family in COUNTED else mention.base_unit
 
     def listed(self, n: int) -> bool:
-        """Whether a mention goes on with what was said of the one before: "70 % in one group and 30 % in the other"."""
+        """Whether mention n continues a list with the one before: "70 % in one group and 30 % in the other"."""
         if not n:
             return False
         before, mention = self._mentions[n - 1 : n + 1]
@@ -80,7 +80,7 @@ class Parallels:
         return not verbs and not _STOPS.intersection(lows) and bool(LISTING.intersection(lows))
 
     def elided(self, n: int) -> bool:
-        """Whether mention n leaves the counted noun of the one before it unsaid: "10,000 people here, 2,000 there"."""
+        """Whether mention n omits the counted noun of the one before: "10,000 people here, 2,000 there"."""
         return n > 0 and self._mentions[n - 1].family == "count" and not self._mentions[n].family
 
     def first_of_list(self, n: int) -> int:
@@ -90,31 +90,31 @@ class Parallels:
         return n
 
     def restates(self, n: int) -> bool:
-        """Whether mention n says the one before it once more, in brackets: "45 (37.5 %)"."""
+        """Whether mention n repeats the one before in brackets: "45 (37.5 %)"."""
         (first, last), end = self._spans[n], self._spans[n - 1][1] if n else -1
         if not n or first != end + 1 or last >= len(self._tokens) or first == last:
             return False
         return self._tokens[end].text in "([" and self._tokens[last].text in ")]"
 
     def link(self, n: int, words: frozenset[str], described: Sequence[int]) -> list[int]:
-        """Which of some small words stands before mention n, as a list of one token or none.
+        """The small word before mention n, as a list of one token or none.
 
         Args:
             n: the mention.
             words: the small words.
-            described: tokens of the mention's description, which may stand between: "vs loss 13 cts".
+            described: tokens of the mention's description, which may be between: "vs loss 13 cts".
         """
-        start, told = self._spans[n][0], {self._tokens[k].low for k in described}
+        start, own_words = self._spans[n][0], {self._tokens[k].low for k in described}
         for k in range(start - 1, max(-1, start - 1 - _LINK), -1):
             token = self._tokens[k]
             if token.low in words and k not in self._owned:
                 return [k]
-            if token.low not in told and token.low not in _APPROXIMATE:
+            if token.low not in own_words and token.low not in _APPROXIMATE:
                 break
         return []
 
     def reaches(self, n: int, verb: int) -> bool:
-        """Whether mention n is where a movement began or ended, and not its size: "rose 5 % to 10 from 9.5"."""
+        """Whether mention n is the start or end of a movement, and not its size: "rose 5 % to 10 from 9.5"."""
         low = self._tokens[verb].low
         return (low in MOVES or low in TURNS) and bool(self.link(n, _ENDS, ()))
 
@@ -123,7 +123,7 @@ class Parallels:
         return n in self._before or n in self._after
 
     def foreign(self, n: int) -> tuple[range, range]:
-        """The tokens that belong to the mentions of its kind before and after mention n, and so not to it."""
+        """The ranges of tokens that belong to the mentions of its kind before and after mention n."""
         behind = ahead = range(0)
         if (m := self._before.get(n)) is not None and not self._shares_tail(m, n):
             behind = range(self._spans[m][1], self._edge(m, n, first=True))
@@ -132,9 +132,9 @@ class Parallels:
         return behind, ahead
 
     def _edge(self, m: int, n: int, *, first: bool) -> int:
-        """Where what belongs to mention n begins, behind mention m: the first or the last place that it may.
+        """The first or last position behind mention m at which the text of mention n may begin.
 
-        The start of n where it may begin anywhere, or nowhere: then no word is kept from either.
+        If there is none, no word is withheld from either mention.
         """
         places = range(self._spans[m][1], self._spans[n][0])
         edges = [k for k in places if k not in self._owned and self._tokens[k].low in _NEXT]
@@ -149,23 +149,23 @@ class Parallels:
         return all(k in self._owned or self._tokens[k].low in _SMALL for k in gap)
 
     def dealt(self, stated: Sequence[int], apart: Iterable[int]) -> list[Dealt]:
-        """The lists that are dealt out to lists of mentions, by "respectively" or by their number alone.
+        """The lists that are distributed over lists of mentions, by "respectively" or by their number alone.
 
         Args:
-            stated: the mentions that state something: "nine months ended June 30" is no member of a list of amounts.
-            apart: mentions that something else tells apart, such as their years; only "respectively" deals more to
-                them.
+            stated: mentions that state a fact: "nine months ended June 30" is no member of a list of amounts.
+            apart: mentions that something else distinguishes, such as their years; only "respectively" assigns more
+                to them.
         """
-        found = [
+        deals = [
             replace(deal, group=tuple(stated[n] for n in deal.group))
             for deal in dealt(self._tokens, [self._spans[n] for n in stated], self._parse)
         ]
-        told = {n for deal in found for n in deal.group} | set(apart)
+        done = {n for deal in deals for n in deal.group} | set(apart)
         for group in self._runs():
-            if not told.intersection(group):
+            if not done.intersection(group):
                 deal = dealt_unsaid(self._tokens, self._spans, self._parse, group)
-                found += [] if deal is None else [deal]
-        return found
+                deals += [] if deal is None else [deal]
+        return deals
 
     def _runs(self) -> list[list[int]]:
         """Runs of two or more mentions of one kind with nothing but list words between."""

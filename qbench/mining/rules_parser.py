@@ -1,4 +1,4 @@
-"""Descriptions by rules over the extractor's parse: the concept, its subject, the verb, places and times of the clause.
+"""Descriptions by rules over a parse: the concept, its subject, the verb, places and times of the clause.
 
 The task is definition 1 of *Quantity Retrieval*: words that fully and concisely say what the quantity is, by the
 factors of its section 2 (performance indicator, subject, place, time). The paper trains a tagger for it; this parser
@@ -26,23 +26,23 @@ from qbench.quantities.languages import EMBEDDED, NO_PARSER
 from qbench.quantities.types import Quantity, Span
 
 _LINKS = frozenset({"IN", "DT", "TO", "POS", "PRP$"})
-"""Tags of small words that are kept where they stand between two words of a description."""
+"""Tags of small words that descriptions include between two of their words."""
 _BRIDGE = 2
-"""How many of them."""
+"""Maximum number of such words in a row."""
 _NEAR = 3
-"""Tokens from a word of the concept to a time that belongs to it, at most."""
+"""Maximum distance in tokens from a word of the concept to a time that belongs to it."""
 _GUESS = "nearest noun"
-"""The rule of a concept that no parse led to."""
+"""The rule of a concept that was not taken from the parse."""
 _PER = frozenset({"per", "a", "an", "each", "every"})
-"""Words of a unit behind which stands what its amount is for: "$1.23 per diluted share"."""
+"""Words of a unit that precede the denominator: "$1.23 per diluted share"."""
 _COMPARING = frozenset("from vs versus against than compared".split())
 _PLACING = frozenset("to at for by after before until".split())
 _LABEL = 3
-"""Digits of the number of a word, at most: longer ones are codes or years."""
+"""Maximum number of digits of a word's number ("week 14"): longer ones are codes or years."""
 
 
 class RulesParser:
-    """See the module. Holds no state between calls.
+    """Parser of descriptions by rules; without state between calls.
 
     Args:
         spacy_model: pipeline that parses the sentences (see `qbench.quantities.english.parse.load_parser`); loaded on
@@ -81,7 +81,7 @@ class _Draft:
 
     Attributes:
         spans: the token range of each mention, its unit included.
-        ends: where each ends for the parser, which is to see the noun that is counted.
+        ends: end of each mention for the parser, which has to see the counted noun.
     """
 
     text: str
@@ -110,19 +110,19 @@ class _Draft:
         return cls(text, tokens, mentions, spans, parsed)
 
     def stand_ins(self) -> list[StandIn]:
-        """What the parser reads in place of each mention."""
-        found = []
+        """The words that the parser reads in place of each mention."""
+        replaced = []
         for mention, (first, _), last in zip(self.mentions, self.spans, self.ends, strict=True):
             if first < last:
                 family = "" if mention.family in COUNTED else mention.family
                 number = bisect_left([t.start for t in self.tokens[first:last]], mention.value_span[1])
                 words = in_place_of(mention.value, family, self.tokens[first + number : last])
-                found.append(StandIn(first, last, words))
-        return without_restatements(self.tokens, found)
+                replaced.append(StandIn(first, last, words))
+        return without_restatements(self.tokens, replaced)
 
 
 class _Sentence:
-    """A parsed sentence, and what its rules have found so far."""
+    """A parsed sentence with its concepts, times and lists."""
 
     def __init__(self, draft: _Draft, parse: Parse) -> None:
         self._draft, self._parse, self._tokens = draft, parse, draft.tokens
@@ -132,9 +132,9 @@ class _Sentence:
         lengths = [span for mention, span in zip(draft.mentions, draft.spans, strict=True) if _lasts(mention, span)]
         periods = [span for span in lengths if is_period(draft.tokens, self._nouns.owner, *span)]
         self._times = find_times(draft.tokens, self._nouns.owner, periods)
-        self._told = [False] * len(draft.tokens)
+        self._in_time = [False] * len(draft.tokens)
         for time in self._times:
-            self._told[time.first : time.last] = [True] * (time.last - time.first)
+            self._in_time[time.first : time.last] = [True] * (time.last - time.first)
         self._stated = [n for n, span in enumerate(draft.spans) if span[0] < span[1] and span not in periods]
         dates = dated(draft.tokens, [draft.spans[n] for n in self._stated], self._times)
         self._when = dict(zip(self._stated, dates, strict=True))
@@ -148,7 +148,7 @@ class _Sentence:
             self._nouns.owner[first:last] = [-1] * (last - first)  # part of a time, and free to be in a description
 
     def _deal(self, places: Sequence[Place]) -> None:
-        """Give the mentions of a list the concepts that its items make, and none of them the item of another."""
+        """Assign to each mention of a list the concept of its own item, and no other item."""
         whens = [tuple(self._when.get(n, ())) for n in range(len(places))]
         apart = [n for n in range(1, len(places)) if whens[n] != whens[n - 1]]
         for deal in self._parallels.dealt(self._stated, apart):
@@ -171,24 +171,23 @@ class _Sentence:
             words[n] = words[n - 1] | set(self._of_unit(n)) if restates else self._words(n, clause)
             if n - 1 in words and self._parallels.listed(n):
                 words[n] |= self._shared(n, words)
-        kept = {n: self._kept(n, self._dated(n, found) - self._others.get(n, set())) for n, found in words.items()}
-        self._tell_apart(kept)
+        selected = {n: self._selected(n, self._dated(n, own) - self._others.get(n, set())) for n, own in words.items()}
+        self._distinguish(selected)
         return [
-            Description(spans_of(self._tokens, self._bridged(kept[n])))
-            if n in kept
-            else Description(factual=self._is_hidden(n))
+            Description(spans_of(self._tokens, self._bridged(selected[n])))
+            if n in selected
+            else Description(factual=self._has_no_token(n))
             for n in range(len(self._draft.spans))
         ]
 
-    def _tell_apart(self, kept: dict[int, list[int]]) -> None:
-        """Give mentions that the same words describe the small words that tell them apart: "vs", "from", "for".
+    def _distinguish(self, selected: dict[int, list[int]]) -> None:
+        """Distinguish mentions with the same description by small words: "vs", "from", "for".
 
-        What says that a value is compared with comes first, then the name before each; prepositions are for what is
-        still alike then.
+        Words of comparison come first, then the name before each mention, then prepositions.
         """
         for kind in (_COMPARING, None, _PLACING):
             groups: dict[tuple[str, ...], list[int]] = {}
-            for n, words in kept.items():
+            for n, words in selected.items():
                 if words and not self._parallels.restates(n):
                     groups.setdefault(tuple(self._tokens[k].low for k in words), []).append(n)
             alike = [group for group in groups.values() if len(group) > 1]
@@ -196,18 +195,18 @@ class _Sentence:
                 return
             for group in alike:
                 if kind is None:
-                    self._label(group, kept)
+                    self._label(group, selected)
                 else:
                     for n in group:
-                        kept[n] = sorted({*kept[n], *self._parallels.link(n, kind, kept[n])})
+                        selected[n] = sorted({*selected[n], *self._parallels.link(n, kind, selected[n])})
 
-    def _label(self, group: Sequence[int], kept: dict[int, list[int]]) -> None:
-        """Give each its own of the names right before them: "cure rates were AL 85 %, CPD 64 %"."""
+    def _label(self, group: Sequence[int], selected: dict[int, list[int]]) -> None:
+        """Add to each description the name right before its mention: "cure rates were AL 85 %, CPD 64 %"."""
         names = {n: self._name_before(n) for n in group}
         if all(names.values()):
             for n in group:
                 others = {k for m in group if m != n for k in names[m]}
-                kept[n] = sorted({*kept[n], *names[n]} - others)
+                selected[n] = sorted({*selected[n], *names[n]} - others)
 
     def _name_before(self, n: int) -> list[int]:
         k = self._draft.spans[n][0] - 1
@@ -215,26 +214,26 @@ class _Sentence:
             return []
         return [m for m in range(max(0, k - _NEAR), k + 1) if self._nouns.head_of(m) == k]
 
-    def _is_hidden(self, n: int) -> bool:
-        """Whether a mention has no token of its own: nothing can be said of it."""
+    def _has_no_token(self, n: int) -> bool:
+        """Whether a mention has no token of its own."""
         return self._draft.spans[n][0] == self._draft.spans[n][1]
 
     def _clause(self, n: int) -> Clause:
         return Clause(self._tokens, self._nouns, self._parse, *self._draft.spans[n])
 
     def _words(self, n: int, clause: Clause) -> set[int]:
-        """The words of a description but for the times; none where nothing names the mention."""
+        """The words of a description without the times; none if nothing names the mention."""
         concept = self._concepts[n]
         behind, ahead = self._parallels.foreign(n)
 
         def own(words: Iterable[int]) -> set[int]:
-            found = set(words)
-            strange = {k for k in found if k in behind or k in ahead}
-            return found - (strange - self._above(n)) if strange else found
+            candidates = set(words)
+            foreign = {k for k in candidates if k in behind or k in ahead}
+            return candidates - (foreign - self._above(n)) if foreign else candidates
 
         named = own((*concept.words, *concept.subject))
         if concept.how == _GUESS:
-            named = {k for k in named if self._may_tell(n, k)}
+            named = {k for k in named if self._may_describe(n, k)}
         words = named | set(self._of_unit(n)) | set(self._lent.get(n, ()))
         if self._parallels.elided(n) and self._parallels.listed(n):
             words |= set(self._of_unit(n - 1))
@@ -245,35 +244,35 @@ class _Sentence:
         verb = clause.verb()
         if verb is not None and self._parallels.reaches(n, verb):
             verb = None
-        words |= own(k for k in (*clause.phrases(self._told), *self._behind(n)) if self._may_tell(n, k))
+        words |= own(k for k in (*clause.phrases(self._in_time), *self._behind(n)) if self._may_describe(n, k))
         if verb is not None and own([verb]):
             words |= own((verb, *clause.subject()))
         return words - self._others.get(n, set())
 
     def _behind(self, n: int) -> list[int]:
-        """Of a member of a list, the place right behind it, whatever the parse: "3 minutes with ale, 2 with tea"."""
+        """The place right behind a member of a list, whatever the parse: "3 minutes with ale, 2 with tea"."""
         k = self._draft.spans[n][1]
         if not self._parallels.has_parallel(n) or k >= len(self._tokens) or self._tokens[k].low not in PLACES:
             return []
         while k + 1 < len(self._tokens) and self._parse.tags[k + 1] in ("DT", "PRP$"):
             k += 1
         head = self._nouns.run(k + 1)
-        return [] if head is None else [m for m in self._nouns.phrase(head) if m > k and not self._told[m]]
+        return [] if head is None else [m for m in self._nouns.phrase(head) if m > k and not self._in_time[m]]
 
     def _above(self, n: int) -> set[int]:
-        """The nouns that govern mention n, with their words: what it says is about them, wherever they stand."""
-        found: set[int] = set()
+        """The nouns that govern mention n, with their words."""
+        words: set[int] = set()
         k = self._draft.spans[n][0]
         while self._parse.heads[k] != k:
             k = self._parse.heads[k]
             if self._parse.tags[k].startswith("VB"):
                 break
             if self._nouns.names(k):
-                found.update(self._nouns.phrase(k))
-        return found
+                words.update(self._nouns.phrase(k))
+        return words
 
-    def _may_tell(self, n: int, k: int) -> bool:
-        """Whether a phrase at token k can be about mention n: in a list, what follows a member is about that one."""
+    def _may_describe(self, n: int, k: int) -> bool:
+        """Whether a phrase at token k can be about mention n: in a list, text behind a member is about that member."""
         first, spans = self._parallels.first_of_list(n), self._draft.spans
         if k < spans[first][0]:
             return True
@@ -285,8 +284,8 @@ class _Sentence:
         return words | {k for time in times for k in range(time.first, time.last)}
 
     def _within(self, n: int) -> list[Time]:
-        """The times that hang on a word of the concept: "notes due in 2027"; none that another mention is dated by."""
-        words = {k for k in (*self._concepts[n].words, *self._concepts[n].subject) if not self._told[k]}
+        """Times that modify a word of the concept ("notes due in 2027") and date no other mention."""
+        words = {k for k in (*self._concepts[n].words, *self._concepts[n].subject) if not self._in_time[k]}
         others = {time for m, times in self._when.items() if m != n for time in times}.difference(self._when[n])
         heads = self._parse.heads
         return [
@@ -298,16 +297,16 @@ class _Sentence:
         ]
 
     def _shared(self, n: int, words: dict[int, set[int]]) -> set[int]:
-        """The words before a list of mentions, for a member that has none before the list of its own."""
+        """The words before a list of mentions, for a member without words of its own before the list."""
         first = self._parallels.first_of_list(n)
         start = self._draft.spans[first][0]
         whole = self._parallels.elided(n)  # "employed 10,000 people here, 2,000 there" is one clause
-        if first not in words or (not whole and any(k < start and not self._told[k] for k in words[n])):
+        if first not in words or (not whole and any(k < start and not self._in_time[k] for k in words[n])):
             return set()
         return {k for k in words[first] if k < start} - self._others.get(n, set())
 
     def _of_unit(self, n: int) -> range:
-        """The tokens of a unit that say what is measured: the "employees" that are counted, "per diluted share"."""
+        """The tokens of a unit that say what is measured: counted "employees", "per diluted share"."""
         mention = self._draft.mentions[n]
         if mention.unit_span is None:
             return range(0)
@@ -322,35 +321,35 @@ class _Sentence:
             return range(0)
         return range(next((k for k in range(first, last) if self._tokens[k].low in _PER), last), last)
 
-    def _kept(self, n: int, words: set[int]) -> list[int]:
-        """The words that may stand in a description of mention n, in order."""
+    def _selected(self, n: int, words: set[int]) -> list[int]:
+        """The words that a description of mention n may have, in order."""
         start = self._draft.spans[n][0]
         section = self._sections[bisect_right(self._sections, start, key=lambda part: part.start) - 1]
         words = words | {k + 1 for k in words if self._numbers(k + 1)}
-        kept = sorted(k for k in words if (self._nouns.owner[k] == -1 or k in self._unit_words) and k in section)
-        return self._once(kept)
+        selected = sorted(k for k in words if (self._nouns.owner[k] == -1 or k in self._unit_words) and k in section)
+        return self._once(selected)
 
     def _numbers(self, k: int) -> bool:
         """Whether token k is the number of the word before it: "week 14", "type 2"."""
-        if k >= len(self._tokens) or self._told[k] or self._nouns.owner[k] != -1:
+        if k >= len(self._tokens) or self._in_time[k] or self._nouns.owner[k] != -1:
             return False
         return self._tokens[k].text.isdecimal() and len(self._tokens[k].text) <= _LABEL
 
     def _once(self, words: list[int]) -> list[int]:
-        """Without a word that repeats the one before it: the "capacity" of "annual capacity of 5 t of capacity"."""
+        """Drop words that repeat the one before: the second "capacity" of "annual capacity of 5 t of capacity"."""
         lows = ["", *(self._tokens[k].low for k in words)]
         return [k for k, before, low in zip(words, lows, lows[1:], strict=False) if low != before]
 
     def _bridged(self, words: list[int]) -> list[int]:
-        """With the small words between two words of a phrase: "cost of sales", "the price of a share"."""
-        found: list[int] = []
+        """Add the small words between two words of a phrase: "cost of sales", "the price of a share"."""
+        bridged: list[int] = []
         for k in words:
-            gap = range(found[-1] + 1, k) if found else range(0)
+            gap = range(bridged[-1] + 1, k) if bridged else range(0)
             small = all(self._parse.tags[m] in _LINKS and self._nouns.owner[m] == -1 for m in gap)
-            if 0 < len(gap) <= _BRIDGE and small and self._told[k] == self._told[gap[0] - 1]:
-                found += gap
-            found.append(k)
-        return found
+            if 0 < len(gap) <= _BRIDGE and small and self._in_time[k] == self._in_time[gap[0] - 1]:
+                bridged += gap
+            bridged.append(k)
+        return bridged
 
 
 def _lasts(mention: Quantity, span: Span) -> bool:

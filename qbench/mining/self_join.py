@@ -141,18 +141,18 @@ def _block(
     threads: ThreadPoolExecutor,
 ) -> None:
     """Search with some texts, and write the results into their rows."""
-    from qbench.mining.join_kernel import Found, expand, scratch_for, search
+    from qbench.mining.join_kernel import Best, expand, scratch_for, search
 
     bags, slots = np.unique(bag_of, return_inverse=True)
     shape = (bags.size, options.k)
-    found = Found(
+    best = Best(
         np.zeros(shape, np.int64), np.zeros(shape, np.int32), np.zeros(shape, np.int16), np.zeros(bags.size, np.int32)
     )
 
     def task(start: int) -> None:
         part = slice(start, start + TASK)
         index, rows = searchable.index, bags[part]
-        mine = Found(found.scores[part], found.bags[part], found.shared[part], found.sizes[part])
+        mine = Best(best.scores[part], best.bags[part], best.shared[part], best.sizes[part])
         search(index, rows, searchable.shift, scratch_for(index, rows), mine)
 
     list(threads.map(task, range(0, bags.size, TASK)))
@@ -160,7 +160,7 @@ def _block(
     results = [np.zeros(shape, kind) for kind in ARRAYS.values()]
     results[0][:] = -1
     tied = np.empty((options.k + 1) ** 2, np.int64)
-    expand(found, slots, texts, bags, ours.starts, ours.members, ours.own, ours.sizes, searchable.unit, tied, *results)
+    expand(best, slots, texts, bags, ours.starts, ours.members, ours.own, ours.sizes, searchable.unit, tied, *results)
     for array, result in zip(arrays, results, strict=True):
         array[rows_of_texts] = result
 

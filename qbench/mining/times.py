@@ -1,7 +1,7 @@
-"""When: the expressions of time in a sentence, and the mentions that each of them dates.
+"""The expressions of time in a sentence, and the mentions that each of them dates.
 
 An expression is a run of tokens outside all mentions: "2019", "the third quarter of fiscal 2023", "March 31, 2024",
-"last year". Which mention it dates goes by place: the one that it follows; those after it, if it opens the clause.
+"last year". It dates the mention that it follows, or, at the beginning of a clause, those after it.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ _BEFORE = frozenset(
     "last this next previous prior past first second third fourth full calendar same latest current late early mid "
     "ended ending half nine six three twelve year-ago".split()
 )
-"""Words that belong to an expression of time where one of `_WORDS` or a date follows."""
+"""Words that belong to an expression of time if one of `_WORDS` or a date follows."""
 _BETWEEN = frozenset({"of", ",", "the", "-", "and", "to", "through", "–", "a"})
-"""What may stand inside an expression, between two of its words."""
+"""Words allowed inside an expression, between two of its words."""
 _ENDED = frozenset({"ended", "ending"})
 _QUARTERS = frozenset("1234")
 _COMPARING = frozenset("from than versus vs against compared comparison over".split())
-"""Words that say that the next time is another one: "rose 5 % from 2019"."""
+"""Words that introduce a time of comparison: "rose 5 % from 2019"."""
 NEAR = 12
-"""Tokens between a mention and the time that dates it from behind, at most."""
+"""Maximum number of tokens between a mention and a later time that dates it."""
 REACH = 60
-"""Tokens between a list of mentions and a list of times, at most."""
+"""Maximum number of tokens between a list of mentions and a list of times."""
 _CLAUSES = frozenset({";", ":", "while", "whereas", "but"})
-"""Where another clause begins, with times of its own."""
+"""Words that begin another clause, with times of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +44,9 @@ class Time:
     """An expression of time at tokens first..last-1.
 
     Attributes:
-        compared: whether the sentence compares with it.
-        section: whether it heads a part of a table in a line of text: the "Year" of "Net 5 vs 4 Year Net 9 vs 8".
-        short: whether it leaves to the next period what both have: the "three" of "three and six months ended June 30".
+        compared: whether it is a time of comparison.
+        section: whether it heads a part of a table in running text: the "Year" of "Net 5 vs 4 Year Net 9 vs 8".
+        short: whether it shares the end of the next period: the "three" of "three and six months ended June 30".
     """
 
     first: int
@@ -64,35 +64,35 @@ def find_times(tokens: Sequence[Token], owner: Sequence[int], periods: Sequence[
         owner: for each token the mention that it belongs to, or -1.
         periods: the mentions that begin an expression ("three months" before "ended March 31"): see `is_period`.
     """
-    told = [owner[k] == -1 and _tells(tokens, k) for k in range(len(tokens))]
+    is_time = [owner[k] == -1 and _is_time_word(tokens, k) for k in range(len(tokens))]
     headed = {first: last for first, last in periods if _is_section(tokens, owner, first, last)}
     for first in headed:
-        told[first] = True
+        is_time[first] = True
     starts = {last: first for first, last in periods}
-    found: list[Time] = []
+    times: list[Time] = []
     k = 0
     while k < len(tokens):
-        if not told[k]:
+        if not is_time[k]:
             k += 1
             continue
         first, last = k, headed.get(k, k + 1)
-        while (gap := _gap(tokens, owner, told, last)) is not None:
+        while (gap := _gap(tokens, owner, is_time, last)) is not None:
             last = gap + 1
         while first and owner[first - 1] == -1 and tokens[first - 1].low in _BEFORE:
             first -= 1
-        first = max(starts.get(first, first), found[-1].last if found else 0)
-        found.append(Time(first, last, _is_compared(tokens, first), _is_section(tokens, owner, first, last)))
+        first = max(starts.get(first, first), times[-1].last if times else 0)
+        times.append(Time(first, last, _is_compared(tokens, first), _is_section(tokens, owner, first, last)))
         k = last
-    found += [
+    times += [
         Time(*span, _is_compared(tokens, span[0]), short=True) for span in periods if _is_short(tokens, owner, *span)
     ]
-    return sorted(found, key=lambda time: time.first)
+    return sorted(times, key=lambda time: time.first)
 
 
 def is_period(tokens: Sequence[Token], owner: Sequence[int], first: int, last: int) -> bool:
-    """Whether a length of time at tokens first..last-1 dates others, and is no fact of its own.
+    """Whether a length of time at tokens first..last-1 dates other mentions, and is no fact of its own.
 
-    A date follows on it ("the nine months ended June 30"), it is listed with such a one ("the three and nine months
+    A date follows it ("the nine months ended June 30"), it is listed with such a one ("the three and nine months
     ended"), or it heads a part of a table.
     """
     if last < len(tokens) and tokens[last].low in _ENDED:
@@ -101,7 +101,7 @@ def is_period(tokens: Sequence[Token], owner: Sequence[int], first: int, last: i
 
 
 def _is_short(tokens: Sequence[Token], owner: Sequence[int], first: int, last: int) -> bool:
-    """Whether a period is listed with the next one, on which a date follows, or with one that is."""
+    """Whether a period is in a list of periods whose last one is followed by a date."""
     k = last
     while k < len(tokens) and tokens[k].low in (",", "and", "or", "the", "-"):
         k += 1
@@ -124,12 +124,12 @@ def _is_section(tokens: Sequence[Token], owner: Sequence[int], first: int, last:
 
 
 def dated(tokens: Sequence[Token], mentions: Sequence[Span], times: Sequence[Time]) -> list[list[Time]]:
-    """For each mention, the times that say of when it is, in order.
+    """The times that date each mention, in order.
 
-    A time right after a mention is its own. One that opens a clause holds for all mentions of it. A mention without any
+    A time right after a mention is its own. One that opens a clause dates all its mentions. A mention without a time
     takes that of the mention it is listed with ("5 % of sales and 3 % of profit in 2019"). A list of times behind a
-    list of as many mentions is dealt out, whether or not "respectively" says so. One that heads a part of a table holds
-    up to the next.
+    list of as many mentions is distributed over them, with or without "respectively". A time that heads a part of a
+    table holds up to the next.
     """
     sections, times = [t for t in times if t.section], [t for t in times if not t.section]
     own: list[list[Time]] = [[] for _ in mentions]
@@ -137,7 +137,7 @@ def dated(tokens: Sequence[Token], mentions: Sequence[Span], times: Sequence[Tim
     dealt = _dealt(tokens, mentions, times)
     previous: tuple[Time, int] | None = None
     for time in times:
-        if any(time == given[-1] for given in dealt.values()):
+        if any(time == assigned[-1] for assigned in dealt.values()):
             continue
         before = max((n for n, (_, last) in enumerate(mentions) if last <= time.first), default=None)
         after = next((n for n, (first, _) in enumerate(mentions) if first >= time.last), None)
@@ -157,14 +157,14 @@ def dated(tokens: Sequence[Token], mentions: Sequence[Span], times: Sequence[Tim
         elif before is not None:
             own[before].append(time)
     _share(tokens, mentions, own, opening)
-    for given, (first, _) in zip(own, mentions, strict=True):
-        if all(time.compared for time in given):
-            given += [t for t in sections if t.last <= first][-1:]
+    for own_times, (first, _) in zip(own, mentions, strict=True):
+        if all(time.compared for time in own_times):
+            own_times += [t for t in sections if t.last <= first][-1:]
     return [sorted(set(dealt.get(n, times)), key=lambda t: t.first) for n, times in enumerate(own)]
 
 
 def _dealt(tokens: Sequence[Token], mentions: Sequence[Span], times: Sequence[Time]) -> dict[int, list[Time]]:
-    """Mention -> its time, where a list of times goes with a list of as many mentions: "5 and 8 in 2019 and 2020".
+    """Mention -> its times, for lists of as many times as mentions: "5 and 8 in 2019 and 2020".
 
     The times follow, or else they come first; two lists of mentions may share one list of times.
     """
@@ -188,7 +188,7 @@ def _near(tokens: Sequence[Token], a: int, b: int) -> bool:
 
 
 def _lists(tokens: Sequence[Token], items: Sequence[T], spans: Sequence[Span]) -> list[list[T]]:
-    """The runs of two or more items that stand next to each other as a list."""
+    """The lists of two or more items."""
     runs: list[list[T]] = []
     for n, item in enumerate(items):
         if n and _is_list(tokens, spans[n - 1][1], spans[n][0]):
@@ -199,7 +199,7 @@ def _lists(tokens: Sequence[Token], items: Sequence[T], spans: Sequence[Span]) -
 
 
 def _prefix(tokens: Sequence[Token], head: Time, time: Time) -> list[Time]:
-    """What a year takes from the first of its list: all but the year of "the years ended June 30, 2024"."""
+    """The words that a year shares with the first of its list: all but the year of "the years ended June 30, 2024"."""
     short = time.last - time.first == 1 and _is_year(tokens[time.first])
     if not short or time is head or head.last - head.first < 2 or not _is_year(tokens[head.last - 1]):
         return []
@@ -210,12 +210,12 @@ def _prefix(tokens: Sequence[Token], head: Time, time: Time) -> list[Time]:
 
 
 def _suffix(tokens: Sequence[Token], time: Time, tail: Time) -> list[Time]:
-    """What a short period takes from the last of its list: "months ended June 30" for the "three" before "and six"."""
+    """The words that a short period shares with the last of its list: "months ended June 30" for "three and six"."""
     if not time.short or tail.short:
         return []
     unit = next((k for k in range(tail.first, tail.last) if tokens[k].low in _WORDS), tail.last)
-    told = any(tokens[k].low in _WORDS for k in range(time.first, time.last))
-    return [Time(unit + told, tail.last, tail.compared)]
+    has_unit = any(tokens[k].low in _WORDS for k in range(time.first, time.last))
+    return [Time(unit + has_unit, tail.last, tail.compared)]
 
 
 def _is_year(token: Token) -> bool:
@@ -223,12 +223,12 @@ def _is_year(token: Token) -> bool:
 
 
 def _is_list(tokens: Sequence[Token], a: int, b: int) -> bool:
-    """Whether two places are items of a list: nothing but commas and "and" between, or they touch."""
+    """Whether two positions are items of a list: with nothing but commas and "and" between."""
     return a <= b and b - a <= 3 and all(t.low in (",", "and", "or", "the", "&") for t in tokens[a:b])
 
 
 def _share(tokens: Sequence[Token], mentions: Sequence[Span], own: list[list[Time]], opening: Sequence[Time]) -> None:
-    """Give each mention without a time of its own that of the clause, or of its neighbour in a list."""
+    """Give each mention without a time the one of its clause, or of its neighbour in a list."""
     for n, (first, _) in enumerate(mentions):
         if all(time.compared for time in own[n]):
             own[n] += [t for t in opening if t.last <= first and _same_clause(tokens, t.last, first)]
@@ -240,7 +240,7 @@ def _share(tokens: Sequence[Token], mentions: Sequence[Span], own: list[list[Tim
             own[n] += [t for t in own[n - 1] if not t.compared]
 
 
-def _tells(tokens: Sequence[Token], k: int) -> bool:
+def _is_time_word(tokens: Sequence[Token], k: int) -> bool:
     token = tokens[k]
     if token.kind == "word":
         quarter = token.text == "Q" and k + 1 < len(tokens) and tokens[k + 1].text in _QUARTERS
@@ -255,12 +255,12 @@ def _tells(tokens: Sequence[Token], k: int) -> bool:
     return len(token.text) <= 2 and any(is_month(tokens[m]) for m in near)
 
 
-def _gap(tokens: Sequence[Token], owner: Sequence[int], told: Sequence[bool], last: int) -> int | None:
-    """Where the expression that ends before token `last` goes on, over three small words at most; None if nowhere."""
+def _gap(tokens: Sequence[Token], owner: Sequence[int], is_time: Sequence[bool], last: int) -> int | None:
+    """The token at which the expression that ends before `last` continues, after up to three small words, or None."""
     for k in range(last, min(last + 4, len(tokens))):
         if owner[k] != -1:
             return None
-        if told[k]:
+        if is_time[k]:
             # A year ends a date: "2022 and 2021", "2021, 2022" are two.
             return None if _is_year(tokens[last - 1]) and any(t.low in ("and", ",") for t in tokens[last:k]) else k
         if tokens[k].low not in _BETWEEN | _BEFORE:
@@ -282,5 +282,5 @@ def _same_clause(tokens: Sequence[Token], a: int, b: int) -> bool:
 
 
 def _joined(tokens: Sequence[Token], a: int, b: int) -> bool:
-    """Whether two places belong to one list or clause: nothing between them compares or starts anew."""
+    """Whether two positions are in one list or clause, without a comparison in between."""
     return b - a <= NEAR and all(t.low not in _CLAUSES | _COMPARING for t in tokens[a:b])
