@@ -56,7 +56,7 @@ def measures() -> str:
 
 def templates() -> str:
     """The page of query templates."""
-    made = load_templates()
+    loaded = load_templates()
     lines = [
         "# Query templates",
         "",
@@ -65,7 +65,7 @@ def templates() -> str:
         "",
         "| template | text | comparators |",
         "|---|---|---|",
-        *(f"| {one.name} | `{one.text}` | {' '.join(f'`{c}`' for c in one.comparators)} |" for one in made.templates),
+        *(f"| {one.name} | `{one.text}` | {' '.join(f'`{c}`' for c in one.comparators)} |" for one in loaded.templates),
         "",
         "| slot | what stands there |",
         "|---|---|",
@@ -75,13 +75,13 @@ def templates() -> str:
         "",
         "| comparator | phrases |",
         "|---|---|",
-        *(f"| `{comparator}` | {', '.join(phrases)} |" for comparator, phrases in made.phrases.items()),
+        *(f"| `{comparator}` | {', '.join(phrases)} |" for comparator, phrases in loaded.phrases.items()),
         "",
         "## Several constraints",
         "",
         "| constraints | joined as |",
         "|---|---|",
-        *(f"| {number} | {', '.join(f'`{join}`' for join in joins)} |" for number, joins in made.joins.items()),
+        *(f"| {number} | {', '.join(f'`{join}`' for join in joins)} |" for number, joins in loaded.joins.items()),
         "",
     ]
     return "\n".join(lines)

@@ -35,14 +35,14 @@ log = logging.getLogger("silver_trees")
 def sentences(corpus: str, parser: EmbeddedParser) -> list[list[str]]:
     """The words of each sentence with a quantity, in the order of the corpus, those of a kind once."""
     finder, reader = AmountFinder(load_units()), Parser(parser)
-    found: dict[tuple[str, ...], None] = {}
+    unique: dict[tuple[str, ...], None] = {}
     for document in read_documents(open_source(corpus), ReadOptions(), Problems()):
         tokens = tokenize(document.text)
         mentions = stand_ins(tokens, finder.find(tokens, document.text))
         for words in reader.sentences(document.text, tokens, mentions):
             if SHORTEST <= len(words) <= LONGEST and all(word.strip() for word in words):
-                found[tuple(words)] = None
-    return [list(words) for words in found]
+                unique[tuple(words)] = None
+    return [list(words) for words in unique]
 
 
 def rows(words: Sequence[str], reading: Reading) -> Iterator[str]:
@@ -68,9 +68,9 @@ def main() -> None:
     each = options.sentences // len(options.corpus)
     with gzip.open(options.out, "wt", encoding="utf-8") as file:
         for corpus in options.corpus:
-            found = sentences(corpus, parser)
-            chosen = rng.sample(found, min(each, len(found)))
-            log.info("%s: %d of %d sentences", corpus, len(chosen), len(found))
+            available = sentences(corpus, parser)
+            chosen = rng.sample(available, min(each, len(available)))
+            log.info("%s: %d of %d sentences", corpus, len(chosen), len(available))
             for start in range(0, len(chosen), BATCH):
                 batch = chosen[start : start + BATCH]
                 for words, reading in zip(batch, parser.read(batch), strict=True):

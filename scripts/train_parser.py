@@ -68,11 +68,11 @@ def sentences(path: Path) -> Iterator[list[Row]]:
 def without_marks(rows: list[Row]) -> list[Row] | None:
     """The sentence without commas and quotation marks; None if it has none or one governs a word."""
     dropped = {i for i, row in enumerate(rows) if row[0] in DROPPED_MARKS}
-    kept = [i for i in range(len(rows)) if i not in dropped]
-    if not dropped or not kept or any(rows[i][2] in dropped for i in kept):
+    remaining = [i for i in range(len(rows)) if i not in dropped]
+    if not dropped or not remaining or any(rows[i][2] in dropped for i in remaining):
         return None
-    place = {-1: -1} | {old: new for new, old in enumerate(kept)}
-    return [(rows[i][0], rows[i][1], place[rows[i][2]], rows[i][3]) for i in kept]
+    position = {-1: -1} | {old: new for new, old in enumerate(remaining)}
+    return [(rows[i][0], rows[i][1], position[rows[i][2]], rows[i][3]) for i in remaining]
 
 
 def joined(a: list[Row], b: list[Row]) -> list[Row]:
@@ -121,12 +121,12 @@ class BiaffineParser(nn.Module):
     def _vectors(self, batch: Batch) -> Tensor:
         pieces = self.encoder.embeddings.word_embeddings(batch.pieces) + self.shapes(batch.shapes)
         h = self.encoder(inputs_embeds=pieces, attention_mask=batch.filled).last_hidden_state
-        found: Tensor = h.gather(1, batch.first.clamp(min=0)[..., None].expand(-1, -1, h.size(-1)))
-        return found
+        tokens: Tensor = h.gather(1, batch.first.clamp(min=0)[..., None].expand(-1, -1, h.size(-1)))
+        return tokens
 
     def _active(self, x: Tensor) -> Tensor:
-        found: Tensor = self.drop(F.leaky_relu(x, float(SLOPE)))
-        return found
+        projected: Tensor = self.drop(F.leaky_relu(x, float(SLOPE)))
+        return projected
 
 
 def _with_one(x: Tensor) -> Tensor:
@@ -177,13 +177,13 @@ def _padded(rows: list[list[int]], filler: int) -> Tensor:
 
 def grouped(items: list[list[Row]], rng: random.Random) -> list[list[list[Row]]]:
     """Batches of sentences of like length, in random order."""
-    found: list[list[list[Row]]] = [[]]
+    batches: list[list[list[Row]]] = [[]]
     for rows in sorted(items, key=len):
-        if found[-1] and len(rows) * (len(found[-1]) + 1) > WORDS:
-            found.append([])
-        found[-1].append(rows)
-    rng.shuffle(found)
-    return found
+        if batches[-1] and len(rows) * (len(batches[-1]) + 1) > WORDS:
+            batches.append([])
+        batches[-1].append(rows)
+    rng.shuffle(batches)
+    return batches
 
 
 def epoch(train: list[list[Row]], more: list[list[Row]], rng: random.Random) -> list[list[list[Row]]]:
@@ -231,8 +231,8 @@ def fit(
 def write(model: BiaffineParser, names: Names, vocabulary: list[str], out: Path) -> None:
     """Write the weights as `EmbeddedParser` reads them: matrices in bytes, pieces of other scripts left out."""
     state = {name: tensor.detach().numpy() for name, tensor in model.state_dict().items()}
-    kept = [i for i, piece in enumerate(vocabulary) if not piece.startswith("[unused") and all(map(_common, piece))]
-    table, scale = packed(state["encoder.embeddings.word_embeddings.weight"][kept].T)
+    pieces = [i for i, piece in enumerate(vocabulary) if not piece.startswith("[unused") and all(map(_common, piece))]
+    table, scale = packed(state["encoder.embeddings.word_embeddings.weight"][pieces].T)
     embeddings = "encoder.embeddings."
     weights: dict[str, NDArray[np.generic]] = {
         "piece": table.T,
@@ -241,7 +241,7 @@ def write(model: BiaffineParser, names: Names, vocabulary: list[str], out: Path)
             state[f"{embeddings}position_embeddings.weight"] + state[f"{embeddings}token_type_embeddings.weight"][0]
         ),
         "shape": _half(state["shapes.weight"]),
-        "norm": np.stack([state[f"{embeddings}LayerNorm.{part}"] for part in ("weight", "bias")]),
+        "norm": np.stack([state[f"{embeddings}LayerNorm.{field}"] for field in ("weight", "bias")]),
         "heads": np.array(model.encoder.config.num_attention_heads),
         "arc": _half(state["arc"]),
         "label": _half(state["label"].transpose(1, 0, 2).reshape(LABELS + 1, -1)),
@@ -260,22 +260,22 @@ def write(model: BiaffineParser, names: Names, vocabulary: list[str], out: Path)
         weights[f"root.{kind}"] = np.maximum(root, SLOPE * root)[None]
     out.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(out / WEIGHTS, **weights)  # type: ignore[arg-type]
-    (out / VOCABULARY).write_text("\n".join(vocabulary[i] for i in kept), encoding="utf-8")
+    (out / VOCABULARY).write_text("\n".join(vocabulary[i] for i in pieces), encoding="utf-8")
 
 
 def _layer(state: dict[str, NDArray[np.float32]], theirs: str, ours: str) -> dict[str, NDArray[np.generic]]:
     """The weights of a layer under our names."""
-    found: dict[str, NDArray[np.generic]] = {}
+    arrays: dict[str, NDArray[np.generic]] = {}
     three = [f"attention.self.{part}" for part in ("query", "key", "value")]
     for name, parts in zip(
         PARTS, (three, ["attention.output.dense"], ["intermediate.dense"], ["output.dense"]), strict=True
     ):
         matrix = np.concatenate([state[f"{theirs}{part}.weight"] for part in parts]).T
-        found[ours + name], found[f"{ours}{name}.scale"] = packed(matrix)
-        found[f"{ours}{name}.bias"] = np.concatenate([state[f"{theirs}{part}.bias"] for part in parts])
+        arrays[ours + name], arrays[f"{ours}{name}.scale"] = packed(matrix)
+        arrays[f"{ours}{name}.bias"] = np.concatenate([state[f"{theirs}{part}.bias"] for part in parts])
     norms = [f"{part}.LayerNorm.{half}" for part in ("attention.output", "output") for half in ("weight", "bias")]
-    found[f"{ours}norms"] = np.stack([state[theirs + name] for name in norms])
-    return found
+    arrays[f"{ours}norms"] = np.stack([state[theirs + name] for name in norms])
+    return arrays
 
 
 def _half(matrix: NDArray[np.float32]) -> NDArray[np.float16]:
@@ -321,7 +321,7 @@ def main() -> None:
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     torch.manual_seed(options.seed)
     train, dev, test = (
-        list(sentences(options.treebank / f"en_ewt-ud-{part}.conllu.gz")) for part in ("train", "dev", "test")
+        list(sentences(options.treebank / f"en_ewt-ud-{split}.conllu.gz")) for split in ("train", "dev", "test")
     )
     vocabulary = (options.encoder / VOCABULARY).read_text(encoding="utf-8").removesuffix("\n").split("\n")
     names = Names(train, vocabulary)
@@ -329,9 +329,9 @@ def main() -> None:
     fit(model, train, [rows for path in options.more for rows in sentences(path)], names, options)
     write(model, names, vocabulary, options.out)
     log.info("dev: %s", scores(options.out, dev))
-    found = scores(options.out, test)
-    (options.out / "scores.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    log.info("test: %s", found)
+    figures = scores(options.out, test)
+    (options.out / "scores.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    log.info("test: %s", figures)
 
 
 if __name__ == "__main__":
