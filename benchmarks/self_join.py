@@ -53,12 +53,12 @@ def texts_of(options: argparse.Namespace) -> pl.Series:
 
 
 def ours(options: argparse.Namespace) -> dict[str, Any]:
-    from qbench.mining import join_index
+    from qbench.mining import join_layout
     from qbench.mining.options import JoinOptions
     from qbench.mining.self_join import self_join
     from qbench.mining.terms import term_matrix
 
-    texts, build, laid_out, worked = texts_of(options), join_index.build, [], []
+    texts, build, laid_out, worked = texts_of(options), join_layout.build, [], []
 
     def timed_build(*arguments: Any, **named: Any) -> Any:
         start, busy = time.perf_counter(), time.process_time()
@@ -67,7 +67,7 @@ def ours(options: argparse.Namespace) -> dict[str, Any]:
         worked.append(time.process_time() - busy)
         return found
 
-    join_index.build = timed_build
+    join_layout.build = timed_build
     start = time.perf_counter()
     matrix = term_matrix(texts)
     del texts

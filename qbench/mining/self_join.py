@@ -23,7 +23,7 @@ from qbench.store import read_json, write_json
 from qbench.work.pool import default_workers
 
 if TYPE_CHECKING:
-    from qbench.mining.join_index import Searchable
+    from qbench.mining.join_layout import Searchable
 
 STATE = "join.json"
 ARRAYS = {"docs": np.int32, "scores": np.float32, "shared": np.int16}
@@ -107,7 +107,7 @@ def _join(
     done: int,
     progress: Progress,
 ) -> None:
-    from qbench.mining.join_index import build
+    from qbench.mining.join_layout import build
 
     searchable = build(
         matrix, k=options.k, k1=options.k1, b=options.b, epsilon=options.epsilon, drop_terms=options.drop_terms
@@ -141,7 +141,7 @@ def _block(
     threads: ThreadPoolExecutor,
 ) -> None:
     """Search with some texts, and write the results into their rows."""
-    from qbench.mining.join_kernel import Best, expand, scratch_for, search
+    from qbench.mining.join_search import Best, expand, scratch_for, search
 
     bags, slots = np.unique(bag_of, return_inverse=True)
     shape = (bags.size, options.k)

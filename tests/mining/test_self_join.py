@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from qbench.errors import InputError, OptionError
-from qbench.mining import join_index, join_kernel
+from qbench.mining import join_layout, join_search
 from qbench.mining import self_join as module
 from qbench.mining.options import JoinOptions
 from qbench.mining.self_join import read_neighbours, self_join
@@ -120,8 +120,8 @@ texts_of = st.lists(
 def test_results_are_those_of_brute_force(size, texts, k, block, seed, tmp_path_factory):
     queries = np.random.default_rng(seed).permutation(len(texts))[: max(1, len(texts) // 2)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(join_index, "FIRST", size)
-        patch.setattr(join_index, "BLOCK", 2 * size)
+        patch.setattr(join_layout, "FIRST", size)
+        patch.setattr(join_layout, "BLOCK", 2 * size)
         patch.setattr(module, "TASK", 1 + seed % 5)
         matrix = term_matrix(pl.Series(texts, dtype=pl.String))
         options = JoinOptions(k=k, block=block, threads=1 + seed % 2)
@@ -153,10 +153,10 @@ def long_tail(count, words, length, seed):
 
 @pytest.mark.parametrize(("words", "length", "size"), [(1500, 12, 64), (1500, 12, 8192), (300, 5, 100), (4000, 40, 50)])
 def test_rare_and_frequent_terms_skipped_bags_and_carried_limits_change_nothing(words, length, size, join, monkeypatch):
-    monkeypatch.setattr(join_index, "FIRST", size)
-    monkeypatch.setattr(join_index, "BLOCK", size)
+    monkeypatch.setattr(join_layout, "FIRST", size)
+    monkeypatch.setattr(join_layout, "BLOCK", size)
     texts = long_tail(400, words, length, seed=words + length)
-    index = join_index.build(term_matrix(pl.Series(texts)), k=10, k1=1.5, b=0.75, epsilon=0.25, drop_terms=0).index
+    index = join_layout.build(term_matrix(pl.Series(texts)), k=10, k1=1.5, b=0.75, epsilon=0.25, drop_terms=0).index
     assert (index.rare.size > 0) == (words > 300)
     assert index.lows.size > 2 or size == 8192
     check(join(texts, k=10), texts, range(len(texts)), 10)
@@ -198,9 +198,9 @@ def test_the_order_of_equal_scores_is_that_of_positions(join):
 
 def test_a_hundred_thousand_equal_texts_are_searched_once(join, monkeypatch):
     searched = []
-    search = join_kernel.search
+    search = join_search.search
     monkeypatch.setattr(
-        join_kernel, "search", lambda index, rows, *rest: searched.append(rows.size) or search(index, rows, *rest)
+        join_search, "search", lambda index, rows, *rest: searched.append(rows.size) or search(index, rows, *rest)
     )
     found = join(["net profit of the company"] * 100_000, block=40_000)
     assert searched == [1, 1, 1]
@@ -217,7 +217,7 @@ def test_equal_texts_take_their_places_among_other_results(join):
 
 
 def test_texts_that_share_a_hash_but_no_words_are_kept_apart(join, monkeypatch):
-    monkeypatch.setattr(join_index, "MANY", np.uint64(0))
+    monkeypatch.setattr(join_layout, "MANY", np.uint64(0))
     texts = ["net profit", "staff", "net profit", "staff", "tax rate", ""]
     check(join(texts, k=3), texts, range(len(texts)), 3)
 
@@ -329,7 +329,7 @@ def test_no_place_for_compiled_code_is_no_obstacle(monkeypatch):
         return made(*args, **options)
 
     monkeypatch.setattr(numba, "njit", nowhere)
-    assert join_kernel.compiled(lambda number: number + 1)(2) == 3
+    assert join_search.compiled(lambda number: number + 1)(2) == 3
 
 
 def test_the_term_matrix_has_a_row_per_text():

@@ -33,7 +33,7 @@ SHARED = 2**15 - 1
 
 
 class Index(NamedTuple):
-    """All bags, M of them with T terms, as `qbench.mining.join_index` lays them out.
+    """All bags, M of them with T terms, as `qbench.mining.join_layout` lays them out.
 
     Attributes:
         starts: shape (M + 1,), int64: the row of bag i is starts[i] to starts[i + 1] of the next three.
@@ -427,7 +427,7 @@ def expand(
         slots: shape (R,), the row in `best` of each query text.
         texts: shape (R,), its position.
         bags: shape (Q,), the bag of each row of `best`.
-        starts, members, own, sizes: those of `join_index.Bags`.
+        starts, members, own, sizes: those of `join_layout.Bags`.
         unit: what 1 is worth.
         tied: shape ((k + 1)²,), scratch.
         docs, scores, shared: shape (R, k), -1 and 0 before; filled here.

@@ -1,7 +1,7 @@
 """The term matrix -> bags of words in the layout that the self-join searches.
 
 Texts with the same words are one bag, searched once. N, df and lengths count texts, so that scores are those of BM25
-over all texts. Import it inside functions only, as `qbench.mining.join_kernel`.
+over all texts. Import it inside functions only, as `qbench.mining.join_search`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from qbench.mining.join_kernel import BITS, ONE, SHARED, WORDS, Index, compiled
+from qbench.mining.join_search import BITS, ONE, SHARED, WORDS, Index, compiled
 from qbench.mining.terms import TermMatrix
 from qbench.scoring import bm25
 
