@@ -27,6 +27,7 @@ _PUBLIC: dict[str, str] = {
     "open_benchmark": "qbench.benchmark.disk",
     "open_test_set": "qbench.mining.test_set",
     "parse_system": "qbench.retrieval.grammar",
+    "register": "qbench.retrieval.registration",
     "retrieve_quantity": "qbench.mining.retrieve",
     "run_leaderboard": "qbench.leaderboard.run",
     "synthesize": "qbench.synth.make",

@@ -56,7 +56,7 @@ def _splade(name: str, what: str, source: str, model: str) -> Entry:
     return _checkpoint(name, what, source, SparseOptions, "qbench.retrieval.sparse:open_sparse", ("sparse",), model)
 
 
-REGISTRY = Registry(
+BUILT_IN = Registry(
     (
         Entry(
             "BM25",
@@ -221,3 +221,6 @@ REGISTRY = Registry(
     )
 )
 """The components that qbench brings."""
+
+REGISTRY = Registry(BUILT_IN.entries, "qbench.retrieval.registration:add_installed")
+"""Those, and the systems that users and installed packages register."""

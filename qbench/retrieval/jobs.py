@@ -150,6 +150,8 @@ def _content(stage: Stage) -> dict[str, Any]:
         others["quantity"] = [stage.quantity.name, asdict(stage.quantity_options())]
     if stage.fusion is not None:
         others["fusion"] = [stage.fusion.name, asdict(stage.fusion_options())]
+    if stage.entry().version:
+        others["version"] = stage.entry().version
     return {"model": stage.model.name, "options": _identity(stage), **others, "k": stage.k}
 
 

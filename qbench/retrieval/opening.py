@@ -24,6 +24,9 @@ def open_ranker(stage: Stage, context: RankerContext, registry: Registry = REGIS
         context: the corpus, and the folder of indexes.
         registry: the known components.
     """
-    module, _, function = stage.entry(registry).opener.partition(":")
-    opened: OpenedRanker = getattr(import_module(module), function)(stage, stage.options(registry), context)
+    opener = stage.entry(registry).opener
+    if isinstance(opener, str):
+        module, _, function = opener.partition(":")
+        opener = getattr(import_module(module), function)
+    opened: OpenedRanker = opener(stage, stage.options(registry), context)
     return opened

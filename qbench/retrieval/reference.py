@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from qbench.retrieval.entries import REGISTRY
+from qbench.retrieval.entries import BUILT_IN, REGISTRY
 from qbench.retrieval.registry import RERANKED, Entry, Parameter, Registry, Role, Value
 from qbench.retrieval.systems import Component, System
 
@@ -83,7 +83,7 @@ def default(parameter: Parameter) -> str:
     return f"{parameter.name}={shown}"
 
 
-def markdown(registry: Registry = REGISTRY) -> str:
+def markdown(registry: Registry = BUILT_IN) -> str:
     """The reference page."""
     lines = [
         "# Systems",

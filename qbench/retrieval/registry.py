@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
@@ -133,7 +134,8 @@ class Entry:
         source: paper and equation, or package.
         options: dataclass of its options, declared with `qbench.options.option`. An option with `only="first stage"` is
             no parameter of a reranker; one with `checkpoint=KIND` names a model that runs on this machine.
-        opener: of a model: "MODULE:FUNCTION", imported when a system with it runs; see `qbench.retrieval.opening`.
+        opener: of a model: the function that opens it, or "MODULE:FUNCTION", imported when a system with it runs; see
+            `qbench.retrieval.opening`.
         score_options: of a model: dataclass of the options of a Q before its name, where they differ from Q's own.
         reads: of a model: what it looks at besides texts: the queries' "conditions", the documents' "quantities". A
             system with a model that reads conditions runs once in each setting.
@@ -141,6 +143,7 @@ class Entry:
         defaults: option -> default, where it differs from the dataclass's.
         helps: option -> help, where it differs from the dataclass's.
         needs: what it cannot do without ("conditions", a package, a model).
+        version: of a system that a user or another package registered: names what it computes; "" for qbench's own.
     """
 
     name: str
@@ -148,13 +151,14 @@ class Entry:
     what: str
     source: str
     options: type[Any] = NoOptions
-    opener: str = ""
+    opener: str | Callable[..., Any] = ""
     score_options: type[Any] | None = None
     reads: tuple[Literal["conditions", "quantities"], ...] = ()
     steps: tuple[str, ...] = ()
     defaults: Mapping[str, Value] = field(default_factory=dict)
     helps: Mapping[str, str] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
+    version: str = ""
 
     @cached_property
     def declared(self) -> tuple[Declared, ...]:
@@ -215,17 +219,41 @@ def _typed(options: type[Any], values: Mapping[str, Value]) -> Any:
     return options(**{name: Path(str(value)) if name in paths else value for name, value in values.items()})
 
 
-@dataclass(frozen=True)
+@dataclass
 class Registry:
     """The known components.
+
+    Attributes:
+        entries: the components; `add` appends to them.
+        plugins: "MODULE:FUNCTION" that adds the components of installed packages; called at the first use.
 
     Raises:
         OptionError: two of them could be written alike.
     """
 
     entries: tuple[Entry, ...]
+    plugins: str = ""
 
     def __post_init__(self) -> None:
+        plugins, self.plugins = self.plugins, ""  # the first use is later
+        self._check()
+        self.plugins = plugins
+
+    def add(self, entry: Entry) -> None:
+        """Add a component; one that was added before under the same name is replaced.
+
+        Raises:
+            OptionError: it could be written like another one.
+        """
+        before = self.entries
+        self.entries = (*(known for known in before if not (known.version and known.name == entry.name)), entry)
+        try:
+            self._check()
+        except OptionError:
+            self.entries = before
+            raise
+
+    def _check(self) -> None:
         for role in ("first stage", "reranker"):
             written = [form for form, _, _ in self.forms(role)]
             tails = [entry.name for entry in (*self.of("compression"), *self.of("fusion"))]
@@ -236,6 +264,10 @@ class Registry:
 
     def of(self, role: Role) -> tuple[Entry, ...]:
         """The components that may have a role."""
+        if self.plugins:
+            module, _, function = self.plugins.partition(":")
+            self.plugins = ""
+            getattr(import_module(module), function)(self)
         return tuple(entry for entry in self.entries if role in entry.roles)
 
     def forms(self, role: Role) -> Iterator[tuple[str, Entry, Entry | None]]:
