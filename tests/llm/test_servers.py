@@ -22,6 +22,7 @@ from tests.api_server import KEY, QUICK, ApiServer, access, embed, failing, good
 
 TEXTS = ["a fox", "the dog", "12 kg"]
 VARIABLES = ("OPENAI_API_KEY", "COHERE_API_KEY", "CO_API_KEY", "OPENAI_BASE_URL", "CO_API_URL", "OPENAI_ORG_ID")
+VARIABLES = (*VARIABLES, "OPENAI_PROJECT_ID")
 
 
 @pytest.fixture(autouse=True)
@@ -57,15 +58,19 @@ def test_vectors_are_the_server_s(web, provider, tmp_path):
     assert len(web.seen) == 1
 
 
-def test_openai_is_asked_as_its_own_package_asks(web, tmp_path):
+def test_openai_is_asked_as_its_own_package_asks(web, tmp_path, monkeypatch):
     from openai import OpenAI
 
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-1")
     ours = ask(OpenAIEmbeddings("some-model", web.url, dimensions=8), TEXTS, access(tmp_path))
     with OpenAI(base_url=web.url, api_key=KEY) as client:
         theirs = client.embeddings.create(model="some-model", input=TEXTS, dimensions=8)
     (path, sent, headers), (their_path, their_sent, their_headers) = web.seen
     assert (path, sent) == (their_path, their_sent)
-    assert headers["authorization"] == their_headers["authorization"] == f"Bearer {KEY}"
+    for name in ("authorization", "openai-organization", "openai-project"):
+        assert headers[name] == their_headers[name]
+    assert headers["authorization"] == f"Bearer {KEY}"
     rows = sorted(theirs.data, key=lambda row: row.index)
     np.testing.assert_array_equal(np.stack(ours), np.array([row.embedding for row in rows], np.float32))
 
@@ -102,7 +107,13 @@ def test_requests_are_no_larger_than_the_provider_takes():
 
 @pytest.mark.parametrize(
     "trouble",
-    [failing(500), failing(503, "overloaded"), failing(429, retry_after="0.01"), saying(b"<html>proxy</html>")],
+    [
+        failing(500),
+        failing(503, "overloaded"),
+        failing(429, retry_after="0.01"),
+        saying(b"<html>proxy</html>"),
+        saying({"error": {"message": "upstream is busy", "code": 503}}),
+    ],
 )
 def test_what_passes_is_tried_again(web, provider, tmp_path, trouble):
     web.plan.extend([trouble, trouble])
