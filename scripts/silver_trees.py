@@ -21,7 +21,7 @@ from qbench.corpora.types import Problems, ReadOptions
 from qbench.quantities.english.amounts import AmountFinder
 from qbench.quantities.english.parse import Parser
 from qbench.quantities.english.parsers.embedded import EmbeddedParser
-from qbench.quantities.english.parsers.types import Reading
+from qbench.quantities.english.parsers.words import Reading
 from qbench.quantities.english.stand_ins import stand_ins
 from qbench.quantities.english.tokens import tokenize
 from qbench.quantities.units import load_units

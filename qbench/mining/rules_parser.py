@@ -16,7 +16,7 @@ from qbench.mining.clauses import MARK, PLACES, Clause, sections, separate_headi
 from qbench.mining.parallels import COUNTED, Parallels
 from qbench.mining.times import Time, dated, find_times, is_period
 from qbench.mining.types import Description
-from qbench.quantities.english.concepts import Place, concepts_of, find_concepts
+from qbench.quantities.english.concepts import MentionTokens, concepts_of, find_concepts
 from qbench.quantities.english.noun_phrases import NounPhrases
 from qbench.quantities.english.parse import Parse, StandIn, load_parser, require_parser
 from qbench.quantities.english.stand_ins import in_place_of, without_restatements
@@ -147,7 +147,7 @@ class _Sentence:
         for first, last in periods:
             self._nouns.owner[first:last] = [-1] * (last - first)  # part of a time, and free to be in a description
 
-    def _deal(self, places: Sequence[Place]) -> None:
+    def _deal(self, places: Sequence[MentionTokens]) -> None:
         """Assign to each mention of a list the concept of its own item, and no other item."""
         whens = [tuple(self._when.get(n, ())) for n in range(len(places))]
         apart = [n for n in range(1, len(places)) if whens[n] != whens[n - 1]]
@@ -357,6 +357,6 @@ def _lasts(mention: Quantity, span: Span) -> bool:
     return mention.family == "time" and span[0] < span[1]
 
 
-def _place(mention: Quantity, span: Span) -> Place:
+def _place(mention: Quantity, span: Span) -> MentionTokens:
     family = mention.family
-    return Place(*span, family == "count", family == "time", family.startswith("currency"))
+    return MentionTokens(*span, family == "count", family == "time", family.startswith("currency"))

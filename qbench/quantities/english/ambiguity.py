@@ -72,14 +72,6 @@ def shared_forms() -> Iterator[tuple[str, str]]:
         yield surface, form.otherwise.unit if form.otherwise is not None else ""
 
 
-def senses_of(surface: str) -> tuple[str, ...]:
-    """The units that a form may mean, by the file, "" for a magnitude or none; () for a form of one meaning."""
-    form = _forms().get(surface)
-    if form is None:
-        return ()
-    return tuple(sense.unit for sense in (*form.senses, *([form.otherwise] if form.otherwise else [])))
-
-
 def is_shared(surface: str) -> bool:
     """Whether the file lists senses of a form."""
     return surface in _forms()

@@ -59,7 +59,7 @@ NEAR_ENOUGH = 0.12
 """Two amounts restate each other ("60 miles (100 km)") if they differ by at most this share."""
 
 
-class Reading(NamedTuple):
+class Modifiers(NamedTuple):
     """How an amount is bounded and what it changes.
 
     Attributes:
@@ -75,7 +75,7 @@ class Reading(NamedTuple):
     last: int
 
 
-def read_comparators(tokens: Sequence[Token], amounts: Sequence[Amount], parse: Parse | None) -> list[Reading]:
+def read_comparators(tokens: Sequence[Token], amounts: Sequence[Amount], parse: Parse | None) -> list[Modifiers]:
     """One reading for each amount, in order."""
     comparators = [_comparator(tokens, amount) for amount in amounts]
     for k in range(1, len(amounts)):
@@ -84,7 +84,7 @@ def read_comparators(tokens: Sequence[Token], amounts: Sequence[Amount], parse: 
             comparator = comparators[k - 1][0]
             comparators[k] = (comparator if comparator in NEGATED else "=", *comparators[k][1:])
     changes = read_changes(tokens, amounts, [first for _, first, _ in comparators], parse)
-    return [Reading(c, change, first, last) for (c, first, last), change in zip(comparators, changes, strict=True)]
+    return [Modifiers(c, change, first, last) for (c, first, last), change in zip(comparators, changes, strict=True)]
 
 
 def _comparator(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator, int, int]:

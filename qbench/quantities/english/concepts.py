@@ -40,7 +40,7 @@ CLIMBS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class MentionTokens:
     """A mention in its sentence: tokens first..last-1, comparator and unit included, and the kind of its unit."""
 
     first: int
@@ -69,7 +69,7 @@ NONE = Concept((), "none")
 PRONOUN = -1
 
 
-def find_concepts(tokens: Sequence[Token], places: Sequence[Place], parse: Parse) -> list[Concept]:
+def find_concepts(tokens: Sequence[Token], places: Sequence[MentionTokens], parse: Parse) -> list[Concept]:
     """The concept of each mention; one without words where nothing names it."""
     spans = [(place.first, place.last) for place in places]
     finder = _Finder(tokens, places, repaired(tokens, spans, parse))
@@ -80,14 +80,14 @@ def find_concepts(tokens: Sequence[Token], places: Sequence[Place], parse: Parse
     return found
 
 
-def concepts_of(deal: Dealt, tokens: Sequence[Token], places: Sequence[Place], parse: Parse) -> list[Concept]:
+def concepts_of(deal: Dealt, tokens: Sequence[Token], places: Sequence[MentionTokens], parse: Parse) -> list[Concept]:
     """The concepts of the mentions of a list that stands before them; see `find_concepts`."""
     spans = [(place.first, place.last) for place in places]
     return _Finder(tokens, places, repaired(tokens, spans, parse)).dealt_out(deal, [NONE] * len(deal.group))
 
 
 class _Finder:
-    def __init__(self, tokens: Sequence[Token], places: Sequence[Place], parse: Parse) -> None:
+    def __init__(self, tokens: Sequence[Token], places: Sequence[MentionTokens], parse: Parse) -> None:
         self.tokens, self.places, self.parse = tokens, places, parse
         self._nouns = NounPhrases(tokens, [(place.first, place.last) for place in places], parse)
         self._done: dict[int, Concept] = {}
@@ -268,7 +268,7 @@ class _Finder:
         told = (c for c in self.parse.children[verb] if self.parse.relations[c] == "obl")
         return next((c for c in told if self._nouns.case(c) in cases and self._nouns.names(c)), None)
 
-    def _bracketed(self, place: Place) -> int | None:
+    def _bracketed(self, place: MentionTokens) -> int | None:
         """The noun, or the mention, right before the bracket that a mention opens: "John Gant (0.5 WAR)"."""
         k = place.first - 1
         if k < 1 or self.tokens[k].text not in "([":
@@ -338,12 +338,12 @@ class _Finder:
             k -= 1
         return tuple(range(k, first))
 
-    def _one_of(self, place: Place) -> bool:
+    def _one_of(self, place: MentionTokens) -> bool:
         """ "one of the best speakers": it says of nothing how much it is."""
         words = [t.low for t in self.tokens[place.first : place.first + 2]]
         return words == ["one", "of"]
 
-    def _dates(self, place: Place) -> bool:
+    def _dates(self, place: MentionTokens) -> bool:
         """ "in the last three months": it says when."""
         return place.time and place.first > 0 and self.tokens[place.first - 1].low in RELATIVE
 
@@ -389,7 +389,7 @@ class _Finder:
             return None
         return self._nouns.run(place.last)
 
-    def _completes(self, k: int, place: Place) -> bool:
+    def _completes(self, k: int, place: MentionTokens) -> bool:
         case = self._nouns.case(k)
         if case == "in":
             return place.money and not any(self.parse.relations[c] == "det" for c in self.parse.children[k])

@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 from itertools import islice, pairwise
 from pathlib import Path
 
-from qbench.quantities.english.parsers.types import Reading, WordParser
+from qbench.quantities.english.parsers.words import Reading, WordParser
 from qbench.quantities.english.tokens import Token
 from qbench.quantities.languages import EMBEDDED, NO_PARSER
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from qbench.quantities.english.amounts import Amount
 from qbench.quantities.english.numbers import Number, significant_digits
 from qbench.quantities.english.parse import Parse
-from qbench.quantities.english.rules import Draft, Explained, RulesExtractor
+from qbench.quantities.english.rules import Explained, RulesExtractor, TokenizedText
 from qbench.quantities.english.tokens import Token, tokenize
 from qbench.quantities.languages import NO_PARSER
 
@@ -42,18 +42,18 @@ class QuantulumExtractor(RulesExtractor):
         classifier.USE_CLF = False
         self._read: Any = parse
 
-    def _draft(self, text: str) -> Draft:
+    def _tokenized(self, text: str) -> TokenizedText:
         digits = any(c.isdigit() for c in text)
-        ours = super()._draft(text).amounts if self.years or not digits else ()
+        ours = super()._tokenized(text).amounts if self.years or not digits else ()
         if not digits and not ours:
-            return Draft(text, (), ())
+            return TokenizedText(text, (), ())
         tokens = tokenize(text)
         read = (self._from_quantulum(tokens, text, mention) for mention in self._read(text))
         years = {a.first: a for a in ours if a.year and self.years}
         found = [years.pop(amount.first, amount) for amount in read if amount is not None]
-        return Draft(text, tokens, sorted([*found, *years.values()], key=lambda amount: amount.first))
+        return TokenizedText(text, tokens, sorted([*found, *years.values()], key=lambda amount: amount.first))
 
-    def _finish(self, draft: Draft, parse: Parse | None) -> list[Explained]:
+    def _finish(self, draft: TokenizedText, parse: Parse | None) -> list[Explained]:
         # quantulum3 has joined ranges and named units already.
         return self.describe(draft.tokens, draft.amounts, parse)
 

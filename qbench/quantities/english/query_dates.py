@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from qbench.quantities.english.amounts import CALENDAR_YEAR, Amount
-from qbench.quantities.english.comparators import Reading, read_comparators
+from qbench.quantities.english.comparators import Modifiers, read_comparators
 from qbench.quantities.english.lexicon import MONTHS
 from qbench.quantities.english.numbers import Number
 from qbench.quantities.english.tokens import Token
@@ -55,7 +55,7 @@ class AskedDate(NamedTuple):
 
     low: float
     high: float
-    reading: Reading
+    reading: Modifiers
     first: int
     last: int
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from qbench.quantities.english.amounts import Amount, AmountFinder
-from qbench.quantities.english.comparators import Reading, read_comparators
+from qbench.quantities.english.comparators import Modifiers, read_comparators
 from qbench.quantities.english.concept_words import find_concept
-from qbench.quantities.english.concepts import Concept, Place, find_concepts
+from qbench.quantities.english.concepts import Concept, MentionTokens, find_concepts
 from qbench.quantities.english.lexicon import FRACTION_MARKS, FRACTIONS, SCALES
 from qbench.quantities.english.nouns import count_nouns
 from qbench.quantities.english.parse import Parse, load_parser, require_parser
@@ -36,8 +36,8 @@ Explained = tuple[Quantity, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
-    """A text on its way through the rules."""
+class TokenizedText:
+    """A text, its tokens, and the amounts among them."""
 
     text: str
     tokens: Sequence[Token]
@@ -76,7 +76,7 @@ class RulesExtractor:
 
     def extract_query(self, text: str) -> list[Quantity]:
         """The mentions of a typed query. By words alone: queries are seldom sentences, and are to be read at once."""
-        draft = self._draft(text)
+        draft = self._tokenized(text)
         return [q for q, _ in self._finish(draft, None)] if draft.amounts else []
 
     def parse_query(self, text: str) -> ParsedQuery:
@@ -85,23 +85,23 @@ class RulesExtractor:
 
     def explain_many(self, texts: Iterable[str]) -> list[list[Explained]]:
         """The mentions of each text, each with the names of the rules that made it."""
-        drafts = [self._draft(text) for text in texts]
+        drafts = [self._tokenized(text) for text in texts]
         parses = self._parses([draft for draft in drafts if draft.amounts])
         return [self._finish(draft, next(parses)) if draft.amounts else [] for draft in drafts]
 
-    def _parses(self, drafts: Sequence[Draft]) -> Iterator[Parse | None]:
+    def _parses(self, drafts: Sequence[TokenizedText]) -> Iterator[Parse | None]:
         if self._spacy_model == NO_PARSER or not drafts:
             return iter([None] * len(drafts))
         texts = [(d.text, d.tokens, stand_ins(d.tokens, d.amounts)) for d in drafts]
         return iter(load_parser(self._spacy_model).parse_many(texts))
 
-    def _draft(self, text: str) -> Draft:
+    def _tokenized(self, text: str) -> TokenizedText:
         if not (_SIGNS.search(text) or not _HINTS.isdisjoint(_WORD.findall(text.lower()))):
-            return Draft(text, (), ())
+            return TokenizedText(text, (), ())
         tokens = tokenize(text)
-        return Draft(text, tokens, self._finder.find(tokens, text))
+        return TokenizedText(text, tokens, self._finder.find(tokens, text))
 
-    def _finish(self, draft: Draft, parse: Parse | None) -> list[Explained]:
+    def _finish(self, draft: TokenizedText, parse: Parse | None) -> list[Explained]:
         counted = count_nouns(draft.tokens, draft.text, draft.amounts, self._finder.forms, parse)
         return self.describe(draft.tokens, join(draft.tokens, counted), parse)
 
@@ -118,7 +118,7 @@ class RulesExtractor:
             concepts = find_concepts(tokens, [_place(a, r) for a, r in zip(amounts, readings, strict=True)], parse)
         return [self._quantity(tokens, *each) for each in zip(amounts, readings, concepts, strict=True)]
 
-    def _quantity(self, tokens: Sequence[Token], amount: Amount, reading: Reading, concept: Concept) -> Explained:
+    def _quantity(self, tokens: Sequence[Token], amount: Amount, reading: Modifiers, concept: Concept) -> Explained:
         unit = amount.unit
         moved = [f"change {reading.change}"] if reading.change else []
         around = [*range(reading.first, amount.first), *range(amount.last, reading.last)]
@@ -144,12 +144,13 @@ class RulesExtractor:
         return quantity, (*amount.how, f"comparator {reading.comparator}", *moved, f"concept {concept.how}")
 
 
-def _place(amount: Amount, reading: Reading) -> Place:
+def _place(amount: Amount, reading: Modifiers) -> MentionTokens:
     family = amount.unit.family
-    return Place(reading.first, reading.last, family == "count", family == "time", family.startswith("currency"))
+    money = family.startswith("currency")
+    return MentionTokens(reading.first, reading.last, family == "count", family == "time", money)
 
 
-def _concept_by_words(tokens: Sequence[Token], amount: Amount, reading: Reading, taken: Sequence[bool]) -> Concept:
+def _concept_by_words(tokens: Sequence[Token], amount: Amount, reading: Modifiers, taken: Sequence[bool]) -> Concept:
     family = amount.unit.family
     counts = family in ("currency", "ratio", "count", "", "ratio difference") or family.startswith("currency")
     words = tuple(find_concept(tokens, reading.first, reading.last, taken, counts=counts))

@@ -2,10 +2,11 @@
 
 import pytest
 
-from qbench.quantities.english.ambiguity import is_magnitude, is_shared, resolve, senses_of, shared_forms
+from qbench.quantities.english.ambiguity import is_magnitude, is_shared, resolve, shared_forms
 from qbench.quantities.english.rules import RulesExtractor
 from qbench.quantities.english.tokens import tokenize
 from qbench.quantities.units import load_units
+from tests.quantities.english.senses import senses_of
 
 UNITS = load_units()
 RULES = RulesExtractor(UNITS)

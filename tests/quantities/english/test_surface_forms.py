@@ -5,10 +5,10 @@ from typing import NamedTuple
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qbench.quantities.english.ambiguity import senses_of
 from qbench.quantities.english.rules import RulesExtractor
 from qbench.quantities.english.unit_forms import NEVER_SPACED, RISKY_CODES
 from qbench.quantities.units import fold, load_units
+from tests.quantities.english.senses import senses_of
 
 UNITS = load_units()
 RULES = RulesExtractor(UNITS)

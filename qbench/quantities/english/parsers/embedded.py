@@ -16,8 +16,7 @@ from threadpoolctl import ThreadpoolController
 from qbench.errors import OptionError
 from qbench.quantities.english.parsers.encoder import Array, Encoder, WordPieces
 from qbench.quantities.english.parsers.trees import ROOT, best_tree
-from qbench.quantities.english.parsers.types import Cut, Reading
-from qbench.quantities.english.parsers.words import cut_words
+from qbench.quantities.english.parsers.words import Cut, Reading, cut_words
 
 FOLDER = Path(__file__).parent.parent / "data" / "parser"
 WEIGHTS, VOCABULARY = "weights.npz", "vocab.txt"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from qbench.errors import OptionError
-from qbench.quantities.english.parsers.types import Cut, Reading
+from qbench.quantities.english.parsers.words import Cut, Reading
 
 if TYPE_CHECKING:
     from spacy.language import Language
