@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from qbench.benchmark.relax import is_relaxed
 from qbench.benchmark.tables import SCHEMAS
 from qbench.benchmark.types import KINDS, SPLITS, Query
@@ -224,8 +226,6 @@ def _flat(counts: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, st
 
 def examples(benchmark: Benchmark) -> list[str]:
     """A few queries, spread over the benchmark, each with one relevant document."""
-    import polars as pl
-
     chosen = spread(benchmark.queries, EXAMPLES)
     if not chosen:
         return []

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+import polars as pl
+
 from qbench.benchmark.disk import CARD, KIND, unanswered
 from qbench.benchmark.tables import KEYS, empty
 from qbench.benchmark.types import SPLITS, Query
@@ -15,8 +17,6 @@ from qbench.quantities.concept_match import concept_alternatives
 from qbench.store import file_digest, read_manifest
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from qbench.benchmark.disk import Benchmark
 
 Severity = Literal["error", "warning", "skipped"]
@@ -129,8 +129,6 @@ def _shown(case: object) -> str:
 
 def _same_text(column: str) -> pl.Expr:
     """A text without the differences that do not make it another text: case and runs of white space."""
-    import polars as pl
-
     return pl.col(column).str.to_lowercase().str.replace_all(r"\s+", " ").str.strip_chars()
 
 
@@ -143,8 +141,6 @@ def _repeated_ids(benchmark: Benchmark) -> Iterator[Finding]:
 
 
 def _repeated_texts(benchmark: Benchmark) -> Iterator[Finding]:
-    import polars as pl
-
     documents = benchmark.corpus.filter(pl.col("text").str.strip_chars() != "")
     message = "{n} texts stand in the corpus more than once, but for case and white space"
     same = _groups(documents, [_same_text("title").alias("_title"), _same_text("text").alias("_text")], "doc_id")
@@ -156,8 +152,6 @@ def _repeated_texts(benchmark: Benchmark) -> Iterator[Finding]:
 
 def _frame(benchmark: Benchmark, table: str) -> pl.DataFrame:
     """A table by name; of the queries only ids, texts and splits, since their conditions are dear to lay out."""
-    import polars as pl
-
     if table != "queries":
         frame = benchmark.table(table)
         return empty(table) if frame is None else frame
@@ -168,15 +162,11 @@ def _frame(benchmark: Benchmark, table: str) -> pl.DataFrame:
 
 def _groups(frame: pl.DataFrame, keys: list[pl.Expr | str], name: str) -> list[tuple[str, ...]]:
     """The names of the rows that agree in all keys, a tuple a group, groups of one left out."""
-    import polars as pl
-
     groups = frame.group_by(keys, maintain_order=True).agg(pl.col(name)).filter(pl.col(name).list.len() > 1)
     return [tuple(names) for names in groups[name].to_list()]
 
 
 def _empty_texts(benchmark: Benchmark) -> Iterator[Finding]:
-    import polars as pl
-
     tables: list[tuple[str, str, Severity]] = [
         ("corpus", "doc_id", "warning"),
         ("queries", "query_id", "error"),
@@ -188,8 +178,6 @@ def _empty_texts(benchmark: Benchmark) -> Iterator[Finding]:
 
 
 def _infinite_values(benchmark: Benchmark) -> Iterator[Finding]:
-    import polars as pl
-
     for table, name in (("quantities", "doc_id"), ("samples", "sample_id")):
         frame = _frame(benchmark, table)
         numbers = [column for column, dtype in frame.schema.items() if dtype == pl.Float64]
@@ -198,8 +186,6 @@ def _infinite_values(benchmark: Benchmark) -> Iterator[Finding]:
 
 
 def _dangling_ids(benchmark: Benchmark) -> Iterator[Finding]:
-    import polars as pl
-
     known = {
         "query_id": pl.Series([query.query_id for query in benchmark.queries], dtype=pl.String),
         "doc_id": benchmark.corpus["doc_id"],
@@ -217,8 +203,6 @@ def _dangling_ids(benchmark: Benchmark) -> Iterator[Finding]:
 
 
 def _broken_triples(benchmark: Benchmark) -> Iterator[Finding]:
-    import polars as pl
-
     samples = benchmark.samples.select("sample_id", "query_id", "label").unique("sample_id", keep="first")
     for column, label, what in (("positive_id", 1, "positive"), ("negative_id", 0, "negative")):
         pairs = benchmark.triples.join(samples, left_on=column, right_on="sample_id", how="inner", suffix="_of_sample")
@@ -228,8 +212,6 @@ def _broken_triples(benchmark: Benchmark) -> Iterator[Finding]:
 
 
 def _unanswerable(benchmark: Benchmark) -> Iterator[Finding]:
-    import polars as pl
-
     message = "{n} queries have no relevant document"
     yield from found("queries-without-positives", "error", "queries", message, unanswered(benchmark))
     tested = {query.query_id for query in benchmark.queries_of("test")}
@@ -239,8 +221,6 @@ def _unanswerable(benchmark: Benchmark) -> Iterator[Finding]:
 
 def _shared_queries(benchmark: Benchmark) -> Iterator[Finding]:
     """Query texts that two splits have in common."""
-    import polars as pl
-
     texts = _frame(benchmark, "queries").with_columns(_text=_same_text("text"))
     for one, other in _pairs_of_parts():
         a, b = (texts.filter(pl.col("split") == split).select("query_id", "_text") for split in (one, other))

@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from qbench.benchmark.check import EXAMPLES, Finding, Severity, found
 from qbench.benchmark.check_samples import sample_rules
 from qbench.benchmark.matching import UNDECIDED_GRADE, Matcher
 from qbench.benchmark.relax import is_relaxed, strict_benchmark
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from qbench.benchmark.disk import Benchmark
 
 

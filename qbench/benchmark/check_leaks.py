@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from qbench.benchmark.check import Finding, found
 from qbench.quantities.concept_match import concept_alternatives, folded
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from qbench.benchmark.disk import Benchmark
     from qbench.benchmark.types import Query
 
@@ -136,8 +136,6 @@ def _seen(benchmark: Benchmark, trained: _Trained) -> Iterator[Finding]:
 
 def _held_out_documents(benchmark: Benchmark, hidden: Collection[Words]) -> Iterator[Finding]:
     """Training samples made from sentences that hold a held-out concept, or that answer a held-out query."""
-    import polars as pl
-
     trained = [query.query_id for query in benchmark.queries_of("train")]
     samples = benchmark.samples.filter(pl.col("query_id").is_in(trained)).select("sample_id", "doc_id")
     if benchmark.quantities is not None and hidden:
@@ -154,8 +152,6 @@ def _held_out_documents(benchmark: Benchmark, hidden: Collection[Words]) -> Iter
 
 def _carriers(mentions: pl.DataFrame, samples: pl.DataFrame, hidden: Collection[Words], language: str) -> pl.DataFrame:
     """The mentions in samples' sentences whose concept is a held-out one or more specific; each concept tried once."""
-    import polars as pl
-
     used = mentions.join(samples, on="doc_id", how="semi")
     wanted = _Holders(hidden)
     held = [concept for concept in used["concept"].unique() if wanted.held_by(folded(concept.split(), language))]

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from qbench.benchmark.check import Finding, found
 from qbench.quantities.concept_match import concept_grade
 from qbench.quantities.conditions import BROKEN, MET, verdicts
 
 if TYPE_CHECKING:
-    import polars as pl
     from numpy.typing import NDArray
 
     from qbench.benchmark.disk import Benchmark
@@ -32,8 +32,6 @@ def sample_rules(benchmark: Benchmark, matcher: Matcher, grades: Mapping[str, di
         matcher: made from them.
         grades: query id -> what `Matcher.grades` gives for its conditions.
     """
-    import polars as pl
-
     if not benchmark.samples.height or benchmark.quantities is None:
         return
     texts = benchmark.corpus.select("doc_id", _original="text").unique("doc_id", keep="first")
@@ -72,8 +70,6 @@ def _readings(samples: pl.DataFrame, quantities: pl.DataFrame) -> tuple[pl.DataF
     Returns:
         the readings, and the units that cannot be converted because only the extractor's own units file knew them.
     """
-    import polars as pl
-
     from qbench.quantities.units import load_units
 
     units = load_units()
@@ -125,8 +121,6 @@ class _Checker:
 
     def parts(self) -> Iterator[tuple[str, slice]]:
         """Each query id with the rows of its readings."""
-        import polars as pl
-
         start = 0
         sizes = self._readings.group_by("query_id", maintain_order=True).agg(pl.len())
         for query_id, size in sizes.iter_rows():
@@ -185,8 +179,6 @@ class _Checker:
 
 
 def _concepts_of(quantities: pl.DataFrame, documents: pl.Series) -> dict[str, list[tuple[str, ...]]]:
-    import polars as pl
-
     rows = quantities.filter(pl.col("doc_id").is_in(documents.unique().to_list())).select("doc_id", "concept").unique()
     concepts: dict[str, list[tuple[str, ...]]] = {}
     for doc_id, concept in rows.sort("doc_id", "concept").iter_rows():

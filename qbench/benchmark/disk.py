@@ -7,16 +7,15 @@ import io
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import Any, Generic, TypeVar, overload
+
+import polars as pl
 
 from qbench.benchmark.tables import SCHEMAS, conform, empty, read_table, write_table
 from qbench.benchmark.types import KINDS, SPLITS, Query, Split, query_schema
 from qbench.errors import InputError, OptionError
 from qbench.quantities.languages import ENGLISH
 from qbench.store import MANIFEST, digest, drafting, finished, read_manifest
-
-if TYPE_CHECKING:
-    import polars as pl
 
 KIND = "benchmark"
 CARD = "README.md"
@@ -105,8 +104,6 @@ class Benchmark:
 
     def query_table(self) -> pl.DataFrame:
         """The queries as a table (`query_schema`)."""
-        import polars as pl
-
         return pl.DataFrame([query.to_row() for query in self.queries], schema=query_schema())
 
     def table(self, name: str) -> pl.DataFrame | None:
@@ -247,8 +244,6 @@ def _refuse_dangling(benchmark: Benchmark) -> None:
 
 def unanswered(benchmark: Benchmark) -> list[str]:
     """Ids of the queries without a relevant document; a training query may have a positive sample instead."""
-    import polars as pl
-
     answered = set(benchmark.qrels.filter(pl.col("grade") > 0)["query_id"])
     trained = set(benchmark.samples.filter(pl.col("label") == 1)["query_id"])
     return [

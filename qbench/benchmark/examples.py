@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from qbench.quantities.concept_match import concept_grade
 from qbench.quantities.conditions import MET, frame_verdicts
 from qbench.quantities.types import Span
@@ -33,8 +35,6 @@ class Example:
 
 def examples(benchmark: Benchmark, query: Query, n: int) -> tuple[list[Example], list[Example]]:
     """At most n positives (highest grade first) and n negatives (judged ones before samples) of a query."""
-    import polars as pl
-
     judged = benchmark.qrels.filter(pl.col("query_id") == query.query_id).sort(
         "grade", descending=True, maintain_order=True
     )
@@ -63,8 +63,6 @@ def _sample(row: dict[str, Any]) -> Example:
 
 def _spans(benchmark: Benchmark, query: Query, doc_id: str) -> tuple[Span, ...]:
     """Values and units of the document's mentions that meet one of the query's conditions."""
-    import polars as pl
-
     if benchmark.quantities is None:
         return ()
     mentions = benchmark.quantities.filter(pl.col("doc_id") == doc_id)

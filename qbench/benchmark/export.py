@@ -8,7 +8,9 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from qbench.benchmark.disk import Benchmark
 from qbench.benchmark.importers.beir import OURS
@@ -17,9 +19,6 @@ from qbench.benchmark.trec import BEIR_HEADER, read_run, write_qrels, write_run
 from qbench.benchmark.types import SPLITS
 from qbench.errors import InputError, OptionError
 from qbench.store import MANIFEST, atomic_file, locked, read_manifest, write_text
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 def export_beir(benchmark: Benchmark, folder: str | Path) -> list[Path]:
@@ -63,8 +62,6 @@ def export_trec(benchmark: Benchmark, folder: str | Path, runs: Mapping[str, pl.
         runs: system -> `run_schema`; each becomes a file NAME.run, its other characters than letters, digits and .+-
             written as "_".
     """
-    import polars as pl
-
     _refuse_ids(benchmark)
     with _whole(Path(folder)) as draft:
         for split, rows in _judgments_by_split(benchmark):
@@ -91,8 +88,6 @@ def export_sentence_transformers(benchmark: Benchmark, folder: str | Path) -> li
         benchmark: what to write.
         folder: where to: a new or empty folder. It appears when it is whole.
     """
-    import polars as pl
-
     triples = triple_texts(benchmark)
     if not triples.height:
         raise InputError(
@@ -119,8 +114,6 @@ def export_ir_datasets(benchmark: Benchmark, folder: str | Path) -> list[Path]:
         benchmark: what to write.
         folder: where to: a new or empty folder. It appears when it is whole.
     """
-    import polars as pl
-
     _refuse_ids(benchmark)
     pairs = _document_pairs(benchmark)
     with _whole(Path(folder)) as draft:
@@ -142,8 +135,6 @@ def export_ir_datasets(benchmark: Benchmark, folder: str | Path) -> list[Path]:
 
 def _document_pairs(benchmark: Benchmark) -> pl.DataFrame:
     """query_id, positive and negative document, each pair once."""
-    import polars as pl
-
     documents = benchmark.samples.filter(pl.col("method") == "original").select("sample_id", "doc_id")
     found = benchmark.triples
     for side in ("positive", "negative"):
@@ -154,8 +145,6 @@ def _document_pairs(benchmark: Benchmark) -> pl.DataFrame:
 
 def triple_texts(benchmark: Benchmark) -> pl.DataFrame:
     """The benchmark's triples as texts: anchor (the query), positive, negative, split."""
-    import polars as pl
-
     texts = benchmark.samples.select("sample_id", "text")
     queries = benchmark.query_table().select("query_id", "split", anchor="text")
     found = benchmark.triples.join(queries, on="query_id", how="inner", maintain_order="left")

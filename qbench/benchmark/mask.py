@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+import polars as pl
+
 from qbench.errors import InputError, OptionError
 from qbench.keys import key
 
@@ -42,8 +44,6 @@ def mask_benchmark(benchmark: Benchmark, what: Masked, *, mask: str = MASK, comm
     Returns:
         a benchmark; its params say what it was made from, and how many spans were masked in how many documents.
     """
-    import polars as pl
-
     from qbench.benchmark.disk import benchmark_key
 
     if what not in get_args(Masked):
@@ -108,8 +108,6 @@ def _joined(spans: Iterable[Span]) -> list[Span]:
 
 
 def _spans(benchmark: Benchmark, what: Masked) -> dict[str, list[Span]]:
-    import polars as pl
-
     if benchmark.quantities is None:
         raise InputError(
             "this benchmark has no quantities to mask",

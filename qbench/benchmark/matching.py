@@ -6,13 +6,13 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from qbench.quantities.concept_match import Concept, concept_alternatives, concept_grade
 from qbench.quantities.conditions import BROKEN, MET, verdicts
 from qbench.quantities.types import Condition
 
 if TYPE_CHECKING:
-    import polars as pl
     from numpy.typing import NDArray
 
 UNDECIDED_GRADE = 0
@@ -121,8 +121,6 @@ class Matcher:
 
 def _groups(ordered: pl.DataFrame) -> list[tuple[str, Concept, int, int]]:
     """Unit, concept, first row and row after the last, for each run of equal units and concepts."""
-    import polars as pl
-
     sizes = ordered.group_by("base_unit", "concept", maintain_order=True).agg(size=pl.len())
     ends = sizes["size"].cum_sum().to_list()
     starts = [0, *ends][:-1]

@@ -14,6 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from qbench.errors import InputError, OptionError
 from qbench.keys import key
 from qbench.options import check, option
@@ -92,8 +94,6 @@ def relax_benchmark(
     Returns:
         a benchmark; the judgments that the rule added stand after the others.
     """
-    import polars as pl
-
     from qbench.benchmark.disk import benchmark_key
     from qbench.benchmark.types import qrels_schema
 
@@ -152,8 +152,6 @@ def strict_benchmark(benchmark: Benchmark) -> Benchmark:
     Raises:
         OptionError: the benchmark is not relaxed.
     """
-    import polars as pl
-
     if not is_relaxed(benchmark):
         raise OptionError("this benchmark is not relaxed", value=benchmark.name)
     params = dict(benchmark.params)

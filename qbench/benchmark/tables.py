@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from qbench.benchmark.types import (
     Schema,
@@ -16,9 +17,6 @@ from qbench.benchmark.types import (
 )
 from qbench.errors import InputError
 from qbench.quantities.types import quantity_schema
-
-if TYPE_CHECKING:
-    import polars as pl
 
 SCHEMAS: Mapping[str, Callable[[], Schema]] = {
     "corpus": corpus_schema,
@@ -41,8 +39,6 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 
 def empty(table: str) -> pl.DataFrame:
     """The table of that name, without rows."""
-    import polars as pl
-
     return pl.DataFrame(schema=SCHEMAS[table]())
 
 
@@ -100,8 +96,6 @@ def read_parquet(path: Path, schema: Schema, nullable: Collection[str] = ()) -> 
     Raises:
         InputError: the file is missing, is no Parquet, or does not have the schema.
     """
-    import polars as pl
-
     if not path.is_file():
         raise InputError("no such file", file=path)
     try:
@@ -125,8 +119,6 @@ def write_table(frame: pl.DataFrame, table: str, folder: Path) -> None:
 
 
 def _refuse_infinite(frame: pl.DataFrame, table: str) -> None:
-    import polars as pl
-
     for column in (name for name, dtype in frame.schema.items() if dtype == pl.Float64):
         bad = frame[column].is_finite().not_()
         if bad.any():

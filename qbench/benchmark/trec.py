@@ -8,15 +8,13 @@ import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from qbench.benchmark.reading import Problems, as_id, lines
 from qbench.benchmark.types import qrels_schema, run_schema
 from qbench.errors import InputError
 from qbench.store import atomic_file
-
-if TYPE_CHECKING:
-    import polars as pl
 
 BEIR_HEADER = ("query-id", "corpus-id", "score")
 
@@ -55,8 +53,6 @@ def read_qrels(path: Path, problems: Problems | None = None) -> pl.DataFrame:
     Raises:
         InputError: a line is malformed or judges a pair again.
     """
-    import polars as pl
-
     rows = [row[1:] for row in qrels_rows(path, problems or Problems())]
     return pl.DataFrame(rows, schema=qrels_schema(), orient="row")
 
@@ -90,8 +86,6 @@ def read_run(path: str | Path) -> pl.DataFrame:
 
 def rank_run(scores: pl.DataFrame) -> pl.DataFrame:
     """A run from columns query_id, doc_id, score: ranked by score, then document id, both descending."""
-    import polars as pl
-
     ordered = scores.sort(["query_id", "score", "doc_id"], descending=[False, True, True])
     rank = pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("query_id")
     return ordered.with_columns(rank=rank).select(list(run_schema()))
@@ -124,8 +118,6 @@ def _grade(text: str) -> int | None:
 
 
 def _read_run_lines(path: Path) -> pl.DataFrame:
-    import polars as pl
-
     queries, documents, scores = [], [], []
     seen: set[tuple[str, str]] = set()
     for number, line in lines(path, Problems()):
@@ -147,8 +139,6 @@ def _read_run_lines(path: Path) -> pl.DataFrame:
 
 
 def _read_run_table(path: Path) -> pl.DataFrame:
-    import polars as pl
-
     if not path.is_file():
         raise InputError("no such file", file=path)
     needed = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from qbench import keys
 from qbench.benchmark.card import printable
 from qbench.errors import InputError, OptionError
@@ -66,8 +68,6 @@ def wanted_concepts(index: Index, options: ExpansionOptions = ExpansionOptions()
     Raises:
         InputError: no concept of the index can be asked about, or the file names one that the index lacks.
     """
-    import polars as pl
-
     table = index.pairs().select("concept", "unit", "sentences", "values").collect()
     pairs = usable_pairs(table, GenerationOptions(min_sentences=options.min_sentences))
     # A line that starts with # is a comment, so such a concept could not be written.

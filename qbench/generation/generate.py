@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from qbench import keys
 from qbench.benchmark.types import SPLITS, Query, Split
@@ -28,7 +29,6 @@ from qbench.randomness import generator
 from qbench.store import MANIFEST, file_digest, finished, locked, read_manifest
 
 if TYPE_CHECKING:
-    import polars as pl
     from numpy.typing import NDArray
 
     from qbench.generation.rewrite import Rewriter, Rewriting
@@ -328,8 +328,6 @@ class _Made:
 
     def qrels(self) -> pl.DataFrame:
         """All judgments, by query, then in the order of the corpus."""
-        import polars as pl
-
         from qbench.benchmark.types import qrels_schema
 
         judged = sorted(self._judged, key=lambda item: item[0])
@@ -347,16 +345,12 @@ class _Made:
 
     def samples(self) -> pl.DataFrame:
         """All samples, by query."""
-        import polars as pl
-
         from qbench.benchmark.types import sample_schema
 
         return pl.DataFrame(self._samples, schema=sample_schema()).sort("query_id", maintain_order=True)
 
     def triples(self) -> pl.DataFrame:
         """All triples, by query."""
-        import polars as pl
-
         from qbench.benchmark.types import triple_schema
 
         return pl.DataFrame(self._triples, schema=triple_schema()).sort("query_id", maintain_order=True)

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+import polars as pl
 
 from qbench.errors import InputError
 from qbench.quantities.concept_match import Concept, concept_alternatives, concept_grade
@@ -16,7 +17,6 @@ from qbench.quantities.languages import ENGLISH
 from qbench.quantities.types import Quantity, from_row
 
 if TYPE_CHECKING:
-    import polars as pl
     from numpy.typing import NDArray
 
 
@@ -211,8 +211,6 @@ def load_mentions(sentences: pl.DataFrame, quantities: pl.DataFrame, language: s
     Raises:
         InputError: a quantity's sentence does not exist.
     """
-    import polars as pl
-
     rows = sentences.select("doc_id", doc=pl.int_range(pl.len(), dtype=pl.Int64))
     joined = quantities.join(rows, on="doc_id", how="left", maintain_order="left")
     lost = joined.filter(pl.col("doc").is_null())
@@ -245,7 +243,5 @@ def load_mentions(sentences: pl.DataFrame, quantities: pl.DataFrame, language: s
 
 def _codes(column: pl.Series) -> tuple[list[str], NDArray[np.int64]]:
     """The distinct values in sorted order, and each row's place among them."""
-    import polars as pl
-
     names = sorted(column.unique().to_list())
     return names, column.cast(pl.Enum(names)).to_physical().cast(pl.Int64).to_numpy()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from qbench.errors import InputError
 from qbench.generation.mentions import Mentions
@@ -15,7 +16,6 @@ from qbench.quantities.english.lexicon import FUNCTION_WORDS, WEAK_WORDS
 from qbench.randomness import shuffled
 
 if TYPE_CHECKING:
-    import polars as pl
     from numpy.typing import NDArray
 
     from qbench.generation.options import GenerationOptions
@@ -73,8 +73,6 @@ def usable_pairs(pairs: pl.DataFrame, options: GenerationOptions) -> list[tuple[
     Raises:
         InputError: no pair is usable.
     """
-    import polars as pl
-
     frequent = pairs.filter(pl.col("sentences") >= options.min_sentences)
     varied = frequent.filter(pl.col("values").list.n_unique() >= 2)
     named = [

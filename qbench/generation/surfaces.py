@@ -8,12 +8,12 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from qbench.quantities.english.lexicon import ABBREVIATED_SCALES, MONEY_SCALES, SCALES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import numpy as np
 
     from qbench.quantities.units import Unit, Units
 

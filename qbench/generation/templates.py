@@ -6,14 +6,13 @@ import string
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
+
+import numpy as np
 
 from qbench.errors import InputError
 from qbench.quantities.types import COMPARATORS, Comparator
 from qbench.toml_files import TomlFile
-
-if TYPE_CHECKING:
-    import numpy as np
 
 SINGLE = frozenset({"concept", "condition", "unit_before", "value", "unit_after"})
 RANGE = frozenset({"concept", "condition"})

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from qbench.quantities.units import singular
 
 if TYPE_CHECKING:
@@ -16,8 +18,6 @@ def known_words(index: Index) -> Callable[[str], bool]:
 
     Common is what the vocabulary of the parser that comes with qbench holds whole.
     """
-    import polars as pl
-
     from qbench.quantities.english.parsers.embedded import FOLDER, VOCABULARY
 
     pieces = (FOLDER / VOCABULARY).read_text(encoding="utf-8").split("\n")

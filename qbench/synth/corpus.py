@@ -7,12 +7,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TextIO
 
+import polars as pl
+
 from qbench.index.schemas import arrow_schema
 from qbench.quantities.types import quantity_schema, to_row
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from qbench.synth.facts import Thing
     from qbench.synth.mapping import TableMapping
     from qbench.synth.sentences import Sentence
@@ -27,8 +27,6 @@ def fact_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
     `row` is the table's row, from 1, unreadable ones not counted; `value` and `unit` are the cell's, before conversion;
     `value_start` is where the quantity stands in the text, as in the table of quantities.
     """
-    import polars as pl
-
     return {
         "doc_id": pl.String,
         "value_start": pl.Int32,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from qbench.benchmark.disk import Benchmark
 from qbench.benchmark.reading import OnError, Problems, as_id, json_lines
@@ -14,9 +16,6 @@ from qbench.errors import InputError, OptionError
 from qbench.keys import key
 from qbench.quantities.types import Condition
 from qbench.store import file_digest
-
-if TYPE_CHECKING:
-    import polars as pl
 
 OURS = "qbench"
 """The key of a query's or document's metadata under which our exporter keeps what BEIR has no place for."""
@@ -78,8 +77,6 @@ def _benchmark(
     sources: Sequence[Path],
     problems: Problems,
 ) -> Benchmark:
-    import polars as pl
-
     recipe = {
         "importer": "beir",
         "qrels": chosen,
@@ -131,8 +128,6 @@ def _query_file(folder: Path, stem: str) -> Path:
 
 
 def _read_corpus(path: Path, problems: Problems) -> pl.DataFrame:
-    import polars as pl
-
     columns: dict[str, list[str]] = {name: [] for name in corpus_schema()}
     seen: set[str] = set()
     for number, row in json_lines(path, problems):

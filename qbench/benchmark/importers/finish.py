@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from qbench.benchmark.disk import Benchmark
 from qbench.keys import key
@@ -12,9 +13,6 @@ from qbench.licences import normalised
 from qbench.progress import Progress, silent
 from qbench.quantities.extractors import ExtractorOptions, extract_table, get_extractor
 from qbench.store import digest
-
-if TYPE_CHECKING:
-    import polars as pl
 
 EVERY = 1_000
 """Texts between two reports of progress."""

@@ -12,6 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from qbench.benchmark.disk import Benchmark
 from qbench.benchmark.importers.literals import big_cells, number_of, parse_list, table_rows
 from qbench.benchmark.importers.quant_qrels import (
@@ -32,8 +34,6 @@ from qbench.quantities.types import Condition, Quantity, Span, quantity_schema, 
 from qbench.store import file_digest
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from qbench.quantities.units import Unit, Units
 
 COLLECTION = "collection.csv"
@@ -91,8 +91,6 @@ def _benchmark(
     rows: list[tuple[str, str, int]],
     problems: Problems,
 ) -> Benchmark:
-    import polars as pl
-
     recipe = {
         "importer": "quant",
         "files": {name: file_digest(path) for name, path in sorted(files.items())},
@@ -146,8 +144,6 @@ def _locate(folder: Path, names: tuple[str, ...]) -> Path | None:
 def _read_collection(
     path: Path, given: bool, units: Units, problems: Problems, progress: Progress
 ) -> tuple[pl.DataFrame, pl.DataFrame | None]:
-    import polars as pl
-
     texts: list[tuple[str, str, str, str]] = []
     mentions: list[dict[str, Any]] = []
     needed = ("sentence", "values", "units") if given else ("sentence",)
