@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from qbench.benchmark.disk import Benchmark
+from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.types import Query, corpus_schema, qrels_schema
 from qbench.quantities.types import Comparator, Condition, Quantity, quantity_schema, to_row
 from qbench.quantities.units import load_units

@@ -10,7 +10,7 @@ from typing import Any
 __version__ = "0.1.0"
 
 _PUBLIC: dict[str, str] = {
-    "Benchmark": "qbench.benchmark.disk",
+    "Benchmark": "qbench.benchmark.benchmark",
     "Condition": "qbench.quantities.types",
     "Quantity": "qbench.quantities.types",
     "ExtractorOptions": "qbench.quantities.extractors",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from qbench.benchmark.disk import Benchmark
+from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.types import Query
 from qbench.mining.types import DESCRIPTIONS, PAIRS, PAIRS_KIND, description_schema, pair_schema
 from qbench.store import digest, drafting

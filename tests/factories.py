@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from qbench.benchmark.disk import Benchmark
-from qbench.benchmark.tables import SCHEMAS
+from qbench.benchmark.benchmark import Benchmark
+from qbench.benchmark.parquet import SCHEMAS
 from qbench.benchmark.types import Query, corpus_schema, qrels_schema
 from qbench.quantities.types import Condition, Quantity, quantity_schema, to_row
 from qbench.quantities.units import load_units

@@ -16,7 +16,8 @@ from qbench.annotation.pooling import LOOK_UP
 from qbench.annotation.query_form import QueryForm
 from qbench.annotation.settling import Judgments, settle
 from qbench.annotation.sheet import GUIDELINE, Sheet
-from qbench.benchmark.disk import Benchmark, benchmark_key, write_benchmark
+from qbench.benchmark.benchmark import Benchmark, benchmark_key
+from qbench.benchmark.disk import write_benchmark
 from qbench.benchmark.types import qrels_schema
 from qbench.errors import InputError, OptionError
 from qbench.keys import key

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from qbench.annotation.form import Item
-from qbench.benchmark.disk import Benchmark
+from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.export import find_runs
 from qbench.benchmark.matching import Matcher
 from qbench.benchmark.trec import read_run

@@ -10,8 +10,8 @@ import polars as pl
 from qbench.annotation.form import Item, Pair, Piece
 from qbench.annotation.options import HIGHEST, Scale
 from qbench.annotation.page import pieces
+from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.card import describe
-from qbench.benchmark.disk import Benchmark
 from qbench.benchmark.types import Query
 from qbench.errors import QbenchError
 from qbench.quantities.types import Condition

@@ -16,9 +16,9 @@ from qbench.annotation.options import Scale, SheetOptions
 from qbench.annotation.page import page, read_guideline
 from qbench.annotation.pooling import choose, gather, look_up, pooled, with_conditions
 from qbench.annotation.query_form import QueryForm, with_tolerance
-from qbench.benchmark.disk import Benchmark, benchmark_key
+from qbench.benchmark.benchmark import Benchmark, benchmark_key
+from qbench.benchmark.parquet import read_parquet
 from qbench.benchmark.relax import Tolerances, unit_families, widened
-from qbench.benchmark.tables import read_parquet
 from qbench.benchmark.types import Query, Schema
 from qbench.errors import InputError, OptionError
 from qbench.generation.expansions import Expansions

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from qbench.benchmark.parquet import SCHEMAS
 from qbench.benchmark.relax import is_relaxed
-from qbench.benchmark.tables import SCHEMAS
 from qbench.benchmark.types import KINDS, SPLITS, Query
 
 if TYPE_CHECKING:
-    from qbench.benchmark.disk import Benchmark
+    from qbench.benchmark.benchmark import Benchmark
     from qbench.quantities.types import Condition
 
 ABOUT = (

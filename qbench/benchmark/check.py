@@ -2,49 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from qbench.benchmark.disk import CARD, KIND, unanswered
-from qbench.benchmark.tables import KEYS, empty
+from qbench.benchmark.benchmark import unanswered
+from qbench.benchmark.check_labels import label_rules
+from qbench.benchmark.check_leaks import leak_rules
+from qbench.benchmark.disk import CARD, KIND
+from qbench.benchmark.findings import Finding, Severity, report
+from qbench.benchmark.parquet import KEYS, empty
 from qbench.benchmark.types import SPLITS, Query
 from qbench.progress import Progress, silent
 from qbench.quantities.concept_match import concept_alternatives
 from qbench.store import file_digest, read_manifest
 
 if TYPE_CHECKING:
-    from qbench.benchmark.disk import Benchmark
-
-Severity = Literal["error", "warning", "skipped"]
-
-EXAMPLES = 5
-"""How many examples a finding names."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that a rule found, or could not look for.
-
-    Attributes:
-        rule: the rule's name.
-        severity: "error" makes results on the benchmark wrong, "warning" is worth a look, "skipped" says that the rule
-            needs something that the benchmark does not have.
-        where: the table.
-        message: what is wrong, for a person.
-        count: how often.
-        examples: ids, or pairs of ids, at most `EXAMPLES`.
-    """
-
-    rule: str
-    severity: Severity
-    where: str
-    message: str
-    count: int = 0
-    examples: tuple[str, ...] = ()
+    from qbench.benchmark.benchmark import Benchmark
 
 
 def check(benchmark: Benchmark, *, progress: Progress = silent) -> list[Finding]:
@@ -61,9 +37,6 @@ def check(benchmark: Benchmark, *, progress: Progress = silent) -> list[Finding]
     Returns:
         the findings, rule by rule; without any "error" the benchmark is sound.
     """
-    from qbench.benchmark.check_labels import label_rules
-    from qbench.benchmark.check_leaks import leak_rules
-
     rules: list[Callable[[Benchmark], Iterable[Finding]]] = [
         _repeated_ids,
         _repeated_texts,
@@ -98,33 +71,7 @@ def check_files(folder: Path) -> list[Finding]:
         if name != CARD and (not (folder / name).is_file() or file_digest(folder / name) != seen["sha256"])
     ]
     message = "{n} files are not as the manifest says"
-    return list(found("changed-files", "error", "manifest.json", message, changed))
-
-
-def found(
-    rule: str,
-    severity: Severity,
-    where: str,
-    message: str,
-    cases: Sequence[object] | pl.Series,
-    count: int | None = None,
-) -> Iterator[Finding]:
-    """One finding about `cases`, or none if there are none.
-
-    Args:
-        rule, severity, where: as in `Finding`.
-        message: `{n}` in it stands for the number of cases.
-        cases: all of them, or the first.
-        count: how many there are; the number of `cases` by default.
-    """
-    count = len(cases) if count is None else count
-    if count:
-        shown = tuple(_shown(case) for case in list(cases[:EXAMPLES]))
-        yield Finding(rule, severity, where, message.format(n=count), count, shown)
-
-
-def _shown(case: object) -> str:
-    return " ".join(str(part) for part in case) if isinstance(case, tuple) else str(case)
+    return list(report("changed-files", "error", "manifest.json", message, changed))
 
 
 def _same_text(column: str) -> pl.Expr:
@@ -137,17 +84,17 @@ def _repeated_ids(benchmark: Benchmark) -> Iterator[Finding]:
         keys = _frame(benchmark, table).select(key)
         repeated = keys.filter(keys.is_duplicated()).unique(maintain_order=True).rows()
         message = f"{{n}} values of {' and '.join(key)} name several rows"
-        yield from found("duplicate-ids", "error", table, message, repeated)
+        yield from report("duplicate-ids", "error", table, message, repeated)
 
 
 def _repeated_texts(benchmark: Benchmark) -> Iterator[Finding]:
     documents = benchmark.corpus.filter(pl.col("text").str.strip_chars() != "")
     message = "{n} texts stand in the corpus more than once, but for case and white space"
     same = _groups(documents, [_same_text("title").alias("_title"), _same_text("text").alias("_text")], "doc_id")
-    yield from found("duplicate-documents", "warning", "corpus", message, same)
+    yield from report("duplicate-documents", "warning", "corpus", message, same)
     same = _groups(_frame(benchmark, "queries"), ["split", _same_text("text").alias("_text")], "query_id")
     message = "{n} query texts stand in one split more than once"
-    yield from found("duplicate-queries", "warning", "queries", message, same)
+    yield from report("duplicate-queries", "warning", "queries", message, same)
 
 
 def _frame(benchmark: Benchmark, table: str) -> pl.DataFrame:
@@ -174,7 +121,7 @@ def _empty_texts(benchmark: Benchmark) -> Iterator[Finding]:
     ]
     for table, name, severity in tables:
         blank = _frame(benchmark, table).filter(pl.col("text").str.strip_chars() == "")[name]
-        yield from found("empty-texts", severity, table, "{n} rows have no text", blank)
+        yield from report("empty-texts", severity, table, "{n} rows have no text", blank)
 
 
 def _infinite_values(benchmark: Benchmark) -> Iterator[Finding]:
@@ -182,7 +129,7 @@ def _infinite_values(benchmark: Benchmark) -> Iterator[Finding]:
         frame = _frame(benchmark, table)
         numbers = [column for column, dtype in frame.schema.items() if dtype == pl.Float64]
         bad = frame.filter(~pl.all_horizontal(pl.col(numbers).is_finite()))[name]
-        yield from found("not-finite", "error", table, "{n} rows hold a value that is not a finite number", bad)
+        yield from report("not-finite", "error", table, "{n} rows hold a value that is not a finite number", bad)
 
 
 def _dangling_ids(benchmark: Benchmark) -> Iterator[Finding]:
@@ -197,7 +144,7 @@ def _dangling_ids(benchmark: Benchmark) -> Iterator[Finding]:
         for column in frame.columns:
             if column in known:
                 lost = frame.filter(~pl.col(column).is_in(known[column].to_list()))[column]
-                yield from found(
+                yield from report(
                     "dangling-ids", "error", table, f"{{n}} rows have a {column} that does not exist", lost
                 )
 
@@ -208,15 +155,15 @@ def _broken_triples(benchmark: Benchmark) -> Iterator[Finding]:
         pairs = benchmark.triples.join(samples, left_on=column, right_on="sample_id", how="inner", suffix="_of_sample")
         wrong = pairs.filter((pl.col("label") != label) | (pl.col("query_id") != pl.col("query_id_of_sample")))
         message = f"{{n}} triples name a {what} sample that is none, or of another query"
-        yield from found("broken-triples", "error", "triples", message, wrong.select("query_id", column).rows())
+        yield from report("broken-triples", "error", "triples", message, wrong.select("query_id", column).rows())
 
 
 def _unanswerable(benchmark: Benchmark) -> Iterator[Finding]:
     message = "{n} queries have no relevant document"
-    yield from found("queries-without-positives", "error", "queries", message, unanswered(benchmark))
+    yield from report("queries-without-positives", "error", "queries", message, unanswered(benchmark))
     tested = {query.query_id for query in benchmark.queries_of("test")}
     used = benchmark.samples.filter(pl.col("query_id").is_in(list(tested)))["sample_id"]
-    yield from found("test-samples", "error", "samples", "{n} training samples belong to test queries", used)
+    yield from report("test-samples", "error", "samples", "{n} training samples belong to test queries", used)
 
 
 def _shared_queries(benchmark: Benchmark) -> Iterator[Finding]:
@@ -226,7 +173,7 @@ def _shared_queries(benchmark: Benchmark) -> Iterator[Finding]:
         a, b = (texts.filter(pl.col("split") == split).select("query_id", "_text") for split in (one, other))
         same = a.join(b, on="_text", suffix="_other").select("query_id", "query_id_other").rows()
         message = f"{{n}} pairs of queries have the same text in {one} and {other}"
-        yield from found("leak-query-text", "error", "queries", message, same)
+        yield from report("leak-query-text", "error", "queries", message, same)
 
 
 def _shared_conditions(benchmark: Benchmark) -> Iterator[Finding]:
@@ -238,7 +185,7 @@ def _shared_conditions(benchmark: Benchmark) -> Iterator[Finding]:
     for one, other in _pairs_of_parts():
         same = [(asked[one][key], name) for key, name in asked[other].items() if key in asked[one]]
         message = f"{{n}} pairs of queries ask for the same in {one} and {other}"
-        yield from found("leak-conditions", "error", "queries", message, same)
+        yield from report("leak-conditions", "error", "queries", message, same)
 
 
 def _what_it_asks(query: Query) -> object:

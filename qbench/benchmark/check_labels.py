@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from qbench.benchmark.check import EXAMPLES, Finding, Severity, found
 from qbench.benchmark.check_samples import sample_rules
+from qbench.benchmark.findings import EXAMPLES, Finding, Severity, report
 from qbench.benchmark.matching import UNDECIDED_GRADE, Matcher
 from qbench.benchmark.relax import is_relaxed, strict_benchmark
 
 if TYPE_CHECKING:
-    from qbench.benchmark.disk import Benchmark
+    from qbench.benchmark.benchmark import Benchmark
 
 
 def label_rules(benchmark: Benchmark) -> Iterator[Finding]:
@@ -91,7 +91,7 @@ class _Judgments:
         ]
         for name, severity, message in rules:
             examples = self._examples.get(name, [])
-            yield from found(f"label-{name}", severity, "qrels", message, examples, self._counts[name])
+            yield from report(f"label-{name}", severity, "qrels", message, examples, self._counts[name])
 
     def _add(self, fault: str, case: tuple[str, str]) -> None:
         self._counts[fault] += 1

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from qbench.benchmark.check import Finding, found
+from qbench.benchmark.findings import Finding, report
 from qbench.quantities.concept_match import concept_alternatives, folded
 
 if TYPE_CHECKING:
-    from qbench.benchmark.disk import Benchmark
+    from qbench.benchmark.benchmark import Benchmark
     from qbench.benchmark.types import Query
 
 HELD_OUT_KINDS = ("unseen", "expansion", "wo_surface")
@@ -32,7 +32,7 @@ def leak_rules(benchmark: Benchmark) -> Iterator[Finding]:
         "{n} test queries should ask for a concept that training never shows, and training queries ask for it "
         "or for a more specific one"
     )
-    yield from found("leak-concepts", "error", "queries", message, known)
+    yield from report("leak-concepts", "error", "queries", message, known)
     yield from _seen(benchmark, trained)
     yield from _held_out_documents(benchmark, hidden)
 
@@ -131,7 +131,7 @@ def _seen(benchmark: Benchmark, trained: _Trained) -> Iterator[Finding]:
             if lost:
                 lacking.append((query.query_id, lost[0]))
     message = "{n} seen test queries ask for a concept that no training query asks for"
-    yield from found("kind-seen", "error", "queries", message, lacking)
+    yield from report("kind-seen", "error", "queries", message, lacking)
 
 
 def _held_out_documents(benchmark: Benchmark, hidden: Collection[Words]) -> Iterator[Finding]:
@@ -142,12 +142,12 @@ def _held_out_documents(benchmark: Benchmark, hidden: Collection[Words]) -> Iter
         carriers = _carriers(benchmark.quantities.select("doc_id", "concept"), samples, hidden, benchmark.language)
         seen = samples.join(carriers, on="doc_id", how="semi", maintain_order="left").rows()
         message = "{n} training samples come from a sentence that holds a concept held out for testing"
-        yield from found("leak-held-out-sentences", "error", "samples", message, seen)
+        yield from report("leak-held-out-sentences", "error", "samples", message, seen)
     asked = [query.query_id for query in benchmark.queries_of("test") if query.kind in HELD_OUT_KINDS]
     answers = benchmark.qrels.filter(pl.col("query_id").is_in(asked), pl.col("grade") > 0)["doc_id"]
     seen = samples.filter(pl.col("doc_id").is_in(answers.unique().to_list())).rows()
     message = "{n} training samples come from a sentence that answers a test query with a held-out concept"
-    yield from found("leak-test-positives", "error", "samples", message, seen)
+    yield from report("leak-test-positives", "error", "samples", message, seen)
 
 
 def _carriers(mentions: pl.DataFrame, samples: pl.DataFrame, hidden: Collection[Words], language: str) -> pl.DataFrame:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from qbench.benchmark.check import Finding, found
+from qbench.benchmark.findings import Finding, report
 from qbench.quantities.concept_match import concept_grade
 from qbench.quantities.conditions import BROKEN, MET, verdicts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from qbench.benchmark.disk import Benchmark
+    from qbench.benchmark.benchmark import Benchmark
     from qbench.benchmark.matching import Matcher
     from qbench.benchmark.types import Query
     from qbench.quantities.types import Condition
@@ -38,11 +38,11 @@ def sample_rules(benchmark: Benchmark, matcher: Matcher, grades: Mapping[str, di
     samples = benchmark.samples.join(texts, on="doc_id", how="inner", maintain_order="left").with_row_index("row")
     changed = samples.filter((pl.col("method") == ORIGINAL) & (pl.col("text") != pl.col("_original")))
     message = "{n} original samples are not the text of their document"
-    yield from found("sample-text", "error", "samples", message, changed["sample_id"])
+    yield from report("sample-text", "error", "samples", message, changed["sample_id"])
     inside = (pl.col("value_start") >= 0) & (pl.col("value_start") < pl.col("value_end"))
     outside = samples.filter(~(inside & (pl.col("value_end") <= pl.col("text").str.len_chars())))
     message = "{n} samples have a value span outside their text"
-    yield from found("sample-span", "error", "samples", message, outside["sample_id"])
+    yield from report("sample-span", "error", "samples", message, outside["sample_id"])
 
     readings, strange = _readings(samples, benchmark.quantities)
     checker = _Checker(samples, readings, benchmark.quantities, matcher)
@@ -53,12 +53,12 @@ def sample_rules(benchmark: Benchmark, matcher: Matcher, grades: Mapping[str, di
             for label, sample_id in checker.faulty(queries[query_id], part, grades[query_id]):
                 wrong[label].append(sample_id)
     message = "{n} positive samples do not meet the query's conditions"
-    yield from found("sample-positive", "error", "samples", message, wrong[1])
+    yield from report("sample-positive", "error", "samples", message, wrong[1])
     message = "{n} negative samples meet, or may meet, the query's conditions"
-    yield from found("sample-negative", "error", "samples", message, wrong[0])
+    yield from report("sample-negative", "error", "samples", message, wrong[0])
     if strange:
         message = "{n} units of samples are not known here, so samples in them were not checked"
-        yield from found("sample-units", "skipped", "samples", message, strange)
+        yield from report("sample-units", "skipped", "samples", message, strange)
 
 
 def _readings(samples: pl.DataFrame, quantities: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:

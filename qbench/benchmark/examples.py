@@ -12,7 +12,7 @@ from qbench.quantities.conditions import MET, frame_verdicts
 from qbench.quantities.types import Span
 
 if TYPE_CHECKING:
-    from qbench.benchmark.disk import Benchmark
+    from qbench.benchmark.benchmark import Benchmark
     from qbench.benchmark.types import Query
 
 

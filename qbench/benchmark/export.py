@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from qbench.benchmark.disk import Benchmark
+from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.importers.beir import OURS
 from qbench.benchmark.reading import as_id
 from qbench.benchmark.trec import BEIR_HEADER, read_run, write_qrels, write_run

@@ -16,7 +16,7 @@ from qbench.errors import InputError, OptionError
 from qbench.keys import key
 
 if TYPE_CHECKING:
-    from qbench.benchmark.disk import Benchmark
+    from qbench.benchmark.benchmark import Benchmark
 
 Masked = Literal["values", "units"]
 
@@ -44,7 +44,7 @@ def mask_benchmark(benchmark: Benchmark, what: Masked, *, mask: str = MASK, comm
     Returns:
         a benchmark; its params say what it was made from, and how many spans were masked in how many documents.
     """
-    from qbench.benchmark.disk import benchmark_key
+    from qbench.benchmark.benchmark import benchmark_key
 
     if what not in get_args(Masked):
         raise OptionError("no such thing to mask", value=what, remedy="Use values or units")

@@ -23,7 +23,7 @@ from qbench.quantities.types import Condition
 from qbench.toml_files import read_toml
 
 if TYPE_CHECKING:
-    from qbench.benchmark.disk import Benchmark
+    from qbench.benchmark.benchmark import Benchmark
     from qbench.benchmark.matching import Matcher
     from qbench.benchmark.types import Query
 
@@ -94,7 +94,7 @@ def relax_benchmark(
     Returns:
         a benchmark; the judgments that the rule added stand after the others.
     """
-    from qbench.benchmark.disk import benchmark_key
+    from qbench.benchmark.benchmark import benchmark_key
     from qbench.benchmark.types import qrels_schema
 
     tolerances = tolerances or Tolerances()

@@ -14,9 +14,9 @@ from qbench.corpora.types import OnError
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from qbench.benchmark.check import Finding
-    from qbench.benchmark.disk import Benchmark
+    from qbench.benchmark.benchmark import Benchmark
     from qbench.benchmark.examples import Example
+    from qbench.benchmark.findings import Finding
     from qbench.benchmark.types import Query
 
 app = typer.Typer(

@@ -17,7 +17,7 @@ from qbench.generation.options import GenerationOptions, TestKind
 from qbench.options import check, option
 
 if TYPE_CHECKING:
-    from qbench.benchmark.disk import Benchmark
+    from qbench.benchmark.benchmark import Benchmark
     from qbench.generation.rewrite import Rewriting
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)

@@ -18,7 +18,7 @@ from qbench.generation.labels import Labels, confirmed, label
 from qbench.generation.mentions import load_mentions
 from qbench.generation.options import GenerationOptions
 from qbench.generation.pairs import usable_pairs
-from qbench.generation.queries import Draft, Plan
+from qbench.generation.queries import Plan, QueryDraft
 from qbench.generation.recheck import Rechecker
 from qbench.generation.samples import Row, Sampler, triples
 from qbench.generation.splits import split_concepts
@@ -69,7 +69,8 @@ def generate(
         BusyError: another process is writing there.
         ServerError, BudgetError, MissingPackageError: the chat model cannot be asked; its answers so far are recorded.
     """
-    from qbench.benchmark.disk import KIND, Benchmark, write_benchmark
+    from qbench.benchmark.benchmark import Benchmark
+    from qbench.benchmark.disk import KIND, write_benchmark
     from qbench.index.disk import Index
     from qbench.store import refuse_foreign
 
@@ -296,7 +297,7 @@ class _Made:
         self._asked[f"{query.terms}\n{_meaning(query)}"] = query.split
         return True
 
-    def _is_trained(self, draft: Draft) -> bool:
+    def _is_trained(self, draft: QueryDraft) -> bool:
         """Whether training asks about every concept of a draft: being assigned to training is not enough."""
         return all(concept in self._trained for topic in draft.topics for concept in topic.concepts)
 

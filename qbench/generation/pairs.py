@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from qbench.errors import InputError
-from qbench.generation.mentions import Mentions
+from qbench.generation.mentions import Mentions, folded
 from qbench.generation.surfaces import clean
 from qbench.quantities.concept_match import ALTERNATIVE, Concept
 from qbench.quantities.english.lexicon import FUNCTION_WORDS, WEAK_WORDS
@@ -22,6 +25,15 @@ if TYPE_CHECKING:
 
 MAX_WORDS, MAX_LETTERS = 6, 60
 """A longer concept is a clause that the extractor swallowed, and nothing that anybody searches for."""
+
+
+Pair = tuple[Concept, str]
+
+MIN_SENTENCES = 3
+"""Fewer sentences with all pairs leave nothing to choose a value from."""
+
+MAX_PAIRS = 8
+"""A sentence with more pairs is a flattened table, whose numbers belong to its rows."""
 
 
 @dataclass(frozen=True)
@@ -104,3 +116,27 @@ def sane(concept: str) -> bool:
     if not words or len(words) > MAX_WORDS or len(concept) > MAX_LETTERS or ALTERNATIVE in words:
         return False
     return any(len(word) > 2 and word.isalpha() and word not in FUNCTION_WORDS | WEAK_WORDS for word in words)
+
+
+def joint_pairs(pairs: Sequence[Pair], mentions: Mentions) -> list[tuple[Pair, ...]]:
+    """All twos and threes of pairs that occur together in enough sentences, ordered.
+
+    The concepts of a combination differ, and none holds all words of another: two constraints on one mention would be
+    a range.
+    """
+    spoken: dict[int, list[int]] = {}
+    for number, (concept, unit) in enumerate(pairs):
+        for doc in mentions.docs_of(observed(mentions, (concept,), unit)).tolist():
+            spoken.setdefault(doc, []).append(number)
+    counts: Counter[tuple[int, ...]] = Counter()
+    for numbers in spoken.values():
+        if 2 <= len(numbers) <= MAX_PAIRS:
+            counts.update(combinations(numbers, 2))
+            counts.update(combinations(numbers, 3))
+    words = [folded(concept, mentions.language) for concept, _ in pairs]
+    return [
+        tuple(pairs[n] for n in numbers)
+        for numbers, count in sorted(counts.items())
+        if count >= MIN_SENTENCES
+        and all(not (words[a] <= words[b] or words[b] <= words[a]) for a, b in combinations(numbers, 2))
+    ]

@@ -11,10 +11,9 @@ import numpy as np
 
 from qbench.benchmark.types import Kind, Query, Split
 from qbench.generation.expansions import Expansions
-from qbench.generation.joint import joint_pairs
 from qbench.generation.mentions import Mentions
 from qbench.generation.options import GenerationOptions
-from qbench.generation.pairs import Distribution, distribution, observed
+from qbench.generation.pairs import Distribution, distribution, joint_pairs, observed
 from qbench.generation.splits import Splits, alternatives, shares_no_word
 from qbench.generation.surfaces import pick_form, unit_forms
 from qbench.generation.templates import Templates, Wording
@@ -59,7 +58,7 @@ class Topic:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class QueryDraft:
     """A query before its values are chosen. `comparators` is empty where the values decide (several constraints)."""
 
     split: Split
@@ -93,7 +92,7 @@ class Plan:
     _seen: dict[str, Distribution] = field(default_factory=dict)
     _values: dict[tuple[str, Comparator, ValueSet], Ask | None] = field(default_factory=dict)
 
-    def drafts(self, split: Split) -> list[Draft]:
+    def drafts(self, split: Split) -> list[QueryDraft]:
         """The drafts of a split, in the order in which they are tried until the split is full."""
         found = list(self._lexical(split))
         found += self._expanded(split)
@@ -101,16 +100,16 @@ class Plan:
             found += self._joint(split)
         return _in_turn(found, self.options.seed)
 
-    def _sets(self, split: Split, kind: Kind, topic: Topic, values: Iterable[ValueSet]) -> Iterable[Draft]:
+    def _sets(self, split: Split, kind: Kind, topic: Topic, values: Iterable[ValueSet]) -> Iterable[QueryDraft]:
         for each in values:
             for comparator in self.options.comparators:
-                yield Draft(split, kind, each, (topic,), (comparator,))
+                yield QueryDraft(split, kind, each, (topic,), (comparator,))
 
     @property
     def _usual(self) -> tuple[ValueSet, ...]:
         return ("peak", "random") if self.options.random_set else ("peak",)
 
-    def _lexical(self, split: Split) -> Iterable[Draft]:
+    def _lexical(self, split: Split) -> Iterable[QueryDraft]:
         for concept, unit in self.pairs:
             home, topic = self.splits.split_of[concept], Topic(" ".join(concept), (concept,), unit)
             if split == "test" and home == "train" and "seen" in self.options.kinds:
@@ -122,7 +121,7 @@ class Plan:
             elif split == "dev" or "unseen" in self.options.kinds:
                 yield from self._sets(split, "unseen", topic, self._usual)
 
-    def _expanded(self, split: Split) -> Iterable[Draft]:
+    def _expanded(self, split: Split) -> Iterable[QueryDraft]:
         if split != "test" and not self.options.expansion:
             return
         for topic in self._expanded_topics:
@@ -146,7 +145,7 @@ class Plan:
                 found[Topic(expansion, alternatives(expansion, self.mentions, self.expansions), unit)] = None
         return sorted(found, key=lambda topic: topic.key)
 
-    def _joint(self, split: Split) -> Iterable[Draft]:
+    def _joint(self, split: Split) -> Iterable[QueryDraft]:
         """Several constraints on concepts of one split; training concepts also make `seen` test queries."""
         for pairs in self._joint_pairs:
             homes = {self.splits.split_of[concept] for concept, _ in pairs}
@@ -157,7 +156,7 @@ class Plan:
             asked = home == split or (home, split) == ("train", "test")
             if asked and (split != "test" or kind in self.options.kinds):
                 topics = tuple(Topic(" ".join(concept), (concept,), unit) for concept, unit in pairs)
-                yield Draft(split, kind, "joint", topics)
+                yield QueryDraft(split, kind, "joint", topics)
 
     @cached_property
     def _joint_pairs(self) -> list[tuple[tuple[Concept, str], ...]]:
@@ -199,7 +198,7 @@ class Plan:
         asked = (self.value(one, comparator, values) for one in own for values in self._usual)
         return frozenset(ask for ask in asked if ask is not None)
 
-    def realize(self, draft: Draft) -> Query | None:
+    def realize(self, draft: QueryDraft) -> Query | None:
         """The query of a draft; None where its distribution leaves nothing sensible to ask."""
         rng = generator(self.options.seed, "query", draft.key)
         asked = self._joint_asks(draft, rng) if draft.values == "joint" else self._single_ask(draft, rng)
@@ -222,7 +221,7 @@ class Plan:
             seed=self.options.seed,
         )
 
-    def _single_ask(self, draft: Draft, rng: np.random.Generator) -> list[tuple[Comparator, Ask, str]] | None:
+    def _single_ask(self, draft: QueryDraft, rng: np.random.Generator) -> list[tuple[Comparator, Ask, str]] | None:
         (topic,), (comparator,) = draft.topics, draft.comparators
         ask = self.value(topic, comparator, draft.values)
         if ask is None:
@@ -258,7 +257,7 @@ class Plan:
             found.setdefault(self.units.get(name).base_unit, []).append(name)
         return found
 
-    def _joint_asks(self, draft: Draft, rng: np.random.Generator) -> list[tuple[Comparator, Ask, str]]:
+    def _joint_asks(self, draft: QueryDraft, rng: np.random.Generator) -> list[tuple[Comparator, Ask, str]]:
         """Constraints that one randomly chosen sentence satisfies together."""
         rows = [observed(self.mentions, topic.concepts, topic.unit) for topic in draft.topics]
         docs = self.mentions.docs_of(rows[0])
@@ -300,12 +299,12 @@ class Plan:
         return text, condition, name
 
 
-def _in_turn(drafts: Iterable[Draft], seed: int) -> list[Draft]:
+def _in_turn(drafts: Iterable[QueryDraft], seed: int) -> list[QueryDraft]:
     """Each stratum in a seeded order, one of each stratum in turn, so that a cap leaves all of them represented."""
-    strata: dict[str, list[Draft]] = {}
+    strata: dict[str, list[QueryDraft]] = {}
     for draft in drafts:
         strata.setdefault(draft.stratum, []).append(draft)
-    ranked: list[tuple[int, str, Draft]] = []
+    ranked: list[tuple[int, str, QueryDraft]] = []
     for name in sorted(strata):
         members = shuffled(strata[name], seed, f"order {name}", lambda draft: draft.key)
         ranked += [(rank, name, draft) for rank, draft in enumerate(members)]

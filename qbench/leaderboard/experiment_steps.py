@@ -21,7 +21,7 @@ from qbench.models.folders import model_digest, model_folder
 from qbench.progress import Progress
 
 if TYPE_CHECKING:
-    from qbench.benchmark.disk import Benchmark
+    from qbench.benchmark.benchmark import Benchmark
     from qbench.benchmark.types import Split
     from qbench.leaderboard.table import Leaderboard
     from qbench.retrieval.systems import System

@@ -20,7 +20,7 @@ from qbench.store import file_digest
 if TYPE_CHECKING:
     import polars as pl
 
-    from qbench.benchmark.disk import Benchmark
+    from qbench.benchmark.benchmark import Benchmark
     from qbench.benchmark.types import Query, Split
 
 

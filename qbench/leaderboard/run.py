@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from qbench import __version__
-from qbench.benchmark.disk import Benchmark
+from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.types import Query, Split
 from qbench.errors import BusyError, OptionError, QbenchError
 from qbench.evaluation.buckets import query_buckets

@@ -22,7 +22,7 @@ from qbench.retrieval.types import row_label
 if TYPE_CHECKING:
     import polars as pl
 
-    from qbench.benchmark.disk import Benchmark
+    from qbench.benchmark.benchmark import Benchmark
     from qbench.retrieval.types import ConditionSource, RunResult
 
 DEFAULT_SYSTEMS: tuple[str, ...] = ("BM25", "BM25_filter", "QBM25")

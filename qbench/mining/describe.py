@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from qbench import keys
-from qbench.benchmark.tables import read_parquet
+from qbench.benchmark.parquet import read_parquet
 from qbench.errors import InputError, OptionError
 from qbench.index.disk import Index
 from qbench.index.merge import concatenate

@@ -16,9 +16,10 @@ import numpy as np
 import polars as pl
 
 from qbench import keys
+from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.card import left_out, markdown, printable
-from qbench.benchmark.disk import Benchmark, open_benchmark, write_benchmark
-from qbench.benchmark.tables import read_parquet
+from qbench.benchmark.disk import open_benchmark, write_benchmark
+from qbench.benchmark.parquet import read_parquet
 from qbench.benchmark.types import Query, qrels_schema
 from qbench.errors import InputError
 from qbench.mining.options import LEAST_DIGITS, TestSetOptions

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from qbench.benchmark.disk import Benchmark
+from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.export import triple_texts
 from qbench.benchmark.types import SPLITS
 

@@ -11,9 +11,11 @@ from typing import Any
 import polars as pl
 
 from qbench.benchmark import card as parts
-from qbench.benchmark.check import Finding, check
-from qbench.benchmark.disk import CARD, Benchmark, open_benchmark
+from qbench.benchmark.benchmark import Benchmark
+from qbench.benchmark.check import check
+from qbench.benchmark.disk import CARD, open_benchmark
 from qbench.benchmark.disk import KIND as BENCHMARK
+from qbench.benchmark.findings import Finding
 from qbench.errors import InputError
 from qbench.evaluation.buckets import MAGNITUDES, magnitude, query_buckets
 from qbench.mining.describe import Descriptions

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
-from qbench.benchmark.disk import Benchmark
+from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.types import Query
 from qbench.llm.client import Access
 from qbench.progress import Progress

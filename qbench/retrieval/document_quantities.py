@@ -23,7 +23,7 @@ from qbench.work.shards import FOLDER, make_shards
 from qbench.work.tasks import Engine, Shard, in_this_process
 
 if TYPE_CHECKING:
-    from qbench.benchmark.disk import Benchmark
+    from qbench.benchmark.benchmark import Benchmark
 
 DocumentQuantities = Literal["auto", "stored", "extracted"]
 """Where they come from: the benchmark's own, our extractor, or (auto) the first if they were extracted."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from qbench.benchmark.disk import Benchmark, benchmark_key
+from qbench.benchmark.benchmark import Benchmark, benchmark_key
 from qbench.benchmark.types import Query
 from qbench.errors import OptionError
 from qbench.retrieval.bench import Bench

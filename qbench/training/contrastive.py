@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qbench.benchmark.disk import Benchmark, benchmark_key
+from qbench.benchmark.benchmark import Benchmark, benchmark_key
 from qbench.errors import OptionError
 from qbench.models.folders import model_digest, model_folder
 from qbench.options import declared

@@ -20,7 +20,7 @@ from qbench.scoring.ranking import top_k
 from qbench.training.triples import lexical_best
 
 if TYPE_CHECKING:
-    from qbench.benchmark.disk import Benchmark
+    from qbench.benchmark.benchmark import Benchmark
     from qbench.training.students import Student
 
 MEASURE = "nDCG@10"

@@ -14,7 +14,7 @@ from qbench.quantities.types import Condition, Quantity, Span, from_row
 from qbench.quantities.units import load_units
 
 if TYPE_CHECKING:
-    from qbench.benchmark.disk import Benchmark
+    from qbench.benchmark.benchmark import Benchmark
 
 
 @dataclass(frozen=True, slots=True)

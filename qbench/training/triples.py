@@ -29,7 +29,7 @@ from qbench.training.mentions import Changed, ConditionSpans, Mentions, conditio
 from qbench.training.recipes import METHODS
 
 if TYPE_CHECKING:
-    from qbench.benchmark.disk import Benchmark
+    from qbench.benchmark.benchmark import Benchmark
 
 Drawn = tuple[int, int, list[int]]
 """A query, its positive, its negatives: positions in a `Triples`."""

@@ -6,8 +6,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.card import card, describe, markdown, printable, spread, summary
-from qbench.benchmark.disk import Benchmark
 from qbench.benchmark.types import Query
 from tests.factories import condition, frame, tiny_benchmark
 

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.check import check, check_files
-from qbench.benchmark.disk import Benchmark, write_benchmark
+from qbench.benchmark.disk import write_benchmark
 from qbench.benchmark.matching import Matcher
 from qbench.benchmark.types import Query
 from qbench.quantities.concept_match import concept_grade

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.check import check
 from qbench.benchmark.check_leaks import _Holders
-from qbench.benchmark.disk import Benchmark
 from qbench.benchmark.types import Query
 from qbench.quantities.concept_match import folded
 from qbench.quantities.types import quantity_schema, to_row

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from qbench.benchmark.disk import Benchmark, content_digest, open_benchmark, write_benchmark
-from qbench.benchmark.tables import SCHEMAS, conform, empty
+from qbench.benchmark.benchmark import Benchmark, content_digest
+from qbench.benchmark.disk import open_benchmark, write_benchmark
+from qbench.benchmark.parquet import SCHEMAS, conform, empty
 from qbench.benchmark.types import Query
 from qbench.errors import BusyError, InputError, OptionError
 from qbench.quantities.types import COMPARATORS, Condition

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from qbench.benchmark.tables import SCHEMAS
+from qbench.benchmark.parquet import SCHEMAS
 from qbench.quantities.types import Condition
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from qbench.benchmark.disk import Benchmark, open_benchmark
+from qbench.benchmark.benchmark import Benchmark
+from qbench.benchmark.disk import open_benchmark
 from qbench.benchmark.export import (
     export_beir,
     export_ir_datasets,

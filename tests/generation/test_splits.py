@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qbench.generation.expansions import Expansions
-from qbench.generation.joint import joint_pairs
 from qbench.generation.mentions import folded, load_mentions
 from qbench.generation.options import GenerationOptions
+from qbench.generation.pairs import joint_pairs
 from qbench.generation.splits import alternatives, group_concepts, shares_no_word, split_concepts
 from qbench.quantities.types import Quantity, quantity_schema, to_row
 

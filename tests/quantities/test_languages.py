@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from qbench.benchmark.disk import Benchmark
+from qbench.benchmark.benchmark import Benchmark
 from qbench.errors import UnknownNameError
 from qbench.index import build_index
 from qbench.quantities.concept_match import folded

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from qbench.benchmark.disk import Benchmark
+from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.reading import OnError, Problems, as_id, json_lines
 from qbench.benchmark.trec import qrels_rows
 from qbench.benchmark.types import KINDS, SPLITS, Query, Split, corpus_schema, qrels_schema

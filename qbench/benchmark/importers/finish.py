@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from qbench.benchmark.disk import Benchmark
+from qbench.benchmark.benchmark import Benchmark
 from qbench.keys import key
 from qbench.licences import normalised
 from qbench.progress import Progress, silent
