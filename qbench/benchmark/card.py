@@ -9,17 +9,16 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
+from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.parquet import SCHEMAS
 from qbench.benchmark.relax import is_relaxed
 from qbench.benchmark.types import KINDS, SPLITS, Query
-
-if TYPE_CHECKING:
-    from qbench.benchmark.benchmark import Benchmark
-    from qbench.quantities.types import Condition
+from qbench.quantities.types import Condition
+from qbench.quantities.units import load_units
 
 ABOUT = (
     "A benchmark for quantity-aware retrieval, made by qbench: sentences, queries that ask for "
@@ -299,7 +298,6 @@ def _families(benchmark: Benchmark) -> dict[str, str]:
     asked = {condition.base_unit for query in benchmark.queries for condition in query.conditions}
     if not asked:
         return {}
-    from qbench.quantities.units import load_units
 
     units = load_units()
     found = {name: units.get(name).family for name in asked}

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
-from qbench.benchmark.benchmark import unanswered
+from qbench.benchmark.benchmark import Benchmark, unanswered
 from qbench.benchmark.check_labels import label_rules
 from qbench.benchmark.check_leaks import leak_rules
 from qbench.benchmark.disk import CARD, KIND
@@ -18,9 +17,6 @@ from qbench.benchmark.types import SPLITS, Query
 from qbench.progress import Progress, silent
 from qbench.quantities.concept_match import concept_alternatives
 from qbench.store import file_digest, read_manifest
-
-if TYPE_CHECKING:
-    from qbench.benchmark.benchmark import Benchmark
 
 
 def check(benchmark: Benchmark, *, progress: Progress = silent) -> list[Finding]:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 import polars as pl
 
+from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.check_samples import sample_rules
 from qbench.benchmark.findings import EXAMPLES, Finding, Severity, report
 from qbench.benchmark.matching import UNDECIDED_GRADE, Matcher
 from qbench.benchmark.relax import is_relaxed, strict_benchmark
-
-if TYPE_CHECKING:
-    from qbench.benchmark.benchmark import Benchmark
 
 
 def label_rules(benchmark: Benchmark) -> Iterator[Finding]:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from typing import TYPE_CHECKING
 
 import polars as pl
 
+from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.findings import Finding, report
+from qbench.benchmark.types import Query
 from qbench.quantities.concept_match import concept_alternatives, folded
-
-if TYPE_CHECKING:
-    from qbench.benchmark.benchmark import Benchmark
-    from qbench.benchmark.types import Query
 
 HELD_OUT_KINDS = ("unseen", "expansion", "wo_surface")
 """Kinds of test queries whose concepts training must not have seen (*Numbers Matter* C.2)."""

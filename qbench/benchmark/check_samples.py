@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.findings import Finding, report
+from qbench.benchmark.matching import Matcher
+from qbench.benchmark.types import Query
 from qbench.quantities.concept_match import concept_grade
 from qbench.quantities.conditions import BROKEN, MET, verdicts
+from qbench.quantities.types import Condition
+from qbench.quantities.units import load_units
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from qbench.benchmark.benchmark import Benchmark
-    from qbench.benchmark.matching import Matcher
-    from qbench.benchmark.types import Query
-    from qbench.quantities.types import Condition
 
 ORIGINAL = "original"
 """The method of a sample that is a sentence of the corpus as it is."""
@@ -70,8 +71,6 @@ def _readings(samples: pl.DataFrame, quantities: pl.DataFrame) -> tuple[pl.DataF
     Returns:
         the readings, and the units that cannot be converted because only the extractor's own units file knew them.
     """
-    from qbench.quantities.units import load_units
-
     units = load_units()
     known = dict(quantities.select("unit", "base_unit").unique("unit", keep="first").iter_rows())
     names = samples["unit"].unique().sort().to_list()

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
+from qbench.benchmark.benchmark import Benchmark
+from qbench.benchmark.types import Query
 from qbench.quantities.concept_match import concept_grade
 from qbench.quantities.conditions import MET, frame_verdicts
 from qbench.quantities.types import Span
-
-if TYPE_CHECKING:
-    from qbench.benchmark.benchmark import Benchmark
-    from qbench.benchmark.types import Query
 
 
 @dataclass(frozen=True, slots=True)

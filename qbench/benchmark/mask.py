@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import polars as pl
 
+from qbench.benchmark.benchmark import Benchmark, benchmark_key
 from qbench.errors import InputError, OptionError
 from qbench.keys import key
-
-if TYPE_CHECKING:
-    from qbench.benchmark.benchmark import Benchmark
 
 Masked = Literal["values", "units"]
 
@@ -44,8 +42,6 @@ def mask_benchmark(benchmark: Benchmark, what: Masked, *, mask: str = MASK, comm
     Returns:
         a benchmark; its params say what it was made from, and how many spans were masked in how many documents.
     """
-    from qbench.benchmark.benchmark import benchmark_key
-
     if what not in get_args(Masked):
         raise OptionError("no such thing to mask", value=what, remedy="Use values or units")
     if not mask.strip():

@@ -12,20 +12,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
+from qbench.benchmark.benchmark import Benchmark, benchmark_key
+from qbench.benchmark.matching import Matcher
+from qbench.benchmark.types import Query, qrels_schema
 from qbench.errors import InputError, OptionError
 from qbench.keys import key
 from qbench.options import check, option
 from qbench.quantities.types import Condition
+from qbench.quantities.units import load_units
 from qbench.toml_files import read_toml
-
-if TYPE_CHECKING:
-    from qbench.benchmark.benchmark import Benchmark
-    from qbench.benchmark.matching import Matcher
-    from qbench.benchmark.types import Query
 
 TOLERANCE = 0.01
 """It tells the two examples of appendix H apart: 176.6 is within 0.3 % of 177, 1.00 is 4.8 % off 1.05."""
@@ -94,9 +93,6 @@ def relax_benchmark(
     Returns:
         a benchmark; the judgments that the rule added stand after the others.
     """
-    from qbench.benchmark.benchmark import benchmark_key
-    from qbench.benchmark.types import qrels_schema
-
     tolerances = tolerances or Tolerances()
     matcher, families = _prepared(benchmark, tolerances)
     judged: dict[str, dict[str, int]] = {}
@@ -187,7 +183,6 @@ def unit_families(benchmark: Benchmark) -> dict[str, str]:
 
 
 def _widened(condition: Condition, tolerance: float) -> Condition:
-    from qbench.quantities.units import load_units
 
     off = tolerance * abs(condition.value)
     if condition.comparator != "=" or not off:
@@ -205,13 +200,11 @@ def _widened(condition: Condition, tolerance: float) -> Condition:
 
 
 def _family(unit: str, families: Mapping[str, str]) -> str:
-    from qbench.quantities.units import load_units
 
     return families[unit] if unit in families else load_units().get(unit).family
 
 
 def _prepared(benchmark: Benchmark, tolerances: Tolerances) -> tuple[Matcher, dict[str, str]]:
-    from qbench.benchmark.matching import Matcher
 
     if is_relaxed(benchmark):
         remedy = "Relax the one that it was made from, or get that back with --undo"

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -20,15 +20,15 @@ from qbench.generation.candidates import GENERAL, Judge, plain
 from qbench.generation.expansions import Expansions, expansions_text, rows_digest
 from qbench.generation.options import ExpansionOptions, GenerationOptions
 from qbench.generation.pairs import usable_pairs
+from qbench.generation.vocabulary import known_words
+from qbench.index.disk import Index
 from qbench.llm.asking import Asking, ask_until, forecast
 from qbench.llm.chat_answers import texts_of
+from qbench.llm.client import Estimate
+from qbench.llm.prompts import Slots
 from qbench.progress import Progress, silent
+from qbench.quantities.extractors import get_extractor
 from qbench.store import digest, file_digest, locked, read_text, write_text
-
-if TYPE_CHECKING:
-    from qbench.index.disk import Index
-    from qbench.llm.client import Estimate
-    from qbench.llm.prompts import Slots
 
 UNITS_SHOWN = 3
 SYNTH_TABLE = "expansions.tsv"
@@ -250,8 +250,6 @@ def write_rejected(path: Path, rejected: Sequence[tuple[str, str, str]]) -> None
 
 
 def _judge(index: Index, asking: Asking) -> Judge:
-    from qbench.generation.vocabulary import known_words
-    from qbench.quantities.extractors import get_extractor
 
     extractor = get_extractor(index.extractor_options())
     return Judge(asking.server.prompt, known_words(index), lambda text: bool(extractor.parse_query(text).conditions))

@@ -12,7 +12,10 @@ import numpy as np
 import polars as pl
 
 from qbench import keys
-from qbench.benchmark.types import SPLITS, Query, Split
+from qbench.benchmark.benchmark import Benchmark
+from qbench.benchmark.disk import KIND, write_benchmark
+from qbench.benchmark.types import SPLITS, Query, Split, corpus_schema, qrels_schema, sample_schema, triple_schema
+from qbench.errors import OptionError
 from qbench.generation.expansions import Expansions
 from qbench.generation.labels import Labels, confirmed, label
 from qbench.generation.mentions import load_mentions
@@ -20,22 +23,23 @@ from qbench.generation.options import GenerationOptions
 from qbench.generation.pairs import usable_pairs
 from qbench.generation.queries import Plan, QueryDraft
 from qbench.generation.recheck import Rechecker
+from qbench.generation.rewrite import Rewriter, Rewriting
 from qbench.generation.samples import Row, Sampler, triples
 from qbench.generation.splits import split_concepts
-from qbench.generation.templates import load_templates
+from qbench.generation.templates import Templates, load_templates
+from qbench.generation.vocabulary import known_words
+from qbench.index.disk import Index
+from qbench.llm.client import Estimate
 from qbench.progress import Progress, silent
 from qbench.quantities.concept_match import Concept
+from qbench.quantities.extractors import Extractor, get_extractor
+from qbench.quantities.units import load_units
 from qbench.randomness import generator
-from qbench.store import MANIFEST, file_digest, finished, locked, read_manifest
+from qbench.resources import resource
+from qbench.store import MANIFEST, file_digest, finished, locked, read_manifest, refuse_foreign
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from qbench.generation.rewrite import Rewriter, Rewriting
-    from qbench.generation.templates import Templates
-    from qbench.index.disk import Index
-    from qbench.llm.client import Estimate
-    from qbench.quantities.extractors import Extractor
 
 
 def generate(
@@ -69,11 +73,6 @@ def generate(
         BusyError: another process is writing there.
         ServerError, BudgetError, MissingPackageError: the chat model cannot be asked; its answers so far are recorded.
     """
-    from qbench.benchmark.benchmark import Benchmark
-    from qbench.benchmark.disk import KIND, write_benchmark
-    from qbench.index.disk import Index
-    from qbench.store import refuse_foreign
-
     index = index if isinstance(index, Index) else Index.open(Path(index))
     output = Path(output)
     loaded = load_templates(options.templates), Expansions.load(options.expansions)
@@ -115,7 +114,6 @@ def generate(
 
 
 def _need_kinds(queries: Sequence[Query], rewriting: Rewriting) -> None:
-    from qbench.errors import OptionError
 
     there = sorted({query.kind for query in queries if query.split == "test"})
     if not set(there) & set(rewriting.kinds):
@@ -133,8 +131,6 @@ def rewriting_forecast(
 
     The queries have to be made for that; nothing is written.
     """
-    from qbench.index.disk import Index
-
     index = index if isinstance(index, Index) else Index.open(Path(index))
     loaded = load_templates(options.templates), Expansions.load(options.expansions)
     made, _, _ = _made(index, options, *loaded, progress)
@@ -147,8 +143,6 @@ def _made(
     index: Index, options: GenerationOptions, templates: Templates, expansions: Expansions, progress: Progress
 ) -> tuple[_Made, pl.DataFrame, dict[str, Any]]:
     """All queries with their labels and samples, the benchmark's corpus, and what was left out so far."""
-    from qbench.errors import OptionError
-
     plan, corpus, counts = _plan(index, options, templates, expansions)
     made = _Made(plan, Rechecker(_extractor(index), index.extractor_options().language))
     for split, most in zip(SPLITS, (options.max_train, options.max_dev, options.max_test), strict=True):
@@ -160,10 +154,6 @@ def _made(
 
 def _rewriter(index: Index, rewriting: Rewriting) -> Rewriter:
     """Reads queries as the index's extractor does, or the default one where its quantities were given."""
-    from qbench.generation.rewrite import Rewriter
-    from qbench.generation.vocabulary import known_words
-    from qbench.quantities.extractors import get_extractor
-
     return Rewriter(rewriting, get_extractor(index.extractor_options()), known_words(index))
 
 
@@ -177,7 +167,6 @@ def _named(progress: Progress, what: str) -> Progress:
 
 
 def _key(index: Index, options: GenerationOptions, rewriting: Rewriting | None) -> str:
-    from qbench.resources import resource
 
     templates = options.templates or resource("templates/queries.toml")
     return keys.key(
@@ -208,8 +197,6 @@ def _params(index: Index, options: GenerationOptions, expansions: Expansions, co
 
 def _extractor(index: Index) -> Extractor | None:
     """The index's extractor; None for quantities that were given."""
-    from qbench.quantities.extractors import get_extractor
-
     return None if index.given else get_extractor(index.extractor_options())
 
 
@@ -217,9 +204,6 @@ def _plan(
     index: Index, options: GenerationOptions, templates: Templates, expansions: Expansions
 ) -> tuple[Plan, pl.DataFrame, dict[str, Any]]:
     """What algorithm 1 needs, the benchmark's corpus, and what was left out so far."""
-    from qbench.benchmark.types import corpus_schema
-    from qbench.quantities.units import load_units
-
     quantities, table = index.quantities().collect(), index.pairs().collect()
     sentences = index.sentences().collect()
     if options.corpus == "quantities":
@@ -329,8 +313,6 @@ class _Made:
 
     def qrels(self) -> pl.DataFrame:
         """All judgments, by query, then in the order of the corpus."""
-        from qbench.benchmark.types import qrels_schema
-
         judged = sorted(self._judged, key=lambda item: item[0])
         docs = np.concatenate([docs for _, docs, _ in judged])
         return pl.DataFrame(
@@ -346,14 +328,10 @@ class _Made:
 
     def samples(self) -> pl.DataFrame:
         """All samples, by query."""
-        from qbench.benchmark.types import sample_schema
-
         return pl.DataFrame(self._samples, schema=sample_schema()).sort("query_id", maintain_order=True)
 
     def triples(self) -> pl.DataFrame:
         """All triples, by query."""
-        from qbench.benchmark.types import triple_schema
-
         return pl.DataFrame(self._triples, schema=triple_schema()).sort("query_id", maintain_order=True)
 
 

@@ -13,6 +13,7 @@ import polars as pl
 
 from qbench.errors import InputError
 from qbench.generation.mentions import Mentions, folded
+from qbench.generation.options import GenerationOptions
 from qbench.generation.surfaces import clean
 from qbench.quantities.concept_match import ALTERNATIVE, Concept
 from qbench.quantities.english.lexicon import FUNCTION_WORDS, WEAK_WORDS
@@ -21,7 +22,6 @@ from qbench.randomness import shuffled
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from qbench.generation.options import GenerationOptions
 
 MAX_WORDS, MAX_LETTERS = 6, 60
 """A longer concept is a clause that the extractor swallowed, and nothing that anybody searches for."""

@@ -5,13 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from qbench.generation.surfaces import UnitForm, read_value, write_like
 from qbench.quantities.types import Quantity, Span
-
-if TYPE_CHECKING:
-    from qbench.quantities.units import Units
+from qbench.quantities.units import Units
 
 Edit = tuple[int, int, str]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -20,11 +20,9 @@ from qbench.generation.templates import Templates, Wording
 from qbench.generation.values import Ask, around, choose_value, rounded
 from qbench.quantities.concept_match import Concept, join_alternatives
 from qbench.quantities.types import Comparator, Condition
+from qbench.quantities.units import Units
 from qbench.randomness import generator, shuffled
 from qbench.store import digest
-
-if TYPE_CHECKING:
-    from qbench.quantities.units import Units
 
 ValueSet = Literal["peak", "random", "other", "joint"]
 """Where a query's value comes from: a peak or the mean; any observed value; another than the training queries';

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from qbench.generation.labels import holds
+from qbench.generation.permute import Permuted
 from qbench.quantities.conditions import equal
+from qbench.quantities.extractors import Extractor
 from qbench.quantities.languages import ENGLISH
 from qbench.quantities.types import Condition, Quantity
-
-if TYPE_CHECKING:
-    from qbench.generation.permute import Permuted
-    from qbench.quantities.extractors import Extractor
 
 READS_DIFFERENTLY = "permuted text reads differently"
 STILL_SATISFIES = "negative still satisfies or may satisfy"

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from qbench.benchmark.types import Query
 from qbench.errors import OptionError
@@ -29,15 +29,13 @@ from qbench.generation.candidates import (
 from qbench.generation.options import TEST_KINDS, TestKind
 from qbench.llm.asking import AnswerCounts, Asking, ask_until, forecast
 from qbench.llm.chat_answers import texts_of
+from qbench.llm.client import Estimate
+from qbench.llm.prompts import Slots
 from qbench.progress import Progress, silent
 from qbench.quantities.concept_match import concept_alternatives
 from qbench.quantities.conditions import equal
+from qbench.quantities.extractors import Extractor
 from qbench.quantities.types import Condition, ParsedQuery
-
-if TYPE_CHECKING:
-    from qbench.llm.client import Estimate
-    from qbench.llm.prompts import Slots
-    from qbench.quantities.extractors import Extractor
 
 MAX_WORDS, MAX_LETTERS = 40, 300
 REWRITTEN = "rewritten"

@@ -22,12 +22,12 @@ from qbench.generation.surfaces import read_value, unit_forms
 from qbench.quantities.concept_match import concept_grade
 from qbench.quantities.conditions import BROKEN, MET, verdicts
 from qbench.quantities.types import Condition, Quantity
+from qbench.quantities.units import Units
 from qbench.randomness import generator
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from qbench.quantities.units import Units
 
 Row = dict[str, Any]
 

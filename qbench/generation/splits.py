@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qbench.benchmark.types import Split
+from qbench.generation.expansions import Expansions
 from qbench.generation.mentions import Mentions, folded
+from qbench.generation.options import GenerationOptions
 from qbench.quantities.concept_match import Concept
 from qbench.quantities.languages import ENGLISH
 from qbench.randomness import shuffled
@@ -18,8 +20,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from qbench.generation.expansions import Expansions
-    from qbench.generation.options import GenerationOptions
 
 Words = frozenset[str]
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from qbench.quantities.english.lexicon import ABBREVIATED_SCALES, MONEY_SCALES, SCALES
+from qbench.quantities.units import Unit, Units, plural, singular
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qbench.quantities.units import Unit, Units
 
 Style = Literal["plain", "comma", "word", "letter"]
 
@@ -163,7 +163,6 @@ def _unit_forms(unit: Unit, units: Units, one: bool) -> tuple[UnitForm, ...]:
             known.append(UnitForm(before=f"{symbol} " if symbol[-1].isalpha() and len(symbol) > 1 else symbol))
     if known:
         return tuple(dict.fromkeys(known))
-    from qbench.quantities.units import plural
 
     return (UnitForm(after=f" {unit.name if one else plural(unit.name)}", named=True),)
 
@@ -179,7 +178,6 @@ def _sticks(symbol: str) -> bool:
 
 
 def _agreeing(names: Sequence[str], one: bool) -> list[str]:
-    from qbench.quantities.units import singular
 
     def plural_of(many: str, single: str) -> bool:
         a, b = many.split(), single.split()

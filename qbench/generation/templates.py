@@ -12,6 +12,7 @@ import numpy as np
 
 from qbench.errors import InputError
 from qbench.quantities.types import COMPARATORS, Comparator
+from qbench.resources import resource
 from qbench.toml_files import TomlFile
 
 SINGLE = frozenset({"concept", "condition", "unit_before", "value", "unit_after"})
@@ -89,8 +90,6 @@ def load_templates(path: Path | None = None) -> Templates:
         InputError: the file is missing, no TOML, or a template, phrase or join in it cannot be used.
     """
     if path is None:
-        from qbench.resources import resource
-
         path = resource("templates/queries.toml")
     file = TomlFile.open(path, "templates")
     read = file.read(_File)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import polars as pl
 
+from qbench.index.disk import Index
+from qbench.quantities.english.parsers.embedded import FOLDER, VOCABULARY
 from qbench.quantities.units import singular
-
-if TYPE_CHECKING:
-    from qbench.index.disk import Index
 
 
 def known_words(index: Index) -> Callable[[str], bool]:
@@ -18,8 +16,6 @@ def known_words(index: Index) -> Callable[[str], bool]:
 
     Common is what the vocabulary of the parser that comes with qbench holds whole.
     """
-    from qbench.quantities.english.parsers.embedded import FOLDER, VOCABULARY
-
     pieces = (FOLDER / VOCABULARY).read_text(encoding="utf-8").split("\n")
     said = index.sentences().select(pl.col("text").str.to_lowercase().str.extract_all(r"\p{L}{3,}").alias("word"))
     words = said.explode("word").unique().collect(engine="streaming")  # a large corpus has more words than memory

@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations, product
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from qbench.store import write_text
-from qbench.synth.mapping import concept_words
-
-if TYPE_CHECKING:
-    from qbench.synth.facts import Thing
-    from qbench.synth.mapping import TableMapping
-    from qbench.synth.sentences import Sentence
+from qbench.synth.facts import Thing
+from qbench.synth.mapping import TableMapping, concept_words
+from qbench.synth.sentences import Sentence
 
 Words = tuple[str, ...]
 

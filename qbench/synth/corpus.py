@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 import polars as pl
 
 from qbench.index.schemas import arrow_schema
 from qbench.quantities.types import quantity_schema, to_row
-
-if TYPE_CHECKING:
-    from qbench.synth.facts import Thing
-    from qbench.synth.mapping import TableMapping
-    from qbench.synth.sentences import Sentence
+from qbench.synth.facts import Thing
+from qbench.synth.mapping import TableMapping
+from qbench.synth.sentences import Sentence
 
 _BLOCK = 20_000
 """Rows of a Parquet file that are in memory at once."""

@@ -6,7 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+from qbench.generation.generate import generate
+from qbench.generation.options import GenerationOptions
+from qbench.index.build import build_index
 from qbench.progress import Progress, silent
+from qbench.quantities.extractors import ExtractorOptions
 from qbench.store import write_text
 from qbench.synth.dice import Dice
 from qbench.synth.make import synthesize
@@ -37,11 +41,6 @@ def embedded_benchmark(folder: str | Path, progress: Progress = silent) -> Path:
         OptionError: one of the folders holds something else.
         BusyError: another process is writing there.
     """
-    from qbench.generation.generate import generate
-    from qbench.generation.options import GenerationOptions
-    from qbench.index.build import build_index
-    from qbench.quantities.extractors import ExtractorOptions
-
     folder = Path(folder)
     table = folder / "facts.jsonl"
     write_text(table, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in invented_facts()))

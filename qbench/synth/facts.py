@@ -9,16 +9,13 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from qbench.quantities.english.numbers import read_number
 from qbench.quantities.english.tokens import tokenize
-from qbench.quantities.units import plural
+from qbench.quantities.types import Span
+from qbench.quantities.units import Units, plural
 from qbench.synth.mapping import Attribute, TableMapping, concept_words
-
-if TYPE_CHECKING:
-    from qbench.quantities.types import Span
-    from qbench.quantities.units import Units
 
 EMPTY = frozenset(("", "null", "none", "nan", "n/a", "na", "nil", "-", "--", "–", "—", "?", "unknown"))
 """Cells that say nothing, in lower case."""

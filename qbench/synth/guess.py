@@ -10,14 +10,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from qbench.errors import InputError
-from qbench.quantities.units import singular
+from qbench.quantities.units import Units, singular
 from qbench.synth.facts import EMPTY, clean, read_cell
 from qbench.synth.mapping import Attribute, TableMapping, concept_words, spoken
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from qbench.quantities.units import Units
 
 SAMPLE_ROWS = 5_000
 """Rows that the guess looks at."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from qbench.corpora.tables import Row, Table
 from qbench.corpora.types import OnError, Problems
@@ -17,7 +17,8 @@ from qbench.keys import key
 from qbench.licences import normalised
 from qbench.progress import Progress, silent
 from qbench.quantities.units import UNITS_FILE, Units, load_units
-from qbench.store import drafting, file_digest, finished, write_text
+from qbench.resources import resource
+from qbench.store import Draft, drafting, file_digest, finished, write_text
 from qbench.synth.concepts import Concepts
 from qbench.synth.corpus import CorpusFiles
 from qbench.synth.dice import Dice
@@ -25,9 +26,6 @@ from qbench.synth.facts import MAX_CELL, Thing, ThingReader
 from qbench.synth.guess import SAMPLE_ROWS, guess_mapping
 from qbench.synth.mapping import TableMapping, load_mapping, mapping_toml
 from qbench.synth.sentences import Grammar, Sentence, Writer
-
-if TYPE_CHECKING:
-    from qbench.store import Draft
 
 KIND = "corpus"
 SENTENCES_PER_ROW = 2
@@ -80,8 +78,6 @@ def synthesize(
         OptionError: the folder holds something else, or an option makes no sense.
         BusyError: another process is writing there.
     """
-    from qbench.resources import resource
-
     if sentences_per_row < 1:
         raise OptionError("at least one sentence a row", value=sentences_per_row)
     units, templates, output = load_units(), resource(TEMPLATES), Path(output)

@@ -17,15 +17,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from qbench.errors import InputError, UnknownNameError
 from qbench.options import option
-from qbench.quantities.units import load_units, plural
+from qbench.quantities.units import Units, load_units, plural
 from qbench.toml_files import TomlFile
-
-if TYPE_CHECKING:
-    from qbench.quantities.units import Units
 
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 

@@ -11,19 +11,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from qbench.quantities.types import Quantity
+from qbench.quantities.types import Quantity, Span
+from qbench.quantities.units import Units
+from qbench.synth.dice import Dice
 from qbench.synth.facts import Fact, Thing
+from qbench.synth.mapping import Attribute, TableMapping
 from qbench.synth.surfaces import Surfaces, Written
 from qbench.synth.words import article, be
 from qbench.toml_files import read_toml
-
-if TYPE_CHECKING:
-    from qbench.quantities.types import Span
-    from qbench.quantities.units import Units
-    from qbench.synth.dice import Dice
-    from qbench.synth.mapping import Attribute, TableMapping
 
 Piece = tuple[str, str, int]
 """Text; its role (value, unit, comparator, attribute, kind, "" for the rest); the mention, or the thing of a kind."""

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from qbench.quantities.english.numbers import significant_digits
 from qbench.quantities.types import MentionComparator
+from qbench.quantities.units import Unit, Units
+from qbench.synth.dice import Dice
 from qbench.synth.mapping import counted_plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from qbench.quantities.units import Unit, Units
-    from qbench.synth.dice import Dice
 
 SMALL = "zero one two three four five six seven eight nine ten eleven twelve".split()
 SCALES = ((10**9, " billion", "B"), (10**6, " million", "M"), (10**3, " thousand", "k"))

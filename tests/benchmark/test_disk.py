@@ -107,7 +107,7 @@ def test_a_failed_write_leaves_the_earlier_benchmark_whole(tmp_path, monkeypatch
     def full_disk(*args, **kwargs):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("qbench.benchmark.card.card", full_disk)
+    monkeypatch.setattr("qbench.benchmark.disk.card", full_disk)
     with pytest.raises(OSError, match="No space left"):
         write_benchmark(dataclasses.replace(tiny_benchmark(), digest="other"), tmp_path / "bench", overwrite=True)
     assert {p.name: p.read_bytes() for p in (tmp_path / "bench").iterdir()} == before

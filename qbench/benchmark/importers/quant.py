@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -23,10 +23,8 @@ from qbench.errors import InputError, OptionError
 from qbench.keys import key
 from qbench.progress import Progress, silent
 from qbench.quantities.types import Comparator, Condition, Quantity, Span, quantity_schema, to_row
+from qbench.quantities.units import Unit, Units, load_units
 from qbench.store import file_digest
-
-if TYPE_CHECKING:
-    from qbench.quantities.units import Unit, Units
 
 ALL = ("qrel_compelete", "qrel_complete")
 """The judgments of all queries; the first is how its authors spell it."""
@@ -71,8 +69,6 @@ def read_quant(
             nowhere, or a query has no relevant document.
         OptionError: the folder holds several collections.
     """
-    from qbench.quantities.units import load_units
-
     folder = Path(folder)
     problems = Problems(on_error)
     units = load_units()
