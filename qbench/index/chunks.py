@@ -10,6 +10,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+import pyarrow.parquet as pq
+
 from qbench.corpora.types import Document
 from qbench.index.disk import GIVEN
 from qbench.index.schemas import arrow, sentence_schema
@@ -18,8 +21,6 @@ from qbench.work.tasks import Chunk, Shard, Task, payload_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    import polars as pl
 
     from qbench.quantities.extractors import ExtractorOptions
     from qbench.quantities.languages import Extractor, SentenceSplitter
@@ -100,8 +101,6 @@ def process(payload: str, splitter: SentenceSplitter | None, extractor: Extracto
     Returns:
         both tables as Parquet, and the number of sentences.
     """
-    import polars as pl
-
     sentences: list[tuple[str, str, str, str, int, int]] = []
     quantities: list[dict[str, Any]] = []
     for doc_id, title, text, given in json.loads(payload):
@@ -121,8 +120,6 @@ def process(payload: str, splitter: SentenceSplitter | None, extractor: Extracto
 
 
 def _parquet(frame: pl.DataFrame) -> bytes:
-    import pyarrow.parquet as pq
-
     buffer = io.BytesIO()
     pq.write_table(arrow(frame), buffer)
     return buffer.getvalue()
@@ -133,8 +130,6 @@ def _quantity_frame(rows: list[dict[str, Any]]) -> pl.DataFrame:
 
     (pyarrow would be faster still, but loads pandas, where that is installed, with the first list that it is given.)
     """
-    import polars as pl
-
     schema = quantity_schema()
     spans = pl.Series("concept_spans", [json.dumps(row["concept_spans"]) for row in rows], dtype=pl.String)
     columns = {

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from qbench.errors import InputError
 from qbench.index.schemas import FORMAT
 from qbench.quantities.extractors import ExtractorOptions
 from qbench.store import Manifest, read_manifest
-
-if TYPE_CHECKING:
-    import polars as pl
 
 SENTENCES = "sentences.parquet"
 QUANTITIES = "quantities.parquet"
@@ -94,6 +93,4 @@ class Index:
         return dict(self.manifest.counts)
 
     def _scan(self, name: str) -> pl.LazyFrame:
-        import polars as pl
-
         return pl.scan_parquet(self.path / name, glob=False)

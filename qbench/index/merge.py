@@ -6,16 +6,16 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from qbench.errors import InputError
 from qbench.index.schemas import arrow, arrow_schema, pair_schema
 from qbench.quantities.types import quantity_schema
 from qbench.randomness import generator
-
-if TYPE_CHECKING:
-    import polars as pl
-    import pyarrow as pa
 
 GROUP_ROWS = 1 << 16
 GROUP_BYTES = 1 << 24
@@ -32,8 +32,6 @@ _MOST_RANGES = 256
 @contextmanager
 def table_writer(path: Path, schema: pa.Schema) -> Iterator[Any]:
     """A Parquet writer whose bytes depend only on the tables that it is given."""
-    import pyarrow.parquet as pq
-
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         yield writer
 
@@ -44,9 +42,6 @@ def concatenate(shards: Iterable[Path], target: Path, schema: pa.Schema) -> int:
     Raises:
         InputError: a shard is damaged.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     held: list[pa.Table] = []
     rows = size = total = 0
     with table_writer(target, schema) as writer:
@@ -81,9 +76,6 @@ def write_pairs(quantities: Path, target: Path, limit: int = PAIR_ROWS) -> dict[
     Returns:
         Numbers of "pairs", "concepts" and "units".
     """
-    import polars as pl
-    import pyarrow as pa
-
     pairs = concepts = 0
     units: set[str] = set()
     schema = arrow_schema(pair_schema())
@@ -103,9 +95,6 @@ def write_pairs(quantities: Path, target: Path, limit: int = PAIR_ROWS) -> dict[
 
 def concept_cuts(quantities: Path, limit: int) -> list[str]:
     """Concepts that cut all concepts, sorted, into ranges of about `limit` mentions each, by a random sample."""
-    import polars as pl
-    import pyarrow.parquet as pq
-
     with pq.ParquetFile(quantities) as table:
         rows = table.metadata.num_rows
         limit = max(limit, rows // _MOST_RANGES)
@@ -123,10 +112,6 @@ def concept_cuts(quantities: Path, limit: int) -> list[str]:
 
 def _deal(quantities: Path, cuts: list[str], scratch: Path) -> list[Path]:
     """Write the mentions that have a concept into one Arrow file per range of concepts, in the order of the table."""
-    import polars as pl
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     columns = ["concept", "unit", "family", "base_unit", "value", "doc_id"]
     schema = arrow_schema({name: quantity_schema()[name] for name in columns})
     files = [scratch / f"{number:04d}.arrow" for number in range(len(cuts) + 1)]
@@ -151,8 +136,6 @@ def group_pairs(mentions: pl.DataFrame) -> pl.DataFrame:
     Args:
         mentions: columns concept, unit, family, base_unit, value, doc_id of a quantity table, in its order.
     """
-    import polars as pl
-
     grouped = mentions.group_by("concept", "unit", maintain_order=True).agg(
         pl.col("family").first(),
         pl.col("base_unit").first(),

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import polars as pl
+import pyarrow as pa
 
-if TYPE_CHECKING:
-    import polars as pl
-    import pyarrow as pa
-
-    Schema = dict[str, "pl.DataType | type[pl.DataType]"]
+Schema = dict[str, pl.DataType | type[pl.DataType]]
 
 FORMAT = 3
 """Raised whenever the tables get other columns, or the same input other bytes within one version of qbench."""
@@ -16,8 +13,6 @@ FORMAT = 3
 
 def sentence_schema() -> Schema:
     """Sentences: `doc_id` is "SOURCE_ID::N"; `start` and `end` are offsets into the document `source_id`."""
-    import polars as pl
-
     return {
         "doc_id": pl.String,
         "text": pl.String,
@@ -34,8 +29,6 @@ def pair_schema() -> Schema:
     `values` are all values in `unit` with repetition, in the order of the corpus; `doc_ids` are their sentences.
     `count` is the number of mentions, `sentences` that of distinct sentences; `mean`, `low` and `high` are of `values`.
     """
-    import polars as pl
-
     return {
         "concept": pl.String,
         "unit": pl.String,
@@ -53,13 +46,9 @@ def pair_schema() -> Schema:
 
 def arrow(frame: pl.DataFrame) -> pa.Table:
     """The frame for Arrow, with types that every Parquet reader knows."""
-    import polars as pl
-
     return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
 
 
 def arrow_schema(schema: Schema) -> pa.Schema:
     """A written schema for Arrow."""
-    import polars as pl
-
     return arrow(pl.DataFrame(schema=schema)).schema

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from qbench.errors import UnknownNameError
 
 if TYPE_CHECKING:
     import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
     from qbench.index.disk import Index
@@ -107,8 +108,6 @@ def counts_lines(index: Index) -> list[str]:
 
 def top_pairs(index: Index, top: int) -> list[str]:
     """The pairs with most mentions."""
-    import polars as pl
-
     columns = ["concept", "unit", "count", "sentences", "mean", "low", "high"]
     frame = index.pairs().select(columns).sort("count", "concept", "unit", descending=[True, False, False]).head(top)
     rows = [["concept", "unit", "mentions", "sentences", "mean", "low", "high"]]
@@ -119,8 +118,6 @@ def top_pairs(index: Index, top: int) -> list[str]:
 
 def top_units(index: Index, top: int) -> list[str]:
     """The units with most mentions; those of mentions without a concept count too."""
-    import polars as pl
-
     frame = (
         index.quantities()
         .group_by("unit", "family")
@@ -150,8 +147,6 @@ def select(index: Index, concept: str | None, unit: str | None) -> Selection:
     Raises:
         UnknownNameError: nothing matches; close names are given.
     """
-    import polars as pl
-
     pairs = index.pairs()
     named = []
     if concept is not None:
@@ -230,8 +225,6 @@ def figures(values: NDArray[np.float64]) -> list[str]:
 
 def examples(index: Index, concept: str | None, unit: str | None, count: int) -> list[Example]:
     """Sentences with a mention of the selection, spread evenly over its values, lowest first."""
-    import polars as pl
-
     mentions = index.quantities().filter(pl.col("concept") != "")
     if concept is not None:
         mentions = mentions.filter(pl.col("concept") == " ".join(concept.lower().split()))
@@ -267,16 +260,12 @@ def _clip(text: str, width: int = 60) -> str:
 
 
 def _tally(found: pl.DataFrame, column: str) -> dict[str, int]:
-    import polars as pl
-
     grouped = found.group_by(column).agg(pl.col("count").sum()).sort("count", column, descending=[True, False])
     return dict(grouped.iter_rows())
 
 
 def _unit(index: Index, unit: str) -> str:
     """The canonical name of a unit: as it is in the index, or by a surface form that the extractor knows."""
-    import polars as pl
-
     if index.pairs().filter(pl.col("unit") == unit).head(1).collect().height:
         return unit
     from qbench.quantities.units import load_units
@@ -287,8 +276,6 @@ def _unit(index: Index, unit: str) -> str:
 
 def _suggest(index: Index, concept: str | None, unit: str | None) -> str:
     """What the person may have meant."""
-    import polars as pl
-
     pairs = index.pairs()
     if concept is not None and unit is not None:
         for column, value, other in (("concept", concept, "unit"), ("unit", unit, "concept")):
