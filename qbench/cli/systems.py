@@ -39,9 +39,9 @@ def _list() -> None:
     from qbench.cli.console import note, out
     from qbench.retrieval.reference import OTHERS, default, rows
 
-    found, console = rows(), out()
+    listed, console = rows(), out()
     for role in ("first stage", *OTHERS):
-        some = [row for row in found if row.role == role]
+        some = [row for row in listed if row.role == role]
         if not some:
             continue
         # What a model does stands in the first table already.
@@ -64,13 +64,13 @@ def _explain(name: str) -> None:
 
     from qbench.cli.console import out
     from qbench.retrieval.grammar import parse_system
-    from qbench.retrieval.reference import default, parts
+    from qbench.retrieval.reference import components, default
 
     system = parse_system(name)
-    console, found = out(), parts(system)
+    console, listed = out(), components(system)
     console.print(Text(str(system)), style="bold")
-    for row, given in found:
-        if len(found) > 1:
+    for row, given in listed:
+        if len(listed) > 1:
             console.print()
             console.print(Text(f"{row.role}: {row.name}"), style="bold")
         console.print(Text(f"{row.what}. Source: {row.source.replace('*', '')}."))

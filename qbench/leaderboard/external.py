@@ -57,7 +57,7 @@ def evaluate(
         buckets: also give means by kind of query, where the queries are known.
         evidence: keep queries, heads of runs and documents with the leaderboard, for `Leaderboard.to_html`.
         resamples, seed: of the tests.
-        progress: told after each run and each pair.
+        progress: reports after each run and each pair.
 
     Raises:
         InputError: a file cannot be read, or a run shares no query with the judgments.
@@ -122,10 +122,10 @@ def _evidence(judged: _Judged, kept: list[pl.DataFrame]) -> Evidence:
 
     benchmark = judged.benchmark
     corpus = None if benchmark is None else benchmark.corpus
-    found = Collection(
+    collection = Collection(
         pl.concat(kept), judged.qrels, corpus, lambda: None if benchmark is None else benchmark.quantities
     )
-    return Evidence(judged.queries, judged.buckets, (found,))
+    return Evidence(judged.queries, judged.buckets, (collection,))
 
 
 def _labels(files: list[Path], names: Sequence[str]) -> list[str]:
@@ -153,11 +153,19 @@ def _judgments(path: Path, split: Split, qrels: str | None, buckets: bool) -> _J
             raise InputError("a test set holds two benchmarks", file=path, remedy=remedy)
         benchmark = open_benchmark(path, qrels=qrels)
         queries, notes = select_queries(benchmark, split)
-        found, bucket_notes = sort_into_buckets(queries, benchmark) if buckets else (None, [])
+        bucket_table, bucket_notes = sort_into_buckets(queries, benchmark) if buckets else (None, [])
         query_ids = [query.query_id for query in queries]
         notes = [*notes, *bucket_notes]
         return _Judged(
-            benchmark.name, benchmark.qrels, query_ids, split, found, notes, benchmark.digest, tuple(queries), benchmark
+            benchmark.name,
+            benchmark.qrels,
+            query_ids,
+            split,
+            bucket_table,
+            notes,
+            benchmark.digest,
+            tuple(queries),
+            benchmark,
         )
     from qbench.benchmark.trec import read_qrels
 

@@ -102,7 +102,7 @@ def run_leaderboard(
         workers: processes that extract quantities; as many as cores by default.
         access: how systems that ask a server may do so: recording, budget, patience; by default without a limit, and
             recorded in `work`/answers.sqlite.
-        progress: told what is being done.
+        progress: reports what is being done.
 
     Raises:
         UnknownNameError: a system or a measure is not known.
@@ -136,15 +136,15 @@ def run_leaderboard(
             raise next(one.first for one in ran if one.first is not None)
         judged = _Judged([group.benchmark.qrels for group in contest.groups], queries)
         judged = judged if pool is None else _pooled(ran, judged, pool)
-        found, bucket_notes = _buckets(contest, queries) if buckets else (None, [])
+        bucket_table, bucket_notes = _buckets(contest, queries) if buckets else (None, [])
         leaderboard = make_leaderboard(
             contest.name,
             _entries(ran, judged, measured),
             measured,
-            buckets=found,
+            buckets=bucket_table,
             about=_about(contest, len(judged.queries), options, pool, command),
-            notes=[*left_out, *judged.notes, *_said(contest, ran, judged), *bucket_notes],
-            evidence=_evidence(ran, judged, found) if evidence else None,
+            notes=[*left_out, *judged.notes, *_run_notes(contest, ran, judged), *bucket_notes],
+            evidence=_evidence(ran, judged, bucket_table) if evidence else None,
             resamples=resamples,
             seed=seed,
             progress=progress,
@@ -273,10 +273,10 @@ def _fail(ran: _Ran, row: tuple[System, Setting], error: Exception) -> _Ran:
     system, setting = row
     source: ConditionSource = setting if system.uses_conditions else "none"
     name, label = ran.group.named(system), ran.group.label(system, source)
-    found = _unexpected(label, error)
-    reason = f"{type(error).__name__}: {error} (traceback in {ERRORS})" if found else str(error)
+    unexpected = _unexpected(label, error)
+    reason = f"{type(error).__name__}: {error} (traceback in {ERRORS})" if unexpected else str(error)
     ran.failed.append(Entry(label, name, source, problem=reason))
-    ran.tracebacks += found
+    ran.tracebacks += unexpected
     return ran
 
 
@@ -327,20 +327,20 @@ def _evidence(ran: list[_Ran], judged: _Judged, buckets: pl.DataFrame | None) ->
     )
 
 
-def _said(contest: Contest, ran: list[_Ran], judged: _Judged) -> list[str]:
+def _run_notes(contest: Contest, ran: list[_Ran], judged: _Judged) -> list[str]:
     """What a reader should know of the runs: each thing once, with the rows that it is said of."""
     rows: dict[str, list[str]] = {}
     for one, qrels in zip(ran, judged.qrels, strict=True):
         for result in one.results:
-            told = _told(result)
+            notes = _notes_of(result)
             if not contest.judged_fully:
-                told += unjudged(result.run, qrels, judged.query_ids)
-            for note in told:
+                notes += unjudged(result.run, qrels, judged.query_ids)
+            for note in notes:
                 rows.setdefault(note, []).append(one.group.label(result.system, result.conditions))
     return [f"{', '.join(labels)}: {note}" for note, labels in rows.items()]
 
 
-def _told(result: RunResult) -> list[str]:
+def _notes_of(result: RunResult) -> list[str]:
     """What the making of a run has to say of it."""
     notes, asked = [], result.meta.get("queries", 0)
     bare, empty = result.meta.get("queries_without_condition", 0), result.meta.get("queries_without_results", 0)

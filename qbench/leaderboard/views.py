@@ -240,7 +240,7 @@ def _value_buckets(queries: pl.DataFrame) -> pl.DataFrame:
 
 
 def pooled_qrels(
-    found: Sequence[tuple[Group, Sequence[RunResult]]], depth: int
+    runs: Sequence[tuple[Group, Sequence[RunResult]]], depth: int
 ) -> tuple[list[pl.DataFrame], list[pl.DataFrame]]:
     """Judgments of what at least one system found: the pooling of *Quantity Retrieval*, 5.3.
 
@@ -249,8 +249,8 @@ def pooled_qrels(
     So a query has something relevant in all views or in none.
 
     Args:
-        found: the groups with their runs.
-        depth: how far into each run to look.
+        runs: the groups with their runs.
+        depth: number of documents of each run to look at.
 
     Returns:
         for each group its qrels, and the rows of its qrels that were taken away.
@@ -259,19 +259,19 @@ def pooled_qrels(
 
     maps = [
         group.evidence() if group.evidence else group.benchmark.corpus.select("doc_id", evidence="doc_id")
-        for group, _ in found
+        for group, _ in runs
     ]
     tops = [
         pl.concat([result.run.filter(pl.col("rank") <= depth).select("query_id", "doc_id") for result in results])
         .unique()
         .join(group.benchmark.qrels.filter(pl.col("grade") > 0), on=["query_id", "doc_id"], how="semi")
         .join(evidence, on="doc_id")
-        for (group, results), evidence in zip(found, maps, strict=True)
+        for (group, results), evidence in zip(runs, maps, strict=True)
     ]
     kept: list[pl.DataFrame] = []
     lost: list[pl.DataFrame] = []
-    for number, ((group, _), evidence) in enumerate(zip(found, maps, strict=True)):
-        elsewhere = [top.select("query_id", "evidence") for place, top in enumerate(tops) if place != number]
+    for number, ((group, _), evidence) in enumerate(zip(runs, maps, strict=True)):
+        elsewhere = [top.select("query_id", "evidence") for other, top in enumerate(tops) if other != number]
         brought = pl.concat(elsewhere).unique() if elsewhere else tops[number].clear().select("query_id", "evidence")
         pool = pl.concat(
             [
@@ -280,9 +280,9 @@ def pooled_qrels(
             ]
         ).unique()
         marked = group.benchmark.qrels.join(
-            pool.with_columns(found=pl.lit(value=True)), on=["query_id", "doc_id"], how="left", maintain_order="left"
+            pool.with_columns(pooled=pl.lit(value=True)), on=["query_id", "doc_id"], how="left", maintain_order="left"
         )
-        stays = pl.col("found").is_not_null() | (pl.col("grade") <= 0)
-        kept.append(marked.filter(stays).drop("found"))
-        lost.append(marked.filter(~stays).drop("found"))
+        stays = pl.col("pooled").is_not_null() | (pl.col("grade") <= 0)
+        kept.append(marked.filter(stays).drop("pooled"))
+        lost.append(marked.filter(~stays).drop("pooled"))
     return kept, lost

@@ -36,8 +36,8 @@ def extractor_options(benchmark: Benchmark) -> ExtractorOptions:
 
     Imported queries may ask for years, so years count where nobody has extracted quantities yet.
     """
-    made = benchmark.params.get("extractor") or {}
-    return ExtractorOptions.from_key({"years": benchmark.params.get("quantities") is None, **made})
+    stated = benchmark.params.get("extractor") or {}
+    return ExtractorOptions.from_key({"years": benchmark.params.get("quantities") is None, **stated})
 
 
 def uses_stored(benchmark: Benchmark, source: DocumentQuantities) -> bool:
@@ -78,7 +78,7 @@ def extract_documents(
         options: of the extractor.
         root: the folder of all indexes.
         workers: processes; as many as cores by default, fewer for a small corpus.
-        progress: told the number of documents.
+        progress: reports the number of documents done.
     """
 
     def make(folder: Path) -> None:

@@ -125,8 +125,8 @@ class ReferenceBM25:
     def holding(self, search: Search, terms: Terms) -> NDArray[np.intp]:
         """The documents that hold any, or all, of the tokens."""
         quantifier, held = any if terms == "any" else all, self._model.doc_freqs if self._model else []
-        found = [bool(search.tokens) and quantifier(token in words for token in search.tokens) for words in held]
-        return np.flatnonzero(found)
+        holding = [bool(search.tokens) and quantifier(token in words for token in search.tokens) for words in held]
+        return np.flatnonzero(holding)
 
 
 def build_bm25(

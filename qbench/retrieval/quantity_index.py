@@ -86,7 +86,7 @@ class QuantityIndex:
 
     def satisfied(self, conditions: Sequence[Condition]) -> NDArray[np.bool_]:
         """Which documents hold, for every condition, a mention that meets it by unit and value; shape (size,)."""
-        found = np.ones(self.size, dtype=bool)
+        satisfying = np.ones(self.size, dtype=bool)
         for condition in conditions:
             one = np.zeros(self.size, dtype=bool)
             for part in self._meeting(condition):
@@ -94,17 +94,17 @@ class QuantityIndex:
             if (rest := self.intervals.get(condition.base_unit)) is not None:
                 met = verdicts(self.lows[rest], self.highs[rest], self._comparators_of(rest), condition) == MET
                 one[self.interval_docs[rest][met]] = True
-            found &= one
-        return found
+            satisfying &= one
+        return satisfying
 
     def save(self, folder: Path) -> None:
         """Write the index into a folder; `open_quantity_index` reads it."""
         save_arrays(folder, {name: getattr(self, name) for name in _ARRAYS})
-        places = {
+        slices = {
             unit: [x for part in (self.points.get(unit), self.intervals.get(unit)) for x in _ends(part)]
             for unit in sorted({*self.points, *self.intervals})
         }
-        write_json(folder / "units.json", {"size": self.size, "units": places})
+        write_json(folder / "units.json", {"size": self.size, "units": slices})
 
     def _meeting(self, condition: Condition) -> Iterator[slice]:
         """Where the plain numbers lie that meet a condition: what `verdicts` says, by binary search."""
@@ -188,11 +188,11 @@ def build_quantity_index(quantities: pl.DataFrame, doc_ids: pl.Series) -> Quanti
 def open_quantity_index(folder: Path) -> QuantityIndex:
     """A quantity index that `QuantityIndex.save` wrote, its arrays mapped into memory."""
     about = read_json(folder / "units.json")
-    places = about["units"].items()
+    slices = about["units"].items()
     return QuantityIndex(
         size=about["size"],
-        points={unit: slice(ends[0], ends[1]) for unit, ends in places if ends[1] > ends[0]},
-        intervals={unit: slice(ends[2], ends[3]) for unit, ends in places if ends[3] > ends[2]},
+        points={unit: slice(ends[0], ends[1]) for unit, ends in slices if ends[1] > ends[0]},
+        intervals={unit: slice(ends[2], ends[3]) for unit, ends in slices if ends[3] > ends[2]},
         **{name: mapped(folder, name) for name in _ARRAYS},
     )
 

@@ -12,7 +12,7 @@ from qbench.retrieval.systems import Component, System
 
 @dataclass(frozen=True)
 class Row:
-    """What there is to know about one way to write a part.
+    """What there is to know about one way to write a component.
 
     Attributes:
         role: where in a system it stands; a quantity score stands with its model.
@@ -36,12 +36,12 @@ OTHERS: tuple[Role, ...] = ("reranker", "compression", "fusion")
 
 
 def rows(registry: Registry = REGISTRY) -> list[Row]:
-    """One row for each first stage, alone and with each quantity score, then for the parts that may follow one.
+    """One row for each first stage, alone and with each quantity score, then for the components that may follow one.
 
     Rerankers stand there alone: what a quantity score does with them is what it does with first stages.
     """
-    found = [_row("first stage", *form) for form in registry.forms("first stage")]
-    return found + [_row(role, entry.name, entry, None) for role in OTHERS for entry in registry.of(role)]
+    first_stages = [_row("first stage", *form) for form in registry.forms("first stage")]
+    return first_stages + [_row(role, entry.name, entry, None) for role in OTHERS for entry in registry.of(role)]
 
 
 def _row(role: Role, form: str, model: Entry, quantity: Entry | None) -> Row:
@@ -57,23 +57,24 @@ def _row(role: Role, form: str, model: Entry, quantity: Entry | None) -> Row:
     )
 
 
-def parts(system: System, registry: Registry = REGISTRY) -> list[tuple[Row, Mapping[str, Value]]]:
-    """Every part of a system, in the order in which they are written, with the parameters that it was given."""
-    found: list[tuple[Row, Mapping[str, Value]]] = []
+def components(system: System, registry: Registry = REGISTRY) -> list[tuple[Row, Mapping[str, Value]]]:
+    """Every component of a system, in the order in which they are written, with the parameters that it was given."""
+    listed: list[tuple[Row, Mapping[str, Value]]] = []
 
-    def add(role: Role, part: Component | None) -> None:
-        if part is not None:
-            found.append((_row(role, part.name, registry.find(part.name, role), None), dict(part.params)))
+    def add(role: Role, component: Component | None) -> None:
+        if component is not None:
+            row = _row(role, component.name, registry.find(component.name, role), None)
+            listed.append((row, dict(component.params)))
 
     for stage, role in system.roles:
         quantity = registry.find(stage.quantity.name, "quantity score") if stage.quantity else None
         given = dict(stage.model.params) | dict(stage.quantity.params if stage.quantity else ())
-        found.append((_row(role, stage.written, registry.find(stage.model.name, role), quantity), given))
+        listed.append((_row(role, stage.written, registry.find(stage.model.name, role), quantity), given))
         if role == "reranker":
             given[RERANKED.name] = stage.k
         add("compression", stage.compression)
         add("fusion", stage.fusion)
-    return found
+    return listed
 
 
 def default(parameter: Parameter) -> str:
@@ -92,12 +93,13 @@ def markdown(registry: Registry = BUILT_IN) -> str:
         "",
         "A system is written",
         "",
-        "    first stage [+ reranker [- compression] [- fusion]]",
+        "    first stage {+ reranker [- compression] [- fusion]}",
         "",
-        "where Q before a model's name adds the quantity score, and _filter after it filters by the conditions.",
+        "with any number of rerankers, each of which ranks the best `k` documents of the ranking before it. Q before a",
+        "model's name adds the quantity score, and _filter after it filters by the conditions.",
         "Parameters stand in parentheses; those left out have their defaults: `QBM25(alpha=0.5, k1=0.9)`. A value with",
         'spaces is quoted: `Run(path="my runs/a.trec")`. Systems that need conditions run in two settings:',
-        "*given* (as data) and *parsed* (from the query's text, by qbench).",
+        "*given* (as data: oracle conditions) and *parsed* (from the query's text, by qbench: predicted conditions).",
         "",
         "## First stages",
         "",
@@ -122,15 +124,15 @@ _LEADS: Mapping[Role, str] = {
 }
 
 
-def _section(role: Role, found: list[Row]) -> list[str]:
-    if not found:
+def _section(role: Role, listed: list[Row]) -> list[str]:
+    if not listed:
         return []
     lines = ["", f"## {role.capitalize()}s", "", _LEADS[role], ""]
     if role == "reranker":  # what they do stands above
         lines += ["| reranker | parameters | needs |", "|---|---|---|"]
-        return lines + [f"| `{row.name}` | {_defaults(row)} | {', '.join(row.needs)} |" for row in found]
+        return lines + [f"| `{row.name}` | {_defaults(row)} | {', '.join(row.needs)} |" for row in listed]
     lines += [f"| {role} | what it does | source | parameters | needs |", "|---|---|---|---|---|"]
-    return lines + [_line(row) for row in found]
+    return lines + [_line(row) for row in listed]
 
 
 def _line(row: Row) -> str:

@@ -179,8 +179,8 @@ def own_entry(
         return OpenedRanker(OwnRanker(name, score, documents.ids, context.depth), time.perf_counter() - start, 0)
 
     identity = _source_digest(name, make) if version is None else f"version {version}"
-    places: tuple[Role, ...] = tuple(roles)
-    return Entry(name, places, what, source, options, opened, reads=tuple(reads), version=identity)
+    allowed: tuple[Role, ...] = tuple(roles)
+    return Entry(name, allowed, what, source, options, opened, reads=tuple(reads), version=identity)
 
 
 def add_installed(registry: Registry) -> None:

@@ -13,7 +13,7 @@ from qbench.errors import UnknownNameError
 from qbench.options import option
 from qbench.retrieval.entries import REGISTRY
 from qbench.retrieval.grammar import parse_system
-from qbench.retrieval.reference import markdown, parts, rows
+from qbench.retrieval.reference import components, markdown, rows
 from qbench.retrieval.registry import Entry, Registry
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "systems.md"
@@ -72,7 +72,7 @@ class Codes:
 def test_parts_cover_compressions():
     registry = Registry((*REGISTRY.entries, Entry("PQ", ("compression",), "codes", "x", Codes)))
     system = parse_system("SBERT(model=a)-PQ(M=8) + SBERT(model=b)-PQ-RRF", registry)
-    found = [(row.role, row.name, dict(given)) for row, given in parts(system, registry)]
+    found = [(row.role, row.name, dict(given)) for row, given in components(system, registry)]
     assert found == [
         ("first stage", "SBERT", {"model": "a"}),
         ("compression", "PQ", {"M": 8}),
