@@ -31,7 +31,7 @@ def test_every_field_of_a_condition_is_in_the_reference():
 
 def test_every_rule_is_in_the_reference():
     source = "".join(path.read_text(encoding="utf-8") for path in CHECKS)
-    rules = set(re.findall(r'found\(\s*"([a-z-]+)"', source)) | set(re.findall(r'Finding\("([a-z-]+)"', source))
+    rules = set(re.findall(r'report\(\s*"([a-z-]+)"', source)) | set(re.findall(r'Finding\("([a-z-]+)"', source))
     rules |= {f"label-{name}" for name in re.findall(r'^ +\("(\w+)", (?:level|"warning")', source, flags=re.MULTILINE)}
     assert len(rules) > 20
     assert rules == set(rows("Rules")) - {"rule", "---"}
