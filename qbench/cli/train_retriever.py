@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from qbench.options import declared
-from qbench.training.recipes import ContrastiveRecipe, Kind
+from qbench.training.kinds import Kind
+from qbench.training.recipes import ContrastiveRecipe
 
 Bench = Annotated[
     Path, typer.Argument(metavar="BENCH", help="A benchmark: of `qbench gen-queries`, imported, or a BEIR folder.")

@@ -14,7 +14,8 @@ from qbench.evaluation.measures import DEFAULT_MEASURES
 from qbench.retrieval.grammar import parse_system
 from qbench.retrieval.systems import System
 from qbench.store import digest
-from qbench.training.recipes import METHODS, ContrastiveRecipe, Kind
+from qbench.training.kinds import METHODS, Kind
+from qbench.training.recipes import ContrastiveRecipe
 
 REFERENCE = re.compile(r"\{([^{}]*)\}")
 _QUOTED = re.compile(r'"(\{[^{}]*\})"|(\{[^{}]*\})')

@@ -38,7 +38,8 @@ from qbench.leaderboard.experiment_types import (
 )
 from qbench.resources import resource
 from qbench.store import read_text
-from qbench.training.recipes import ContrastiveRecipe, Kind
+from qbench.training.kinds import Kind
+from qbench.training.recipes import ContrastiveRecipe
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 

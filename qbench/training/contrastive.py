@@ -21,9 +21,10 @@ from qbench.progress import Progress, silent
 from qbench.store import Manifest
 from qbench.training.batch import Batch
 from qbench.training.dev import DevPool, dev_pool
+from qbench.training.kinds import Kind
 from qbench.training.losses import LOSSES, Loss
 from qbench.training.losses.ranking import Distillation
-from qbench.training.recipes import LEARNING_RATES, ContrastiveRecipe, Kind
+from qbench.training.recipes import LEARNING_RATES, ContrastiveRecipe
 from qbench.training.students import Student, open_student
 from qbench.training.trainer import History, Record, Task, Trainer, checkpoint, seeded, training_key
 from qbench.training.triples import Drawn, Triples, read_triples

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 from qbench.benchmark.types import Kind as QueryKind
 from qbench.errors import OptionError
 from qbench.options import check, option
+from qbench.training.kinds import METHODS, Kind, Method
 from qbench.training.losses import LOSSES
-
-Kind = Literal["bi-encoder", "colbert", "splade", "aggretriever"]
-"""Kinds of retrievers that are trained on triples."""
-
-Method = Literal["original", "unit", "value"]
-"""How samples are made: as they stand in the corpus, or with another unit or value."""
-
-METHODS: tuple[Method, ...] = get_args(Method)
 
 LEARNING_RATES: dict[Kind, float] = {"bi-encoder": 2e-5, "colbert": 1e-5, "splade": 2e-5, "aggretriever": 2e-5}
 """Peak learning rates of *Numbers Matter* C.3 for ColBERT and SPLADE, which tuned a BERT of 110 million weights."""

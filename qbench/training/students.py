@@ -25,9 +25,11 @@ from qbench.models.single_vector import Role, load_model
 from qbench.models.sparse import load_sparse_encoder
 from qbench.quantities.types import Span
 from qbench.store import MANIFEST, read_manifest
+from qbench.training.batch import Batch
+from qbench.training.kinds import Kind
 from qbench.training.losses import Objective
 from qbench.training.losses.ranking import flops, info_nce
-from qbench.training.recipes import Kind
+from qbench.training.outputs import Embedded, Outputs
 from qbench.training.trainer import mixed_precision
 
 if TYPE_CHECKING:
@@ -35,45 +37,9 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from qbench.models.aggretriever import Aggretriever
-    from qbench.training.batch import Batch
 
 GROUP = 24
 """Texts that go through a model together on a CPU."""
-
-
-@dataclass(frozen=True)
-class Embedded:
-    """Texts as tensors.
-
-    Attributes:
-        vectors: shape (texts, dimension), or (texts, tokens, dimension) for late interaction.
-        mask: shape (texts, tokens), bool, the tokens that count; None where a text is one vector.
-    """
-
-    vectors: Tensor
-    mask: Tensor | None = None
-
-
-@dataclass(frozen=True)
-class Outputs:
-    """What a student gives for a batch of n queries and t texts.
-
-    Attributes:
-        student: it; a loss may ask its network for more.
-        queries, texts: their vectors.
-        scores: shape (n, t), scaled as the softmax of a loss takes them.
-    """
-
-    student: Student
-    queries: Embedded
-    texts: Embedded
-    scores: Tensor
-
-    def tensor(self, array: NDArray[Any]) -> Tensor:
-        """An array of the batch, on the device of the scores."""
-        import torch
-
-        return torch.from_numpy(array).to(self.scores.device)
 
 
 @dataclass
@@ -115,16 +81,7 @@ class Student(ABC):
     def tokens_within(
         self, texts: Sequence[str], role: Role, spans: Sequence[Sequence[Span]], width: int
     ) -> NDArray[np.bool_]:
-        """Which token vectors of texts stand for characters within some spans: what a loss on mentions needs.
-
-        Args:
-            texts: n of them.
-            role: as they were embedded.
-            spans: half-open character spans in each text.
-            width: number of token vectors of a text, as `embed` gives them.
-
-        Returns:
-            shape (n, width). Markers, padding and tokens that were cut off are within no span.
+        """Which token vectors of texts stand for characters within some spans (see `Scorer`).
 
         Raises:
             OptionError: the model has one vector for each text.

@@ -25,8 +25,8 @@ from qbench.retrieval.analysis import token_ids, token_lists
 from qbench.retrieval.passages import passages
 from qbench.scoring import bm25
 from qbench.scoring.ranking import top_k
+from qbench.training.kinds import METHODS
 from qbench.training.mentions import Changed, ConditionSpans, Mentions, condition_spans
-from qbench.training.recipes import METHODS
 
 if TYPE_CHECKING:
     from qbench.benchmark.benchmark import Benchmark

@@ -19,7 +19,7 @@ from qbench.models.sparse import load_sparse_encoder
 from qbench.models.tagger import Tagger
 from qbench.models.tct_colbert import load_tct_colbert
 from qbench.store import drafting
-from qbench.training.recipes import Kind
+from qbench.training.kinds import Kind
 from qbench.training.students import open_student
 from tests.encoder_factories import WORDS, tiny_bert
 

@@ -14,7 +14,7 @@ from qbench.training.losses.ranking import info_nce
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from qbench.training.students import Embedded, Outputs
+    from qbench.training.outputs import Embedded, Outputs
 
 
 def numeric_contrast(batch: Batch, outputs: Outputs) -> Tensor:

@@ -20,7 +20,8 @@ from qbench.models.sparse import load_sparse_encoder
 from qbench.models.tct_colbert import load_tct_colbert
 from qbench.training import contrastive as module
 from qbench.training.contrastive import setback, train_retriever
-from qbench.training.recipes import ContrastiveRecipe, Kind
+from qbench.training.kinds import Kind
+from qbench.training.recipes import ContrastiveRecipe
 from qbench.training.students import MADE_HEAD_SCALE, SingleVectorStudent, open_student
 from qbench.training.trainer import Trainer
 from tests.encoder_factories import WORDS, regular_benchmark, tiny_bert

@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from qbench.errors import MissingPackageError
-from qbench.training.recipes import Kind
+from qbench.training.kinds import Kind
 from qbench.training.students import open_student
 from tests.encoder_factories import WORDS, tiny_bert
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from qbench.training.batch import Batch
-    from qbench.training.students import Outputs
+    from qbench.training.outputs import Outputs
 
 Objective = Callable[["Batch", "Outputs"], "Tensor"]
 """The loss of a batch, shape (), from what the student gives for its queries and texts."""

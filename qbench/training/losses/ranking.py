@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from qbench.training.batch import Batch
-    from qbench.training.students import Outputs, Student
+    from qbench.training.outputs import Outputs, Scorer
 
 
 def info_nce(batch: Batch, outputs: Outputs) -> Tensor:
@@ -49,7 +49,7 @@ class Distillation:
         temperature: divides them.
     """
 
-    teacher: Student
+    teacher: Scorer
     temperature: float = 1.0
 
     def __call__(self, batch: Batch, outputs: Outputs) -> Tensor:
