@@ -16,6 +16,7 @@ from qbench.retrieval.analysis import tokens
 from qbench.retrieval.dense import Dense
 from qbench.retrieval.opening import open_ranker
 from qbench.retrieval.rankers import RankerContext, Search
+from qbench.retrieval.registration import own_entry
 from qbench.retrieval.shared_texts import distinct
 from qbench.retrieval.systems import Component, Stage
 from qbench.retrieval.vectors import StoredVectors
@@ -77,9 +78,11 @@ DENSE = {
 
 
 @pytest.fixture(
-    params=["numpy", "rank-bm25", "run", *DENSE, "sparse", "late exact", "late centroids", "OpenAI", "Cohere"]
+    params=["numpy", "rank-bm25", "run", *DENSE, "sparse", "late exact", "late centroids", "OpenAI", "Cohere", "own"]
 )
 def stage(request, tmp_path, monkeypatch):
+    if request.param == "own":
+        return own(tmp_path)
     if request.param in ("OpenAI", "Cohere"):
         return api(request.param, request.getfixturevalue("web"), tmp_path, monkeypatch, depth=4)
     if request.param in DENSE:
@@ -96,6 +99,18 @@ def stage(request, tmp_path, monkeypatch):
         path.write_text("".join(f"{q} Q0 {d} 1 {s} x\n" for q, d, s in RUN))
         return opened("Run", {"path": str(path)}, CORPUS, "key", tmp_path).ranker
     return bm25(request.param, tmp_path)
+
+
+def own(folder):
+    def lengths(documents, *, weight: float = 0.5):
+        def score(query):
+            words = set(query.text.split())
+            return [weight * len(text) if words & set(text.split()) else -np.inf for text in documents.texts]
+
+        return score
+
+    entry = own_entry("Lengths", lengths, "1", "", "")
+    return entry.opener(Stage(Component("Lengths")), entry.typed(()), RankerContext(CORPUS, "key", folder, 4)).ranker
 
 
 def bm25(engine, folder, **changes):
