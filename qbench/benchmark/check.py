@@ -28,7 +28,7 @@ def check(benchmark: Benchmark, *, progress: Progress = silent) -> list[Finding]
 
     Args:
         benchmark: what to check.
-        progress: told after each rule.
+        progress: called after each rule.
 
     Returns:
         the findings, rule by rule; without any "error" the benchmark is sound.

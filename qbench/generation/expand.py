@@ -124,7 +124,7 @@ def expand_concepts(
         options: which concepts, how many names.
         command: the command line, for the file's record.
         overwrite: replace another file, or one that was edited.
-        progress: told how many answers there are.
+        progress: called with the number of answers.
 
     Raises:
         OptionError: the output holds something else.

@@ -133,7 +133,7 @@ def write_like(value: float, original: str) -> str:
 
 
 def _digits(exact: Decimal, *, least: int = 0, comma: bool = False) -> str:
-    """Digits without an exponent, with at least so many decimals."""
+    """Digits without an exponent, with a minimum number of decimals."""
     places = max(_places(exact), least)
     return f"{exact:{',' if comma else ''}.{places}f}"
 

@@ -20,7 +20,7 @@ DIGITS = 5
 """Nobody asks for 0.0589970501475, though some text says it."""
 
 NEAREST = 3
-"""A bound is one of so many candidates nearest to the mean, so that not every pair's bound is its mean."""
+"""Number of candidates nearest to the mean, of which one is drawn as an inequality's value."""
 
 
 def choose_value(
@@ -61,7 +61,7 @@ def _short(values: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def rounded(value: float, digits: int) -> float:
-    """A value with so many significant digits, as people ask for it.
+    """A value rounded to significant digits, as people ask for it.
 
     >>> rounded(4813.7, 2), rounded(0.04813, 1)
     (4800.0, 0.05)

@@ -32,7 +32,7 @@ def embedded_benchmark(folder: str | Path, progress: Progress = silent) -> Path:
 
     Args:
         folder: gets facts.jsonl and the artefacts corpus, index and benchmark.
-        progress: told of each step.
+        progress: called after each step.
 
     Returns:
         the benchmark's folder.

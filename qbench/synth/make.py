@@ -68,7 +68,7 @@ def synthesize(
         on_error: skip lines that cannot be read, and count them, or fail at the first.
         licence: of the sentences, for the cards of what is made of them.
         overwrite: replace a corpus that was made otherwise.
-        progress: told how much of the table is read.
+        progress: called with the number of rows read.
 
     Returns:
         the corpus' folder.

@@ -62,7 +62,7 @@ def read_quant(
         given: take the values and units that collection.csv gives; they come without concepts. Otherwise the benchmark
             has no quantities yet.
         on_error: stop at a bad row, or leave it out and count it.
-        progress: told while the collection is read.
+        progress: called while the collection is read.
 
     Raises:
         InputError: a file is missing, empty or broken, or (with on_error "fail") a row is malformed, a judgment points
