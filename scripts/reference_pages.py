@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -107,7 +108,18 @@ def _prompt(name: str, prompt: Prompt) -> str:
     return "\n".join(lines)
 
 
-WRITTEN: Mapping[str, Callable[[], str]] = {"measures.md": measures, "templates.md": templates, "prompts.md": prompts}
+def rooms() -> str:
+    """The page of rooms."""
+    page: str = runpy.run_path(str(Path(__file__).with_name("rooms.py")))["drawing"]()
+    return page
+
+
+WRITTEN: Mapping[str, Callable[[], str]] = {
+    "measures.md": measures,
+    "templates.md": templates,
+    "prompts.md": prompts,
+    "rooms.md": rooms,
+}
 
 if __name__ == "__main__":
     for name, page in WRITTEN.items():

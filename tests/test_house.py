@@ -2,6 +2,7 @@
 
 import ast
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -9,22 +10,26 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / "qbench"
-ROOMS = [
-    "errors", "options", "store", "keys", "toml_files", "work", "sheets", "randomness", "progress", "resources",
-    "pages", "licences", "llm", "quantities", "corpora", "index", "benchmark", "generation", "synth",
-    "scoring", "models", "compression", "retrieval", "evaluation", "annotation", "mining", "training",
-    "leaderboard", "publishing", "cli",
-]  # fmt: skip
-"""From the ground up; a room imports only rooms that stand before it."""
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 
-def imports(path):
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (name.name for name in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
+HOUSE = runpy.run_path(str(PACKAGE.parent / "scripts" / "rooms.py"))
+ROOMS = HOUSE["ORDER"]
+imports = HOUSE["imported"]
+
+
+def test_every_room_has_its_place():
+    assert set(HOUSE["rooms"]()) == set(ROOMS)
+
+
+def test_no_module_imports_itself_by_way_of_others():
+    """Imports inside functions and for type checkers count, too."""
+    assert HOUSE["circles"](HOUSE["graph"]()) == []
+
+
+def test_circles_are_found():
+    edges = {"a": {"b"}, "b": {"c", "d"}, "c": {"a"}, "d": set(), "e": {"a"}}
+    assert HOUSE["circles"](edges) == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
