@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -20,7 +21,7 @@ Arrays = Mapping[str, NDArray[Any]]
 _FILE = "codec.{}.npy"
 
 
-class Codec:
+class Codec(ABC):
     """A way to store vectors. A subclass is a frozen dataclass of its options, each made with `qbench.options.option`.
 
     A subclass defines `encode` and `decode`; `fit` where it learns from vectors; `tables` and `scores` where codes can
@@ -40,6 +41,7 @@ class Codec:
         """
         return self
 
+    @abstractmethod
     def encode(self, vectors: NDArray[np.float32]) -> Arrays:
         """Arrays that stand for vectors.
 
@@ -49,15 +51,14 @@ class Codec:
         Returns:
             arrays of n rows each; names and types are always the same.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def decode(self, arrays: Arrays) -> NDArray[np.float32]:
         """The vectors that encoded arrays stand for, shape (n, d), up to what the codec loses.
 
         Args:
             arrays: some rows of what `encode` returned, n of them.
         """
-        raise NotImplementedError
 
     def tables(self, queries: NDArray[np.float32]) -> Any:
         """What `scores` takes for queries, computed once for all documents: by default the queries themselves.
