@@ -11,6 +11,7 @@ from typing import Any, Literal
 from qbench.benchmark.mask import Masked
 from qbench.errors import OptionError
 from qbench.evaluation.measures import DEFAULT_MEASURES
+from qbench.options import option
 from qbench.retrieval.grammar import parse_system
 from qbench.retrieval.systems import System
 from qbench.store import digest
@@ -80,11 +81,11 @@ class LeaderboardPlan:
 
     name: str
     bench: str
-    systems: Mapping[str, str]
+    systems: Mapping[str, str] = option(help="the name of a row -> a system")
     conditions: Literal["given", "parsed"] = "parsed"
     split: Literal["train", "dev", "test"] = "test"
     measures: tuple[str, ...] = DEFAULT_MEASURES
-    depth: int = 1000
+    depth: int = option(1000, help="documents kept per query", low=1)
     qrels: str | None = None
 
 
