@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.findings import Finding, report
@@ -16,10 +16,6 @@ from qbench.quantities.concept_match import concept_grade
 from qbench.quantities.conditions import BROKEN, MET, verdicts
 from qbench.quantities.types import Condition
 from qbench.quantities.units import load_units
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 ORIGINAL = "original"
 """The method of a sample that is a sentence of the corpus as it is."""

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from qbench.quantities.concept_match import Concept, concept_alternatives, concept_grade
 from qbench.quantities.conditions import BROKEN, MET, verdicts
 from qbench.quantities.types import Condition
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 UNDECIDED_GRADE = 0
 """The grade of a document that may or may not meet the conditions: its mention leaves it open."""

@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from qbench import keys
 from qbench.benchmark.benchmark import Benchmark
@@ -37,9 +38,6 @@ from qbench.quantities.units import load_units
 from qbench.randomness import generator
 from qbench.resources import resource
 from qbench.store import MANIFEST, file_digest, finished, locked, read_manifest, refuse_foreign
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 def generate(

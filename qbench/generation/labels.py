@@ -6,18 +6,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from math import inf
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qbench.generation.mentions import Mentions, folded
 from qbench.quantities.concept_match import concept_alternatives, concept_grade
 from qbench.quantities.conditions import BROKEN, MET, RELATIVE_TOLERANCE, verdicts
 from qbench.quantities.languages import ENGLISH
 from qbench.quantities.types import Condition, Quantity
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 Holds = Literal["yes", "no", "unclear"]
 

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from qbench.errors import InputError
 from qbench.quantities.concept_match import Concept, concept_alternatives, concept_grade
 from qbench.quantities.concept_match import folded as folded
 from qbench.quantities.languages import ENGLISH
 from qbench.quantities.types import Quantity, from_row
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 K = TypeVar("K")
 V = TypeVar("V")

@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 from qbench.errors import OptionError
 from qbench.options import check, option
 from qbench.quantities.types import Comparator
+from qbench.store import file_digest
 
 TestKind = Literal["seen", "unseen", "expansion", "wo_surface"]
 CorpusChoice = Literal["quantities", "all"]
@@ -72,8 +73,6 @@ class GenerationOptions:
 
     def key(self) -> dict[str, Any]:
         """For digests and manifests: files by their content, never by their path."""
-        from qbench.store import file_digest
-
         files = {"templates": self.templates, "expansions": self.expansions}
         digests = {name: None if path is None else file_digest(path) for name, path in files.items()}
         return {**asdict(self), "kinds": list(self.kinds), **digests}

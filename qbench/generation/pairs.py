@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from qbench.errors import InputError
 from qbench.generation.mentions import Mentions, folded
@@ -18,10 +18,6 @@ from qbench.generation.surfaces import clean
 from qbench.quantities.concept_match import ALTERNATIVE, Concept
 from qbench.quantities.english.lexicon import FUNCTION_WORDS, WEAK_WORDS
 from qbench.randomness import shuffled
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 MAX_WORDS, MAX_LETTERS = 6, 60
 """A longer concept is a clause that the extractor swallowed, and nothing that anybody searches for."""

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qbench.benchmark.types import Query
 from qbench.generation.labels import Labels, meets
@@ -24,10 +25,6 @@ from qbench.quantities.conditions import BROKEN, MET, verdicts
 from qbench.quantities.types import Condition, Quantity
 from qbench.quantities.units import Units
 from qbench.randomness import generator
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 Row = dict[str, Any]
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qbench.benchmark.types import Split
 from qbench.generation.expansions import Expansions
@@ -14,12 +15,6 @@ from qbench.generation.options import GenerationOptions
 from qbench.quantities.concept_match import Concept
 from qbench.quantities.languages import ENGLISH
 from qbench.randomness import shuffled
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
 
 Words = frozenset[str]
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from qbench.quantities.english.lexicon import ABBREVIATED_SCALES, MONEY_SCALES, SCALES
 from qbench.quantities.units import Unit, Units, plural, singular
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 Style = Literal["plain", "comma", "word", "letter"]
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from qbench.generation.pairs import Distribution
 from qbench.generation.surfaces import clean
 from qbench.quantities.types import Comparator
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 Ask = tuple[float, float]
 """Both ends of what is asked; equal for a single value."""

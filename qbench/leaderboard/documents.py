@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from qbench.evaluation.buckets import DIMENSIONS
 from qbench.leaderboard.standings import BOTH, Cell, Row, Standings, marks
-
-if TYPE_CHECKING:
-    from qbench.retrieval.types import Cost
+from qbench.retrieval.types import Cost
 
 MISSING = "-"
 
@@ -88,8 +87,6 @@ def bucket_grid(leaderboard: Standings, dimension: str) -> list[list[str]]:
 
     Empty if the dimension has fewer than two buckets: its table would repeat the means.
     """
-    import polars as pl
-
     part = leaderboard.buckets.filter((pl.col("dimension") == dimension) & (pl.col("measure") == leaderboard.primary))
     sizes = part.select("bucket", "queries").unique(maintain_order=True).rows()
     if len(sizes) < 2:
@@ -228,8 +225,6 @@ def _figure(cell: Cell | None) -> str:
 
 
 def _pairs(leaderboard: Standings) -> list[str]:
-    import polars as pl
-
     rows = []
     for row in (
         leaderboard.pairs.filter(pl.col("measure") == leaderboard.primary).sort("p", "a", "b").iter_rows(named=True)

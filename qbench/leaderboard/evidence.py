@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import polars as pl
+import polars as pl
 
-    from qbench.benchmark.types import Query
+from qbench.benchmark.types import Query
 
 HEAD = 10
 """Documents of each query that are kept of a run."""
@@ -56,8 +54,6 @@ def heads(runs: Mapping[str, pl.DataFrame] | Iterable[tuple[str, pl.DataFrame]])
     Returns:
         columns label, query_id, doc_id, rank.
     """
-    import polars as pl
-
     columns = ("label", "query_id", "doc_id", "rank")
     parts = [
         run.filter(pl.col("rank") <= HEAD).with_columns(pl.col("rank").cast(pl.Int32), label=pl.lit(label))

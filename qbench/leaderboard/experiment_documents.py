@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from rich.console import RenderableType
+from rich.text import Text
 
 from qbench.leaderboard.documents import MISSING, escape, grid, plain, problems
+from qbench.leaderboard.experiment_tables import ExperimentCell, ExperimentResult, ExperimentTable
+from qbench.leaderboard.terminal import text_grid
 from qbench.training.recipes import ContrastiveRecipe
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from qbench.leaderboard.experiment_tables import ExperimentCell, ExperimentResult, ExperimentTable
 
 
 def cell_text(cell: ExperimentCell | None) -> str:
@@ -89,10 +89,6 @@ def as_dict(result: ExperimentResult) -> dict[str, Any]:
 
 def renderables(result: ExperimentResult) -> list[RenderableType]:
     """The tables for a terminal."""
-    from rich.text import Text
-
-    from qbench.leaderboard.terminal import text_grid
-
     parts: list[RenderableType] = []
     for table in result.tables:
         rows = [[plain(row), *map(cell_text, cells)] for row, cells in table.rows.items()]

@@ -9,9 +9,8 @@ folder EXPERIMENT is named after the experiment and its input `bench` (main-fina
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from qbench.errors import OptionError
 from qbench.evaluation.significance import RESAMPLES, check_resamples
@@ -20,13 +19,9 @@ from qbench.leaderboard.experiment_steps import Steps
 from qbench.leaderboard.experiment_tables import ExperimentResult, make_table
 from qbench.leaderboard.experiment_types import Experiment, filled
 from qbench.leaderboard.run import output_folder
+from qbench.llm.client import Access
 from qbench.progress import Progress, silent
 from qbench.store import locked, write_json, write_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from qbench.llm.client import Access
 
 
 def plan_experiment(experiment: Experiment, given: Mapping[str, str]) -> list[str]:

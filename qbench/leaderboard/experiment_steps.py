@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from qbench.benchmark.benchmark import Benchmark
+from qbench.benchmark.disk import open_benchmark, write_benchmark
+from qbench.benchmark.mask import mask_benchmark
+from qbench.benchmark.types import Split
 from qbench.errors import BusyError, InputError, OptionError, QbenchError
 from qbench.leaderboard.experiment_types import (
     Experiment,
@@ -17,15 +21,13 @@ from qbench.leaderboard.experiment_types import (
     recipe_of,
     systems_of,
 )
+from qbench.leaderboard.page import write_page
+from qbench.leaderboard.run import run_leaderboard, select_queries
+from qbench.leaderboard.table import Leaderboard
 from qbench.models.folders import model_digest, model_folder
 from qbench.progress import Progress
-
-if TYPE_CHECKING:
-    from qbench.benchmark.benchmark import Benchmark
-    from qbench.benchmark.types import Split
-    from qbench.leaderboard.table import Leaderboard
-    from qbench.retrieval.systems import System
-    from qbench.store import Manifest
+from qbench.retrieval.systems import System
+from qbench.store import Manifest
 
 KEY = 8
 """Digits of a digest in a folder's name; the whole one stands in its manifest."""
@@ -106,8 +108,6 @@ class Steps:
         self.notes += [f"{training.name}: {bench.name} has no training samples of this kind: {one}." for one in lost]
 
     def _check_leaderboard(self, leaderboard: LeaderboardPlan) -> None:
-        from qbench.leaderboard.run import select_queries
-
         bench = self._source(leaderboard.bench, leaderboard.qrels)
         queries, _ = select_queries(bench, leaderboard.split)
         if leaderboard.conditions == "given" and not any(query.conditions for query in queries):
@@ -161,8 +161,6 @@ class Steps:
         return self._open(place, qrels) if mask is None else self._source(mask.bench)
 
     def _open(self, place: str, qrels: str | None = None) -> Benchmark:
-        from qbench.benchmark.disk import open_benchmark
-
         if (place, qrels) not in self._opened:
             if not Path(place).exists():
                 raise InputError("no such benchmark", file=Path(place))
@@ -171,9 +169,6 @@ class Steps:
 
     def mask(self, mask: Mask) -> None:
         """Make a masked benchmark."""
-        from qbench.benchmark.disk import write_benchmark
-        from qbench.benchmark.mask import mask_benchmark
-
         made = mask_benchmark(self._open(self._fill(mask.bench)), mask.what)
         self._values[mask.name] = str(self.folder / "benchmarks" / f"{mask.what}-{made.digest[:KEY]}")
         write_benchmark(made, self._values[mask.name])
@@ -216,9 +211,6 @@ class Steps:
 
     def leaderboard(self, leaderboard: LeaderboardPlan, output: Path, options: Mapping[str, Any]) -> Leaderboard | None:
         """Make a leaderboard; None if not a single row has a run, and then `failed` has the reason."""
-        from qbench.leaderboard.page import write_page
-        from qbench.leaderboard.run import run_leaderboard
-
         systems = systems_of(leaderboard, self._fill)
         page = options["page"]
         try:

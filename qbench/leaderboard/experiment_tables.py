@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from qbench.evaluation.significance import LEVEL, holm, sign_flip_test
 from qbench.leaderboard.experiment_types import Experiment, Table
+from qbench.leaderboard.standings import Row
+from qbench.leaderboard.table import Leaderboard
 from qbench.randomness import generator
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from qbench.leaderboard.standings import Row
-    from qbench.leaderboard.table import Leaderboard
 
 Key = tuple[str, str]
 """A column: a leaderboard, and a measure or a bucket."""
@@ -185,8 +183,6 @@ def _differences(
 
 def _p(leaderboard: Leaderboard, measure: str, row: str, base: str) -> float:
     """Of the difference between two rows of a leaderboard, before any correction."""
-    import polars as pl
-
     ran = _ran(leaderboard)
     labels = sorted((ran[row].entry.label, ran[base].entry.label))
     pair = (pl.col("measure") == measure) & (pl.col("a") == labels[0]) & (pl.col("b") == labels[1])
@@ -223,8 +219,6 @@ def _changes(
 
 def _values(leaderboard: Leaderboard, row: str, measure: str) -> NDArray[np.float64]:
     """A row's scores by query, ordered by query id."""
-    import polars as pl
-
     label = _ran(leaderboard)[row].entry.label
     part = leaderboard.scores.filter((pl.col("label") == label) & (pl.col("measure") == measure))
     return part.sort("query_id")["value"].to_numpy()
@@ -240,8 +234,6 @@ def _sign_tests(names: Sequence[str], differences: Sequence[NDArray[np.float64]]
 
 def _buckets(table: Table, leaderboards: Mapping[str, Leaderboard], rows: Sequence[str]) -> ExperimentTable:
     """One measure by kind of query."""
-    import polars as pl
-
     keys: list[Key] = []
     heads: list[str] = []
     cells: dict[Place, ExperimentCell] = {}

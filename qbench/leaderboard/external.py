@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import polars as pl
+
+from qbench.benchmark.benchmark import Benchmark
+from qbench.benchmark.disk import open_benchmark
+from qbench.benchmark.trec import read_qrels, read_run
+from qbench.benchmark.types import Query, Split
 from qbench.errors import InputError, OptionError
 from qbench.evaluation.measures import DEFAULT_MEASURES, parse_measures, relevant_queries, score_run
 from qbench.evaluation.significance import RESAMPLES, check_resamples
@@ -14,14 +19,9 @@ from qbench.leaderboard.evidence import Collection, Evidence, heads
 from qbench.leaderboard.run import select_queries, sort_into_buckets, unjudged, versions
 from qbench.leaderboard.standings import Entry
 from qbench.leaderboard.table import Leaderboard, make_leaderboard
+from qbench.mining.test_set import VIEWS, is_test_set
 from qbench.progress import Progress, silent
 from qbench.store import file_digest
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from qbench.benchmark.benchmark import Benchmark
-    from qbench.benchmark.types import Query, Split
 
 
 def evaluate(
@@ -64,8 +64,6 @@ def evaluate(
         OptionError: no run, another number of names than runs, two runs of one name, or an option makes no sense.
         UnknownNameError: a measure is not known.
     """
-    from qbench.benchmark.trec import read_run
-
     parsed = parse_measures(measures, primary)
     check_resamples(resamples)
     files = [Path(run) for run in runs]
@@ -118,8 +116,6 @@ class _Judged:
 
 
 def _evidence(judged: _Judged, kept: list[pl.DataFrame]) -> Evidence:
-    import polars as pl
-
     benchmark = judged.benchmark
     corpus = None if benchmark is None else benchmark.corpus
     collection = Collection(
@@ -142,12 +138,7 @@ def _labels(files: list[Path], names: Sequence[str]) -> list[str]:
 
 def _judgments(path: Path, split: Split, qrels: str | None, buckets: bool) -> _Judged:
     """A benchmark's split, or all of a qrels file, which knows no queries and has no buckets."""
-    import polars as pl
-
     if path.is_dir():
-        from qbench.benchmark.disk import open_benchmark
-        from qbench.mining.test_set import VIEWS, is_test_set
-
         if is_test_set(path):
             remedy = f"Name one of them: {' or '.join(str(path / view) for view in VIEWS.values())}"
             raise InputError("a test set holds two benchmarks", file=path, remedy=remedy)
@@ -167,8 +158,6 @@ def _judgments(path: Path, split: Split, qrels: str | None, buckets: bool) -> _J
             tuple(queries),
             benchmark,
         )
-    from qbench.benchmark.trec import read_qrels
-
     if qrels is not None:
         raise OptionError("only a BEIR folder has judgments to choose from", file=path, value=qrels)
     table = read_qrels(path)

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from qbench.leaderboard.documents import latex, markdown
 from qbench.leaderboard.standings import Row, Standings
 from qbench.store import atomic_file, write_json, write_text
 
-if TYPE_CHECKING:
-    import polars as pl
-
 
 def table_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
     """Columns of `as_frame`; figures are null for a row without a run, costs where nobody measured them."""
-    import polars as pl
-
     text = dict.fromkeys(("label", "system", "conditions", "measure"), pl.String)
     figures = dict.fromkeys(("mean", "ci_low", "ci_high"), pl.Float64)
     costs = {"index_seconds": pl.Float64, "index_bytes": pl.Int64, "ms_median": pl.Float64, "ms_p95": pl.Float64}
@@ -27,8 +24,6 @@ def table_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
 
 def as_frame(leaderboard: Standings) -> pl.DataFrame:
     """One row per system and measure, in the order of the table (`table_schema`)."""
-    import polars as pl
-
     rows = []
     for row in leaderboard.rows:
         costs = {} if row.entry.cost is None else asdict(row.entry.cost)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.types import Split
+from qbench.leaderboard.experiment_run import inputs_of
+from qbench.leaderboard.experiment_steps import Steps
+from qbench.leaderboard.experiment_types import Experiment
 from qbench.leaderboard.run import select_queries
 from qbench.leaderboard.views import line_up
 from qbench.llm.client import Access, Estimate
@@ -17,9 +19,6 @@ from qbench.retrieval.api import ExpectedCalls, expected_calls
 from qbench.retrieval.execute import BATCH
 from qbench.retrieval.passages import passages
 from qbench.retrieval.systems import System
-
-if TYPE_CHECKING:
-    from qbench.leaderboard.experiment_types import Experiment
 
 
 def forecast(
@@ -72,9 +71,6 @@ def forecast_experiment(
     Raises:
         OptionError, InputError, UnknownNameError: whatever is wrong with the inputs, or with the recording.
     """
-    from qbench.leaderboard.experiment_run import inputs_of
-    from qbench.leaderboard.experiment_steps import Steps
-
     steps = Steps(experiment, inputs_of(experiment, given), Path(), silent, lambda line: None)
     lines = [
         line

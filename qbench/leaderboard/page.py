@@ -13,9 +13,10 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qbench.errors import OptionError
 from qbench.evaluation.buckets import DIMENSIONS
@@ -26,9 +27,6 @@ from qbench.leaderboard.page_evidence import BUDGET, document_block, query_block
 from qbench.leaderboard.standings import Row, Standings, ranks
 from qbench.pages import static_page
 from qbench.store import write_text
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 FILES = Path(__file__).parent / "page_files"
 SCRIPTS = ("base", "charts", "table", "matrix", "buckets", "cost", "queries", "about", "main")

@@ -12,23 +12,20 @@ import zlib
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
+from qbench.benchmark.types import Query
 from qbench.evaluation.buckets import DIMENSIONS
 from qbench.leaderboard.documents import DIMENSION_TITLES, clipped
 from qbench.leaderboard.evidence import HEAD, Collection, Evidence
+from qbench.leaderboard.standings import Standings
 from qbench.quantities.conditions import MET, verdicts
+from qbench.quantities.types import Condition
 from qbench.store import digest
-
-if TYPE_CHECKING:
-    import polars as pl
-    from numpy.typing import NDArray
-
-    from qbench.benchmark.types import Query
-    from qbench.leaderboard.standings import Standings
-    from qbench.quantities.types import Condition
 
 BUDGET = 3_900_000
 """Bytes that the compressed documents may have; in the page they are a third larger."""
@@ -177,8 +174,6 @@ class _Heads:
     """
 
     def __init__(self, collections: Sequence[Collection], rows: Sequence[str], top: int, ids: set[str]) -> None:
-        import polars as pl
-
         self.rows, self.top = len(rows), top
         place = {label: i for i, label in enumerate(rows)}
         wanted = pl.DataFrame({"query_id": sorted(ids)}, schema={"query_id": pl.String})

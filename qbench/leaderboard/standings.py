@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
+
+import polars as pl
 
 from qbench.evaluation.wins import win_matrix
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from qbench.leaderboard.evidence import Evidence
-    from qbench.retrieval.types import Cost
+from qbench.leaderboard.evidence import Evidence
+from qbench.retrieval.types import Cost
 
 WIN_MEASURE = "nDCG@10"
 """The measure of the win matrix, where the leaderboard has it (*Quantity Retrieval*, table 3)."""

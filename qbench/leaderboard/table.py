@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
+from rich.console import RenderableType
 
 from qbench.errors import OptionError
 from qbench.evaluation.buckets import bucket_means, bucket_schema
 from qbench.evaluation.significance import LEVEL, RESAMPLES, Scores, mean_schema, pair_schema, summarise
 from qbench.leaderboard import documents, files, terminal
+from qbench.leaderboard.evidence import Evidence
 from qbench.leaderboard.page import leaderboard_page
 from qbench.leaderboard.standings import BOTH, Cell, Entry, Row, Standings, letter, ranks
 from qbench.progress import Progress, silent
-
-if TYPE_CHECKING:
-    import polars as pl
-    from rich.console import RenderableType
-
-    from qbench.leaderboard.evidence import Evidence
 
 
 class Leaderboard(Standings):
@@ -96,8 +94,6 @@ def make_leaderboard(
         OptionError: no entry, or two of the same label.
         InputError: the scores do not cover the same queries, or are not finite.
     """
-    import polars as pl
-
     labels = [entry.label for entry in entries]
     if not labels:
         raise OptionError("no system to compare", remedy="Name at least one")

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, RenderableType
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
 
 from qbench.evaluation.buckets import DIMENSIONS
 from qbench.leaderboard.documents import (
@@ -21,15 +26,9 @@ from qbench.leaderboard.documents import (
 )
 from qbench.leaderboard.standings import Row, Standings, marks
 
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-    from rich.table import Table
-
 
 def tables(leaderboard: Standings) -> list[RenderableType]:
     """Title, figures, caption, costs. The primary measure has its interval and marks; files have them for all."""
-    from rich.text import Text
-
     header = ["#", "", "System", leaderboard.primary, "", "95 %", *leaderboard.measures[1:]]
     rows = [_figures(row, leaderboard) for row in leaderboard.rows]
     parts: list[RenderableType] = [
@@ -49,8 +48,6 @@ def bucket_tables(leaderboard: Standings) -> list[RenderableType]:
 
     Columns are headed by the letters of the rows: names would not fit.
     """
-    from rich.text import Text
-
     letters = [row.letter for row in leaderboard.rows if row.cells]
     parts: list[RenderableType] = []
     for dimension in DIMENSIONS:
@@ -65,8 +62,6 @@ def bucket_tables(leaderboard: Standings) -> list[RenderableType]:
 
 def win_table(leaderboard: Standings) -> list[RenderableType]:
     """The win matrix; columns are headed by the letters of the rows."""
-    from rich.text import Text
-
     wins = win_grid(leaderboard)
     if not wins:
         return []
@@ -80,9 +75,6 @@ def win_table(leaderboard: Standings) -> list[RenderableType]:
 
 def show(console: Console, parts: Sequence[RenderableType]) -> None:
     """Print renderables; away from a terminal a table is as wide as it needs to be."""
-    from rich.measure import Measurement
-    from rich.table import Table
-
     usual = console.width
     for part in parts:
         if isinstance(part, Table) and not console.is_terminal:
@@ -123,10 +115,6 @@ def _figures(row: Row, leaderboard: Standings) -> list[str]:
 
 def text_grid(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: tuple[int, ...]) -> Table:
     """A table of plain texts; the columns in `left` start at their left end, the others are figures."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
     for i, name in enumerate(header):
         justify = "left" if i in left else "right"

@@ -9,21 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import polars as pl
+
+from qbench.benchmark.benchmark import Benchmark
+from qbench.benchmark.disk import open_benchmark
 from qbench.errors import OptionError, UnknownNameError
 from qbench.evaluation.buckets import magnitude
 from qbench.evaluation.measures import DEFAULT_MEASURES
 from qbench.mining.test_set import VIEWS, QuantityTestSet, is_test_set, open_test_set
 from qbench.retrieval.grammar import parse_system
 from qbench.retrieval.systems import System
-from qbench.retrieval.types import row_label
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from qbench.benchmark.benchmark import Benchmark
-    from qbench.retrieval.types import ConditionSource, RunResult
+from qbench.retrieval.types import ConditionSource, RunResult, row_label
 
 DEFAULT_SYSTEMS: tuple[str, ...] = ("BM25", "BM25_filter", "QBM25")
 
@@ -183,8 +180,6 @@ def _parsed(systems: Sequence[str | System]) -> list[System]:
 
 
 def _open(benchmark: str | Path | Benchmark, qrels: str | None) -> Benchmark:
-    from qbench.benchmark.disk import open_benchmark
-
     if isinstance(benchmark, str | Path):
         return open_benchmark(Path(benchmark), qrels=qrels)
     if qrels is not None:
@@ -231,8 +226,6 @@ def _of_test_set(test_set: QuantityTestSet, systems: Sequence[str | System] | No
 
 def _value_buckets(queries: pl.DataFrame) -> pl.DataFrame:
     """Buckets by what is sought: the unit family and the magnitude of the value that answers a query."""
-    import polars as pl
-
     rows = []
     for query_id, family, value in queries.select("description_id", "family", "value").iter_rows():
         rows += [(query_id, "family", family or "no unit"), (query_id, "magnitude", magnitude(value))]
@@ -255,8 +248,6 @@ def pooled_qrels(
     Returns:
         for each group its qrels, and the rows of its qrels that were taken away.
     """
-    import polars as pl
-
     maps = [
         group.evidence() if group.evidence else group.benchmark.corpus.select("doc_id", evidence="doc_id")
         for group, _ in runs

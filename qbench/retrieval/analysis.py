@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from qbench.quantities.languages import ENGLISH, language_package
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import polars as pl
-    from numpy.typing import NDArray
 
 CHUNK = 50_000
 """Texts tokenised at a time; the tokens of one chunk are in memory as strings, those of all others as numbers."""
@@ -38,8 +34,6 @@ def tokens(text: str, language: str = ENGLISH) -> list[str]:
 
 def token_lists(texts: Sequence[str], language: str = ENGLISH) -> list[list[str]]:
     """The tokens of each text. One call for many texts is far quicker than many calls."""
-    import polars as pl
-
     lists: list[list[str]] = tokenized(pl.Series(texts, dtype=pl.String), language).to_list()
     return lists
 
@@ -69,8 +63,6 @@ def token_ids(texts: pl.Series, language: str = ENGLISH) -> tuple[list[str], NDA
 
 def _numbered(lists: pl.Series) -> tuple[NDArray[np.uint32], list[str]]:
     """The tokens of some lists as positions in the list of distinct ones, which is in order of first occurrence."""
-    import polars as pl
-
     flat = lists.filter(lists.list.len() > 0).explode()
     distinct = flat.unique(maintain_order=True)
     return flat.cast(pl.Enum(distinct)).to_physical().to_numpy().astype(np.uint32), distinct.to_list()

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
 
+from qbench.quantities.types import Condition
+from qbench.retrieval.quantity_index import QuantityIndex
 from qbench.retrieval.ranker_options import (
     InterpolationOptions,
     LexicalScoreOptions,
@@ -15,15 +18,9 @@ from qbench.retrieval.ranker_options import (
     ReciprocalRankOptions,
 )
 from qbench.retrieval.rankers import Candidates, LexicalRanker, Ranker, Search
+from qbench.retrieval.registry import Role
 from qbench.scoring.fusion import interpolated, normalised, reciprocal_rank, with_quantities
 from qbench.scoring.ranking import top_k
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from qbench.quantities.types import Condition
-    from qbench.retrieval.quantity_index import QuantityIndex
-    from qbench.retrieval.registry import Role
 
 
 @dataclass(frozen=True)

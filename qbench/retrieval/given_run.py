@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
+from qbench.benchmark.trec import read_run
 from qbench.errors import InputError
+from qbench.retrieval.ranker_options import RunFileOptions
 from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Search
-
-if TYPE_CHECKING:
-    import polars as pl
-    from numpy.typing import NDArray
-
-    from qbench.retrieval.ranker_options import RunFileOptions
-    from qbench.retrieval.systems import Stage
+from qbench.retrieval.systems import Stage
 
 
 def open_run(stage: Stage, options: RunFileOptions, context: RankerContext) -> OpenedRanker:
@@ -28,10 +26,6 @@ class GivenRun:
     """A ranking made elsewhere."""
 
     def __init__(self, path: Path, doc_ids: pl.Series) -> None:
-        import polars as pl
-
-        from qbench.benchmark.trec import read_run
-
         run = read_run(path)
         positions = pl.DataFrame({"doc_id": doc_ids, "doc": pl.Series(range(len(doc_ids)), dtype=pl.Int64)})
         run = run.join(positions, on="doc_id", how="left")

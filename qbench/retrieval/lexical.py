@@ -6,24 +6,21 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from qbench.errors import OptionError
 from qbench.keys import revision
 from qbench.quantities.languages import ENGLISH
 from qbench.retrieval.analysis import token_ids, token_lists
+from qbench.retrieval.ranker_options import LexicalOptions
 from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Search, Terms
 from qbench.retrieval.stored import Stored, mapped, save_arrays, stored
+from qbench.retrieval.systems import Stage
 from qbench.scoring import bm25
-
-if TYPE_CHECKING:
-    import polars as pl
-    from numpy.typing import NDArray
-
-    from qbench.retrieval.ranker_options import LexicalOptions
-    from qbench.retrieval.systems import Stage
 
 
 def open_lexical(stage: Stage, options: LexicalOptions, context: RankerContext) -> OpenedRanker:
@@ -133,7 +130,6 @@ def build_bm25(
     passages: pl.Series, weights: dict[str, float], corpus_key: str, root: Path, language: str = ENGLISH
 ) -> Stored:
     """BM25's posting lists and vocabulary on disk, made if they are not there yet."""
-    import polars as pl
 
     def make(folder: Path) -> None:
         vocabulary, ids, lengths = token_ids(passages, language)
@@ -148,8 +144,6 @@ def build_bm25(
 
 def open_bm25(folder: Path, language: str = ENGLISH) -> BM25:
     """The BM25 that `build_bm25` wrote, its arrays mapped into memory."""
-    import polars as pl
-
     vocabulary = pl.read_parquet(folder / "vocabulary.parquet", glob=False)["token"]
     starts, docs, weights = (mapped(folder, name) for name in ("starts", "docs", "weights"))
     postings = bm25.Postings(starts, docs, weights, int(mapped(folder, "size")))

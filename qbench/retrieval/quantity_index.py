@@ -8,22 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from qbench.quantities.conditions import MET, RELATIVE_TOLERANCE, verdicts
-from qbench.quantities.types import MENTION_COMPARATORS
+from qbench.quantities.types import MENTION_COMPARATORS, Condition
 from qbench.retrieval.stored import mapped, save_arrays
 from qbench.scoring.phi import family, phi, phi_of_satisfying
 from qbench.store import read_json, write_json
-
-if TYPE_CHECKING:
-    import polars as pl
-    from numpy.typing import NDArray
-
-    from qbench.quantities.types import Condition
-
 
 _ARRAYS = ("values", "docs", "shares", "lows", "highs", "comparators", "interval_docs", "interval_shares")
 
@@ -157,8 +151,6 @@ def build_quantity_index(quantities: pl.DataFrame, doc_ids: pl.Series) -> Quanti
         quantities: `quantity_schema`; mentions of documents that are not in `doc_ids` are left out.
         doc_ids: shape (n,), the documents in the order in which scores are wanted.
     """
-    import polars as pl
-
     positions = pl.DataFrame({"doc_id": doc_ids, "doc": pl.Series(range(len(doc_ids)), dtype=pl.Int32)})
     point = (pl.col("base_value") == pl.col("base_high")) & pl.col("comparator").is_in(["=", "~", "between"])
     mentions = (
@@ -199,8 +191,6 @@ def open_quantity_index(folder: Path) -> QuantityIndex:
 
 def _slices(mentions: pl.DataFrame) -> dict[str, slice]:
     """Where each base unit lies in a table that is sorted by it."""
-    import polars as pl
-
     counts = mentions.group_by("base_unit", maintain_order=True).agg(pl.len())
     ends = counts["len"].cum_sum().to_list()
     starts = [0, *ends][: len(ends)]

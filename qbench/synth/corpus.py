@@ -8,6 +8,8 @@ from types import TracebackType
 from typing import Any, TextIO
 
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from qbench.index.schemas import arrow_schema
 from qbench.quantities.types import quantity_schema, to_row
@@ -92,8 +94,6 @@ class _Rows:
     """A Parquet file that grows block by block."""
 
     def __init__(self, path: Path, schema: dict[str, Any]) -> None:
-        import pyarrow.parquet as pq
-
         # Nested lists go from Python to Arrow several times faster than to polars.
         self._schema = arrow_schema(schema)
         self._writer = pq.ParquetWriter(path, self._schema, compression="zstd")
@@ -109,8 +109,6 @@ class _Rows:
         self._writer.close()
 
     def _flush(self) -> None:
-        import pyarrow as pa
-
         columns = {name: [row[name] for row in self._held] for name in self._schema.names}
         self._writer.write_table(pa.Table.from_pydict(columns, schema=self._schema))
         self._held.clear()

@@ -7,16 +7,13 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from qbench.errors import InputError
 from qbench.quantities.units import Units, singular
 from qbench.synth.facts import EMPTY, clean, read_cell
 from qbench.synth.mapping import Attribute, TableMapping, concept_words, spoken
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 SAMPLE_ROWS = 5_000
 """Rows that the guess looks at."""

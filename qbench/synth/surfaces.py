@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from qbench.quantities.english.numbers import significant_digits
 from qbench.quantities.types import MentionComparator
 from qbench.quantities.units import Unit, Units
 from qbench.synth.dice import Dice
 from qbench.synth.mapping import counted_plural
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
 
 SMALL = "zero one two three four five six seven eight nine ten eleven twelve".split()
 SCALES = ((10**9, " billion", "B"), (10**6, " million", "M"), (10**3, " thousand", "k"))
