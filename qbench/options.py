@@ -38,7 +38,7 @@ class Declared:
         default: MISSING where it must be given.
         help: what it does, for users.
         low, high: both ends of the allowed range, inclusive.
-        choices: the allowed words, of a `Literal`; () for any.
+        choices: the allowed words, of a `Literal` or of `option(choices=...)`; () for any.
         extra: what only one reader of options needs: `flag`, `metavar`, ... of `qbench.cli.from_options`.
     """
 
@@ -68,9 +68,20 @@ class Declared:
         return True
 
 
-def option(default: Any = MISSING, *, help: str, low: float = -math.inf, high: float = math.inf, **extra: Any) -> Any:  # noqa: A002
-    """A field of an options class; limits hold for numbers, and for each of a tuple or mapping."""
-    metadata = {"help": help, "low": low, "high": high, "extra": extra}
+def option(
+    default: Any = MISSING,
+    *,
+    help: str,  # noqa: A002
+    low: float = -math.inf,
+    high: float = math.inf,
+    choices: tuple[str, ...] = (),
+    **extra: Any,
+) -> Any:
+    """A field of an options class; limits hold for numbers, and for each of a tuple or mapping.
+
+    `choices` are the allowed words of a `str`, where a table has them; else annotate the field with a `Literal`.
+    """
+    metadata = {"help": help, "low": low, "high": high, "choices": choices, "extra": extra}
     if isinstance(default, dict):
         return field(default_factory=default.copy, metadata=metadata)
     return field(default=default, metadata=metadata)
@@ -83,9 +94,10 @@ def declared(options: type[DataclassInstance]) -> tuple[Declared, ...]:
 
 
 def _declared(spec: Field[Any], type_: Any) -> Declared:
-    metadata = {"help": "", "low": -math.inf, "high": math.inf, "extra": {}, **spec.metadata}
+    metadata = {"help": "", "low": -math.inf, "high": math.inf, "choices": (), "extra": {}, **spec.metadata}
     default = spec.default if spec.default_factory is MISSING else spec.default_factory()
-    return Declared(spec.name, type_, default, choices=_choices(type_), **metadata)
+    metadata["choices"] = metadata["choices"] or _choices(type_)
+    return Declared(spec.name, type_, default, **metadata)
 
 
 def _choices(type_: Any) -> tuple[str, ...]:

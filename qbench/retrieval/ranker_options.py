@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from qbench.options import option
+from qbench.scoring.phi import FAMILIES
 
 DType = Literal["float32", "float16", "int8"]
 
@@ -169,7 +170,7 @@ class QuantityScoreOptions:
     """Options of Q."""
 
     alpha: float = option(1.0, help="weight of the quantity score", low=0)
-    phi: Literal["ratio", "exponential", "relative"] = option("ratio", help="how a value's distance becomes a score")
+    phi: str = option("ratio", help="how a value's distance becomes a score", choices=tuple(FAMILIES))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,7 +27,7 @@ What the papers leave open:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,12 +52,18 @@ FAR = 40.0
 
 @dataclass(frozen=True)
 class Family:
-    """One way to turn distance into a score: for equality, and for a bound that is satisfied."""
+    """One way to turn distance into a score: for equality, and for a bound that is satisfied.
+
+    Attributes:
+        equal: the score of any value where the query asks for equality.
+        bound: the score of a value that satisfies <, <=, > or >=.
+        reach: (x, unit) -> the distance from x beyond which `equal` is negligible, in base units; without it every
+            value of the unit is scored.
+    """
 
     equal: Nearness
     bound: Nearness
-    reach: Callable[[float, float], float]
-    """(x, unit) -> how far from x equality still gives more than nothing, in base units."""
+    reach: Callable[[float, float], float] = lambda x, unit: np.inf
 
 
 @np.errstate(over="ignore")
@@ -107,7 +113,7 @@ def ratio(x: float, v: NDArray[np.float64], unit: float) -> NDArray[np.float64]:
     return scores
 
 
-FAMILIES: Mapping[str, Family] = {
+FAMILIES: dict[str, Family] = {
     "ratio": Family(decay, ratio, lambda x, unit: FAR * unit),
     "exponential": Family(decay, decay, lambda x, unit: FAR * unit),
     "relative": Family(relative, relative, lambda x, unit: FAR * (abs(x) or unit)),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import runpy
+
 import numpy as np
 import polars as pl
 import pytest
@@ -11,8 +13,10 @@ from hypothesis import strategies as st
 from qbench.errors import UnknownNameError
 from qbench.quantities.conditions import MET, verdicts
 from qbench.quantities.types import Condition, quantity_schema
+from qbench.retrieval import ranker_options
 from qbench.retrieval.quantity_index import build_quantity_index, open_quantity_index
-from qbench.scoring.phi import FAMILIES, phi
+from qbench.scoring.phi import FAMILIES, Family, phi
+from tests.scoring.reciprocal import reciprocal
 
 DOCS = ["e", "d", "c", "b", "a"]
 UNITS = ["", "dollar", "kilogram"]
@@ -101,6 +105,18 @@ def test_only_values_near_enough_are_touched_by_equality():
     index = build_quantity_index(table(rows), pl.Series(DOCS))
     (part,) = index._scoring(Condition("=", 500, 500, "", "", 500, 500), "ratio", 1.0)
     assert part.stop - part.start < 10
+
+
+def test_a_phi_score_is_a_function_and_a_row(monkeypatch):
+    monkeypatch.setitem(FAMILIES, "reciprocal", Family(reciprocal, reciprocal))
+    rows = [("a", "", 8.0, 8.0, "="), ("b", "", 5.0, 5.0, "="), ("c", "", 1e6, 1e6, "=")]
+    index = build_quantity_index(table(rows), pl.Series(["a", "b", "c"]))
+    above, equal = (Condition(comparator, 5, 5, "", "", 5, 5) for comparator in (">", "="))
+    np.testing.assert_allclose(index.scores([above], "reciprocal"), [1 / 4, 0, 1 / (1e6 - 4)])
+    np.testing.assert_allclose(index.scores([equal], "reciprocal"), [1 / 4, 1, 1 / (1e6 - 4)])
+    # The grammar takes the words of the option `phi` from the table.
+    options = runpy.run_path(ranker_options.__file__)["QuantityScoreOptions"]
+    assert "reciprocal" in options.__dataclass_fields__["phi"].metadata["choices"]
 
 
 def test_an_unknown_family_is_refused():
