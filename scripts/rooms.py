@@ -9,7 +9,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parent.parent / "qbench"
 
 ORDER = """
-errors options store keys toml_files work sheets randomness progress resources pages licences llm quantities
+errors options store keys artefacts toml_files work sheets randomness progress resources pages licences llm quantities
 corpora index benchmark generation synth scoring models compression retrieval evaluation annotation mining
 training leaderboard publishing cli
 """.split()

@@ -16,6 +16,7 @@ from qbench.annotation.options import Scale, SheetOptions
 from qbench.annotation.page import page, read_guideline
 from qbench.annotation.pooling import choose, gather, look_up, pooled, with_conditions
 from qbench.annotation.query_form import QueryForm, with_tolerance
+from qbench.artefacts import changed_files
 from qbench.benchmark.benchmark import Benchmark, benchmark_key
 from qbench.benchmark.parquet import read_parquet
 from qbench.benchmark.relax import Tolerances, unit_families, widened
@@ -194,12 +195,7 @@ def _run_digest(run: pl.DataFrame) -> str:
 
 def _edited(folder: Path) -> list[str]:
     """The files of a sheet that have changed since they were written."""
-    files = read_manifest(folder).files
-    return [
-        name
-        for name, entry in files.items()
-        if (folder / name).is_file() and file_digest(folder / name) != entry["sha256"]
-    ]
+    return [name for name in changed_files(folder, read_manifest(folder)) if (folder / name).is_file()]
 
 
 def _has_key(folder: Path, key: str) -> bool:

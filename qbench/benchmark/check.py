@@ -7,16 +7,17 @@ from pathlib import Path
 
 import polars as pl
 
+from qbench.artefacts import changed_files
 from qbench.benchmark.benchmark import Benchmark, unanswered
 from qbench.benchmark.check_labels import label_rules
 from qbench.benchmark.check_leaks import leak_rules
-from qbench.benchmark.disk import CARD, KIND
+from qbench.benchmark.disk import KIND
 from qbench.benchmark.findings import Finding, Severity, report
 from qbench.benchmark.parquet import KEYS, empty
 from qbench.benchmark.types import SPLITS, Query
 from qbench.progress import Progress, silent
 from qbench.quantities.concept_match import concept_alternatives
-from qbench.store import file_digest, read_manifest
+from qbench.store import read_manifest
 
 
 def check(benchmark: Benchmark, *, progress: Progress = silent) -> list[Finding]:
@@ -61,11 +62,7 @@ def check_files(folder: Path) -> list[Finding]:
         InputError: the folder is not a finished benchmark.
     """
     manifest = read_manifest(folder, KIND)
-    changed = [
-        name
-        for name, seen in manifest.files.items()
-        if name != CARD and (not (folder / name).is_file() or file_digest(folder / name) != seen["sha256"])
-    ]
+    changed = list(changed_files(folder, manifest))
     message = "{n} files are not as the manifest says"
     return list(report("changed-files", "error", "manifest.json", message, changed))
 

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import polars as pl
 
+from qbench.artefacts import CARD, open_artefact
 from qbench.benchmark.benchmark import Benchmark, benchmark_key, unanswered
 from qbench.benchmark.card import card, summary
 from qbench.benchmark.importers.beir import read_beir
 from qbench.benchmark.parquet import SCHEMAS, conform, read_table, write_table
 from qbench.benchmark.types import KINDS, SPLITS, Query
 from qbench.errors import InputError, OptionError
-from qbench.store import MANIFEST, drafting, finished, read_manifest
+from qbench.store import MANIFEST, drafting, finished
 
 KIND = "benchmark"
-CARD = "README.md"
 
 
 def open_benchmark(path: str | Path, *, qrels: str | None = None) -> Benchmark:
@@ -49,11 +49,7 @@ def _open_own(path: Path) -> Benchmark:
             file=path,
             remedy="Make one with `qbench gen-queries`, or import it with `qbench benchmark import`",
         )
-    manifest = read_manifest(path, KIND)
-    for name, seen in manifest.files.items():
-        file = path / name
-        if name != CARD and file.is_file() and file.stat().st_size != seen["bytes"]:
-            raise InputError("the file has changed since the benchmark was made", file=file, remedy="Make it again")
+    manifest = open_artefact(path, KIND)
 
     def later(table: str) -> Callable[[], pl.DataFrame]:
         return lambda: read_table(path / f"{table}.parquet", table)

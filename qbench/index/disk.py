@@ -8,10 +8,11 @@ from typing import Any
 
 import polars as pl
 
+from qbench.artefacts import open_artefact
 from qbench.errors import InputError
 from qbench.index.schemas import FORMAT
 from qbench.quantities.extractors import ExtractorOptions
-from qbench.store import Manifest, read_manifest
+from qbench.store import Manifest
 
 SENTENCES = "sentences.parquet"
 QUANTITIES = "quantities.parquet"
@@ -45,22 +46,11 @@ class Index:
             InputError: the folder is missing, unfinished, no index, of another version, or a table is gone or damaged.
         """
         folder = Path(path)
-        manifest = read_manifest(folder, "index")
+        manifest = open_artefact(folder, "index", (SENTENCES, QUANTITIES, PAIRS))
         if manifest.params.get("format") != FORMAT:
             raise InputError(
                 "another version of qbench made this index", file=folder, remedy="Build it again with build-index"
             )
-        for name in (SENTENCES, QUANTITIES, PAIRS):
-            if not (folder / name).is_file():
-                raise InputError("a table of the index is missing", file=folder / name, remedy="Build the index again")
-            size, expected = (folder / name).stat().st_size, manifest.files.get(name, {}).get("bytes")
-            if size != expected:
-                raise InputError(
-                    "a table of the index has changed since the index was made",
-                    file=folder / name,
-                    value=f"{size} bytes instead of {expected}",
-                    remedy="Build the index again",
-                )
         return cls(folder, manifest)
 
     def sentences(self) -> pl.LazyFrame:

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from qbench import keys
+from qbench.artefacts import open_artefact
 from qbench.benchmark.parquet import read_parquet
 from qbench.errors import InputError, OptionError
 from qbench.index.disk import Index
@@ -22,7 +23,7 @@ from qbench.mining.options import ParserOptions
 from qbench.mining.parsers import get_parser
 from qbench.mining.types import DESCRIPTIONS, DESCRIPTIONS_KIND, description_schema
 from qbench.progress import Progress, silent
-from qbench.store import Manifest, drafting, finished, read_json, read_manifest
+from qbench.store import Manifest, drafting, finished, read_json
 from qbench.work.pool import default_workers, in_processes
 from qbench.work.shards import FOLDER, make_shards
 from qbench.work.tasks import Chunk, Shard, Task, payload_of
@@ -55,21 +56,12 @@ class Descriptions:
             InputError: the folder is missing, unfinished, something else, or its table is damaged.
         """
         folder = Path(path)
-        manifest = read_manifest(folder)
+        manifest = open_artefact(folder)
         if DESCRIPTIONS not in manifest.files:
             raise InputError(
                 f"this is a qbench {manifest.kind}, and descriptions are needed",
                 file=folder,
                 remedy="Make them with `qbench describe INDEX -o FOLDER`",
-            )
-        table, expected = folder / DESCRIPTIONS, manifest.files[DESCRIPTIONS]["bytes"]
-        size = table.stat().st_size if table.is_file() else 0
-        if size != expected:
-            raise InputError(
-                "the table is not as it was written",
-                file=table,
-                value=f"{size} bytes instead of {expected}",
-                remedy="Make the descriptions again",
             )
         return cls(folder, manifest)
 

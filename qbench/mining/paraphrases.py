@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from qbench import keys
+from qbench.artefacts import open_artefact
 from qbench.errors import InputError
 from qbench.mining.describe import Descriptions
 from qbench.mining.options import JoinOptions, MiningOptions
@@ -25,7 +26,7 @@ from qbench.mining.terms import TermMatrix, term_matrix
 from qbench.mining.types import DESCRIPTIONS, PAIRS, PAIRS_KIND, pair_schema
 from qbench.progress import Progress, silent
 from qbench.randomness import generator
-from qbench.store import Manifest, drafting, finished, read_manifest
+from qbench.store import Manifest, drafting, finished
 
 BLOCK = 50_000
 """Number of descriptions whose candidates are labelled at a time."""
@@ -54,18 +55,7 @@ class Pairs:
             InputError: it is missing, unfinished, something else, or a table is cut short.
         """
         folder = Path(path)
-        manifest = read_manifest(folder, PAIRS_KIND)
-        Descriptions.open(folder)
-        table, expected = folder / PAIRS, manifest.files.get(PAIRS, {}).get("bytes")
-        size = table.stat().st_size if table.is_file() else 0
-        if size != expected:
-            raise InputError(
-                "the table of pairs is not as it was written",
-                file=table,
-                value=f"{size} bytes instead of {expected}",
-                remedy="Mine the pairs again",
-            )
-        return cls(folder, manifest)
+        return cls(folder, open_artefact(folder, PAIRS_KIND, (DESCRIPTIONS, PAIRS)))
 
     def descriptions(self) -> pl.LazyFrame:
         """`description_schema`."""

@@ -10,11 +10,12 @@ from typing import Any
 
 import polars as pl
 
+from qbench.artefacts import open_artefact
 from qbench.benchmark import card as parts
 from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.check import check
-from qbench.benchmark.disk import CARD, open_benchmark
 from qbench.benchmark.disk import KIND as BENCHMARK
+from qbench.benchmark.disk import open_benchmark
 from qbench.benchmark.findings import Finding
 from qbench.errors import InputError
 from qbench.evaluation.buckets import MAGNITUDES, magnitude, query_buckets
@@ -26,7 +27,7 @@ from qbench.progress import Progress, silent
 from qbench.publishing.configs import TABLES, Configs, benchmark_configs, pair_configs
 from qbench.publishing.picture import Panel
 from qbench.quantities.units import load_units
-from qbench.store import Manifest, file_digest, read_manifest
+from qbench.store import Manifest, read_manifest
 
 _DIGITS = tuple(map(str, range(100)))
 
@@ -103,24 +104,10 @@ def open_contents(folder: Path, *, texts: bool = True, progress: Progress = sile
             file=folder,
             remedy=f"Publish a benchmark, pairs or descriptions.{inside if manifest.kind == 'test set' else ''}",
         )
-    refuse_changed(folder, manifest)
+    open_artefact(folder, content=True)
     if manifest.kind == BENCHMARK:
         return _benchmark(open_benchmark(folder), manifest, texts, progress)
     return _mined(folder, manifest, texts)
-
-
-def refuse_changed(folder: Path, manifest: Manifest) -> None:
-    """Compare the files with the manifest; a card may be edited.
-
-    Raises:
-        InputError: a file is missing or was changed.
-    """
-    for name, entry in manifest.files.items():
-        if name == CARD:
-            continue
-        path = folder / name
-        if not path.is_file() or file_digest(path) != entry["sha256"]:
-            raise InputError("the file is not as the manifest says", file=path, remedy="Make the artefact again")
 
 
 def _benchmark(benchmark: Benchmark, manifest: Manifest, texts: bool, progress: Progress) -> Contents:

@@ -16,8 +16,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from qbench import keys
-from qbench.benchmark.disk import CARD, open_benchmark
+from qbench.artefacts import CARD
 from qbench.benchmark.disk import KIND as BENCHMARK
+from qbench.benchmark.disk import open_benchmark
 from qbench.errors import InputError, OptionError
 from qbench.licences import UNKNOWN, Licence, licence
 from qbench.mining.describe import Descriptions

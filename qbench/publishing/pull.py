@@ -10,10 +10,11 @@ from typing import Any
 
 import polars as pl
 
+from qbench.artefacts import CARD
 from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.card import card
-from qbench.benchmark.disk import CARD, open_benchmark
 from qbench.benchmark.disk import KIND as BENCHMARK
+from qbench.benchmark.disk import open_benchmark
 from qbench.benchmark.parquet import read_parquet, read_table, write_table
 from qbench.benchmark.types import Query
 from qbench.errors import InputError, OptionError

@@ -12,10 +12,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from qbench.artefacts import open_artefact
 from qbench.errors import InputError
 from qbench.mining.types import DESCRIPTIONS, PAIRS, PAIRS_KIND
 from qbench.randomness import generator
-from qbench.store import read_manifest
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,7 +91,7 @@ def read_pairs(folder: Path, *, dev_share: float, seed: int) -> PairData:
     Raises:
         InputError: a table is missing, cut short or names unknown descriptions; or nothing can be learnt from it.
     """
-    read_manifest(folder, PAIRS_KIND)
+    open_artefact(folder, PAIRS_KIND, (DESCRIPTIONS, PAIRS))
     descriptions, pairs = _table(folder, DESCRIPTIONS), _table(folder, PAIRS)
     rows, left_out = _joined(folder, descriptions, pairs)
     _check(folder, rows)
@@ -111,16 +111,11 @@ def read_pairs(folder: Path, *, dev_share: float, seed: int) -> PairData:
 
 def _table(folder: Path, name: str) -> pl.DataFrame:
     path = folder / name
-    recorded = read_manifest(folder).files.get(name, {}).get("bytes")
-    remedy = "Make the pairs again with `qbench mine-paraphrases`"
-    if not path.is_file():
-        raise InputError("the folder of pairs lacks this table", file=path, remedy=remedy)
-    if recorded is not None and path.stat().st_size != recorded:
-        raise InputError(f"the size of the table is not the {recorded} bytes in the manifest", file=path, remedy=remedy)
     try:
         return pl.read_parquet(path, glob=False, columns=list(_COLUMNS[name]))
     except (pl.exceptions.PolarsError, OSError) as fault:
-        raise InputError(f"the table cannot be read: {str(fault).splitlines()[0]}", file=path, remedy=remedy) from None
+        message = f"the table cannot be read: {str(fault).splitlines()[0]}"
+        raise InputError(message, file=path, remedy="Make the pairs again with `qbench mine-paraphrases`") from None
 
 
 def _joined(folder: Path, descriptions: pl.DataFrame, pairs: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, int]]:

@@ -334,5 +334,5 @@ def test_open_refuses_what_is_no_index(tmp_path, corpus):
     index = build_index(corpus, tmp_path / "index", extractor=GIVEN, workers=1)
     assert read_manifest(index.path, "index").digest == index.manifest.digest
     (index.path / "pairs.parquet").unlink()
-    with pytest.raises(InputError, match="Build the index again"):
+    with pytest.raises(InputError, match="Make the index again"):
         Index.open(index.path)

@@ -206,11 +206,11 @@ def test_a_damaged_folder_is_told(descriptions, tmp_path):
     found = mine_paraphrases(descriptions.path, tmp_path / "p", OPTIONS, threads=1)
     kept = (found.path / PAIRS).read_bytes()
     (found.path / PAIRS).write_bytes(kept[: len(kept) // 2])
-    with pytest.raises(InputError, match="Mine the pairs again"):
+    with pytest.raises(InputError, match="Make the pairs again"):
         Pairs.open(found.path)
     (found.path / PAIRS).write_bytes(kept)
     (found.path / DESCRIPTIONS).unlink()
-    with pytest.raises(InputError, match="not as it was written"):
+    with pytest.raises(InputError, match="a file of the pairs is missing"):
         Pairs.open(found.path)
 
 

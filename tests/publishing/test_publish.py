@@ -387,7 +387,7 @@ def test_an_artefact_that_was_changed(bench, tmp_path):
     path = bench / "qrels.parquet"
     data = path.read_bytes()
     path.write_bytes(data[:-5] + b"00000")
-    with pytest.raises(InputError, match="not as the manifest says"):
+    with pytest.raises(InputError, match="not as it was written"):
         publish(bench, tmp_path / "out", PLAIN, dry_run=True)
 
 
