@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 from qbench.corpora import types as corpora
+from qbench.corpora.streams import Meter, SourceFile, json_objects, text_lines
 from qbench.corpora.types import OnError
 from qbench.errors import InputError
 
 __all__ = ["OnError", "Problems", "as_id", "json_lines", "lines"]
+
+
+_FATAL = ("broken compression", "unreadable file")
 
 
 class Problems(corpora.Problems):
@@ -26,9 +27,9 @@ class Problems(corpora.Problems):
         """One row cannot be used.
 
         Raises:
-            InputError: `error`, where bad rows are fatal.
+            InputError: `error`, where bad rows are fatal, or the file breaks off.
         """
-        if self.on_error == "fail":
+        if self.on_error == "fail" or reason in _FATAL:
             raise error
         # Kept messages go into manifests, which say nothing of where the files lay.
         place = error.file or ""
@@ -41,54 +42,27 @@ class Problems(corpora.Problems):
 
 
 def lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
-    """The lines of a UTF-8 text file (plain, or gzip where the name ends in .gz) with their 1-based numbers.
+    """The lines of a UTF-8 text file (plain, .gz or .zst) with their 1-based numbers.
 
     Empty lines are passed over; line ends and a byte order mark are taken off.
 
     Raises:
         InputError: the file is missing or empty, its compression is broken, or a line is not UTF-8 (see `Problems`).
     """
-    found = False
-    try:
-        with _open(path) as stream:
-            for number, raw in enumerate(stream, start=1):
-                raw = raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw
-                try:
-                    line = raw.decode("utf-8").rstrip("\r\n")
-                except UnicodeDecodeError as fault:
-                    message = f"not valid UTF-8 at byte {fault.start} of the line"
-                    problems.bad("not UTF-8", InputError(message, file=path, line=number, value=raw[:60]))
-                    continue
-                if line.strip():
-                    found = True
-                    yield number, line
-    except FileNotFoundError:
-        raise InputError("no such file", file=path) from None
-    except (gzip.BadGzipFile, EOFError, zlib.error) as fault:
-        raise InputError(f"broken gzip file: {fault}", file=path) from None
-    except OSError as fault:
-        raise InputError(f"cannot be read: {fault.strerror or fault}", file=path) from None
-    if not found:
+    if not path.exists():
+        raise InputError("no such file", file=path)
+    empty = True
+    for number, line in text_lines(SourceFile(path, str(path), "text"), ("UTF-8",), problems, Meter()):
+        if line.strip():
+            empty = False
+            yield number, line
+    if empty:
         raise InputError("the file is empty", file=path)
 
 
 def json_lines(path: Path, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of a JSON lines file with their line numbers; anything but an object is a bad row."""
-    for number, line in lines(path, problems):
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as fault:
-            problems.bad("not JSON", InputError(f"not valid JSON: {fault}", file=path, line=number, value=line))
-            continue
-        if "\\ud" in line.lower() and not _encodable(row):
-            # "\ud83d" alone is half a character: JSON can say it, UTF-8 cannot.
-            error = InputError("half of a surrogate pair", file=path, line=number, value=line)
-            problems.bad("not UTF-8", error)
-            continue
-        if not isinstance(row, dict):
-            problems.bad("not an object", InputError("not a JSON object", file=path, line=number, value=row))
-            continue
-        yield number, row
+    return json_objects(lines(path, problems), str(path), problems, encodable=True)
 
 
 def as_id(value: object) -> str | None:
@@ -98,15 +72,3 @@ def as_id(value: object) -> str | None:
     if not isinstance(value, str) or not value.strip() or any(ord(c) < 32 or ord(c) == 127 for c in value):
         return None
     return value
-
-
-def _encodable(row: object) -> bool:
-    try:
-        json.dumps(row, ensure_ascii=False).encode()
-    except (UnicodeEncodeError, RecursionError):
-        return False
-    return True
-
-
-def _open(path: Path) -> IO[bytes]:
-    return cast("IO[bytes]", gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import csv
-import json
-import re
-import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qbench.corpora.fields import choose
-from qbench.corpora.streams import LONGEST_LINE, Meter, SourceFile, decode, lines, text_lines
+from qbench.corpora.streams import (
+    ENCODING_REMEDY,
+    Feed,
+    Meter,
+    SourceFile,
+    csv_rows,
+    json_objects,
+    long_cells,
+    text_lines,
+)
 from qbench.corpora.types import Fields, Problems, ReadOptions, Record
 from qbench.errors import InputError
 
@@ -38,8 +43,6 @@ PARAGRAPH = 100_000
 
 BATCH_BYTES = 1 << 24
 """How much of a Parquet file or a data set is in memory at once, about."""
-
-_UNDECODED = re.compile(r"[\udc80-\udcff]")
 
 
 def kind_of(path: Path) -> str | None:
@@ -68,19 +71,8 @@ def read(file: SourceFile, options: ReadOptions, problems: Problems, meter: Mete
 
 def _json(file: SourceFile, options: ReadOptions, problems: Problems, meter: Meter) -> Iterator[Record]:
     fields: Fields | None = None
-    for number, line in text_lines(file, options.encodings, problems, meter):
-        if not line.strip():
-            continue
-        try:
-            values = json.loads(line)
-        except (ValueError, RecursionError) as fault:
-            error = InputError(f"not valid JSON: {fault}", file=file.name, line=number, value=line)
-            problems.bad("bad JSON", error)
-            continue
-        if not isinstance(values, dict):
-            message = "not a JSON object; one object a line is needed"
-            problems.bad("not an object", InputError(message, file=file.name, line=number, value=line[:60]))
-            continue
+    numbered = text_lines(file, options.encodings, problems, meter, ENCODING_REMEDY)
+    for number, values in json_objects(numbered, file.name, problems):
         if fields is None:
             try:
                 fields = choose(list(values), options, file.name, number)
@@ -91,16 +83,16 @@ def _json(file: SourceFile, options: ReadOptions, problems: Problems, meter: Met
 
 
 def _csv(file: SourceFile, options: ReadOptions, problems: Problems, meter: Meter) -> Iterator[Record]:
-    feed = _Feed(file, options, problems, meter)
-    with _long_cells():
+    feed = Feed(file, options.encodings, problems, meter)
+    with long_cells():
         first = next(feed, "")
         delimiter = max(",;\t|", key=first.count)
         yield from _table(feed, first, lambda text: csv.reader(text, delimiter=delimiter, strict=True), options)
 
 
 def _tsv(file: SourceFile, options: ReadOptions, problems: Problems, meter: Meter) -> Iterator[Record]:
-    feed = _Feed(file, options, problems, meter)
-    with _long_cells():
+    feed = Feed(file, options.encodings, problems, meter)
+    with long_cells():
         yield from _table(feed, next(feed, ""), _tsv_rows, options)
 
 
@@ -110,63 +102,20 @@ def _tsv_rows(text: Iterator[str]) -> Iterator[list[str]]:
         yield [c[1:-1].replace('""', '"') if len(c) > 1 and c[0] == c[-1] == '"' else c for c in row]
 
 
-class _Feed(Iterator[str]):
-    """Decoded lines for `csv.reader`; `line` is the number of the last one given.
-
-    A line that no encoding fits keeps its bytes as surrogates, because to leave it out could unbalance the quotes.
-    """
-
-    def __init__(self, file: SourceFile, options: ReadOptions, problems: Problems, meter: Meter) -> None:
-        self.file = file
-        self.problems = problems
-        self.line = 0
-        self._encodings = options.encodings
-        self._lines = lines(file, problems, meter)
-
-    def __next__(self) -> str:
-        self.line, raw = next(self._lines)
-        text = decode(raw, self._encodings)
-        return (raw.decode("utf-8", "surrogateescape") if text is None else text) + "\n"
-
-
 def _table(
-    feed: _Feed, first: str, rows: Callable[[Iterator[str]], Iterator[list[str]]], options: ReadOptions
+    feed: Feed, first: str, read_rows: Callable[[Iterator[str]], Iterator[list[str]]], options: ReadOptions
 ) -> Iterator[Record]:
-    file, problems = feed.file, feed.problems
     if not first:
         return
-    header = next(rows(iter([first])))
-    names, body = _columns(header, options)
+    names, body = _columns(next(read_rows(iter([first]))), options)
     try:
-        fields = choose(names, options, file.name, 1)
+        fields = choose(names, options, feed.file.name, 1)
     except InputError as error:
-        problems.bad("no text field", error)
+        feed.problems.bad("no text field", error)
         return
-    reader = rows(feed if body else chain([first], feed))
-    row, line = 0, (1 if body else 0)
-    while True:
-        row, start = row + 1, line + 1
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as fault:
-            message = f"not a readable row, up to line {feed.line}: {fault}"
-            problems.bad("bad row", InputError(message, file=file.name, line=start))
-            continue
-        finally:
-            line = feed.line
-        if not cells:
-            continue
-        if len(cells) != len(names):
-            message = f"{len(cells)} cells in a row, and the header has {len(names)}"
-            problems.bad("wrong number of cells", InputError(message, file=file.name, line=start, value=cells[0]))
-        elif any(_UNDECODED.search(cell) for cell in cells):
-            message = f"not valid {' or '.join(options.encodings)}"
-            remedy = "Give the encodings to try with --encoding"
-            problems.bad("bad encoding", InputError(message, file=file.name, line=start, value=cells[0], remedy=remedy))
-        else:
-            yield fields.record(file.name, row, start, dict(zip(names, cells, strict=True)))
+    reader = read_rows(feed if body else chain([first], feed))
+    for row, line, values in csv_rows(feed, reader, names, ENCODING_REMEDY, line=int(body)):
+        yield fields.record(feed.file.name, row, line, values)
 
 
 def _columns(header: list[str], options: ReadOptions) -> tuple[list[str], bool]:
@@ -177,21 +126,11 @@ def _columns(header: list[str], options: ReadOptions) -> tuple[list[str], bool]:
     return [name.strip() for name in header], True
 
 
-@contextmanager
-def _long_cells() -> Iterator[None]:
-    # The csv module's limit of 131,072 characters a cell is one for the whole process.
-    before = csv.field_size_limit(min(LONGEST_LINE, sys.maxsize))
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
-
-
 def _text(file: SourceFile, options: ReadOptions, problems: Problems, meter: Meter) -> Iterator[Record]:
     fields = Fields(None, ("text",), None)
     row, start, size = 0, 0, 0
     held: list[str] = []
-    for number, line in text_lines(file, options.encodings, problems, meter):
+    for number, line in text_lines(file, options.encodings, problems, meter, ENCODING_REMEDY):
         blank = not line.strip()
         if held and (blank or size + len(line) > PARAGRAPH):
             row += 1

@@ -1,15 +1,19 @@
-"""Files as lines: compressed or not, of any size, in bounded memory."""
+"""Files as lines, JSON objects and rows: compressed or not, of any size, in bounded memory."""
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
+import json
+import re
+import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from qbench.corpora.types import Problems
 from qbench.errors import InputError
@@ -17,6 +21,9 @@ from qbench.errors import InputError
 LONGEST_LINE = 1 << 26
 """Longer lines (64 MiB) are bad records: a document must fit into memory several times."""
 
+ENCODING_REMEDY = "Give the encodings to try with --encoding"
+
+_UNDECODED = re.compile(r"[\udc80-\udcff]")
 _UTF8_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
@@ -107,24 +114,119 @@ def decode(line: bytes, encodings: tuple[str, ...]) -> str | None:
 
 
 def text_lines(
-    file: SourceFile, encodings: tuple[str, ...], problems: Problems, meter: Meter
+    file: SourceFile, encodings: tuple[str, ...], problems: Problems, meter: Meter, remedy: str | None = None
 ) -> Iterator[tuple[int, str]]:
-    """The decoded lines of a file with their numbers; a line that no encoding fits is a bad record."""
+    """The decoded lines of a file with their numbers; a line that no encoding fits is a bad record (with `remedy`)."""
     for number, line in lines(file, problems, meter):
         text = decode(line, encodings)
         if text is None:
-            problems.bad(
-                "bad encoding",
-                InputError(
-                    f"not valid {' or '.join(encodings)}",
-                    file=file.name,
-                    line=number,
-                    value=line[:60],
-                    remedy="Give the encodings to try with --encoding",
-                ),
-            )
+            message = f"not valid {' or '.join(encodings)}"
+            error = InputError(message, file=file.name, line=number, value=line[:60], remedy=remedy)
+            problems.bad("bad encoding", error)
             continue
         yield number, text
+
+
+def json_objects(
+    numbered: Iterable[tuple[int, str]], name: str, problems: Problems, *, encodable: bool = False
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    r"""The objects of JSON lines with their line numbers; blank lines are passed over, anything else is a bad record.
+
+    Args:
+        numbered: lines with their numbers.
+        name: of the file, for errors.
+        problems: receives what is no object.
+        encodable: whether half a character ("\ud83d" alone), which JSON can say and UTF-8 cannot, makes a bad record.
+    """
+    for number, line in numbered:
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as fault:
+            error = InputError(f"not valid JSON: {fault}", file=name, line=number, value=line)
+            problems.bad("bad JSON", error)
+            continue
+        if encodable and "\\ud" in line.lower() and not _encodable(row):
+            error = InputError("half of a surrogate pair", file=name, line=number, value=line)
+            problems.bad("bad encoding", error)
+        elif not isinstance(row, dict):
+            message = "not a JSON object; one object a line is needed"
+            problems.bad("not an object", InputError(message, file=name, line=number, value=line[:60]))
+        else:
+            yield number, row
+
+
+def _encodable(row: object) -> bool:
+    try:
+        json.dumps(row, ensure_ascii=False).encode()
+    except (UnicodeEncodeError, RecursionError):
+        return False
+    return True
+
+
+class Feed(Iterator[str]):
+    """Decoded lines for `csv.reader`; `line` is the number of the last one given.
+
+    A line that no encoding fits keeps its bytes as surrogates, because to leave it out could unbalance the quotes.
+    """
+
+    def __init__(self, file: SourceFile, encodings: tuple[str, ...], problems: Problems, meter: Meter) -> None:
+        self.file = file
+        self.problems = problems
+        self.encodings = encodings
+        self.line = 0
+        self._lines = lines(file, problems, meter)
+
+    def __next__(self) -> str:
+        self.line, raw = next(self._lines)
+        text = decode(raw, self.encodings)
+        return (raw.decode("utf-8", "surrogateescape") if text is None else text) + "\n"
+
+
+def csv_rows(
+    feed: Feed, reader: Iterator[list[str]], names: Sequence[str], remedy: str | None = None, *, line: int = 1
+) -> Iterator[tuple[int, int, dict[str, str]]]:
+    """The rows that `reader` makes of the lines of `feed`: their number, their first line, and their cells by column.
+
+    A row that is not readable, has not as many cells as there are names, or is in no known encoding is a bad record.
+    Blank lines count as rows; `line` is the number of lines before the first row. Hold `long_cells` meanwhile.
+    """
+    name, problems = feed.file.name, feed.problems
+    row = 0
+    while True:
+        row, start = row + 1, line + 1
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as fault:
+            message = f"not a readable row, up to line {feed.line}: {fault}"
+            problems.bad("bad row", InputError(message, file=name, line=start))
+            continue
+        finally:
+            line = feed.line
+        if not cells:
+            continue
+        if len(cells) != len(names):
+            message = f"{len(cells)} cells in a row, and the header has {len(names)}"
+            problems.bad("wrong number of cells", InputError(message, file=name, line=start, value=cells[0]))
+        elif any(_UNDECODED.search(cell) for cell in cells):
+            message = f"not valid {' or '.join(feed.encodings)}"
+            error = InputError(message, file=name, line=start, value=cells[0], remedy=remedy)
+            problems.bad("bad encoding", error)
+        else:
+            yield row, start, dict(zip(names, cells, strict=True))
+
+
+@contextmanager
+def long_cells(longest: int = LONGEST_LINE) -> Iterator[None]:
+    """Let the csv module read cells of this many characters; its limit of 131,072 is one for the whole process."""
+    before = csv.field_size_limit(min(longest, sys.maxsize))
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
 
 
 def _first_line(fault: BaseException) -> str:

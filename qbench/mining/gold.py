@@ -10,14 +10,15 @@ left out, names what must not be split over training and test (a paragraph, a do
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from qbench.corpora.streams import json_objects
+from qbench.corpora.types import Problems
 from qbench.errors import InputError, OptionError
 from qbench.mining.measeval import read_paragraphs
 from qbench.quantities.english.sentences import EnglishSplitter
@@ -208,10 +209,9 @@ def _merged(segments: Iterator[Span]) -> list[Span]:
 def _read_lines(path: Path) -> Gold:
     samples = []
     seen: dict[tuple[str, str, Span], int] = {}
-    for number, line in enumerate(read_text(path, "gold descriptions").split("\n"), start=1):
-        if not line.strip():
-            continue
-        sample = _sample(line, path, number)
+    numbered = enumerate(read_text(path, "gold descriptions").split("\n"), start=1)
+    for number, row in json_objects(numbered, str(path), Problems("fail")):
+        sample = _sample(row, path, number)
         key = (sample.group, sample.text, sample.pivot)
         if key in seen:
             message = f"the same quantity as in line {seen[key]}"
@@ -221,14 +221,10 @@ def _read_lines(path: Path) -> Gold:
     return Gold(tuple(samples), _counted(samples, Counter()))
 
 
-def _sample(line: str, path: Path, number: int) -> GoldSample:
-    try:
-        row: Any = json.loads(line)
-    except json.JSONDecodeError as fault:
-        raise InputError(f"not valid JSON: {fault.msg}", file=path, line=number, value=line) from None
-    if not isinstance(row, dict) or not isinstance(row.get("text"), str) or not {"pivot", "segments"} <= row.keys():
+def _sample(row: Mapping[str, Any], path: Path, number: int) -> GoldSample:
+    if not isinstance(row.get("text"), str) or not {"pivot", "segments"} <= row.keys():
         remedy = 'Give {"text": ..., "pivot": [start, end], "segments": [[start, end], ...]}'
-        raise InputError("not a gold description", file=path, line=number, value=line, remedy=remedy)
+        raise InputError("not a gold description", file=path, line=number, value=row, remedy=remedy)
     text, group = row["text"], row.get("group", row["text"])
     if not isinstance(group, str):
         raise InputError("the group is no text", file=path, line=number, value=group)

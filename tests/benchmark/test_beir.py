@@ -178,7 +178,7 @@ def test_a_broken_archive(beir):
     (beir.path / "corpus.jsonl").unlink()
     for bad in (packed[:-12], b"no gzip at all"):
         (beir.path / "corpus.jsonl.gz").write_bytes(bad)
-        with pytest.raises(InputError, match="broken gzip file"):
+        with pytest.raises(InputError, match="breaks off"):
             open_benchmark(beir.path)
 
 

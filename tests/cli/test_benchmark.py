@@ -94,7 +94,7 @@ def test_import_reports_what_it_skips(beir, tmp_path):
     assert not (tmp_path / "bench").exists()
     result = run("import", "beir", beir, "-o", tmp_path / "bench", "--on-error", "skip")
     assert result.exit_code == 0
-    assert "not JSON: 1" in result.stdout
+    assert "bad JSON: 1" in result.stdout
     assert "corpus.jsonl:2" in result.stderr
 
 

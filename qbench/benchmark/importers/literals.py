@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from qbench.benchmark.reading import Problems
+from qbench.corpora.streams import long_cells
 from qbench.errors import InputError
 
 LONGEST_CELL = 1 << 28
@@ -182,11 +183,7 @@ def big_cells() -> Iterator[None]:
 
     Both settings belong to the process, so an importer holds them once, around everything that it reads.
     """
-    before = csv.field_size_limit(LONGEST_CELL)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SyntaxWarning)
-            warnings.simplefilter("ignore", DeprecationWarning)
-            yield
-    finally:
-        csv.field_size_limit(before)
+    with long_cells(LONGEST_CELL), warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)
+        warnings.simplefilter("ignore", DeprecationWarning)
+        yield
