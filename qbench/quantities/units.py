@@ -341,19 +341,6 @@ class Converter:
             raise ValueError(str(fault)) from None
 
 
-def built_in_definitions() -> list[tuple[str, str]]:
-    """Every (definition, base definition) of the built-in file that pint has to answer, in the order of the file."""
-    asked: dict[tuple[str, str], None] = {}
-
-    class Listing(Converter):
-        def __call__(self, definition: str, base: str) -> tuple[float, float]:
-            asked[definition, base] = None
-            return 1.0, 0.0
-
-    list(_define(_read(UNITS_FILE), Listing({})))
-    return list(asked)
-
-
 def kept_factors() -> dict[tuple[str, str], tuple[float, float]]:
     """What pint answered for the built-in definitions: (factor, offset) by (definition, base definition)."""
     kept = {}

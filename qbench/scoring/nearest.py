@@ -105,27 +105,3 @@ def _highest(
                 best[i] = rows[chosen], top[chosen]
     shape = queries, k
     return np.array([rows for rows, _ in best]).reshape(shape), np.array([top for _, top in best]).reshape(shape)
-
-
-def dot_products(
-    vectors: Stored,
-    rows: NDArray[np.integer[Any]],
-    query: NDArray[np.float32],
-    scales: NDArray[np.float32] | None = None,
-) -> NDArray[np.float64]:
-    """The dot products of some rows with one query.
-
-    Args:
-        vectors: shape (n, d), as in `nearest`.
-        rows: shape (r,).
-        query: shape (d,).
-        scales: shape (n,), as in `nearest`.
-
-    Returns:
-        shape (r,), in the order of `rows`.
-
-    >>> dot_products(np.eye(3, dtype=np.float16), np.array([2, 0]), np.array([5, 6, 7], dtype=np.float32))
-    array([7., 5.])
-    """
-    row: NDArray[np.float64] = products(query[None], vectors[rows], None if scales is None else scales[rows])[0]
-    return row.astype(np.float64, copy=False)
