@@ -16,6 +16,7 @@ from qbench.retrieval.run_files import has_shard, join_shards, read_result, writ
 from qbench.retrieval.systems import System
 from qbench.retrieval.types import RunResult
 from qbench.store import drafting
+from qbench.work.shards import FOLDER
 
 BATCH = 256
 """Queries whose rankings are written together; a killed run loses at most these."""
@@ -92,7 +93,7 @@ def run_group(bench: Bench, group: Sequence[Job], queries: Sequence[Query]) -> N
         bench.build(job.system)
     with ExitStack() as stack:
         drafts = [stack.enter_context(drafting(job.folder, KIND, job.key, job.params)) for job in group]
-        folders = [draft.folder / ".parts" for draft in drafts]
+        folders = [draft.folder / FOLDER for draft in drafts]
         for folder in folders:
             folder.mkdir(exist_ok=True)
         names = [f"{start:09d}.parquet" for start in range(0, len(queries), BATCH)]
