@@ -140,10 +140,10 @@ def markdown(leaderboard: Standings) -> str:
         lines += grid(["", "System", *(letter for letter, *_ in wins)], rows, text_columns=2)
     lines += _pairs(leaderboard)
     for dimension in DIMENSIONS:
-        found = bucket_grid(leaderboard, dimension)
-        if found:
+        buckets = bucket_grid(leaderboard, dimension)
+        if buckets:
             header = [dimension, "queries", *(row.entry.label for row in leaderboard.rows if row.cells)]
-            rows = [[escape(bucket), *cells] for bucket, *cells in found]
+            rows = [[escape(bucket), *cells] for bucket, *cells in buckets]
             title = f"## {DIMENSION_TITLES[dimension]}: {escape(leaderboard.primary)}"
             lines += [title, "", *grid(header, rows, text_columns=1)]
     return "\n".join(lines).rstrip() + "\n"

@@ -1,4 +1,4 @@
-"""An experiment that ran, as Markdown, as data for JSON, and on a terminal."""
+"""Results of an experiment as Markdown, JSON data and terminal tables."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def markdown(result: ExperimentResult) -> str:
     trainings = result.about.get("trainings", {})
     if trainings:
         header = ["training", "of", "on", "recipe", "queries", "positives", "best epoch", "nDCG@10 before", "after"]
-        lines += [*grid(header, [_training(name, one) for name, one in trainings.items()], text_columns=4)]
+        lines += [*grid(header, [_training(name, training) for name, training in trainings.items()], text_columns=4)]
         lines += ["nDCG@10 is that on development queries, before training and after the best epoch.", ""]
     lines += [f"- {escape(note)}" for note in result.notes] + ([""] if result.notes else [])
     lines += ["## Leaderboards", ""]
@@ -62,7 +62,7 @@ def markdown(result: ExperimentResult) -> str:
 
 
 def as_dict(result: ExperimentResult) -> dict[str, Any]:
-    """The page as data; the leaderboards have files of their own, with every figure."""
+    """The page as data; all figures are in the files of the leaderboards."""
     leaderboards = {
         name: {**leaderboard.about["benchmark"], "notes": list(leaderboard.notes), "problems": problems(leaderboard)}
         for name, leaderboard in result.leaderboards.items()
@@ -115,22 +115,22 @@ def _inputs(result: ExperimentResult) -> list[list[str]]:
         [
             escape(name),
             escape(result.experiment.inputs[name].help),
-            escape(" ".join(str(value) for value in one.values())),
+            escape(" ".join(str(value) for value in values.values())),
         ]
-        for name, one in inputs.items()
+        for name, values in inputs.items()
     ]
 
 
-def _training(name: str, one: Mapping[str, Any]) -> list[str]:
-    counts = one["counts"]
+def _training(name: str, training: Mapping[str, Any]) -> list[str]:
+    counts = training["counts"]
     dev = [MISSING if counts[key] is None else f"{counts[key]:.3f}" for key in ("dev_untrained", "dev")]
-    teacher = f", taught by {one['teacher_name']}" if one.get("teacher_name") else ""
-    joint = f" and {one['joint_name']}" if one.get("joint_name") else ""
+    teacher = f", taught by {training['teacher_name']}" if training.get("teacher_name") else ""
+    joint = f" and {training['joint_name']}" if training.get("joint_name") else ""
     return [
         escape(name),
-        escape(f"{one['trained']} from {one['base_name']}{teacher}"),
-        escape(f"{one['benchmark_name']}{joint}"),
-        escape(_recipe(one)),
+        escape(f"{training['trained']} from {training['base_name']}{teacher}"),
+        escape(f"{training['benchmark_name']}{joint}"),
+        escape(_recipe(training)),
         f"{counts['queries']:,}",
         f"{counts['positives']:,}",
         f"{counts['best_epoch']} of {counts['epochs']}",
@@ -138,12 +138,13 @@ def _training(name: str, one: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _recipe(one: Mapping[str, Any]) -> str:
-    """What a training does otherwise than by default."""
+def _recipe(training: Mapping[str, Any]) -> str:
+    """The options of a training that differ from the defaults."""
     usual = asdict(ContrastiveRecipe())
-    ignored = {"loss", "negatives"} if one.get("teacher_name") else set()
-    other = {name: one[name] for name in set(usual) & set(one) - ignored if _list(one[name]) != usual[name]}
-    return ", ".join(f"{name} {_value(value)}" for name, value in sorted(other.items()))
+    ignored = {"loss", "negatives"} if training.get("teacher_name") else set()
+    names = set(usual) & set(training) - ignored
+    changed = {name: training[name] for name in names if _list(training[name]) != usual[name]}
+    return ", ".join(f"{name} {_value(value)}" for name, value in sorted(changed.items()))
 
 
 def _list(value: object) -> object:

@@ -1,9 +1,9 @@
-"""Run an experiment: mask, train, make the leaderboards and the tables over them; what is there already is kept.
+"""Run an experiment: mask, train, make the leaderboards and the tables over them; finished steps are reused.
 
     OUTPUT/benchmarks/WHAT-KEY    OUTPUT/checkpoints/KIND-KEY    OUTPUT/work (runs and indexes)
     OUTPUT/EXPERIMENT/LEADERBOARD/leaderboard.*    OUTPUT/EXPERIMENT/experiment.md, experiment.json
 
-Experiments that name the same folder share checkpoints, runs and indexes: each is kept by what it was made from. The
+Experiments with the same output folder share checkpoints, runs and indexes, which are stored under content keys. The
 folder EXPERIMENT is named after the experiment and its input `bench` (main-finance), or main-experiment without one.
 """
 
@@ -25,22 +25,22 @@ from qbench.store import locked, write_json, write_text
 
 
 def plan_experiment(experiment: Experiment, given: Mapping[str, str]) -> list[str]:
-    """What an experiment would make, a line each.
+    """List the steps of an experiment, one line each.
 
     Args:
         experiment: from `read_experiment`.
         given: input -> value.
 
     Raises:
-        OptionError, InputError: whatever is wrong with the inputs.
+        OptionError, InputError: an input is invalid.
     """
     values = inputs_of(experiment, given)
     Steps(experiment, values, Path(), silent, lambda line: None).check()
     lines = [f"mask {mask.name}: {mask.what} of {filled(mask.bench, values)}" for mask in experiment.masks]
     values |= {name: f"{{{name}}}" for name in experiment.made}
     lines += [
-        f"train {one.name}: {one.kind} from {filled(one.model, values)} on {filled(one.bench, values)}"
-        for one in experiment.trainings
+        f"train {t.name}: {t.kind} from {filled(t.model, values)} on {filled(t.bench, values)}"
+        for t in experiment.trainings
     ]
     for leaderboard in experiment.leaderboards:
         lines.append(
@@ -50,20 +50,20 @@ def plan_experiment(experiment: Experiment, given: Mapping[str, str]) -> list[st
 
 
 def inputs_of(experiment: Experiment, given: Mapping[str, str]) -> dict[str, str]:
-    """The values of an experiment's inputs: those given, else their defaults.
+    """The values of an experiment's inputs, with defaults filled in.
 
     Raises:
-        OptionError: one is missing, or there is no input of a name.
+        OptionError: a required input is missing, or an input is unknown.
     """
     for name in given:
         if name not in experiment.inputs:
-            known = ", ".join(f"{one} ({what.help})" for one, what in experiment.inputs.items()) or "none"
+            known = ", ".join(f"{key} ({entry.help})" for key, entry in experiment.inputs.items()) or "none"
             raise OptionError("this experiment has no such input", value=name, remedy=f"Its inputs: {known}")
     values: dict[str, str] = {}
-    for name, one in experiment.inputs.items():
-        if name not in given and one.default is None:
-            raise OptionError(f"this experiment needs {name}: {one.help}", remedy=f"Add --with {name}=...")
-        values[name] = given[name] if name in given else filled(one.default or "", values)
+    for name, entry in experiment.inputs.items():
+        if name not in given and entry.default is None:
+            raise OptionError(f"this experiment needs {name}: {entry.help}", remedy=f"Add --with {name}=...")
+        values[name] = given[name] if name in given else filled(entry.default or "", values)
     return values
 
 
@@ -81,18 +81,18 @@ def run_experiment(
     progress: Progress = silent,
     tell: Callable[[str], None] = lambda line: None,
 ) -> ExperimentResult:
-    """Make everything that an experiment names, and write its page.
+    """Run all steps of an experiment and write its page.
 
     Args:
         experiment: from `read_experiment`.
         given: input -> value: folders, names of models, numbers.
-        output: the folder of everything that is made.
+        output: the output folder.
         command: the command line, for the pages.
         resamples, seed: of the tests.
         workers, access: as in `run_leaderboard`.
         html: the file name of a page in each leaderboard's folder; None for no page.
-        progress: told what is being done.
-        tell: told in a line what was done.
+        progress: reports progress.
+        tell: called with one line for each finished step.
 
     Raises:
         OptionError: an input is missing or unknown, or an option makes no sense.
@@ -129,7 +129,7 @@ def run_experiment(
 
 
 def experiment_name(experiment: Experiment, given: Mapping[str, str]) -> str:
-    """The folder of an experiment's pages: its name, and that of the benchmark that is its input `bench`."""
+    """Folder name of an experiment's pages: its name and that of its input `bench`."""
     bench = inputs_of(experiment, given).get("bench")
     return f"{experiment.name}-experiment" if bench is None else f"{experiment.name}-{Path(bench).resolve().name}"
 

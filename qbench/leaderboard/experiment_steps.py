@@ -30,26 +30,26 @@ from qbench.retrieval.systems import System
 from qbench.store import Manifest
 
 KEY = 8
-"""Digits of a digest in a folder's name; the whole one stands in its manifest."""
+"""Digits of the digest in a folder's name; the manifest has the whole digest."""
 
 WORK = "work"
 """Folder of runs, indexes and answers of servers."""
 
 
 class Steps:
-    """One run of an experiment: what its steps share.
+    """The steps of one run of an experiment, with their shared state.
 
     Args:
-        experiment: what is run.
-        values: of its inputs.
-        folder: of everything that is made.
-        progress: told what is being done.
-        tell: told in a line what was done.
+        experiment: the experiment to run.
+        values: input -> value.
+        folder: output folder.
+        progress: called with the number of steps done.
+        tell: called with one line for each finished step.
         command: the command line, for the leaderboards.
 
     Attributes:
         failed: leaderboard -> the error that left it without a single run.
-        notes: what a reader should know before believing a figure.
+        notes: warnings to print with the figures.
     """
 
     def __init__(
@@ -66,13 +66,13 @@ class Steps:
         self.progress, self.tell = progress, tell
         self.failed: dict[str, QbenchError] = {}
         self.notes: list[str] = []
-        # What is not made yet stands for itself, so that systems can be checked.
+        # Masked benchmarks and checkpoints to come stand under their own names, so that systems can be checked.
         self._values = {**values, **{name: name for name in experiment.made}}
         self._opened: dict[tuple[str, str | None], Benchmark] = {}
         self._trained: dict[str, dict[str, Any]] = {}
 
     def check(self) -> None:
-        """Say what is wrong with the inputs before hours of work.
+        """Check the inputs before any long computation.
 
         Raises:
             QbenchError: a benchmark or a model cannot be opened, an option or a system makes no sense, or a benchmark
@@ -92,7 +92,7 @@ class Steps:
         bench = self._source(training.bench)
         if not bench.queries_of("train"):
             raise InputError(
-                f"{training.name} has nothing to learn from: this benchmark has no training split",
+                f"{training.name}: the benchmark has no training split",
                 value=self._fill(training.bench),
                 remedy="Generate one with `qbench gen-queries`",
             )
@@ -101,11 +101,12 @@ class Steps:
         for model in (training.model, training.teacher):
             if model is not None:
                 self._require_model(self._fill(model))
-        made = set() if bench.samples is None else set(bench.samples["method"].unique())
-        lost: list[str] = sorted(set(recipe.methods) - made) if "methods" in training.recipe and made else []
-        there = {query.kind for query in bench.queries_of("train")}
-        lost += sorted(set(recipe.kinds) - there)
-        self.notes += [f"{training.name}: {bench.name} has no training samples of this kind: {one}." for one in lost]
+        methods = set() if bench.samples is None else set(bench.samples["method"].unique())
+        missing: list[str] = sorted(set(recipe.methods) - methods) if "methods" in training.recipe and methods else []
+        kinds = {query.kind for query in bench.queries_of("train")}
+        missing += sorted(set(recipe.kinds) - kinds)
+        note = f"{training.name}: {bench.name} has no training samples of this kind"
+        self.notes += [f"{note}: {kind}." for kind in missing]
 
     def _check_leaderboard(self, leaderboard: LeaderboardPlan) -> None:
         bench = self._source(leaderboard.bench, leaderboard.qrels)
@@ -118,18 +119,19 @@ class Steps:
                     self._require_model(stage.options().model)
 
     def _check_queries(self) -> None:
-        """Leaderboards of a table that compares them ask the same queries."""
+        """Check that leaderboards compared in one table have the same queries."""
         leaderboards = {leaderboard.name: leaderboard for leaderboard in self.experiment.leaderboards}
         for table in self.experiment.tables:
             if table.change_from is None:
                 continue
-            asked = {name: self._asked(leaderboards[name]) for name in table.leaderboards or leaderboards}
-            other = next((name for name, queries in asked.items() if queries != asked[table.change_from]), None)
+            queries_of = {name: self._asked(leaderboards[name]) for name in table.leaderboards or leaderboards}
+            expected = queries_of[table.change_from]
+            other = next((name for name, queries in queries_of.items() if queries != expected), None)
             if other is not None:
                 raise OptionError(
-                    f"table {table.title} compares leaderboards with other queries",
+                    f"table {table.title} compares leaderboards with different queries",
                     value=f"{table.change_from} and {other}",
-                    remedy="Leave change_from away, or mask one benchmark for both",
+                    remedy="Remove change_from, or mask one benchmark for both",
                 )
 
     def _asked(self, leaderboard: LeaderboardPlan) -> set[tuple[str, str]]:
@@ -137,7 +139,7 @@ class Steps:
         return {(query.query_id, query.text) for query in bench.queries_of(leaderboard.split)}
 
     def searched(self) -> list[tuple[Benchmark, list[System], Split]]:
-        """What is searched, by which systems and which queries; leaderboards that search the same together."""
+        """Benchmarks with the systems that search them and the split of their queries, without repetitions."""
         together: dict[tuple[str, str | None, Split], dict[str, System]] = {}
         for leaderboard in self.experiment.leaderboards:
             systems = together.setdefault((self._fill(leaderboard.bench), leaderboard.qrels, leaderboard.split), {})
@@ -155,27 +157,27 @@ class Steps:
         return filled(text, self._values)
 
     def _source(self, bench: str, qrels: str | None = None) -> Benchmark:
-        """The benchmark that a text names; of one that is still to be masked, the one that it is made from."""
-        place = self._fill(bench)
-        mask = next((one for one in self.experiment.masks if one.name == place), None)
-        return self._open(place, qrels) if mask is None else self._source(mask.bench)
+        """The benchmark of that name; for a masked benchmark of this experiment, its source."""
+        path = self._fill(bench)
+        mask = next((mask for mask in self.experiment.masks if mask.name == path), None)
+        return self._open(path, qrels) if mask is None else self._source(mask.bench)
 
-    def _open(self, place: str, qrels: str | None = None) -> Benchmark:
-        if (place, qrels) not in self._opened:
-            if not Path(place).exists():
-                raise InputError("no such benchmark", file=Path(place))
-            self._opened[place, qrels] = open_benchmark(Path(place), qrels=qrels)
-        return self._opened[place, qrels]
+    def _open(self, path: str, qrels: str | None = None) -> Benchmark:
+        if (path, qrels) not in self._opened:
+            if not Path(path).exists():
+                raise InputError("no such benchmark", file=Path(path))
+            self._opened[path, qrels] = open_benchmark(Path(path), qrels=qrels)
+        return self._opened[path, qrels]
 
     def mask(self, mask: Mask) -> None:
-        """Make a masked benchmark."""
-        made = mask_benchmark(self._open(self._fill(mask.bench)), mask.what)
-        self._values[mask.name] = str(self.folder / "benchmarks" / f"{mask.what}-{made.digest[:KEY]}")
-        write_benchmark(made, self._values[mask.name])
-        self.tell(f"mask {mask.name}: {made.params['counts']['masked']['spans']:,} {mask.what}")
+        """Write a masked benchmark."""
+        masked = mask_benchmark(self._open(self._fill(mask.bench)), mask.what)
+        self._values[mask.name] = str(self.folder / "benchmarks" / f"{mask.what}-{masked.digest[:KEY]}")
+        write_benchmark(masked, self._values[mask.name])
+        self.tell(f"mask {mask.name}: {masked.params['counts']['masked']['spans']:,} {mask.what}")
 
     def train(self, training: Training) -> None:
-        """Make a checkpoint."""
+        """Train a checkpoint."""
         from qbench.training.contrastive import checkpoint_key, setback, train_retriever
 
         bench, model = self._open(self._fill(training.bench)), self._fill(training.model)
@@ -183,9 +185,9 @@ class Steps:
         teacher = None if training.teacher is None else self._fill(training.teacher)
         how: dict[str, Any] = {"recipe": recipe_of(training, self._fill), "joint": joint, "teacher": teacher}
         key = checkpoint_key(training.kind, bench, model, **how)
-        place = self.folder / "checkpoints" / f"{training.kind}-{key[:KEY]}"
-        manifest = train_retriever(training.kind, bench, place, model, **how, progress=self.progress)
-        self._values[training.name] = str(place)
+        folder = self.folder / "checkpoints" / f"{training.kind}-{key[:KEY]}"
+        manifest = train_retriever(training.kind, bench, folder, model, **how, progress=self.progress)
+        self._values[training.name] = str(folder)
         self._trained[training.name] = self._described(training, bench, joint, manifest)
         if worse := setback(manifest.counts):
             self.notes.append(f"{training.name}: {worse}.")
@@ -197,7 +199,7 @@ class Steps:
     def _described(
         self, training: Training, bench: Benchmark, joint: Benchmark | None, manifest: Manifest
     ) -> dict[str, Any]:
-        """What a checkpoint was made from; by today's names, whoever made it under which."""
+        """What a checkpoint was made from, under the names of this experiment."""
         named = {name: f"{{{name}}}" for name in (*self.inputs, *self.experiment.made)}
         return {
             **manifest.params,
@@ -210,11 +212,11 @@ class Steps:
         }
 
     def leaderboard(self, leaderboard: LeaderboardPlan, output: Path, options: Mapping[str, Any]) -> Leaderboard | None:
-        """Make a leaderboard; None if not a single row has a run, and then `failed` has the reason."""
+        """Compute a leaderboard; None if every system fails, with the reason in `failed`."""
         systems = systems_of(leaderboard, self._fill)
         page = options["page"]
         try:
-            made = run_leaderboard(
+            result = run_leaderboard(
                 self._open(self._fill(leaderboard.bench), leaderboard.qrels),
                 list(systems.values()),
                 output=output,
@@ -236,17 +238,17 @@ class Steps:
             self.tell(f"leaderboard {leaderboard.name}: no row has a run: {error}")
             return None
         if page is not None:
-            write_page(made, output / page)
-            # Documents of a leaderboard that is written are not needed again.
-            made = replace(made, evidence=None)
-        best = made.rows[0]
-        lost = f"; rows without a run: {len(made.problems)}" if made.problems else ""
-        figure = f"{made.primary} {best.cells[made.primary].mean:.3f}"
-        self.tell(f"leaderboard {leaderboard.name}: {best.entry.label} first, {figure}{lost}")
-        return made
+            write_page(result, output / page)
+            # Evidence is not needed after writing; drop it to free memory.
+            result = replace(result, evidence=None)
+        best = result.rows[0]
+        without_run = f"; rows without a run: {len(result.problems)}" if result.problems else ""
+        figure = f"{result.primary} {best.cells[result.primary].mean:.3f}"
+        self.tell(f"leaderboard {leaderboard.name}: {best.entry.label} first, {figure}{without_run}")
+        return result
 
     def about(self, leaderboards: Mapping[str, Leaderboard]) -> dict[str, Any]:
-        """What the figures come from, without a path: benchmarks and models by what is in them."""
+        """Provenance of the figures without paths: names and digests of benchmarks and models."""
         return {
             "experiment": {"name": self.experiment.name, "digest": self.experiment.digest},
             "inputs": {name: self._named(name, value) for name, value in self.inputs.items()},
@@ -257,8 +259,8 @@ class Steps:
         }
 
     def _named(self, name: str, value: str) -> dict[str, str]:
-        """A benchmark or a model by its name and digest; of any other path the name; anything else as it is."""
-        bench = next((bench for (place, _), bench in self._opened.items() if place == value), None)
+        """Name and digest of a benchmark or model, the file name of any other path, any other value unchanged."""
+        bench = next((bench for (path, _), bench in self._opened.items() if path == value), None)
         if bench is not None:
             return {"benchmark": bench.name, "digest": bench.digest}
         if any(f"{{{name}}}" in text for text in self._models()):
@@ -266,8 +268,8 @@ class Steps:
         return {"value": Path(value).name if Path(value).exists() else value}
 
     def _models(self) -> list[str]:
-        """The texts that name a model: of trainings, of systems, and the defaults of inputs that stand there."""
-        texts = [text for one in self.experiment.trainings for text in (one.model, one.teacher or "")]
+        """The texts that name a model: in trainings, in systems, and in the defaults of the inputs they use."""
+        texts = [text for training in self.experiment.trainings for text in (training.model, training.teacher or "")]
         texts += [
             text
             for leaderboard in self.experiment.leaderboards
@@ -275,4 +277,4 @@ class Steps:
             if "model=" in text
         ]
         inputs = self.experiment.inputs.items()
-        return texts + [one.default or "" for name, one in inputs if any(f"{{{name}}}" in text for text in texts)]
+        return texts + [entry.default or "" for name, entry in inputs if any(f"{{{name}}}" in text for text in texts)]

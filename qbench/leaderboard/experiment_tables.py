@@ -93,7 +93,7 @@ class ExperimentResult:
 
     @property
     def lost(self) -> int:
-        """How many rows of all leaderboards have no run."""
+        """Number of rows without a run in all leaderboards."""
         whole = sum(
             len(leaderboard.systems) for leaderboard in self.experiment.leaderboards if leaderboard.name in self.failed
         )
@@ -103,26 +103,26 @@ class ExperimentResult:
 def make_table(
     table: Table, experiment: Experiment, leaderboards: Mapping[str, Leaderboard], resamples: int, seed: int
 ) -> ExperimentTable:
-    """Fill a table from its leaderboards.
+    """Compute a table over leaderboards.
 
     Args:
         table: of the experiment.
-        experiment: gives the order of rows.
+        experiment: defines the order of the rows.
         leaderboards: name -> leaderboard.
         resamples, seed: of the tests of changes from leaderboard to leaderboard.
     """
-    shown = {name: leaderboards[name] for name in table.leaderboards or leaderboards}
-    order = [row for leaderboard in experiment.leaderboards if leaderboard.name in shown for row in leaderboard.systems]
-    rows = list(dict.fromkeys(order))
+    selected = {name: leaderboards[name] for name in table.leaderboards or leaderboards}
+    plans = [plan for plan in experiment.leaderboards if plan.name in selected]
+    rows = list(dict.fromkeys(row for plan in plans for row in plan.systems))
     if table.columns != "leaderboards":
-        return _buckets(table, shown, rows)
-    measures = {name: table.measures or leaderboard.measures for name, leaderboard in shown.items()}
-    keys = [(name, measure) for name in shown for measure in measures[name]]
+        return _buckets(table, selected, rows)
+    measures = {name: table.measures or leaderboard.measures for name, leaderboard in selected.items()}
+    keys = [(name, measure) for name in selected for measure in measures[name]]
     if table.change_from is not None:
-        cells = _changes(table, shown, rows, keys, _Tests(resamples, seed))
+        cells = _changes(table, selected, rows, keys, _Tests(resamples, seed))
     else:
-        cells = _differences(table, shown, rows, keys)
-    heads = tuple(_head(key, one_leaderboard=len(shown) == 1, one_measure=len(table.measures) == 1) for key in keys)
+        cells = _differences(table, selected, rows, keys)
+    heads = tuple(_head(key, one_leaderboard=len(selected) == 1, one_measure=len(table.measures) == 1) for key in keys)
     return ExperimentTable(
         table.title,
         heads,
@@ -152,7 +152,7 @@ def _ran(leaderboard: Leaderboard) -> dict[str, Row]:
 def _means(
     leaderboards: Mapping[str, Leaderboard], rows: Sequence[str], keys: Sequence[Key]
 ) -> dict[Place, ExperimentCell]:
-    """The figures, compared with nothing."""
+    """The figures without comparisons."""
     ran = {name: _ran(leaderboard) for name, leaderboard in leaderboards.items()}
     return {
         (row, (name, measure)): ExperimentCell(ran[name][row].cells[measure].mean)
@@ -168,21 +168,21 @@ def _differences(
     """Figures compared with other rows of their leaderboards; Holm over all shown comparisons of a measure."""
     cells = _means(leaderboards, rows, keys)
     for measure in dict.fromkeys(measure for _, measure in keys):
-        asked = [
+        comparisons = [
             (row, key, base)
             for row, base in table.against.items()
             for key in keys
             if key[1] == measure and (row, key) in cells and (base, key) in cells
         ]
-        adjusted = holm([_p(leaderboards[key[0]], measure, row, base) for row, key, base in asked])
-        for (row, key, base), p in zip(asked, adjusted, strict=True):
+        adjusted = holm([_p(leaderboards[key[0]], measure, row, base) for row, key, base in comparisons])
+        for (row, key, base), p in zip(comparisons, adjusted, strict=True):
             mean = cells[row, key].mean
             cells[row, key] = ExperimentCell(mean, base, mean - cells[base, key].mean, float(p))
     return cells
 
 
 def _p(leaderboard: Leaderboard, measure: str, row: str, base: str) -> float:
-    """Of the difference between two rows of a leaderboard, before any correction."""
+    """Uncorrected p-value of the difference between two rows of a leaderboard."""
     ran = _ran(leaderboard)
     labels = sorted((ran[row].entry.label, ran[base].entry.label))
     pair = (pl.col("measure") == measure) & (pl.col("a") == labels[0]) & (pl.col("b") == labels[1])
@@ -192,9 +192,9 @@ def _p(leaderboard: Leaderboard, measure: str, row: str, base: str) -> float:
 def _changes(
     table: Table, leaderboards: Mapping[str, Leaderboard], rows: Sequence[str], keys: Sequence[Key], tests: _Tests
 ) -> dict[Place, ExperimentCell]:
-    """Figures compared with those of another leaderboard: same row, same queries; and changes with those of other rows.
+    """Changes of each row from another leaderboard on the same queries, and differences between the rows' changes.
 
-    Holm over all changes of a measure, and over all comparisons of changes.
+    Holm correction over all changes of a measure, and over all differences between changes.
     """
     start = str(table.change_from)
     cells = _means(leaderboards, rows, keys)
@@ -206,14 +206,14 @@ def _changes(
         }
         names = [f"{row}\x1f{leaderboard}" for row, (leaderboard, _) in changes]
         adjusted = holm(_sign_tests(names, list(changes.values()), tests))
-        for (place, change), p in zip(changes.items(), adjusted, strict=True):
-            # Adding 0 makes of -0.0 what it is.
-            cells[place] = ExperimentCell(cells[place].mean, start, float(change.mean()) + 0.0, float(p))
-        asked = [(row, key, table.against[row]) for row, key in changes if (table.against.get(row), key) in changes]
-        names = [f"{row}\x1f{base}\x1f{key[0]}" for row, key, base in asked]
-        between = _sign_tests(names, [changes[row, key] - changes[base, key] for row, key, base in asked], tests)
-        for (row, key, base), p in zip(asked, holm(between), strict=True):
-            cells[row, key] = replace(cells[row, key], other=base, p_other=float(p))
+        for (position, change), p in zip(changes.items(), adjusted, strict=True):
+            # Adding 0 turns -0.0 into 0.0.
+            cells[position] = ExperimentCell(cells[position].mean, start, float(change.mean()) + 0.0, float(p))
+        pairs = [(row, key, table.against[row]) for row, key in changes if (table.against.get(row), key) in changes]
+        names = [f"{row}\x1f{other}\x1f{key[0]}" for row, key, other in pairs]
+        between = _sign_tests(names, [changes[row, key] - changes[other, key] for row, key, other in pairs], tests)
+        for (row, key, other), p in zip(pairs, holm(between), strict=True):
+            cells[row, key] = replace(cells[row, key], other=other, p_other=float(p))
     return cells
 
 
@@ -225,15 +225,15 @@ def _values(leaderboard: Leaderboard, row: str, measure: str) -> NDArray[np.floa
 
 
 def _sign_tests(names: Sequence[str], differences: Sequence[NDArray[np.float64]], tests: _Tests) -> list[float]:
-    """The p of each of some differences by query, before any correction."""
+    """Uncorrected p-values of per-query differences."""
     return [
-        float(sign_flip_test(some[None, :], tests.resamples, generator(tests.seed, "sign flips", name))[0])
-        for name, some in zip(names, differences, strict=True)
+        float(sign_flip_test(values[None, :], tests.resamples, generator(tests.seed, "sign flips", name))[0])
+        for name, values in zip(names, differences, strict=True)
     ]
 
 
 def _buckets(table: Table, leaderboards: Mapping[str, Leaderboard], rows: Sequence[str]) -> ExperimentTable:
-    """One measure by kind of query."""
+    """The means of one measure by bucket."""
     keys: list[Key] = []
     heads: list[str] = []
     cells: dict[Place, ExperimentCell] = {}
@@ -258,12 +258,12 @@ def _buckets(table: Table, leaderboards: Mapping[str, Leaderboard], rows: Sequen
 
 
 def _notes(table: Table, resamples: int, tested: Sequence[ExperimentCell]) -> tuple[str, ...]:
-    shown = (f"{', '.join(table.measures)}.",) if table.measures else ()
+    measures = (f"{', '.join(table.measures)}.",) if table.measures else ()
     if not tested:
-        return shown
+        return measures
     how = f"paired randomisation, two-sided, {resamples} resamples, level {LEVEL}, Holm over a measure's in this table"
     pairs = ", ".join(f"{row} with {base}" for row, base in table.against.items())
-    notes = [*shown]
+    notes = [*measures]
     if table.change_from is not None:
         notes.append(f"In parentheses: change from {table.change_from}, on the same queries. *: significant ({how}).")
         if pairs:

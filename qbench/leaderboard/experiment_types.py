@@ -26,11 +26,11 @@ _KINDS = {int: "whole number", float: "number", str: "text"}
 
 @dataclass(frozen=True)
 class Input:
-    """What a user gives: a folder, a model's name, a number.
+    """A value provided by the user: a folder, a model's name, a number.
 
     Attributes:
-        help: what it is.
-        default: taken where none is given; may name inputs that stand before it. None where one must be given.
+        help: description of the input.
+        default: default value, which may refer to earlier inputs; None if the input is required.
     """
 
     help: str
@@ -39,7 +39,7 @@ class Input:
 
 @dataclass(frozen=True)
 class Mask:
-    """A benchmark to make by masking `what` of the documents of `bench`."""
+    """A copy of `bench` with `what` masked in its documents."""
 
     name: str
     bench: str
@@ -48,12 +48,12 @@ class Mask:
 
 @dataclass(frozen=True)
 class Training:
-    """A checkpoint to make.
+    """A checkpoint to train.
 
     Attributes:
-        name: of its folder.
+        name: name of its folder.
         kind: "bi-encoder", "colbert", "splade" or "aggretriever".
-        bench, model: what is learnt from, and what is tuned.
+        bench, model: benchmark with the training queries, and the model to fine-tune.
         joint, teacher: as in `train_retriever`.
         recipe: options of `ContrastiveRecipe`; texts may name inputs.
     """
@@ -69,12 +69,12 @@ class Training:
 
 @dataclass(frozen=True)
 class LeaderboardPlan:
-    """A leaderboard to make.
+    """A leaderboard to compute.
 
     Attributes:
-        name: of its folder, and over its column.
-        bench: what is searched.
-        systems: the name of a row -> a system in the grammar.
+        name: name of its folder and header of its column.
+        bench: the benchmark to search.
+        systems: row name -> system in the grammar.
         conditions: where systems take the queries' conditions from.
         split, measures, depth, qrels: as in `run_leaderboard`.
     """
@@ -94,10 +94,10 @@ class Table:
     """A table over leaderboards: a row for each of their rows.
 
     Attributes:
-        title: over it.
+        title: title of the table.
         columns: "leaderboards", or a dimension of buckets ("comparator", "kind", ...).
         measures: shown in each column; () for the leaderboards' own, with buckets the leaderboards' first.
-        leaderboards: those that are shown; () for all.
+        leaderboards: leaderboards to include; () for all.
         against: row -> the row of the same leaderboard it is compared with; with `change_from` changes are compared.
         change_from: the leaderboard that the other leaderboards' figures are compared with, row by row.
     """
@@ -115,11 +115,11 @@ class Experiment:
     """An experiment.
 
     Attributes:
-        name: of its file.
-        title, about: for its page.
-        inputs: name -> what it is.
-        masks, trainings: made in this order, masks first.
-        leaderboards, tables: made in this order.
+        name: name of its file.
+        title, about: title and introduction of its page.
+        inputs: name -> input.
+        masks, trainings: run in this order, masks first.
+        leaderboards, tables: computed in this order.
     """
 
     name: str
@@ -133,18 +133,18 @@ class Experiment:
 
     @property
     def made(self) -> list[str]:
-        """The names of what is made for the leaderboards: masked benchmarks, then checkpoints."""
+        """Names of the masked benchmarks and the checkpoints."""
         return [mask.name for mask in self.masks] + [training.name for training in self.trainings]
 
     @property
     def digest(self) -> str:
-        """Of everything in it."""
+        """Digest of the whole experiment."""
         return digest(repr(self))
 
 
 def filled(text: str, values: Mapping[str, str]) -> str:
-    """A text with what stands for its names in braces."""
-    return REFERENCE.sub(lambda found: values[found[1]], text)
+    """Replace the names in braces of a text by their values."""
+    return REFERENCE.sub(lambda match: values[match[1]], text)
 
 
 def systems_of(leaderboard: LeaderboardPlan, fill: Callable[[str], str]) -> dict[str, System]:
@@ -152,24 +152,24 @@ def systems_of(leaderboard: LeaderboardPlan, fill: Callable[[str], str]) -> dict
 
     Args:
         leaderboard: of an experiment.
-        fill: gives what stands for a name in braces; it is quoted as the grammar wants.
+        fill: replaces names in braces by their values; values are quoted as the grammar requires.
 
     Raises:
         UnknownNameError, OptionError: as in `parse_system`.
         OptionError: two rows are the same system.
     """
-    found: dict[str, System] = {}
+    systems: dict[str, System] = {}
     for name, text in leaderboard.systems.items():
-        system = parse_system(_QUOTED.sub(lambda one: _written(fill(one[1] or one[2])), text))
-        twin = next((other for other, known in found.items() if known == system), None)
+        system = parse_system(_QUOTED.sub(lambda match: _written(fill(match[1] or match[2])), text))
+        twin = next((row for row, assigned in systems.items() if assigned == system), None)
         if twin is not None:
             raise OptionError(f"{twin} and {name} of leaderboard {leaderboard.name} are the same system", value=text)
-        found[name] = system
-    return found
+        systems[name] = system
+    return systems
 
 
 def _written(value: str) -> str:
-    """A value as the grammar wants it: a number or a word as it is, anything else in quotes."""
+    """A value as written in the grammar: numbers and words plain, anything else quoted."""
     return value if _BARE.fullmatch(value) else json.dumps(value, ensure_ascii=False)
 
 
@@ -178,10 +178,10 @@ def recipe_of(training: Training, fill: Callable[[str], str]) -> ContrastiveReci
 
     Args:
         training: of an experiment.
-        fill: gives the text in which nothing stands in braces any more.
+        fill: replaces names in braces by their values.
 
     Raises:
-        OptionError: an option is no number where one is needed, or makes no sense.
+        OptionError: an option has the wrong type or an invalid value.
     """
     standard = ContrastiveRecipe()
     options: dict[str, Any] = {
@@ -189,7 +189,7 @@ def recipe_of(training: Training, fill: Callable[[str], str]) -> ContrastiveReci
         for name, value in training.recipe.items()
         if (usual := getattr(standard, name)) is not None
     }
-    wrong = next((one for one in options.get("methods", ()) if one not in METHODS), None)
+    wrong = next((method for method in options.get("methods", ()) if method not in METHODS), None)
     if wrong is not None:
         raise OptionError(f"train {training.name}: no such method", value=wrong, remedy=f"Use {', '.join(METHODS)}")
     recipe = ContrastiveRecipe(**options)
@@ -198,16 +198,16 @@ def recipe_of(training: Training, fill: Callable[[str], str]) -> ContrastiveReci
 
 
 def _option(where: str, value: Any, usual: Any) -> Any:
-    """A value of the type of the usual one; lists are sorted, so that their order makes no other checkpoint."""
+    """Convert a value to the type of its default; lists are sorted, so that order does not change the checkpoint."""
     if isinstance(usual, tuple):
-        if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
+        if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
             raise OptionError(f"{where} is a list of texts", value=value)
         return tuple(sorted(value))
     kind = type(usual)
     try:
-        made = kind(value)
+        converted = kind(value)
     except (TypeError, ValueError):
         raise OptionError(f"{where} is no {_KINDS[kind]}", value=value) from None
-    if isinstance(value, bool) or (not isinstance(value, str) and made != value):
+    if isinstance(value, bool) or (not isinstance(value, str) and converted != value):
         raise OptionError(f"{where} is no {_KINDS[kind]}", value=value)
-    return made
+    return converted

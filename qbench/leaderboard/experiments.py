@@ -114,9 +114,9 @@ def read_experiment(path: str | Path) -> Experiment:
 
 def _built_in(name: str) -> Path:
     folder = resource("benchmarks/experiments")
-    known = sorted(path.stem for path in folder.glob("*.toml"))
-    if name not in known:
-        raise InputError("no such experiment", value=name, remedy=f"Give a file, or one of {', '.join(known)}")
+    names = sorted(path.stem for path in folder.glob("*.toml"))
+    if name not in names:
+        raise InputError("no such experiment", value=name, remedy=f"Give a file, or one of {', '.join(names)}")
     return folder / f"{name}.toml"
 
 
@@ -174,14 +174,14 @@ def _check_names(file: TomlFile, experiment: Experiment) -> None:
 def _check_references(file: TomlFile, experiment: Experiment) -> None:
     """Refuse names in braces that nothing before them has."""
     inputs = [(name, ("inputs", name), [one.default or ""]) for name, one in experiment.inputs.items()]
-    known: list[str] = []
+    defined: list[str] = []
     for name, entry, texts in (*inputs, *_uses(experiment)):
         for reference in (one for text in texts for one in REFERENCE.findall(text)):
-            if reference not in known:
-                message, remedy = "nothing before it has this name", f"Known here: {', '.join(known) or 'nothing'}"
+            if reference not in defined:
+                message, remedy = "nothing before it has this name", f"Known here: {', '.join(defined) or 'nothing'}"
                 raise file.error(*entry, message=message, value=f"{{{reference}}}", remedy=remedy)
         if entry[0] != "leaderboard":
-            known.append(name)
+            defined.append(name)
 
 
 def _uses(experiment: Experiment) -> Iterator[tuple[str, Entry, list[str]]]:

@@ -69,13 +69,13 @@ def evaluate(
     files = [Path(run) for run in runs]
     labels = _labels(files, names)
     judged = _judgments(Path(judgments), split, qrels, buckets)
-    entries, notes, kept = [], list(judged.notes), []
+    entries, notes, run_heads = [], list(judged.notes), []
     for number, (label, file) in enumerate(zip(labels, files, strict=True), start=1):
         run = read_run(file)
         notes += _coverage(label, file, run, judged)
         scores = score_run(run, judged.qrels, parsed, judged.query_ids)
         entries.append(Entry(label, label, "unknown", scores, digest=file_digest(file)))
-        kept += [heads({label: run})] if evidence else []
+        run_heads += [heads({label: run})] if evidence else []
         progress(number, len(files), "runs scored")
     return make_leaderboard(
         judged.name,
@@ -93,7 +93,7 @@ def evaluate(
             "versions": versions(),
         },
         notes=notes,
-        evidence=_evidence(judged, kept) if evidence else None,
+        evidence=_evidence(judged, run_heads) if evidence else None,
         resamples=resamples,
         seed=seed,
         progress=progress,
@@ -115,11 +115,11 @@ class _Judged:
     benchmark: Benchmark | None = None
 
 
-def _evidence(judged: _Judged, kept: list[pl.DataFrame]) -> Evidence:
+def _evidence(judged: _Judged, run_heads: list[pl.DataFrame]) -> Evidence:
     benchmark = judged.benchmark
     corpus = None if benchmark is None else benchmark.corpus
     collection = Collection(
-        pl.concat(kept), judged.qrels, corpus, lambda: None if benchmark is None else benchmark.quantities
+        pl.concat(run_heads), judged.qrels, corpus, lambda: None if benchmark is None else benchmark.quantities
     )
     return Evidence(judged.queries, judged.buckets, (collection,))
 
@@ -164,27 +164,27 @@ def _judgments(path: Path, split: Split, qrels: str | None, buckets: bool) -> _J
     answered = relevant_queries(table)
     if not answered:
         raise InputError("no query has a relevant document", file=path)
-    lost = table.filter(~pl.col("query_id").is_in(answered))["query_id"].n_unique()
-    notes = [f"{lost} queries without a relevant document are left out."] if lost else []
+    dropped = table.filter(~pl.col("query_id").is_in(answered))["query_id"].n_unique()
+    notes = [f"{dropped} queries without a relevant document are left out."] if dropped else []
     return _Judged(path.name, table, answered, None, None, notes, file_digest(path))
 
 
 def _coverage(label: str, file: Path, run: pl.DataFrame, judged: _Judged) -> list[str]:
     """What a reader should know of a run: queries that do not match, documents that nobody judged."""
     wanted = judged.query_ids
-    there = set(run["query_id"])
-    common = there.intersection(wanted)
+    run_queries = set(run["query_id"])
+    common = run_queries.intersection(wanted)
     if not common:
         raise InputError(
             "no query of this run is among the judged ones",
             file=file,
-            value=next(iter(sorted(there)), "an empty run"),
+            value=next(iter(sorted(run_queries)), "an empty run"),
             remedy=f"The judged ones look like {wanted[0]!r}",
         )
     notes = []
-    if len(there) > len(common):
+    if len(run_queries) > len(common):
         notes.append(
-            f"{label}: {len(there) - len(common)} queries of the run are not scored (not judged, or not here)."
+            f"{label}: {len(run_queries) - len(common)} queries of the run are not scored (not judged, or not here)."
         )
     if len(wanted) > len(common):
         notes.append(f"{label}: {len(wanted) - len(common)} judged queries are not in the run and score 0.")

@@ -81,13 +81,13 @@ def forecast_experiment(
 
 
 def _together(lines: Sequence[ExpectedCalls]) -> Estimate:
-    every = [line.estimate for line in lines]
-    money = [one.money for one in every if one.money is not None]
+    estimates = [line.estimate for line in lines]
+    money = [estimate.money for estimate in estimates if estimate.money is not None]
     return Estimate(
-        inputs=sum(one.inputs for one in every),
-        recorded=sum(one.recorded for one in every),
-        calls=sum(one.calls for one in every),
-        input_tokens=sum(one.input_tokens for one in every),
-        output_tokens=sum(one.output_tokens for one in every),
-        money=sum(money) if len(money) == len(every) else None,
+        inputs=sum(estimate.inputs for estimate in estimates),
+        recorded=sum(estimate.recorded for estimate in estimates),
+        calls=sum(estimate.calls for estimate in estimates),
+        input_tokens=sum(estimate.input_tokens for estimate in estimates),
+        output_tokens=sum(estimate.output_tokens for estimate in estimates),
+        money=sum(money) if len(money) == len(estimates) else None,
     )

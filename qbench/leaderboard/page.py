@@ -52,9 +52,9 @@ def leaderboard_page(leaderboard: Standings) -> str:
     """
     style = (FILES / "page.css").read_text(encoding="utf-8")
     script = "".join((FILES / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS)
-    blocks, said = _blocks(leaderboard)
+    blocks, query_data = _blocks(leaderboard)
     title = f"Leaderboard: {clipped(leaderboard.name, LABEL)}"
-    return static_page(title, style, f'"use strict";\n{script}', {**page_data(leaderboard), **said}, blocks)
+    return static_page(title, style, f'"use strict";\n{script}', {**page_data(leaderboard), **query_data}, blocks)
 
 
 def check_page(path: str | Path) -> Path:
@@ -64,21 +64,21 @@ def check_page(path: str | Path) -> Path:
         OptionError: it is a folder, lies in something that is none or that cannot be written to, or is a file that is
             no page.
     """
-    place = Path(path)
-    if place.is_dir():
-        raise OptionError("the page would be a folder", file=place, remedy="Name a file, such as leaderboard.html")
-    above = next((one for one in place.absolute().parents if one.exists()), None)
-    if above is not None and not above.is_dir():
-        raise OptionError("the folder of the page is a file", file=above, remedy="Choose another place")
-    if above is not None and not os.access(above, os.W_OK):
-        raise OptionError("the page cannot be written here", file=above, remedy="Choose another place")
-    if place.exists() and place.stat().st_size and not _is_page(place):
-        raise OptionError("this file is there, and is no page", file=place, remedy="Name another file")
-    return place
+    file = Path(path)
+    if file.is_dir():
+        raise OptionError("the page would be a folder", file=file, remedy="Name a file, such as leaderboard.html")
+    existing = next((parent for parent in file.absolute().parents if parent.exists()), None)
+    if existing is not None and not existing.is_dir():
+        raise OptionError("the folder of the page is a file", file=existing, remedy="Choose another place")
+    if existing is not None and not os.access(existing, os.W_OK):
+        raise OptionError("the page cannot be written here", file=existing, remedy="Choose another place")
+    if file.exists() and file.stat().st_size and not _is_page(file):
+        raise OptionError("this file is there, and is no page", file=file, remedy="Name another file")
+    return file
 
 
-def _is_page(place: Path) -> bool:
-    with place.open("rb") as stream:
+def _is_page(file: Path) -> bool:
+    with file.open("rb") as stream:
         return stream.read(15).lower() == b"<!doctype html>"
 
 
@@ -88,9 +88,9 @@ def write_page(leaderboard: Standings, path: str | Path) -> Path:
     Raises:
         OptionError: as in `check_page`.
     """
-    place = check_page(path)
-    write_text(place, leaderboard_page(leaderboard))
-    return place
+    file = check_page(path)
+    write_text(file, leaderboard_page(leaderboard))
+    return file
 
 
 def page_data(leaderboard: Standings) -> dict[str, Any]:
@@ -98,7 +98,7 @@ def page_data(leaderboard: Standings) -> dict[str, Any]:
     return {
         "name": clipped(leaderboard.name, LABEL),
         "measures": list(leaderboard.measures),
-        "about": _told(leaderboard.about),
+        "about": _json_value(leaderboard.about),
         "order": [
             [clipped(name, LABEL), [clipped(key, LABEL) for key in value] if isinstance(value, Mapping) else None]
             for name, value in leaderboard.about.items()
@@ -114,13 +114,13 @@ def page_data(leaderboard: Standings) -> dict[str, Any]:
 
 
 def _rows(leaderboard: Standings) -> list[dict[str, Any]]:
-    places = [
+    rank_columns = [
         ranks([row.cells[m].beats if row.cells else () for row in leaderboard.rows]) for m in leaderboard.measures
     ]
-    return [_row(leaderboard, row, [place[i] for place in places]) for i, row in enumerate(leaderboard.rows)]
+    return [_row(leaderboard, row, [column[i] for column in rank_columns]) for i, row in enumerate(leaderboard.rows)]
 
 
-def _row(leaderboard: Standings, row: Row, places: list[int]) -> dict[str, Any]:
+def _row(leaderboard: Standings, row: Row, row_ranks: list[int]) -> dict[str, Any]:
     entry = row.entry
     cells = [row.cells.get(measure) for measure in leaderboard.measures]
     return {
@@ -131,20 +131,20 @@ def _row(leaderboard: Standings, row: Row, places: list[int]) -> dict[str, Any]:
         "cells": None
         if entry.scores is None
         else [[_number(c.mean), _number(c.low), _number(c.high)] for c in cells if c],
-        "ranks": None if entry.scores is None else places,
+        "ranks": None if entry.scores is None else row_ranks,
         "cost": None if entry.cost is None else {name: _number(value) for name, value in asdict(entry.cost).items()},
         "digest": entry.digest,
-        "meta": _told(entry.meta),
+        "meta": _json_value(entry.meta),
         "problem": clipped(entry.problem, REASON),
     }
 
 
-def _told(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     """Facts of any shape, for JSON: what is not finite becomes null."""
     if isinstance(value, Mapping):
-        return {clipped(str(name), LABEL): _told(one) for name, one in value.items()}
+        return {clipped(str(name), LABEL): _json_value(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_told(one) for one in value]
+        return [_json_value(item) for item in value]
     if isinstance(value, bool | int) or value is None:
         return value
     return _number(value) if isinstance(value, float) else clipped(str(value), REASON)
@@ -157,37 +157,37 @@ def _number(value: float | None) -> float | None:
 
 def _pairs(leaderboard: Standings) -> dict[str, Any]:
     """Each pair once, by its rows' numbers, and per measure its figures in the same order."""
-    place = {row.entry.label: i for i, row in enumerate(leaderboard.rows)}
+    position = {row.entry.label: i for i, row in enumerate(leaderboard.rows)}
     first = leaderboard.pairs.filter(measure=leaderboard.primary)
     names = ("difference", "ci_low", "ci_high", "effect", "p", "p_holm")
     figures = []
     for measure in leaderboard.measures:
-        part = leaderboard.pairs.filter(measure=measure)
+        frame = leaderboard.pairs.filter(measure=measure)
         figures.append(
             {
-                **{name: [_number(value) for value in part[name]] for name in names},
-                "significant": [int(value) for value in part["significant"]],
+                **{name: [_number(value) for value in frame[name]] for name in names},
+                "significant": [int(value) for value in frame["significant"]],
             }
         )
-    return {"a": [place[a] for a in first["a"]], "b": [place[b] for b in first["b"]], "measures": figures}
+    return {"a": [position[a] for a in first["a"]], "b": [position[b] for b in first["b"]], "measures": figures}
 
 
 def _buckets(leaderboard: Standings) -> list[dict[str, Any]]:
     """The dimensions with two buckets or more: names and sizes of their buckets, means by measure, bucket and row."""
-    place = {row.entry.label: i for i, row in enumerate(leaderboard.rows)}
-    found = []
+    position = {row.entry.label: i for i, row in enumerate(leaderboard.rows)}
+    dimensions = []
     for dimension in DIMENSIONS:
-        part = leaderboard.buckets.filter(dimension=dimension)
-        sizes = dict(part.select("bucket", "queries").unique(maintain_order=True).iter_rows())
+        frame = leaderboard.buckets.filter(dimension=dimension)
+        sizes = dict(frame.select("bucket", "queries").unique(maintain_order=True).iter_rows())
         if len(sizes) < 2:
             continue
         number = {name: i for i, name in enumerate(sizes)}
         means: list[list[list[float | None]]] = [
             [[None] * len(leaderboard.rows) for _ in sizes] for _ in leaderboard.measures
         ]
-        for bucket, label, measure, mean in part.select("bucket", "label", "measure", "mean").iter_rows():
-            means[leaderboard.measures.index(measure)][number[bucket]][place[label]] = _number(mean)
-        found.append(
+        for bucket, label, measure, mean in frame.select("bucket", "label", "measure", "mean").iter_rows():
+            means[leaderboard.measures.index(measure)][number[bucket]][position[label]] = _number(mean)
+        dimensions.append(
             {
                 "dimension": dimension,
                 "title": DIMENSION_TITLES[dimension],
@@ -196,7 +196,7 @@ def _buckets(leaderboard: Standings) -> list[dict[str, Any]]:
                 "means": means,
             }
         )
-    return found
+    return dimensions
 
 
 def _blocks(leaderboard: Standings) -> tuple[dict[str, bytes], dict[str, Any]]:
@@ -211,21 +211,21 @@ def _blocks(leaderboard: Standings) -> tuple[dict[str, bytes], dict[str, Any]]:
     chosen = _sample(values[:, 0], max(1, CELLS // (systems * measures)))
     packed, layout = _packed(values[:, :measures, chosen])
     ids = [scores.query_ids[i] for i in chosen]
-    found, about = query_block(leaderboard, ids)
-    left = PACKED - len(zlib.compress(packed)) - len(zlib.compress(found))
-    documents, shown = document_block(leaderboard, ids, values[:, 0, chosen], max(0, min(BUDGET, left)))
-    blocks = {"scores": packed, "queries": found, **({"documents": documents} if documents else {})}
-    said = {
+    query_bytes, texts_data = query_block(leaderboard, ids)
+    remaining = PACKED - len(zlib.compress(packed)) - len(zlib.compress(query_bytes))
+    documents, document_data = document_block(leaderboard, ids, values[:, 0, chosen], max(0, min(BUDGET, remaining)))
+    blocks = {"scores": packed, "queries": query_bytes, **({"documents": documents} if documents else {})}
+    query_data = {
         "queries": {
             "all": queries,
             "here": len(ids),
             "layout": layout,
             "wins": win_counts(values).tolist(),
-            **about,
-            **shown,
+            **texts_data,
+            **document_data,
         }
     }
-    return blocks, said
+    return blocks, query_data
 
 
 def _sample(primary: NDArray[np.float64], most: int) -> list[int]:
@@ -243,9 +243,9 @@ def _packed(values: NDArray[np.float64]) -> tuple[bytes, list[dict[str, Any]]]:
     parts: list[bytes] = []
     layout = []
     for m in range(values.shape[1]):
-        some = values[:, m]
-        small = bool(((some >= 0) & (some <= 1)).all())
-        content = (np.rint(some * 10_000).astype("<u2") if small else some.astype("<f4")).tobytes()
+        scores = values[:, m]
+        small = bool(((scores >= 0) & (scores <= 1)).all())
+        content = (np.rint(scores * 10_000).astype("<u2") if small else scores.astype("<f4")).tobytes()
         layout.append({"type": "u2" if small else "f4", "start": sum(map(len, parts))})
         parts.append(content + bytes(-len(content) % 4))
     return b"".join(parts), layout

@@ -1,4 +1,4 @@
-"""From a benchmark and names of systems to a leaderboard in a folder."""
+"""Run systems on a benchmark and write the leaderboard."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ from qbench.store import MANIFEST, locked, write_text
 __all__ = ["DEFAULT_SYSTEMS", "run_leaderboard", "select_queries", "sort_into_buckets", "unjudged", "versions"]
 
 DEPTH = 1000
-"""Documents per query that a run keeps."""
+"""Number of documents kept per query."""
 
 TOP = 10
 """Depth of the check for unjudged documents."""
 
 ERRORS = "errors.txt"
-"""The file of `output` with the tracebacks of errors that qbench did not expect."""
+"""File in `output` with the tracebacks of unexpected errors."""
 
 
 def run_leaderboard(
@@ -72,50 +72,50 @@ def run_leaderboard(
 ) -> Leaderboard:
     """Run systems on a benchmark, score them, test their differences, and write the leaderboard.
 
-    Runs are kept in `work`/runs, indexes in `work`/indexes: a finished one is not made again, a killed call goes on
-    where it was. A system that fails does not lose the others: its row has no figures, and the reason stands in
-    `Leaderboard.problems`. The traceback of an error that qbench did not expect stands in `output`/errors.txt.
+    Runs are stored in `work`/runs and indexes in `work`/indexes. Finished ones are reused, and an interrupted call
+    resumes. If a system fails, the others still run: its row has no figures, and `Leaderboard.problems` has the
+    reason. Tracebacks of unexpected errors are written to `output`/errors.txt.
 
     Args:
         benchmark: a folder (ours, a BEIR folder as it is, or a test set), or a benchmark or test set in memory.
         systems: names in the grammar (`qbench systems` lists them), or parsed ones; on a test set names with the corpus
             to search in front, C_s- or C_q-. By default `DEFAULT_SYSTEMS`, on a test set BM25 on both corpora.
-        output: the folder for runs and tables; made if need be.
-        work: another folder for runs and indexes, which several leaderboards may share.
+        output: the output folder for runs and tables, created if missing.
+        work: a separate folder for runs and indexes, which leaderboards can share.
         names: what systems of a benchmark are called in the tables, instead of by their names in the grammar.
         command: the command line, for the tables.
-        split: split of the benchmark whose queries are asked.
+        split: split of the benchmark with the queries to run.
         qrels: which judgments of a BEIR folder with several.
-        measures: names that `parse_measures` takes; by default those of *Numbers Matter*, on a test set those of
+        measures: measure names as in `parse_measures`; by default those of *Numbers Matter*, on a test set those of
             *Quantity Retrieval*.
         primary: the measure that decides the ranks; the first one by default.
-        settings: where systems take conditions from: given as data, parsed from the query's text; by default both, or
-            parsed alone if the queries come without conditions.
+        settings: source of the queries' conditions: given as data, or parsed from the query's text; by default both, or
+            only parsed if the queries have no conditions.
         document_quantities: whether systems see the benchmark's own quantities of its documents (stored) or those that
             qbench finds in the texts (extracted); auto takes its own where an extractor found them, never gold ones.
-        buckets: also give means by kind of query.
-        evidence: keep queries, heads of runs and documents with the leaderboard, for `Leaderboard.to_html`.
-        depth: documents per query in a run.
-        pool: count as relevant only what some system found among its first `pool` documents, and leave out the queries
-            for which none found anything (*Quantity Retrieval*, 5.3). Figures then depend on which systems take part.
-        resamples, seed: of the tests.
-        workers: processes that extract quantities; as many as cores by default.
-        access: how systems that ask a server may do so: recording, budget, patience; by default without a limit, and
+        buckets: also compute means by kind of query.
+        evidence: keep queries, top documents and their texts with the leaderboard, for `Leaderboard.to_html`.
+        depth: number of documents per query in a run.
+        pool: treat as relevant only documents in the top `pool` of at least one system, and drop queries without such
+            documents (*Quantity Retrieval*, 5.3). The figures then depend on the set of systems.
+        resamples, seed: resamples and random seed of the significance tests.
+        workers: number of processes that extract quantities; the number of cores by default.
+        access: recording, budget and timeouts of systems that call a server; by default unlimited, with answers
             recorded in `work`/answers.sqlite.
-        progress: reports what is being done.
+        progress: reports progress.
 
     Raises:
         UnknownNameError: a system or a measure is not known.
-        OptionError: an option makes no sense, the split has no queries, or `output` is another artefact.
+        OptionError: an option is invalid, the split has no queries, or `output` is another artefact.
         InputError: the benchmark cannot be read.
         BusyError: another process is writing to `output`.
 
-    If every system fails, the first one's error is raised.
+    If every system fails, the first error is raised.
     """
     check_resamples(resamples)
-    for number in (depth, 1 if pool is None else pool):
-        if number < 1:
-            raise OptionError("a run keeps at least one document per query", value=number)
+    for count in (depth, 1 if pool is None else pool):
+        if count < 1:
+            raise OptionError("a run keeps at least one document per query", value=count)
     contest = line_up(benchmark, systems, qrels, names)
     measured = parse_measures(contest.measures if measures is None else measures, primary)
     queries, left_out = select_queries(contest.groups[0].benchmark, split)
@@ -131,38 +131,38 @@ def run_leaderboard(
     folder = output_folder(output)
     work_folder = folder if work is None else output_folder(work)
     with locked(folder):
-        ran = [_execute(group, work_folder, options) for group in contest.groups]
-        if not any(one.results for one in ran):
-            raise next(one.first for one in ran if one.first is not None)
+        outcomes = [_execute(group, work_folder, options) for group in contest.groups]
+        if not any(outcome.results for outcome in outcomes):
+            raise next(outcome.first for outcome in outcomes if outcome.first is not None)
         judged = _Judged([group.benchmark.qrels for group in contest.groups], queries)
-        judged = judged if pool is None else _pooled(ran, judged, pool)
+        judged = judged if pool is None else _pooled(outcomes, judged, pool)
         bucket_table, bucket_notes = _buckets(contest, queries) if buckets else (None, [])
         leaderboard = make_leaderboard(
             contest.name,
-            _entries(ran, judged, measured),
+            _entries(outcomes, judged, measured),
             measured,
             buckets=bucket_table,
             about=_about(contest, len(judged.queries), options, pool, command),
-            notes=[*left_out, *judged.notes, *_run_notes(contest, ran, judged), *bucket_notes],
-            evidence=_evidence(ran, judged, bucket_table) if evidence else None,
+            notes=[*left_out, *judged.notes, *_run_notes(contest, outcomes, judged), *bucket_notes],
+            evidence=_evidence(outcomes, judged, bucket_table) if evidence else None,
             resamples=resamples,
             seed=seed,
             progress=progress,
         )
-        _keep_errors(folder, [text for one in ran for text in one.tracebacks])
+        _write_errors(folder, [text for outcome in outcomes for text in outcome.tracebacks])
         leaderboard.write(folder)
     return leaderboard
 
 
 @dataclass
-class _Ran:
-    """What became of the rows of a group.
+class _Outcome:
+    """Results and failures of a group.
 
     Attributes:
-        group: what ran on what.
+        group: the group.
         results: the runs.
-        failed: the rows without one.
-        tracebacks: of errors that are not qbench's own.
+        failed: rows without a run.
+        tracebacks: tracebacks of unexpected errors.
         first: the first error.
     """
 
@@ -175,7 +175,7 @@ class _Ran:
 
 @dataclass(frozen=True)
 class _Judged:
-    """What runs are scored by: the qrels of each group, the queries that count, what to say about them."""
+    """The qrels of each group, the queries to score, and notes about them."""
 
     qrels: list[pl.DataFrame]
     queries: list[Query]
@@ -186,58 +186,58 @@ class _Judged:
         return [query.query_id for query in self.queries]
 
 
-def _pooled(ran: list[_Ran], judged: _Judged, depth: int) -> _Judged:
-    qrels, lost = pooled_qrels([(one.group, one.results) for one in ran], depth)
-    left = set(relevant_queries(qrels[0]))
-    queries = [query for query in judged.queries if query.query_id in left]
+def _pooled(outcomes: list[_Outcome], judged: _Judged, depth: int) -> _Judged:
+    qrels, removed = pooled_qrels([(outcome.group, outcome.results) for outcome in outcomes], depth)
+    answered = set(relevant_queries(qrels[0]))
+    queries = [query for query in judged.queries if query.query_id in answered]
     if not queries:
-        raise OptionError("no system found anything relevant", value=depth, remedy="Pool deeper, or do not pool")
+        raise OptionError("no system found a relevant document", value=depth, remedy="Increase pool, or leave it out")
     notes = [
         f"Pooled: relevant is only what some system found among its first {depth} ("
         + ", ".join(
-            f"{kept.height} of {kept.height + gone.height} {one.group.prefix.rstrip('-') or 'judgments'}"
-            for one, kept, gone in zip(ran, qrels, lost, strict=True)
+            f"{relevant.height} of {relevant.height + dropped.height} {outcome.group.prefix.rstrip('-') or 'judgments'}"
+            for outcome, relevant, dropped in zip(outcomes, qrels, removed, strict=True)
         )
         + "). Figures depend on which systems take part."
     ]
-    gone = len(judged.queries) - len(queries)
-    notes += [f"{gone} queries for which no system found anything relevant are left out."] if gone else []
+    dropped = len(judged.queries) - len(queries)
+    notes += [f"{dropped} queries for which no system found anything relevant are left out."] if dropped else []
     return _Judged(qrels, queries, notes)
 
 
 def select_queries(benchmark: Benchmark, split: Split) -> tuple[list[Query], list[str]]:
-    """The queries of a split that can be scored, and what to say about the others."""
-    every = benchmark.queries_of(split)
-    if not every:
-        there = [name for name in ("train", "dev", "test") if any(query.split == name for query in benchmark.queries)]
+    """The queries of a split with relevant documents, and a note about the others."""
+    of_split = benchmark.queries_of(split)
+    if not of_split:
+        splits = [name for name in ("train", "dev", "test") if any(query.split == name for query in benchmark.queries)]
         raise OptionError(
-            f"{benchmark.name} has no queries in this split", value=split, remedy=f"Use {' or '.join(there)}"
+            f"{benchmark.name} has no queries in this split", value=split, remedy=f"Use {' or '.join(splits)}"
         )
     answered = set(relevant_queries(benchmark.qrels))
-    queries = [query for query in every if query.query_id in answered]
+    queries = [query for query in of_split if query.query_id in answered]
     if not queries:
         raise OptionError(f"no query of this split of {benchmark.name} has a relevant document", value=split)
-    lost = len(every) - len(queries)
-    return queries, [f"{lost} queries without a relevant document are left out."] if lost else []
+    unanswerable = len(of_split) - len(queries)
+    return queries, [f"{unanswerable} queries without a relevant document are left out."] if unanswerable else []
 
 
 def _settings(queries: list[Query], settings: Sequence[Setting] | None) -> tuple[Setting, ...]:
-    known = any(query.conditions for query in queries)
+    has_conditions = any(query.conditions for query in queries)
     if settings is None:
-        return ("given", "parsed") if known else ("parsed",)
+        return ("given", "parsed") if has_conditions else ("parsed",)
     chosen = tuple(dict.fromkeys(settings))
     if not chosen or any(setting not in ("given", "parsed") for setting in chosen):
         raise OptionError("unknown source of conditions", value=chosen, remedy="Use given, parsed, or both")
-    if "given" in chosen and not known:
-        raise OptionError("these queries come without conditions", value="given", remedy="Use the setting parsed")
+    if "given" in chosen and not has_conditions:
+        raise OptionError("these queries have no conditions", value="given", remedy="Use the setting parsed")
     return chosen
 
 
 def output_folder(output: str | Path) -> Path:
-    """The absolute path of a folder to write into.
+    """Absolute path of the output folder.
 
     Raises:
-        OptionError: it is a file, or an artefact of its own.
+        OptionError: it is a file, or a qbench artefact.
     """
     folder = Path(output).absolute()
     if folder.exists() and not folder.is_dir():
@@ -247,37 +247,37 @@ def output_folder(output: str | Path) -> Path:
     return folder
 
 
-def _execute(group: Group, folder: Path, options: ExecuteOptions) -> _Ran:
-    """All rows of a group at once; if that fails, one after the other, so that only those at fault are lost."""
+def _execute(group: Group, folder: Path, options: ExecuteOptions) -> _Outcome:
+    """Run all rows of a group together; if that fails, one by one, so that only the faulty rows fail."""
     rows = [(system, setting) for system in group.systems for setting in options.settings if system.uses_conditions]
     rows += [(system, options.settings[0]) for system in group.systems if not system.uses_conditions]
     try:
-        return _Ran(group, execute(group.benchmark, group.systems, folder, options))
+        return _Outcome(group, execute(group.benchmark, group.systems, folder, options))
     except BusyError:
         raise
     except Exception as error:
-        ran = _Ran(group, first=error)
+        outcome = _Outcome(group, first=error)
         if len(rows) == 1:
-            return _fail(ran, rows[0], error)
-        ran.tracebacks += _unexpected(f"{group.prefix}all rows at once", error)
+            return _fail(outcome, rows[0], error)
+        outcome.tracebacks += _unexpected(f"{group.prefix}all rows at once", error)
     for system, setting in rows:
         try:
-            ran.results += execute(group.benchmark, [system], folder, replace(options, settings=(setting,)))
+            outcome.results += execute(group.benchmark, [system], folder, replace(options, settings=(setting,)))
         except Exception as error:
-            _fail(ran, (system, setting), error)
-    return ran
+            _fail(outcome, (system, setting), error)
+    return outcome
 
 
-def _fail(ran: _Ran, row: tuple[System, Setting], error: Exception) -> _Ran:
-    """Note that a row has no run."""
+def _fail(outcome: _Outcome, row: tuple[System, Setting], error: Exception) -> _Outcome:
+    """Record that a row has no run."""
     system, setting = row
     source: ConditionSource = setting if system.uses_conditions else "none"
-    name, label = ran.group.named(system), ran.group.label(system, source)
+    name, label = outcome.group.named(system), outcome.group.label(system, source)
     unexpected = _unexpected(label, error)
     reason = f"{type(error).__name__}: {error} (traceback in {ERRORS})" if unexpected else str(error)
-    ran.failed.append(Entry(label, name, source, problem=reason))
-    ran.tracebacks += unexpected
-    return ran
+    outcome.failed.append(Entry(label, name, source, problem=reason))
+    outcome.tracebacks += unexpected
+    return outcome
 
 
 def _unexpected(label: str, error: Exception) -> list[str]:
@@ -286,89 +286,89 @@ def _unexpected(label: str, error: Exception) -> list[str]:
     return [f"{label}\n{''.join(traceback.format_exception(error))}"]
 
 
-def _keep_errors(folder: Path, tracebacks: list[str]) -> None:
+def _write_errors(folder: Path, tracebacks: list[str]) -> None:
     if tracebacks:
         write_text(folder / ERRORS, "\n".join(tracebacks))
     else:
         (folder / ERRORS).unlink(missing_ok=True)
 
 
-def _entries(ran: list[_Ran], judged: _Judged, measures: Sequence[str]) -> list[Entry]:
-    """The rows of all groups: those with a run, scored by the judgments of their group, then those without."""
+def _entries(outcomes: list[_Outcome], judged: _Judged, measures: Sequence[str]) -> list[Entry]:
+    """The rows of all groups: scored runs first, then rows without a run."""
     entries = [
         Entry(
-            label=one.group.label(result.system, result.conditions),
-            system=one.group.named(result.system),
+            label=outcome.group.label(result.system, result.conditions),
+            system=outcome.group.named(result.system),
             conditions=result.conditions,
             scores=score_run(result.run, qrels, measures, judged.query_ids),
             cost=result.cost,
             digest=result.digest,
             meta=result.meta,
         )
-        for one, qrels in zip(ran, judged.qrels, strict=True)
-        for result in one.results
+        for outcome, qrels in zip(outcomes, judged.qrels, strict=True)
+        for result in outcome.results
     ]
-    return [*entries, *(entry for one in ran for entry in one.failed)]
+    return [*entries, *(entry for outcome in outcomes for entry in outcome.failed)]
 
 
-def _evidence(ran: list[_Ran], judged: _Judged, buckets: pl.DataFrame | None) -> Evidence:
+def _evidence(outcomes: list[_Outcome], judged: _Judged, buckets: pl.DataFrame | None) -> Evidence:
     return Evidence(
         tuple(judged.queries),
         buckets,
         tuple(
             Collection(
-                heads((one.group.label(result.system, result.conditions), result.run) for result in one.results),
+                heads((outcome.group.label(r.system, r.conditions), r.run) for r in outcome.results),
                 qrels,
-                one.group.benchmark.corpus,
-                lambda benchmark=one.group.benchmark: benchmark.quantities,  # type: ignore[misc]
+                outcome.group.benchmark.corpus,
+                lambda benchmark=outcome.group.benchmark: benchmark.quantities,  # type: ignore[misc]
             )
-            for one, qrels in zip(ran, judged.qrels, strict=True)
+            for outcome, qrels in zip(outcomes, judged.qrels, strict=True)
         ),
     )
 
 
-def _run_notes(contest: Contest, ran: list[_Ran], judged: _Judged) -> list[str]:
-    """What a reader should know of the runs: each thing once, with the rows that it is said of."""
+def _run_notes(contest: Contest, outcomes: list[_Outcome], judged: _Judged) -> list[str]:
+    """Notes about the runs, each with the rows it applies to."""
     rows: dict[str, list[str]] = {}
-    for one, qrels in zip(ran, judged.qrels, strict=True):
-        for result in one.results:
+    for outcome, qrels in zip(outcomes, judged.qrels, strict=True):
+        for result in outcome.results:
             notes = _notes_of(result)
             if not contest.judged_fully:
                 notes += unjudged(result.run, qrels, judged.query_ids)
             for note in notes:
-                rows.setdefault(note, []).append(one.group.label(result.system, result.conditions))
+                rows.setdefault(note, []).append(outcome.group.label(result.system, result.conditions))
     return [f"{', '.join(labels)}: {note}" for note, labels in rows.items()]
 
 
 def _notes_of(result: RunResult) -> list[str]:
-    """What the making of a run has to say of it."""
-    notes, asked = [], result.meta.get("queries", 0)
+    """Notes from the metadata of a run."""
+    notes, queries = [], result.meta.get("queries", 0)
     bare, empty = result.meta.get("queries_without_condition", 0), result.meta.get("queries_without_results", 0)
     if bare:
         verb = "found in the text" if result.conditions == "parsed" else "given"
-        notes.append(f"no condition was {verb} for {bare} of {asked} queries.")
+        notes.append(f"no condition was {verb} for {bare} of {queries} queries.")
     if empty:
-        notes.append(f"no results for {empty} of {asked} queries; they score 0.")
+        notes.append(f"no results for {empty} of {queries} queries; they score 0.")
     kinds = ("documents_cut", "note")
     prefixes = {name.removesuffix(kind) for name in result.meta for kind in kinds if name.endswith(kind)}
     for prefix in sorted(prefixes, key=lambda prefix: (len(prefix), prefix)):
         # "reranker_" says "reranker: ", "reranker2_" says "reranker 2: "
-        who = f"{prefix.removesuffix('_').replace('reranker', 'reranker ').strip()}: " if prefix else ""
+        stage = f"{prefix.removesuffix('_').replace('reranker', 'reranker ').strip()}: " if prefix else ""
         cut = result.meta.get(f"{prefix}documents_cut", 0)
         if cut:
-            notes.append(f"{who}{cut} documents are longer than the model reads, and were cut.")
+            notes.append(f"{stage}{cut} documents are longer than the model reads, and were cut.")
         if f"{prefix}note" in result.meta:
-            notes.append(f"{who}{result.meta[f'{prefix}note']}.")
+            notes.append(f"{stage}{result.meta[f'{prefix}note']}.")
     return notes
 
 
 def unjudged(run: pl.DataFrame, qrels: pl.DataFrame, query_ids: Sequence[str]) -> list[str]:
-    """Which share of a run's first ten documents nobody judged, as a note; none where all are judged.
+    """Note with the share of unjudged documents in the top 10 of a run; empty if all are judged.
 
     Args:
         run: columns query_id, doc_id, rank.
         qrels: columns query_id, doc_id, grade; grade 0 is a judgment too.
-        query_ids: the queries that count.
+        query_ids: the queries to score.
     """
     top = run.filter(pl.col("query_id").is_in(list(query_ids)) & (pl.col("rank") <= TOP))
     missing = top.join(qrels, on=["query_id", "doc_id"], how="anti").height
@@ -385,10 +385,10 @@ def _buckets(contest: Contest, queries: list[Query]) -> tuple[pl.DataFrame, list
 
 
 def sort_into_buckets(queries: list[Query], benchmark: Benchmark) -> tuple[pl.DataFrame, list[str]]:
-    """The buckets of a benchmark's queries; conditions that are not given are read from the text, and a note says so.
+    """Buckets of a benchmark's queries; missing conditions are parsed from the text, with a note.
 
-    A unit's family is what the benchmark's quantities say, which know the units of a user's own file; else that of the
-    built-in units, where an unknown name is a counted noun.
+    Unit families come from the benchmark's quantities, which cover the user's own units, else from the built-in units,
+    where an unknown unit is a counted noun.
     """
     units, families = load_units(), _families(benchmark)
     bare = sum(not query.conditions for query in queries)
@@ -417,7 +417,7 @@ def _with_conditions(queries: list[Query], benchmark: Benchmark) -> list[Query]:
 def _about(
     contest: Contest, queries: int, options: ExecuteOptions, pool: int | None, command: str | None
 ) -> dict[str, Any]:
-    """Where the figures come from: the same for the same call, wherever the folders lie."""
+    """Provenance of the figures; independent of where the folders are."""
     benchmark = contest.groups[0].benchmark
     neural = any(system.is_neural for group in contest.groups for system in group.systems)
     quantities = f"found in their texts by qbench (extractor {extractor_options(benchmark).name})"
@@ -443,6 +443,6 @@ def _about(
 
 
 def versions(*, neural: bool = False) -> dict[str, str]:
-    """Of qbench, and of the packages that can change a figure."""
+    """Versions of qbench and of the packages that can change a figure."""
     packages = ["ir-measures", "numpy", "polars", *(["torch", "transformers", "sentence-transformers"] * neural)]
     return {"qbench": __version__, **{name: version(name) for name in packages}}

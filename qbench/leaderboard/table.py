@@ -157,17 +157,17 @@ def _rows(
     for row in pairs.filter("significant").iter_rows(named=True):
         winner, loser = (row["a"], row["b"]) if row["difference"] > 0 else (row["b"], row["a"])
         beats.setdefault((winner, row["measure"]), []).append(index[loser])
-    places = ranks([beats.get((entry.label, measures[0]), ()) for entry in ordered])
+    row_ranks = ranks([beats.get((entry.label, measures[0]), ()) for entry in ordered])
 
     def cell(label: str, measure: str) -> Cell:
-        found = cells[label, measure]
+        summary = cells[label, measure]
         beaten = tuple(sorted(beats.get((label, measure), ())))
-        return Cell(found["mean"], found["ci_low"], found["ci_high"], beaten)
+        return Cell(summary["mean"], summary["ci_low"], summary["ci_high"], beaten)
 
     return tuple(
         Row(
             letter=letter(i),
-            rank=None if entry.scores is None else places[i],
+            rank=None if entry.scores is None else row_ranks[i],
             cells={} if entry.scores is None else {measure: cell(entry.label, measure) for measure in measures},
             entry=entry,
         )

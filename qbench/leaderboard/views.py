@@ -1,4 +1,4 @@
-"""What a leaderboard is about: one benchmark, or a test set whose two views are searched with the same queries.
+"""The benchmark of a leaderboard: one benchmark, or a test set whose two views are searched with the same queries.
 
 On a test set a row's name says which corpus its system searches, and then the system: `C_s-BM25` searches sentences,
 `C_q-BM25` descriptions (*Quantity Retrieval*, 5.2). `parse_view_system(str(named)) == named`.
@@ -25,11 +25,11 @@ from qbench.retrieval.types import ConditionSource, RunResult, row_label
 DEFAULT_SYSTEMS: tuple[str, ...] = ("BM25", "BM25_filter", "QBM25")
 
 JUDGED = "Judged@10"
-"""The share of a run's first ten documents that somebody judged; shown where what has no judgment is unknown."""
+"""Share of judged documents in the top 10; shown where the relevance of unjudged documents is unknown."""
 
 TEST_SET_SYSTEMS: tuple[str, ...] = ("C_s-BM25", "C_q-BM25")
 TEST_SET_MEASURES: tuple[str, ...] = ("Exist@1", "Exist@10", "AP_found@10", "nDCG@10")
-"""Those of *Quantity Retrieval*, table 2; AP_found@10 is what its column MAP@10 shows."""
+"""The measures of *Quantity Retrieval*, table 2; AP_found@10 is its column MAP@10."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class ViewSystem:
 
     Attributes:
         view: "C_s" or "C_q".
-        system: what searches there.
+        system: the system.
     """
 
     view: str
@@ -49,7 +49,7 @@ class ViewSystem:
 
 
 def parse_view_system(text: str) -> ViewSystem:
-    """The system and the view that a name stands for.
+    """Parse a system's name with its view.
 
     Raises:
         UnknownNameError: the name does not start with a view, or the system is not known.
@@ -61,7 +61,7 @@ def parse_view_system(text: str) -> ViewSystem:
     view, hyphen, rest = text.strip().partition("-")
     if not hyphen or view not in VIEWS:
         raise UnknownNameError(
-            "this does not say which corpus of the test set to search",
+            "the name does not say which corpus of the test set to search",
             value=text,
             remedy="Write C_s-BM25 to search the sentences, or C_q-BM25 to search the descriptions",
         )
@@ -73,12 +73,12 @@ class Group:
     """The systems that run on one benchmark.
 
     Attributes:
-        benchmark: what they search.
-        systems: each once.
-        prefix: what their rows' names start with: "C_q-", or "" where there is one benchmark only.
-        evidence: gives columns doc_id, evidence: documents of other groups with the same evidence say the same; None
-            where a document is its own evidence.
-        names: what systems are called instead of by their names in the grammar.
+        benchmark: the benchmark that they search.
+        systems: the systems, without duplicates.
+        prefix: prefix of the names of their rows: "C_q-", or "" for a single benchmark.
+        evidence: returns columns doc_id, evidence, which link documents of different groups with the same content;
+            None if each document is its own evidence.
+        names: system in the grammar -> display name.
     """
 
     benchmark: Benchmark
@@ -88,25 +88,26 @@ class Group:
     names: Mapping[str, str] = field(default_factory=dict)
 
     def named(self, system: System | str) -> str:
-        """What a system is called on the leaderboard."""
+        """Name of a system on the leaderboard."""
         return self.prefix + self.names.get(str(system), str(system))
 
     def label(self, system: System | str, conditions: ConditionSource) -> str:
-        """The name of its row."""
+        """Name of the system's row."""
         return row_label(self.named(system), conditions)
 
 
 @dataclass(frozen=True)
 class Contest:
-    """Everything that runs for one leaderboard.
+    """The benchmarks and systems of one leaderboard.
 
     Attributes:
         name, digest: of the benchmark or the test set.
-        sizes: what is in it -> how many.
+        sizes: kind of item -> number of items.
         groups: one for each benchmark; all have the same queries.
-        measures: the default ones.
-        buckets: of the queries (query_id, dimension, bucket); None where they follow from the queries' conditions.
-        judged_fully: whether what has no judgment is known not to be relevant.
+        measures: default measures.
+        buckets: returns the buckets of the queries (query_id, dimension, bucket); None to derive them from the queries'
+            conditions.
+        judged_fully: whether documents without a judgment are known not to be relevant.
     """
 
     name: str
@@ -124,13 +125,13 @@ def line_up(
     qrels: str | None,
     names: Mapping[str, str] | None = None,
 ) -> Contest:
-    """What runs on what.
+    """Assign systems to benchmarks.
 
     Args:
         benchmark: a folder (a benchmark of ours, a BEIR folder, a test set), or one of them in memory.
         systems: names, with a view in front on a test set; by default BM25 and its kin.
         qrels: which judgments of a BEIR folder with several.
-        names: what systems of a benchmark are called instead of by their names in the grammar.
+        names: system in the grammar -> display name.
 
     Raises:
         UnknownNameError: a system is not known, or does not say which view of a test set it searches.
@@ -144,29 +145,29 @@ def line_up(
     for name in systems or ():
         if str(name).strip().partition("-")[0] in VIEWS:
             raise OptionError(
-                "this names a corpus of a test set, and what is to be searched is a benchmark",
+                "the name is that of a test set's corpus, but the folder holds a benchmark",
                 value=str(name),
-                remedy="Leave its beginning away, or name a folder that `qbench test-set make` wrote",
+                remedy="Remove the prefix, or name a folder that `qbench test-set make` wrote",
             )
     parsed = _parsed(DEFAULT_SYSTEMS if systems is None else systems)
-    opened = _open(benchmark, qrels)
-    group = Group(opened, parsed, names=names or {})
-    fully = _judged_fully(opened)
+    content = _open(benchmark, qrels)
+    group = Group(content, parsed, names=names or {})
+    judged_fully = _judged_fully(content)
     return Contest(
-        opened.name,
-        opened.digest,
-        {"documents": opened.corpus.height},
+        content.name,
+        content.digest,
+        {"documents": content.corpus.height},
         [group],
-        DEFAULT_MEASURES if fully else (*DEFAULT_MEASURES, JUDGED),
-        judged_fully=fully,
+        DEFAULT_MEASURES if judged_fully else (*DEFAULT_MEASURES, JUDGED),
+        judged_fully=judged_fully,
     )
 
 
 def _judged_fully(benchmark: Benchmark) -> bool:
-    """Whether what has no judgment is known not to be relevant, or cannot be told from what was judged so.
+    """Whether documents without a judgment are known not to be relevant.
 
     The labels of a generated benchmark follow from all quantities of its corpus. Imported judgments that are all of
-    relevant documents do not say what else was looked at.
+    relevant documents do not say which other documents were judged.
     """
     imported = "importer" in benchmark.params
     return not (benchmark.manual or (imported and bool((benchmark.qrels["grade"] <= 0).any())))
@@ -183,21 +184,19 @@ def _open(benchmark: str | Path | Benchmark, qrels: str | None) -> Benchmark:
     if isinstance(benchmark, str | Path):
         return open_benchmark(Path(benchmark), qrels=qrels)
     if qrels is not None:
-        raise OptionError("judgments can be chosen only when a folder is opened", value=qrels)
+        raise OptionError("qrels can be chosen only for a folder", value=qrels)
     return benchmark
 
 
 def _of_test_set(test_set: QuantityTestSet, systems: Sequence[str | System] | None) -> Contest:
     if systems is None:
         systems = [name for name in TEST_SET_SYSTEMS if parse_view_system(name).view in test_set.views]
-    named = {str(one): one for one in (parse_view_system(str(system)) for system in systems)}
-    if not named:
+    view_systems = {str(named): named for named in (parse_view_system(str(system)) for system in systems)}
+    if not view_systems:
         raise OptionError("no system named", remedy=f"For example: {', '.join(TEST_SET_SYSTEMS)}")
-    lost = next((one for one in named.values() if one.view not in test_set.views), None)
-    if lost is not None:
-        raise OptionError(
-            f"this test set has no {VIEWS[lost.view]}: its records came without", file=test_set.folder, value=str(lost)
-        )
+    missing = next((named for named in view_systems.values() if named.view not in test_set.views), None)
+    if missing is not None:
+        raise OptionError(f"this test set has no {VIEWS[missing.view]}", file=test_set.folder, value=str(missing))
 
     def evidence(view: str) -> pl.DataFrame:
         records = test_set.records()
@@ -207,7 +206,7 @@ def _of_test_set(test_set: QuantityTestSet, systems: Sequence[str | System] | No
     groups = [
         Group(
             view,
-            [one.system for one in named.values() if one.view == name],
+            [named.system for named in view_systems.values() if named.view == name],
             f"{name}-",
             lambda name=name: evidence(name),  # type: ignore[misc]
         )
@@ -225,7 +224,7 @@ def _of_test_set(test_set: QuantityTestSet, systems: Sequence[str | System] | No
 
 
 def _value_buckets(queries: pl.DataFrame) -> pl.DataFrame:
-    """Buckets by what is sought: the unit family and the magnitude of the value that answers a query."""
+    """Buckets by unit family and magnitude of the value that answers a query."""
     rows = []
     for query_id, family, value in queries.select("description_id", "family", "value").iter_rows():
         rows += [(query_id, "family", family or "no unit"), (query_id, "magnitude", magnitude(value))]
@@ -235,18 +234,18 @@ def _value_buckets(queries: pl.DataFrame) -> pl.DataFrame:
 def pooled_qrels(
     runs: Sequence[tuple[Group, Sequence[RunResult]]], depth: int
 ) -> tuple[list[pl.DataFrame], list[pl.DataFrame]]:
-    """Judgments of what at least one system found: the pooling of *Quantity Retrieval*, 5.3.
+    """Pool judgments over systems, as in *Quantity Retrieval*, 5.3.
 
-    A relevant document that no run of its view has among its first `depth` is taken away, unless it has the same
-    evidence as something relevant that was found in another view: a sentence that was found brings its descriptions.
-    So a query has something relevant in all views or in none.
+    Remove relevant documents outside the top `depth` of every run of their view, unless a relevant document with the
+    same evidence was retrieved in another view: a retrieved sentence keeps its descriptions. A query thus has relevant
+    documents in all views or in none.
 
     Args:
         runs: the groups with their runs.
-        depth: number of documents of each run to look at.
+        depth: number of top documents of each run.
 
     Returns:
-        for each group its qrels, and the rows of its qrels that were taken away.
+        the pooled qrels of each group, and the rows removed from them.
     """
     maps = [
         group.evidence() if group.evidence else group.benchmark.corpus.select("doc_id", evidence="doc_id")
@@ -259,8 +258,8 @@ def pooled_qrels(
         .join(evidence, on="doc_id")
         for (group, results), evidence in zip(runs, maps, strict=True)
     ]
-    kept: list[pl.DataFrame] = []
-    lost: list[pl.DataFrame] = []
+    retained: list[pl.DataFrame] = []
+    removed: list[pl.DataFrame] = []
     for number, ((group, _), evidence) in enumerate(zip(runs, maps, strict=True)):
         elsewhere = [top.select("query_id", "evidence") for other, top in enumerate(tops) if other != number]
         brought = pl.concat(elsewhere).unique() if elsewhere else tops[number].clear().select("query_id", "evidence")
@@ -274,6 +273,6 @@ def pooled_qrels(
             pool.with_columns(pooled=pl.lit(value=True)), on=["query_id", "doc_id"], how="left", maintain_order="left"
         )
         stays = pl.col("pooled").is_not_null() | (pl.col("grade") <= 0)
-        kept.append(marked.filter(stays).drop("pooled"))
-        lost.append(marked.filter(~stays).drop("pooled"))
-    return kept, lost
+        retained.append(marked.filter(stays).drop("pooled"))
+        removed.append(marked.filter(~stays).drop("pooled"))
+    return retained, removed
