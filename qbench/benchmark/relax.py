@@ -183,7 +183,6 @@ def unit_families(benchmark: Benchmark) -> dict[str, str]:
 
 
 def _widened(condition: Condition, tolerance: float) -> Condition:
-
     off = tolerance * abs(condition.value)
     if condition.comparator != "=" or not off:
         return condition
@@ -200,12 +199,10 @@ def _widened(condition: Condition, tolerance: float) -> Condition:
 
 
 def _family(unit: str, families: Mapping[str, str]) -> str:
-
     return families[unit] if unit in families else load_units().get(unit).family
 
 
 def _prepared(benchmark: Benchmark, tolerances: Tolerances) -> tuple[Matcher, dict[str, str]]:
-
     if is_relaxed(benchmark):
         remedy = "Relax the one that it was made from, or get that back with --undo"
         raise OptionError("this benchmark is relaxed already", value=benchmark.name, remedy=remedy)

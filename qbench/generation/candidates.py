@@ -59,21 +59,21 @@ class Judge:
 
     def judge(self, concept: str, names: Sequence[str], most: int) -> tuple[list[str], list[tuple[str, str]]]:
         """At most `most` of the names, plain, in the model's order; and (name, reason) of each that is rejected."""
-        kept: list[str] = []
+        accepted: list[str] = []
         rejected: list[tuple[str, str]] = []
         parrot = any(list(example.answer) == list(names) for example in self.prompt.examples) and not any(
             dict(example.slots).get("concept") == concept for example in self.prompt.examples
         )
         for name in names:
             said = plain(name)
-            reason = PARROT if parrot else next(self._problems(concept, said, kept), None)
+            reason = PARROT if parrot else next(self._problems(concept, said, accepted), None)
             if reason is not None:
                 rejected.append((said, reason))
-            elif len(kept) < most:
-                kept.append(said)
-        return kept, rejected
+            elif len(accepted) < most:
+                accepted.append(said)
+        return accepted, rejected
 
-    def _problems(self, concept: str, name: str, kept: Sequence[str]) -> Iterator[str]:
+    def _problems(self, concept: str, name: str, accepted: Sequence[str]) -> Iterator[str]:
         words = name.split()
         if not name:
             yield EMPTY
@@ -94,7 +94,7 @@ class Judge:
             yield ECHO
         if _only_of_naming(name):
             yield INSTRUCTION
-        if any(folded(name.split()) == folded(other.split()) for other in kept):
+        if any(folded(name.split()) == folded(earlier.split()) for earlier in accepted):
             yield TWICE
         if not sane(name):
             yield NOTHING

@@ -1,6 +1,6 @@
-"""An index -> other names of its concepts, by a chat model or from a table (*Numbers Matter* 3.3.2, B.5).
+"""Other names of an index's concepts, by a chat model or from a table (*Numbers Matter* 3.3.2, B.5).
 
-The result is one TSV file that `qbench gen-queries --expansions` reads; its comment lines say what made it.
+Writes a TSV file for `qbench gen-queries --expansions`, with its provenance in comment lines.
 """
 
 from __future__ import annotations
@@ -37,24 +37,24 @@ SYNTH_TABLE = "expansions.tsv"
 
 @dataclass(frozen=True)
 class Wanted:
-    """A concept that needs names, and the units of its numbers, the most frequent first."""
+    """A concept to name, with the units of its numbers, most frequent first."""
 
     concept: str
     units: tuple[str, ...]
 
     def slots(self, names: int) -> Slots:
-        """For the prompt."""
+        """The slots of the prompt."""
         return {"concept": self.concept, "units": ", ".join(self.units), "count": str(names)}
 
 
 @dataclass
 class Expanded:
-    """What expanding gave.
+    """Result of an expansion.
 
     Attributes:
-        made: the record that the file holds.
+        made: the provenance record in the file.
         rejected: (concept, name, reason), in the order of the concepts.
-        new: whether the file was written now; False where it was there already.
+        new: whether the file was written by this call; False if it existed.
     """
 
     made: dict[str, Any]
@@ -63,7 +63,7 @@ class Expanded:
 
 
 def wanted_concepts(index: Index, options: ExpansionOptions = ExpansionOptions()) -> list[Wanted]:
-    """The concepts that need names, ordered.
+    """The concepts to name, ordered.
 
     Raises:
         InputError: no concept of the index can be asked about, or the file names one that the index lacks.
@@ -87,22 +87,22 @@ def wanted_concepts(index: Index, options: ExpansionOptions = ExpansionOptions()
 
 
 def _listed(path: Path, concepts: Iterable[str]) -> set[str]:
-    """The concepts in a user's file, whatever their case: the first cell of each line."""
-    known: dict[str, list[str]] = {}
+    """The concepts in the first column of a user's file; case does not matter."""
+    by_lower: dict[str, list[str]] = {}
     for concept in concepts:
-        known.setdefault(concept.lower(), []).append(concept)
-    found: set[str] = set()
+        by_lower.setdefault(concept.lower(), []).append(concept)
+    listed: set[str] = set()
     for number, line in enumerate(read_text(path, "concepts").splitlines(), start=1):
         concept = " ".join(line.split("\t")[0].lower().split())
         if not concept or line.startswith("#"):
             continue
-        if concept not in known:
+        if concept not in by_lower:
             remedy = "`qbench index show` lists the concepts of an index"
             raise InputError("the index has no such concept", file=path, line=number, value=concept, remedy=remedy)
-        found.update(known[concept])
-    if not found:
+        listed.update(by_lower[concept])
+    if not listed:
         raise InputError("no concept in this file", file=path, remedy="Write one a line")
-    return found
+    return listed
 
 
 def expand_concepts(
@@ -115,70 +115,70 @@ def expand_concepts(
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> Expanded:
-    """Let a chat model name the concepts of an index, check the names, and write them.
+    """Name the concepts of an index by a chat model, check the names, and write them.
 
     Args:
-        index: its concepts are named.
-        output: the TSV file; one that was made from the same with the same options is left as it is.
+        index: the index with the concepts.
+        output: the TSV file; a file of the same index and options is reused.
         asking: the model, the recording, the budget.
-        options: which concepts, how many names.
+        options: selection of concepts and number of names.
         command: the command line, for the file's record.
-        overwrite: replace another file, or one that was edited.
+        overwrite: replace another or an edited file.
         progress: called with the number of answers.
 
     Raises:
         OptionError: the output holds something else.
         BusyError: another process is writing it.
-        InputError, ServerError, BudgetError: as in `qbench.llm.asking.ask_until`; nothing is written then, and all
+        InputError, ServerError, BudgetError: as in `qbench.llm.asking.ask_until`; no file is written then, and all
             answers are recorded.
     """
     key = keys.key("expansion", index=index.manifest.digest, asking=asking.key, **_key(options))
-    with locked(output):  # two at once would both pay
-        there = _there(output, key, overwrite)
-        if there is not None and not there.get("without an answer"):
-            return Expanded(there, new=False)
-        return _asked(index, output, asking, options, {"by": "model", "key": key, "command": command}, progress)
+    with locked(output):  # without the lock, two processes would both pay
+        record = _existing_record(output, key, overwrite)
+        if record is not None and not record.get("without an answer"):
+            return Expanded(record, new=False)
+        return _ask_for_names(index, output, asking, options, {"by": "model", "key": key, "command": command}, progress)
 
 
-def _asked(
+def _ask_for_names(
     index: Index, output: Path, asking: Asking, options: ExpansionOptions, record: dict[str, Any], progress: Progress
 ) -> Expanded:
-    """Ask, check, write."""
+    """Ask the model, check the names, and write the file."""
     wanted = wanted_concepts(index, options)
     most, shared = options.of_model
     judge = _judge(index, asking)
     names: dict[str, list[str]] = {}
     rejected: list[tuple[int, str, str]] = []
 
-    def good(i: int, answer: Any, attempt: int) -> bool:
+    def accept(i: int, answer: Any, attempt: int) -> bool:
         texts, problems = texts_of(answer, asking.server.prompt.answer)
-        kept, others = judge.judge(wanted[i].concept, texts, most)
-        rejected.extend((i, name, reason) for name, reason in (*others, *problems))
-        names[wanted[i].concept] = kept
-        return bool(kept)
+        accepted, refused = judge.judge(wanted[i].concept, texts, most)
+        rejected.extend((i, name, reason) for name, reason in (*refused, *problems))
+        names[wanted[i].concept] = accepted
+        return bool(accepted)
 
-    heard = ask_until(asking, [one.slots(most) for one in wanted], good, progress)
+    answers = ask_until(asking, [concept.slots(most) for concept in wanted], accept, progress)
     general = _too_general(names, shared)
-    for i, one in enumerate(wanted):
-        rejected += [(i, name, GENERAL) for name in names.get(one.concept, ()) if name in general]
+    for i, concept in enumerate(wanted):
+        rejected += [(i, name, GENERAL) for name in names.get(concept.concept, ()) if name in general]
     rows = _rows(wanted, names, general)
-    made = {
+    full_record = {
         **record,
         **asking.key,
         "index": index.manifest.digest,
         **_counts(wanted, rows),
-        **heard.counts,
+        **answers.counts,
         "rejected": dict(sorted(Counter(reason for _, _, reason in rejected).items())),
     }
-    write_text(output, expansions_text(rows, made))
-    told = sorted(rejected, key=lambda row: row[0])
-    return Expanded(made, [(wanted[i].concept, name, reason) for i, name, reason in told])
+    write_text(output, expansions_text(rows, full_record))
+    ordered = sorted(rejected, key=lambda row: row[0])
+    return Expanded(full_record, [(wanted[i].concept, name, reason) for i, name, reason in ordered])
 
 
 def expansion_forecast(index: Index, asking: Asking, options: ExpansionOptions = ExpansionOptions()) -> Estimate:
-    """What `expand_concepts` would ask that the recording does not know yet; errors as there."""
+    """Forecast the calls of `expand_concepts` that are not recorded yet; errors as there."""
     most, _ = options.of_model
-    return forecast(asking, [one.slots(most) for one in wanted_concepts(index, options)])
+    return forecast(asking, [wanted.slots(most) for wanted in wanted_concepts(index, options)])
 
 
 def expand_from_table(
@@ -190,73 +190,71 @@ def expand_from_table(
     command: str | None = None,
     overwrite: bool = False,
 ) -> Expanded:
-    """Take the names of an index' concepts from a table, without any model.
+    """Name the concepts of an index from a table, without a model.
 
     Args:
-        index: its concepts are named.
+        index: the index with the concepts.
         output: the TSV file.
         table: concept, tab, name on each line (or JSON, as for `gen-queries`); or the folder of a corpus that
-            `qbench synth` made, which holds one. Whoever wrote it answers for the names.
-        options: which concepts, how many names.
+            `qbench synth` made, which holds one. The names are not checked.
+        options: selection of concepts and number of names.
         command: the command line, for the file's record.
-        overwrite: replace another file, or one that was edited.
+        overwrite: replace another or an edited file.
 
     Raises:
-        InputError: the table cannot be read, or names no concept that is wanted.
+        InputError: the table cannot be read, or names none of the concepts.
         OptionError: the output holds something else.
     """
     source = table / SYNTH_TABLE if table.is_dir() else table
     if source.resolve() == output.resolve():
         raise OptionError("the table would be overwritten", file=output, remedy="Choose another output")
-    given = Expansions.load(source)
+    expansions = Expansions.load(source)
     key = digest({"by": "table", "index": index.manifest.digest, "table": file_digest(source), **_key(options)})
-    there = _there(output, key, overwrite)
-    if there is not None:
-        return Expanded(there, new=False)
+    record = _existing_record(output, key, overwrite)
+    if record is not None:
+        return Expanded(record, new=False)
     wanted = wanted_concepts(index, options)
-    names = {one.concept: list(given.lookup(one.concept)) for one in wanted}
-    kept = {concept: found[: options.names] for concept, found in names.items()}
-    rejected = Counter({"beyond the number of names": sum(map(len, names.values())) - sum(map(len, kept.values()))})
-    general = set() if options.shared is None else _too_general(kept, options.shared)
-    rejected[GENERAL] = sum(name in general for found in kept.values() for name in found)
-    rows = _rows(wanted, kept, general)
+    names = {entry.concept: list(expansions.lookup(entry.concept)) for entry in wanted}
+    chosen = {concept: of_concept[: options.names] for concept, of_concept in names.items()}
+    rejected = Counter({"beyond the number of names": sum(map(len, names.values())) - sum(map(len, chosen.values()))})
+    general = set() if options.shared is None else _too_general(chosen, options.shared)
+    rejected[GENERAL] = sum(name in general for of_concept in chosen.values() for name in of_concept)
+    rows = _rows(wanted, chosen, general)
     if not rows:
         raise InputError(
             "the table names no concept of this index",
             file=source,
-            value=next(iter(given.pairs()), None),
+            value=next(iter(expansions.pairs()), None),
             remedy="Write the concepts as `qbench index show` does, or lower --min-sentences",
         )
-    made = {
+    full_record = {
         "by": "table",
         "key": key,
         "command": command,
         "table": source.name,
         "table digest": file_digest(source),
-        **({"from": {**given.made, "edited since": given.edited}} if given.made else {}),
+        **({"from": {**expansions.made, "edited since": expansions.edited}} if expansions.made else {}),
         "index": index.manifest.digest,
         **_counts(wanted, rows),
         "rejected": dict(sorted((+rejected).items())),
     }
-    write_text(output, expansions_text(rows, made))
-    return Expanded(made)
+    write_text(output, expansions_text(rows, full_record))
+    return Expanded(full_record)
 
 
 def write_rejected(path: Path, rejected: Sequence[tuple[str, str, str]]) -> None:
-    """Write concept, name and reason of everything that was rejected, as TSV; names cut to one short line."""
+    """Write the rejected names with concept and reason as TSV; long names are cut."""
     lines = ["# concept, tab, what the model wrote, tab, why it is not used\n"]
     lines += [f"{concept}\t{printable(plain(name))[:80]}\t{reason}\n" for concept, name, reason in rejected]
     write_text(path, "".join(lines))
 
 
 def _judge(index: Index, asking: Asking) -> Judge:
-
     extractor = get_extractor(index.extractor_options())
     return Judge(asking.server.prompt, known_words(index), lambda text: bool(extractor.parse_query(text).conditions))
 
 
 def _key(options: ExpansionOptions) -> dict[str, Any]:
-
     listed = None if options.concepts is None else digest(read_text(options.concepts, "concepts"))
     return {
         "names": options.names,
@@ -267,39 +265,41 @@ def _key(options: ExpansionOptions) -> dict[str, Any]:
     }
 
 
-def _there(output: Path, key: str, overwrite: bool) -> dict[str, Any] | None:
-    """The record of a file that is there already and was made by the same; None where it has to be made."""
+def _existing_record(output: Path, key: str, overwrite: bool) -> dict[str, Any] | None:
+    """The record of an existing file with the same key; None if the file has to be written."""
     if not output.exists():
         return None
     if output.is_dir():
         raise OptionError("a folder, and a file is needed", file=output, remedy="Choose a name such as names.tsv")
     try:
-        found = Expansions.load(output)
+        expansions = Expansions.load(output)
     except InputError:
-        found = Expansions()
-    intact = bool(found.made) and not found.edited
-    if intact and found.made.get("key") == key:
-        return dict(found.made)
+        expansions = Expansions()
+    intact = bool(expansions.made) and not expansions.edited
+    if intact and expansions.made.get("key") == key:
+        return dict(expansions.made)
     if overwrite:
         return None
-    if found.made and found.edited:
-        what = "the output was edited since it was made"
+    if expansions.made and expansions.edited:
+        problem = "the output was edited since it was made"
     else:
-        what = "the output was made from other input or with other options" if intact else "the output is another file"
-    raise OptionError(what, file=output, remedy="Choose another file, or replace it with --overwrite")
+        problem = "the output is another file"
+        if intact:
+            problem = "the output was made from other input or with other options"
+    raise OptionError(problem, file=output, remedy="Choose another file, or replace it with --overwrite")
 
 
 def _too_general(names: Mapping[str, Sequence[str]], most: int) -> set[str]:
-    counts = Counter(name for found in names.values() for name in found)
+    counts = Counter(name for of_concept in names.values() for name in of_concept)
     return {name for name, count in counts.items() if count > most}
 
 
 def _rows(wanted: Sequence[Wanted], names: Mapping[str, Sequence[str]], general: set[str]) -> list[tuple[str, str]]:
-    """(concept, name) as they are read back: concepts that differ in case alone are one."""
+    """(concept, name) as read back from the file: concepts that differ only in case are merged."""
     table: dict[str, list[str]] = {}
-    for one in wanted:
-        found = [name for name in names.get(one.concept, ()) if name not in general]
-        table.setdefault(one.concept.lower(), []).extend(found)
+    for entry in wanted:
+        specific = [name for name in names.get(entry.concept, ()) if name not in general]
+        table.setdefault(entry.concept.lower(), []).extend(specific)
     return Expansions(table).pairs()
 
 

@@ -12,18 +12,18 @@ from qbench.quantities.concept_match import ALTERNATIVE
 from qbench.store import digest, read_json, read_text
 
 _MADE = "# made: "
-"""Starts the comment line that says, as JSON, what made a file."""
+"""Prefix of the comment line with the provenance as JSON."""
 
 
 class Expansions:
-    """What concepts can also be called. An expansion shared by several concepts stands for all of them.
+    """Other names of concepts. An expansion of several concepts stands for all of them.
 
     Files are TSV (concept, tab, expansion; a concept may have several lines; `#` starts a comment line) or JSON
-    ({concept: [expansion, ...]}). Case and runs of white space do not matter.
+    ({concept: [expansion, ...]}). Case and white space are normalised.
 
     Attributes:
-        made: what made the file, where `qbench expand-concepts` did; else {}.
-        edited: whether it says so and holds other lines than were written.
+        made: provenance of a file written by `qbench expand-concepts`; else {}.
+        edited: whether such a file was changed after it was written.
     """
 
     def __init__(self, table: Mapping[str, Iterable[str]] | None = None, made: Mapping[str, Any] | None = None) -> None:
@@ -34,12 +34,12 @@ class Expansions:
             self._add(_plain(concept), expansions)
 
     def _add(self, concept: str, expansions: Iterable[str]) -> None:
-        known = dict.fromkeys(self._of.get(concept, ()))
+        expansions_of = dict.fromkeys(self._of.get(concept, ()))
         for expansion in map(_plain, expansions):
-            if expansion and expansion != concept and expansion not in known:
-                known[expansion] = None
+            if expansion and expansion != concept and expansion not in expansions_of:
+                expansions_of[expansion] = None
                 self._concepts.setdefault(expansion, []).append(concept)
-        self._of[concept] = tuple(known)
+        self._of[concept] = tuple(expansions_of)
 
     @classmethod
     def load(cls, path: Path | None) -> Expansions:
@@ -72,7 +72,7 @@ class Expansions:
 
     def pairs(self) -> list[tuple[str, str]]:
         """All (concept, expansion)."""
-        return [(concept, expansion) for concept, found in self._of.items() for expansion in found]
+        return [(concept, expansion) for concept, expansions in self._of.items() for expansion in expansions]
 
 
 def _plain(text: str) -> str:
@@ -96,11 +96,11 @@ def _read_made(text: str) -> dict[str, Any]:
     for line in text.splitlines():
         if line.startswith(_MADE):
             try:
-                found = json.loads(line.removeprefix(_MADE))
-                json.dumps(found, ensure_ascii=False, allow_nan=False).encode()  # it goes into manifests and cards
+                record = json.loads(line.removeprefix(_MADE))
+                json.dumps(record, ensure_ascii=False, allow_nan=False).encode()  # it goes into manifests and cards
             except (ValueError, RecursionError):
                 return {}
-            return found if isinstance(found, dict) else {}
+            return record if isinstance(record, dict) else {}
         if line.strip() and not line.startswith("#"):
             break
     return {}

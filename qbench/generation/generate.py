@@ -1,4 +1,4 @@
-"""From an index to a benchmark: the order of the steps, and the counts of what was left out."""
+"""Generate a benchmark from an index, with counts of what was left out."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ def generate(
 
     Args:
         index: a finished index, or its folder.
-        output: the benchmark's folder; one that was made from the same index with the same options is left as it is.
-        options: switches, sizes, files.
-        rewriting: lets a chat model phrase some test queries; None for templates alone.
+        output: the benchmark's folder; a benchmark of the same index and options is reused.
+        options: options of the generation.
+        rewriting: rewriting of test queries by a chat model; None to use templates only.
         command: the command line, for the card.
-        overwrite: replace a benchmark that was made otherwise.
-        progress: called with the number of queries made.
+        overwrite: replace a benchmark of another index or other options.
+        progress: called with the number of finished queries.
 
     Returns:
         the benchmark's folder.
@@ -77,20 +77,21 @@ def generate(
     key = _key(index, options, rewriting)
     if finished(output, KIND, key):
         return output
-    overwrite = overwrite or _partly(output, key)
+    overwrite = overwrite or _is_partial(output, key)
     refuse_foreign(output, KIND, overwrite)
-    made, corpus, counts = _made(index, options, *loaded, progress)
-    queries, params = made.ordered(), _params(index, options, made.plan.expansions, command)
+    collection, corpus, counts = _make_queries(index, options, *loaded, progress)
+    queries, params = collection.ordered(), _params(index, options, collection.plan.expansions, command)
     if rewriting is not None:
         _need_kinds(queries, rewriting)
-        # Two at once would both pay.
+        # Without the lock, two processes would both pay.
         with locked(output.with_name(f"{output.name}.rewriting")):
-            queries, said = _rewriter(index, rewriting).rewrite(queries, _named(progress, "rewriting"))
-        made.rejected.update({f"rewriting: {reason}": number for reason, number in said.pop("rejected").items()})
+            queries, report = _rewriter(index, rewriting).rewrite(queries, _with_name(progress, "rewriting"))
+        rejected = report.pop("rejected").items()
+        collection.rejected.update({f"rewriting: {reason}": number for reason, number in rejected})
         params["rewriting"] = rewriting.key
-        counts["rewriting"] = said
-        if said["without an answer"]:
-            # Not done: the same again asks for them, so that it needs another key than the whole.
+        counts["rewriting"] = report
+        if report["without an answer"]:
+            # Incomplete: the next call asks for the missing answers, so this state has its own key.
             params["part of"] = key
             key = keys.key("generation", whole=key, texts=[query.text for query in queries])
     write_benchmark(
@@ -98,11 +99,11 @@ def generate(
             name=output.name,
             corpus=corpus,
             queries=queries,
-            qrels=made.qrels(),
-            quantities=made.plan.mentions.table,
-            samples=made.samples(),
-            triples=made.triples(),
-            params={**params, "counts": counts | {"rejected": dict(sorted(made.rejected.items()))}},
+            qrels=collection.qrels(),
+            quantities=collection.plan.mentions.table,
+            samples=collection.samples(),
+            triples=collection.triples(),
+            params={**params, "counts": counts | {"rejected": dict(sorted(collection.rejected.items()))}},
             digest=key,
         ),
         output,
@@ -112,60 +113,58 @@ def generate(
 
 
 def _need_kinds(queries: Sequence[Query], rewriting: Rewriting) -> None:
-
-    there = sorted({query.kind for query in queries if query.split == "test"})
-    if not set(there) & set(rewriting.kinds):
+    kinds = sorted({query.kind for query in queries if query.split == "test"})
+    if not set(kinds) & set(rewriting.kinds):
         raise OptionError(
             "no test query is of a kind that is rewritten",
             value=",".join(rewriting.kinds),
-            remedy=f"There are {', '.join(there) or 'none'}: name some with --rewrite-kinds, or give --expansions",
+            remedy=f"There are {', '.join(kinds) or 'none'}: name some with --rewrite-kinds, or give --expansions",
         )
 
 
 def rewriting_forecast(
     index: str | Path | Index, options: GenerationOptions, rewriting: Rewriting, *, progress: Progress = silent
 ) -> Estimate:
-    """What `generate` would ask a chat model that the recording does not know yet; errors as there.
+    """Forecast the calls of a chat model by `generate` that are not recorded yet; errors as there.
 
-    The queries have to be made for that; nothing is written.
+    Generates the queries, but writes nothing.
     """
     index = index if isinstance(index, Index) else Index.open(Path(index))
     loaded = load_templates(options.templates), Expansions.load(options.expansions)
-    made, _, _ = _made(index, options, *loaded, progress)
-    queries = made.ordered()
+    collection, _, _ = _make_queries(index, options, *loaded, progress)
+    queries = collection.ordered()
     _need_kinds(queries, rewriting)
     return _rewriter(index, rewriting).forecast(queries)
 
 
-def _made(
+def _make_queries(
     index: Index, options: GenerationOptions, templates: Templates, expansions: Expansions, progress: Progress
-) -> tuple[_Made, pl.DataFrame, dict[str, Any]]:
-    """All queries with their labels and samples, the benchmark's corpus, and what was left out so far."""
+) -> tuple[_Collection, pl.DataFrame, dict[str, Any]]:
+    """All queries with labels and samples, the benchmark's corpus, and counts of what was left out."""
     plan, corpus, counts = _plan(index, options, templates, expansions)
-    made = _Made(plan, Rechecker(_extractor(index), index.extractor_options().language))
+    collection = _Collection(plan, Rechecker(_extractor(index), index.extractor_options().language))
     for split, most in zip(SPLITS, (options.max_train, options.max_dev, options.max_test), strict=True):
-        made.fill(split, most, progress)
-    if not made.queries:
+        collection.fill(split, most, progress)
+    if not collection.queries:
         raise OptionError("these options leave no query", remedy="Lower --min-sentences, or switch fewer kinds off")
-    return made, corpus, counts
+    return collection, corpus, counts
 
 
 def _rewriter(index: Index, rewriting: Rewriting) -> Rewriter:
-    """Reads queries as the index's extractor does, or the default one where its quantities were given."""
+    """A rewriter with the index's extractor, or the default one if the index has given quantities."""
     return Rewriter(rewriting, get_extractor(index.extractor_options()), known_words(index))
 
 
-def _partly(output: Path, key: str) -> bool:
-    """Whether a benchmark of this key is there in which the model's answers to some questions are missing."""
+def _is_partial(output: Path, key: str) -> bool:
+    """Whether the folder holds a benchmark of this key without some of the model's answers."""
     return (output / MANIFEST).is_file() and read_manifest(output).params.get("part of") == key
 
 
-def _named(progress: Progress, what: str) -> Progress:
-    return lambda done, total=None, _="": progress(done, total, what)
+def _with_name(progress: Progress, name: str) -> Progress:
+    return lambda done, total=None, _="": progress(done, total, name)
 
 
 def _key(index: Index, options: GenerationOptions, rewriting: Rewriting | None) -> str:
-
     templates = options.templates or resource("templates/queries.toml")
     return keys.key(
         "generation",
@@ -194,14 +193,14 @@ def _params(index: Index, options: GenerationOptions, expansions: Expansions, co
 
 
 def _extractor(index: Index) -> Extractor | None:
-    """The index's extractor; None for quantities that were given."""
+    """The index's extractor; None if its quantities were given."""
     return None if index.given else get_extractor(index.extractor_options())
 
 
 def _plan(
     index: Index, options: GenerationOptions, templates: Templates, expansions: Expansions
 ) -> tuple[Plan, pl.DataFrame, dict[str, Any]]:
-    """What algorithm 1 needs, the benchmark's corpus, and what was left out so far."""
+    """The input of algorithm 1, the benchmark's corpus, and counts of what was left out."""
     quantities, table = index.quantities().collect(), index.pairs().collect()
     sentences = index.sentences().collect()
     if options.corpus == "quantities":
@@ -224,8 +223,8 @@ def _plan(
 
 
 @dataclass
-class _Made:
-    """What has been made so far."""
+class _Collection:
+    """Queries, judgments and samples generated so far."""
 
     plan: Plan
     rechecker: Rechecker
@@ -239,12 +238,12 @@ class _Made:
     _trained: set[Concept] = field(default_factory=set)
 
     def fill(self, split: Split, most: int, progress: Progress) -> None:
-        """Make the queries of one split, until it has `most` of them or nothing is left to try."""
+        """Generate up to `most` queries of a split."""
         sampler = Sampler(self.plan.mentions, self.plan.units, self.rechecker, self.plan.options)
         drafts = self.plan.drafts(split) if most else []
-        total, made = min(most, len(drafts)), 0
+        total, count = min(most, len(drafts)), 0
         for draft in drafts:
-            if made == most:
+            if count == most:
                 break
             if split == "test" and draft.kind == "seen" and not self._is_trained(draft):
                 self.rejected["query: no training query asks about its concept"] += 1
@@ -255,24 +254,24 @@ class _Made:
             elif self._repeats(query):
                 self.rejected["query: repeats an earlier one"] += 1
             elif self._keep(query, sampler):
-                made += 1
-                progress(made, total, split)
+                count += 1
+                progress(count, total, split)
         self.rejected.update(sampler.rejected)
 
     def _keep(self, query: Query, sampler: Sampler) -> bool:
-        found = label(query.conditions, self.plan.mentions)
-        if not found.relevant.size:
+        labels = label(query.conditions, self.plan.mentions)
+        if not labels.relevant.size:
             self.rejected["query: no sentence satisfies it"] += 1
             return False
         if query.split != "test":
-            rows = sampler.samples(query, found, self.plan.splits.blocked[query.split])
+            rows = sampler.samples(query, labels, self.plan.splits.blocked[query.split])
             if not rows:
                 return False
             self._samples += rows
             self._triples += triples(rows)
         if query.split == "train" and query.kind == "seen":
             self._trained.update(condition.concept for condition in query.conditions)
-        self._judge(query, found)
+        self._judge(query, labels)
         self.queries.append(query)
         self._texts.add(query.text.lower())
         self._asked.setdefault(_meaning(query), query.split)
@@ -280,11 +279,11 @@ class _Made:
         return True
 
     def _is_trained(self, draft: QueryDraft) -> bool:
-        """Whether training asks about every concept of a draft: being assigned to training is not enough."""
+        """Whether training queries cover every concept of a draft; assignment to the split is not enough."""
         return all(concept in self._trained for topic in draft.topics for concept in topic.concepts)
 
     def _repeats(self, query: Query) -> bool:
-        """Whether the same was asked before: in another split in whatever words, in this split in the same ones."""
+        """Whether an earlier query has the same meaning in another split, or the same words in this split."""
         meaning = _meaning(query)
         return (
             query.text.lower() in self._texts
@@ -292,12 +291,12 @@ class _Made:
             or f"{query.terms}\n{meaning}" in self._asked
         )
 
-    def _judge(self, query: Query, found: Labels) -> None:
-        """Take over the relevant sentences and some hard negatives, each looked at once more."""
+    def _judge(self, query: Query, labels: Labels) -> None:
+        """Add judgments of the relevant sentences and some hard negatives, each checked again."""
         rng = generator(self.plan.options.seed, "judged", query.query_id)
-        few = rng.choice(found.negatives, min(found.negatives.size, self.plan.options.judged), replace=False)
-        docs = np.concatenate([found.relevant, few])
-        grades = np.concatenate([found.grades, np.zeros(few.size, dtype=np.int8)])
+        few = rng.choice(labels.negatives, min(labels.negatives.size, self.plan.options.judged), replace=False)
+        docs = np.concatenate([labels.relevant, few])
+        grades = np.concatenate([labels.grades, np.zeros(few.size, dtype=np.int8)])
         order = np.argsort(docs)
         docs, grades = docs[order], grades[order]
         sure = confirmed(query.conditions, docs, grades, self.plan.mentions)
@@ -334,7 +333,7 @@ class _Made:
 
 
 def _meaning(query: Query) -> str:
-    """What a query asks, whatever its words and units."""
+    """Normalised form of a query's conditions, independent of its words and units."""
     return "\n".join(
         sorted(
             f"{' '.join(c.concept)} {c.comparator} {c.base_value:.9g} {c.base_high:.9g} {c.base_unit}"

@@ -1,4 +1,4 @@
-"""Which sentences satisfy a query, and which are its hard negatives (*Numbers Matter* 3.3.3, look-up and lists)."""
+"""Relevant sentences and hard negatives of a query (*Numbers Matter* 3.3.3, look-up and lists)."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Labels:
     """The sentences of one query, as rows of `Mentions.texts`, ascending.
 
     Attributes:
-        relevant: those that satisfy it; grades: 2 for the very concept, 1 for a more specific one.
-        positives: s+, those of grade 2.
-        negatives: s-, those that speak of the very concept and certainly do not satisfy it.
+        relevant: sentences that satisfy the query; grades: 2 for the exact concept, 1 for a more specific one.
+        positives: s+, sentences of grade 2.
+        negatives: s-, sentences with the exact concept that certainly do not satisfy the query.
     """
 
     relevant: NDArray[np.int64]
@@ -44,10 +44,10 @@ def label(conditions: Sequence[Condition], mentions: Mentions) -> Labels:
     in a comparable unit, and some condition is met or left open by no mention at all whose concept shares a word
     with the query's or is unknown. All others are neither.
     """
-    found = [_look_up(condition, mentions) for condition in conditions]
-    relevant = reduce(np.intersect1d, [docs for docs, _, _ in found])
-    grades = reduce(np.minimum, [grades[np.searchsorted(docs, relevant)] for docs, grades, _ in found])
-    spoken = np.setdiff1d(reduce(np.intersect1d, [docs for _, _, docs in found]), relevant, assume_unique=True)
+    results = [_look_up(condition, mentions) for condition in conditions]
+    relevant = reduce(np.intersect1d, [docs for docs, _, _ in results])
+    grades = reduce(np.minimum, [grades[np.searchsorted(docs, relevant)] for docs, grades, _ in results])
+    spoken = np.setdiff1d(reduce(np.intersect1d, [docs for _, _, docs in results]), relevant, assume_unique=True)
     broken = np.zeros(spoken.size, dtype=bool)
     for condition in conditions:
         broken |= _surely_broken(condition, spoken, mentions)
@@ -55,15 +55,15 @@ def label(conditions: Sequence[Condition], mentions: Mentions) -> Labels:
 
 
 def _look_up(condition: Condition, mentions: Mentions) -> tuple[NDArray[np.int64], NDArray[np.int8], NDArray[np.int64]]:
-    """The sentences that meet one condition, their grades, and the sentences that speak of its very concept."""
+    """The sentences that meet a condition, their grades, and the sentences with its exact concept."""
     codes, grades = mentions.graded(condition.concept)
     rows = mentions.rows_of_concepts(codes)
     rows = rows[mentions.base[rows] == mentions.base_code.get(condition.base_unit, -1)]
     grade = grades[np.searchsorted(codes, mentions.concept[rows])]
     met = _codes(condition, rows, mentions) == MET
-    docs, place = np.unique(mentions.doc[rows[met]], return_inverse=True)
+    docs, position = np.unique(mentions.doc[rows[met]], return_inverse=True)
     best = np.zeros(docs.size, dtype=np.int8)
-    np.maximum.at(best, place, grade[met])
+    np.maximum.at(best, position, grade[met])
     return docs, best, mentions.docs_of(rows[grade == 2])
 
 
@@ -81,18 +81,18 @@ def _codes(condition: Condition, rows: NDArray[np.int64], mentions: Mentions) ->
 
 
 def meets(quantity: Quantity, condition: Condition) -> bool | None:
-    """Whether one mention meets one condition by unit and value; None where its text leaves that open.
+    """Whether a mention meets a condition by unit and value; None if undecided.
 
     The answers of `qbench.quantities.conditions.verdict`, worked out in another way: the values that the mention allows
     and those that the condition allows are two intervals, and one lies inside the other, apart from it, or neither.
     """
     if quantity.base_unit != condition.base_unit:
         return False
-    comparator, asked = quantity.comparator, condition.comparator
+    comparator, wanted = quantity.comparator, condition.comparator
     low, low_open = (-inf, False) if comparator in ("<", "<=") else (quantity.base_value, comparator == ">")
     high, high_open = (inf, False) if comparator in (">", ">=") else (quantity.base_high, comparator == "<")
-    start, start_open = (-inf, False) if asked in ("<", "<=") else (condition.base_value, asked == ">")
-    end, end_open = (inf, False) if asked in (">", ">=") else (condition.base_high, asked == "<")
+    start, start_open = (-inf, False) if wanted in ("<", "<=") else (condition.base_value, wanted == ">")
+    end, end_open = (inf, False) if wanted in (">", ">=") else (condition.base_high, wanted == "<")
     after, before = _side(low, start), _side(high, end)
     inside = (after > 0 or (after == 0 and (low_open or not start_open))) and (
         before < 0 or (before == 0 and (high_open or not end_open))
@@ -101,7 +101,7 @@ def meets(quantity: Quantity, condition: Condition) -> bool | None:
     apart = (above > 0 or (above == 0 and (low_open or end_open))) or (
         below < 0 or (below == 0 and (high_open or start_open))
     )
-    met, broken = (apart, inside) if asked == "!=" else (inside, apart)
+    met, broken = (apart, inside) if wanted == "!=" else (inside, apart)
     return True if met else False if broken else None
 
 
@@ -115,7 +115,7 @@ def _side(value: float, mark: float) -> int:
 def holds(conditions: Iterable[Condition], quantities: Sequence[Quantity], language: str = ENGLISH) -> Holds:
     """Whether a sentence with these quantities satisfies a query: the check before a label is written.
 
-    It walks over the mentions one by one and shares nothing with `label` but the rule for concepts.
+    Checks the mentions one by one, independently of `label` except for the rule for concepts.
 
     Returns:
         "yes" for a positive, "no" for a negative, "unclear" for neither.
@@ -138,27 +138,28 @@ def holds(conditions: Iterable[Condition], quantities: Sequence[Quantity], langu
 def confirmed(
     conditions: Iterable[Condition], docs: NDArray[np.int64], grades: NDArray[np.int8], mentions: Mentions
 ) -> NDArray[np.bool_]:
-    """Look again at judgments before they are written, from the sentences instead of from the concepts.
+    """Check judgments before they are written, by sentence instead of by concept.
 
     Args:
         conditions: of the query.
         docs: shape (n,), judged sentences, ascending.
         grades: shape (n,), their judgments.
-        mentions: what the sentences say.
+        mentions: mentions of the sentences.
 
     Returns:
         shape (n,), whether the mentions of each sentence give exactly that grade.
     """
     rows = mentions.rows_of_docs(docs)
-    place = np.searchsorted(docs, mentions.doc[rows])
-    said, code = np.unique(mentions.concept[rows], return_inverse=True)
+    position = np.searchsorted(docs, mentions.doc[rows])
+    concepts, code = np.unique(mentions.concept[rows], return_inverse=True)
     least = np.full(docs.size, 2, dtype=np.int8)
     for condition in conditions:
-        grade = np.array([concept_grade(condition.concept, mentions.concepts[c]) for c in said], dtype=np.int8)[code]
+        of_concepts = [concept_grade(condition.concept, mentions.concepts[c]) for c in concepts]
+        grade = np.array(of_concepts, dtype=np.int8)[code]
         comparable = mentions.base[rows] == mentions.base_code.get(condition.base_unit, -1)
         met = comparable & (_codes(condition, rows, mentions) == MET)
         best = np.zeros(docs.size, dtype=np.int8)
-        np.maximum.at(best, place[met], grade[met])
+        np.maximum.at(best, position[met], grade[met])
         least = np.minimum(least, best)
     same: NDArray[np.bool_] = least == grades
     return same

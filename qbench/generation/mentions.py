@@ -1,4 +1,4 @@
-"""The index in memory: mentions as arrays, grouped by sentence and by concept, so that a lookup costs what it finds."""
+"""The index in memory: mentions as arrays, grouped by sentence and by concept."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 CACHE = 20_000
-"""Sentences whose mentions are kept as objects, and concepts whose matches are kept: beyond that they are forgotten."""
+"""Maximum size of the caches of mentions by sentence and of matches by concept."""
 
 
 @dataclass(frozen=True)
 class Mentions:
-    """n mentions of m sentences, ordered by sentence, then by place in it.
+    """n mentions of m sentences, ordered by sentence, then by position.
 
     Attributes:
         table: the quantity table, n rows in that order.
-        texts: m texts; a sentence is known by its row here.
+        texts: m texts; a sentence is identified by its row.
         doc_ids: m ids.
         doc: shape (n,), each mention's sentence.
         concept, unit, base: shape (n,), codes into `concepts`, `units`, `bases`.
@@ -123,31 +123,31 @@ class Mentions:
 
     def graded(self, concept: Concept) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
         """Codes of the concepts that answer a query's concept, ascending, and their grades (1 or 2)."""
-        found = self._graded.get(concept)
-        if found is None:
+        entry = self._graded.get(concept)
+        if entry is None:
             codes: set[int] = set()
             for alternative in concept_alternatives(concept):
                 codes |= _holding_all(alternative, self._word_concepts)
-            some = np.array(sorted(codes), dtype=np.int64)
-            grades = np.array([concept_grade(concept, self.concepts[code]) for code in some], dtype=np.int8)
-            found = some[grades > 0], grades[grades > 0]
-            _keep(self._graded, concept, found)
-        return found
+            candidates = np.array(sorted(codes), dtype=np.int64)
+            grades = np.array([concept_grade(concept, self.concepts[code]) for code in candidates], dtype=np.int8)
+            entry = candidates[grades > 0], grades[grades > 0]
+            _keep(self._graded, concept, entry)
+        return entry
 
     def related(self, concept: Concept) -> NDArray[np.int64]:
-        """Codes of the concepts that could be meant by a query's concept: those that share a word with it, and none.
+        """Codes of the concepts that a query's concept may refer to: those sharing a word, and the empty one.
 
         A negative must not meet the condition by a mention of any of these.
         """
-        found = self._related.get(concept)
-        if found is None:
+        entry = self._related.get(concept)
+        if entry is None:
             words = folded((word for option in concept_alternatives(concept) for word in option), self.language)
             codes = {code for word in words for code in self._folded_concepts.get(word, ())}
             if () in self.concept_code:
                 codes.add(self.concept_code[()])
-            found = np.array(sorted(codes), dtype=np.int64)
-            _keep(self._related, concept, found)
-        return found
+            entry = np.array(sorted(codes), dtype=np.int64)
+            _keep(self._related, concept, entry)
+        return entry
 
     def holders(self, sets: Iterable[frozenset[str]]) -> NDArray[np.int64]:
         """Codes of the concepts that hold all (folded) words of one of `sets`, ascending."""
@@ -158,12 +158,12 @@ class Mentions:
 
     def quantities(self, doc: int) -> list[Quantity]:
         """The mentions of one sentence, in order."""
-        found = self._quantities.get(doc)
-        if found is None:
+        entry = self._quantities.get(doc)
+        if entry is None:
             first, last = int(self._by_doc[doc]), int(self._by_doc[doc + 1])
-            found = [from_row(row) for row in self.table[first:last].iter_rows(named=True)]
-            _keep(self._quantities, doc, found)
-        return found
+            entry = [from_row(row) for row in self.table[first:last].iter_rows(named=True)]
+            _keep(self._quantities, doc, entry)
+        return entry
 
 
 def _keep(cache: dict[K, V], key: K, value: V) -> None:
@@ -179,11 +179,11 @@ def _holding_all(words: Iterable[str], postings: Mapping[str, Sequence[int]]) ->
 
 
 def _postings(concepts: Iterable[Iterable[str]]) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
+    postings: dict[str, list[int]] = {}
     for code, words in enumerate(concepts):
         for word in dict.fromkeys(words):
-            found.setdefault(word, []).append(code)
-    return found
+            postings.setdefault(word, []).append(code)
+    return postings
 
 
 def _ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -210,10 +210,10 @@ def load_mentions(sentences: pl.DataFrame, quantities: pl.DataFrame, language: s
     """
     rows = sentences.select("doc_id", doc=pl.int_range(pl.len(), dtype=pl.Int64))
     joined = quantities.join(rows, on="doc_id", how="left", maintain_order="left")
-    lost = joined.filter(pl.col("doc").is_null())
-    if lost.height:
+    missing = joined.filter(pl.col("doc").is_null())
+    if missing.height:
         raise InputError(
-            "a quantity's sentence does not exist", value=lost["doc_id"][0], remedy="Build the index again"
+            "a quantity's sentence does not exist", value=missing["doc_id"][0], remedy="Build the index again"
         )
     joined = joined.sort("doc", "value_start", maintain_order=True)
     concepts, concept = _codes(joined["concept"])

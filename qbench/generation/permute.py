@@ -33,24 +33,24 @@ class Permuted:
 
 
 def with_unit(
-    text: str, mentions: Sequence[Quantity], place: int, unit: str, form: UnitForm, units: Units
+    text: str, mentions: Sequence[Quantity], position: int, unit: str, form: UnitForm, units: Units
 ) -> Permuted | None:
     """The sentence with one mention's unit written as `form`; None where the text does not allow it.
 
     Args:
         text: the sentence.
         mentions: all of its mentions.
-        place: which of them changes.
+        position: which of them changes.
         unit: canonical name of the new unit (the old one for a change of surface alone).
         form: how it is written.
         units: for arithmetic.
     """
-    mention = mentions[place]
+    mention = mentions[position]
     edits = _unit_edits(text, mention, form)
-    if edits is None or not _alone(mentions, place, edits) or _apply(text, edits) == text:
+    if edits is None or not _alone(mentions, position, edits) or _apply(text, edits) == text:
         return None
     changed = unit_of(mention, unit, units)
-    return _permuted(text, mentions, place, changed, edits)
+    return _permuted(text, mentions, position, changed, edits)
 
 
 def joined(text: str, mention: Quantity) -> bool:
@@ -59,12 +59,12 @@ def joined(text: str, mention: Quantity) -> bool:
     return end < first and _JOINED.fullmatch(text[end:first]) is not None
 
 
-def with_value(text: str, mentions: Sequence[Quantity], place: int, value: float, units: Units) -> Permuted | None:
+def with_value(text: str, mentions: Sequence[Quantity], position: int, value: float, units: Units) -> Permuted | None:
     """The sentence with one mention's value replaced, written like the old one; None where the text does not allow it.
 
     Only mentions of a single value in digits change; "1 year" does not become "5 year".
     """
-    mention = mentions[place]
+    mention = mentions[position]
     start, end = mention.value_span
     old = text[start:end]
     if mention.comparator not in ("=", "~") or not 0 <= start < end <= len(text):
@@ -75,18 +75,18 @@ def with_value(text: str, mentions: Sequence[Quantity], place: int, value: float
     if (abs(value) == 1) != (abs(mention.value) == 1):
         return None
     new = write_like(value, old)
-    again = read_value(new)
+    written = read_value(new)
     edits = [(start, end, new)]
     if (
-        again is None
-        or abs(again.value - value) > 1e-9 * abs(value)
+        written is None
+        or abs(written.value - value) > 1e-9 * abs(value)
         or new == old
-        or not _alone(mentions, place, edits)
+        or not _alone(mentions, position, edits)
     ):
         return None
     base = units.to_base(value, mention.unit)
     changed = replace(mention, value=value, high=value, base_value=base, base_high=base)
-    return _permuted(text, mentions, place, changed, edits)
+    return _permuted(text, mentions, position, changed, edits)
 
 
 def unit_of(mention: Quantity, unit: str, units: Units) -> Quantity:
@@ -135,10 +135,10 @@ def _before_stop(after: str, text: str, end: int) -> str:
     return after.removesuffix(".") if text[end : end + 1] == "." else after
 
 
-def _alone(mentions: Sequence[Quantity], place: int, edits: Sequence[Edit]) -> bool:
+def _alone(mentions: Sequence[Quantity], position: int, edits: Sequence[Edit]) -> bool:
     """Whether the edits touch nothing of the other mentions ("5 and 8 kg" share a unit)."""
     low, high = min(edit[0] for edit in edits), max(edit[1] for edit in edits)
-    others = (m for number, m in enumerate(mentions) if number != place)
+    others = (m for number, m in enumerate(mentions) if number != position)
     spans = (span for m in others for span in (m.value_span, m.unit_span, m.comparator_span) if span is not None)
     return all(span[1] <= low or span[0] >= high for span in spans)
 
@@ -150,9 +150,9 @@ def _apply(text: str, edits: Sequence[Edit]) -> str:
 
 
 def _permuted(
-    text: str, mentions: Sequence[Quantity], place: int, changed: Quantity, edits: Sequence[Edit]
+    text: str, mentions: Sequence[Quantity], position: int, changed: Quantity, edits: Sequence[Edit]
 ) -> Permuted:
-    start, end = mentions[place].value_span
+    start, end = mentions[position].value_span
     width = end - start
     shift = 0
     for first, last, new in edits:
@@ -162,5 +162,5 @@ def _permuted(
             shift += len(new) - (last - first)
     span = (start + shift, start + shift + width)
     bare = replace(changed, value_span=span, unit_span=None, comparator_span=None, concept_spans=())
-    rest = tuple(bare if number == place else mention for number, mention in enumerate(mentions))
+    rest = tuple(bare if number == position else mention for number, mention in enumerate(mentions))
     return Permuted(_apply(text, edits), span, bare, rest)

@@ -1,4 +1,4 @@
-"""Algorithm 1 of *Numbers Matter*: what will be asked (drafts), and each draft's values, unit, phrase and text."""
+"""Algorithm 1 of *Numbers Matter*: query drafts, and the values, unit, phrase and text of each draft."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ SENSIBLE = (0.1, 10_000.0)
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """Something to ask about.
+    """The concept and unit of a condition.
 
     Attributes:
-        text: what a query calls it.
+        text: its name in the query.
         concepts: the index's concepts that it stands for; one, unless `text` is an expansion.
         unit: canonical unit of the values.
     """
@@ -51,7 +51,7 @@ class Topic:
 
     @property
     def key(self) -> str:
-        """Names the topic in seeds."""
+        """Key of the topic in random seeds."""
         return "\x1e".join((self.text, " ".join(join_alternatives(self.concepts)), self.unit))
 
 
@@ -72,13 +72,13 @@ class QueryDraft:
 
     @property
     def key(self) -> str:
-        """Names the draft in seeds and ids."""
+        """Key of the draft in random seeds and ids."""
         return f"{self.split}|{self.stratum}|" + "\x1d".join(topic.key for topic in self.topics)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that algorithm 1 needs, read only."""
+    """The input of algorithm 1; read-only."""
 
     pairs: Sequence[tuple[Concept, str]]
     mentions: Mentions
@@ -92,11 +92,11 @@ class Plan:
 
     def drafts(self, split: Split) -> list[QueryDraft]:
         """The drafts of a split, in the order in which they are tried until the split is full."""
-        found = list(self._lexical(split))
-        found += self._expanded(split)
+        drafts = list(self._lexical(split))
+        drafts += self._expanded(split)
         if self.options.multi:
-            found += self._joint(split)
-        return _in_turn(found, self.options.seed)
+            drafts += self._joint(split)
+        return _in_turn(drafts, self.options.seed)
 
     def _sets(self, split: Split, kind: Kind, topic: Topic, values: Iterable[ValueSet]) -> Iterable[QueryDraft]:
         for each in values:
@@ -137,11 +137,11 @@ class Plan:
 
     @cached_property
     def _expanded_topics(self) -> list[Topic]:
-        found: dict[Topic, None] = {}
+        topics: dict[Topic, None] = {}
         for concept, unit in self.pairs:
             for expansion in self.expansions.lookup(" ".join(concept)):
-                found[Topic(expansion, alternatives(expansion, self.mentions, self.expansions), unit)] = None
-        return sorted(found, key=lambda topic: topic.key)
+                topics[Topic(expansion, alternatives(expansion, self.mentions, self.expansions), unit)] = None
+        return sorted(topics, key=lambda topic: topic.key)
 
     def _joint(self, split: Split) -> Iterable[QueryDraft]:
         """Several constraints on concepts of one split; training concepts also make `seen` test queries."""
@@ -151,8 +151,8 @@ class Plan:
                 continue
             home = homes.pop()
             kind: Kind = "seen" if home == "train" else "unseen"
-            asked = home == split or (home, split) == ("train", "test")
-            if asked and (split != "test" or kind in self.options.kinds):
+            included = home == split or (home, split) == ("train", "test")
+            if included and (split != "test" or kind in self.options.kinds):
                 topics = tuple(Topic(" ".join(concept), (concept,), unit) for concept, unit in pairs)
                 yield QueryDraft(split, kind, "joint", topics)
 
@@ -168,42 +168,42 @@ class Plan:
         return self._seen[topic.key]
 
     def value(self, topic: Topic, comparator: Comparator, values: ValueSet) -> Ask | None:
-        """The value that a set asks for, another one than the sets before it."""
+        """The value of a topic in a value set; differs from those of the earlier sets."""
         key = topic.key, comparator, values
         if key in self._values:
             return self._values[key]
         before: dict[ValueSet, tuple[ValueSet, ...]] = {"random": ("peak",), "other": ("peak", "random")}
         avoid = frozenset(
-            ask for other in before.get(values, ()) if (ask := self.value(topic, comparator, other)) is not None
+            ask for earlier in before.get(values, ()) if (ask := self.value(topic, comparator, earlier)) is not None
         )
         enough = max(2, self.options.samples)
         at_random = values == "random"
         ask = None
         # "For each expanded concept new values are sampled" (3.3.2): other ones than its concepts', if there are.
-        for taken in (avoid | self._lexical_values(topic, comparator), avoid):
+        for excluded in (avoid | self._lexical_values(topic, comparator), avoid):
             rng = generator(self.options.seed, f"value {values} {comparator}", topic.key)
-            ask = choose_value(comparator, self.seen(topic), rng, at_random=at_random, avoid=taken, enough=enough)
+            ask = choose_value(comparator, self.seen(topic), rng, at_random=at_random, avoid=excluded, enough=enough)
             if ask is not None:
                 break
         self._values[key] = ask
         return ask
 
     def _lexical_values(self, topic: Topic, comparator: Comparator) -> frozenset[Ask]:
-        """What is asked where an expansion's concepts are named; nothing for a topic that is its own concept."""
+        """The values of the lexical queries on an expansion's concepts; empty for a topic that is its own concept."""
         own = [Topic(" ".join(concept), (concept,), topic.unit) for concept in topic.concepts]
         if topic in own:
             return frozenset()
-        asked = (self.value(one, comparator, values) for one in own for values in self._usual)
-        return frozenset(ask for ask in asked if ask is not None)
+        asks = (self.value(lexical, comparator, values) for lexical in own for values in self._usual)
+        return frozenset(ask for ask in asks if ask is not None)
 
     def realize(self, draft: QueryDraft) -> Query | None:
-        """The query of a draft; None where its distribution leaves nothing sensible to ask."""
+        """The query of a draft; None if its distribution has no suitable value."""
         rng = generator(self.options.seed, "query", draft.key)
-        asked = self._joint_asks(draft, rng) if draft.values == "joint" else self._single_ask(draft, rng)
-        if asked is None:
+        asks = self._joint_asks(draft, rng) if draft.values == "joint" else self._single_ask(draft, rng)
+        if asks is None:
             return None
         texts, conditions, names = [], [], []
-        for topic, (comparator, (low, high), unit) in zip(draft.topics, asked, strict=True):
+        for topic, (comparator, (low, high), unit) in zip(draft.topics, asks, strict=True):
             text, condition, name = self._word(topic, comparator, low, high, unit, rng)
             texts.append(text)
             conditions.append(condition)
@@ -227,11 +227,11 @@ class Plan:
         return [(comparator, *self._other_unit(comparator, ask, topic.unit, rng))]
 
     def _other_unit(self, comparator: Comparator, ask: Ask, unit: str, rng: np.random.Generator) -> tuple[Ask, str]:
-        """The same in another unit that the corpus uses, where the number stays sensible; mostly as it is."""
-        wanted, place = rng.random() < self.options.other_unit, rng.random()
+        """With probability `other_unit`, convert a value to another unit of the corpus with a sensible number."""
+        wanted, position = rng.random() < self.options.other_unit, rng.random()
         if not wanted:
             return ask, unit
-        found: list[tuple[Ask, str]] = []
+        choices: list[tuple[Ask, str]] = []
         if self.units.get(unit).family == "count":
             return ask, unit  # "first goal" and "goal" compare, but neither says the other
         for name in self._units_of_base.get(self.units.get(unit).base_unit, ()):
@@ -242,40 +242,40 @@ class Plan:
                 if all(SENSIBLE[0] <= abs(end) <= SENSIBLE[1] for end in (low, high)) and (
                     exact or comparator not in ("=", "!=")
                 ):
-                    found.append(((low, high), name))
-        return found[int(place * len(found))] if found else (ask, unit)
+                    choices.append(((low, high), name))
+        return choices[int(position * len(choices))] if choices else (ask, unit)
 
     @cached_property
     def _units_of_base(self) -> dict[str, list[str]]:
-        """Base unit -> the units that the corpus uses often enough to be asked in."""
+        """Base unit -> its units with at least `min_sentences` mentions in the corpus."""
         codes, counts = np.unique(self.mentions.unit, return_counts=True)
-        found: dict[str, list[str]] = {}
+        units: dict[str, list[str]] = {}
         for code in codes[counts >= self.options.min_sentences].tolist():
             name = self.mentions.units[code]
-            found.setdefault(self.units.get(name).base_unit, []).append(name)
-        return found
+            units.setdefault(self.units.get(name).base_unit, []).append(name)
+        return units
 
     def _joint_asks(self, draft: QueryDraft, rng: np.random.Generator) -> list[tuple[Comparator, Ask, str]]:
-        """Constraints that one randomly chosen sentence satisfies together."""
+        """Constraints that a randomly chosen sentence satisfies jointly."""
         rows = [observed(self.mentions, topic.concepts, topic.unit) for topic in draft.topics]
         docs = self.mentions.docs_of(rows[0])
         for others in rows[1:]:
             docs = np.intersect1d(docs, self.mentions.docs_of(others))
         doc = docs[rng.integers(docs.size)]
-        asked: list[tuple[Comparator, Ask, str]] = []
+        asks: list[tuple[Comparator, Ask, str]] = []
         for topic, all_rows in zip(draft.topics, rows, strict=True):
             joint = all_rows[np.isin(self.mentions.doc[all_rows], docs)]
             value = float(self.mentions.value[joint[self.mentions.doc[joint] == doc][0]])
             comparator = JOINT_COMPARATORS[int(rng.integers(len(JOINT_COMPARATORS)))]
-            asked.append(
+            asks.append(
                 (comparator, around(comparator, value, distribution(self.mentions.value[joint]), rng), topic.unit)
             )
-        return asked
+        return asks
 
     def _word(
         self, topic: Topic, comparator: Comparator, low: float, high: float, unit: str, rng: np.random.Generator
     ) -> tuple[str, Condition, str]:
-        """One constraint: its text, the condition that it states, and the template it took."""
+        """The text, condition and template of a constraint."""
         forms = unit_forms(self.units.get(unit), self.units, high)
         form = forms[int(rng.integers(len(forms)))]
         ranged = comparator == "between"

@@ -1,4 +1,4 @@
-"""The second look at every label: what a permuted sentence says when it is read again, and what a label claims."""
+"""Second check of every label: extract a permuted sentence again and compare it with its label."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ STILL_SATISFIES = "negative still satisfies or may satisfy"
 NO_LONGER = "positive does not satisfy"
 
 CACHE = 50_000
-"""Texts whose extraction is kept: queries on one pair permute the same few sentences alike."""
+"""Maximum number of cached extractions: queries on one pair often permute the same sentences alike."""
 
 
 class Rechecker:
-    """Judges samples. Without an extractor (gold quantities) a permuted sentence is judged by arithmetic alone.
+    """Checks samples. Without an extractor (gold quantities) permuted sentences are checked by arithmetic only.
 
     Args:
-        extractor: the one that the index was built with; None if its quantities were given.
+        extractor: the extractor of the index; None if its quantities were given.
         language: code of the sentences' language.
     """
 
@@ -36,24 +36,24 @@ class Rechecker:
     def permuted(
         self, samples: Sequence[Permuted], conditions: Sequence[Condition], positive: bool
     ) -> list[str | None]:
-        """Why each of some permuted samples must not be written; None where it may.
+        """Reasons to reject permuted samples; None for valid ones.
 
         The re-extracted quantities must be the expected ones (the changed mention where it was changed, all others as
-        they were), and they must say what the label says.
+        they were), and they must agree with the label.
         """
-        # By arithmetic first: it costs little, and many sentences have another mention that decides.
-        reasons = [self.sentence(made.mentions, conditions, positive) for made in samples]
+        # Arithmetic first: it is cheap and rejects many sentences.
+        reasons = [self.sentence(sample.mentions, conditions, positive) for sample in samples]
         if self.extractor is None:
             return reasons
         good = [i for i, reason in enumerate(reasons) if reason is None]
-        # All at once, since many texts are read faster than one after the other.
-        for i, found in zip(good, self._extract(self.extractor, [samples[i].text for i in good]), strict=True):
-            as_meant = reads_as(found, samples[i])
-            reasons[i] = self.sentence(found, conditions, positive) if as_meant else READS_DIFFERENTLY
+        # In one batch, which is faster than one by one.
+        for i, quantities in zip(good, self._extract(self.extractor, [samples[i].text for i in good]), strict=True):
+            as_meant = reads_as(quantities, samples[i])
+            reasons[i] = self.sentence(quantities, conditions, positive) if as_meant else READS_DIFFERENTLY
         return reasons
 
     def sentence(self, mentions: Sequence[Quantity], conditions: Sequence[Condition], positive: bool) -> str | None:
-        """Why a sentence with these mentions must not carry a label; None if it may."""
+        """Reason why a label does not hold for a sentence with these mentions; None if it holds."""
         answer = holds(conditions, mentions, self.language)
         if positive:
             return None if answer == "yes" else NO_LONGER
@@ -62,19 +62,19 @@ class Rechecker:
     def _extract(self, extractor: Extractor, texts: Sequence[str]) -> list[list[Quantity]]:
         unread = [text for text in dict.fromkeys(texts) if text not in self._read]
         self._read.update(zip(unread, extractor.extract_many(unread), strict=True))
-        found = [self._read[text] for text in texts]
+        results = [self._read[text] for text in texts]
         while len(self._read) > CACHE:
             self._read.popitem(last=False)
-        return found
+        return results
 
 
-def reads_as(mentions: Sequence[Quantity], made: Permuted) -> bool:
-    """Whether re-extracted mentions are the expected ones: by value and unit, the changed one also by place."""
-    changed = [m for m in mentions if _overlap(m.value_span, made.value_span) and _same(m, made.quantity)]
-    return bool(changed) and Counter(map(_said, mentions)) == Counter(map(_said, made.mentions))
+def reads_as(mentions: Sequence[Quantity], expected: Permuted) -> bool:
+    """Whether re-extracted mentions are the expected ones: by value and unit, the changed one also by position."""
+    changed = [m for m in mentions if _overlap(m.value_span, expected.value_span) and _same(m, expected.quantity)]
+    return bool(changed) and Counter(map(_reading, mentions)) == Counter(map(_reading, expected.mentions))
 
 
-def _said(quantity: Quantity) -> tuple[str, str, str, str]:
+def _reading(quantity: Quantity) -> tuple[str, str, str, str]:
     return quantity.comparator, quantity.unit, f"{quantity.value:.9g}", f"{quantity.high:.9g}"
 
 

@@ -1,7 +1,7 @@
-"""Templated test queries -> the same as a person would ask (*Numbers Matter* C.1, C.2), by a chat model, read again.
+"""Rewrite templated test queries in natural language by a chat model (*Numbers Matter* C.1, C.2), and check them.
 
-A rewritten text replaces the templated one only if qbench's own query parser reads the same from it: every comparator,
-value and unit, and the words of the concept. Else the query keeps its templated text.
+A rewritten text replaces the templated one only if qbench's query parser extracts the same comparators, values, units
+and words of the concept from it. Otherwise the query keeps its templated text.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from qbench.quantities.types import Condition, ParsedQuery
 
 MAX_WORDS, MAX_LETTERS = 40, 300
 REWRITTEN = "rewritten"
-"""Follows the name of the template in a query that a model has phrased."""
+"""Suffix of the template's name in a rewritten query."""
 
 UNREAD = "not asked: the templated text itself reads differently"
 SAME = "says the same words"
@@ -71,11 +71,11 @@ _DENIED = re.compile(
 
 @dataclass(frozen=True)
 class Rewriting:
-    """What is rewritten, and by whom.
+    """Options of rewriting.
 
     Attributes:
-        asking: the model.
-        kinds: of test queries.
+        asking: the model, the recording, the budget.
+        kinds: kinds of test queries to rewrite.
     """
 
     asking: Asking
@@ -88,7 +88,7 @@ class Rewriting:
 
     @property
     def key(self) -> dict[str, Any]:
-        """For digests and cards."""
+        """The options for digests and cards."""
         return {**self.asking.key, "kinds": list(self.kinds), "allow_missing": self.asking.allow_missing}
 
 
@@ -97,9 +97,9 @@ class Rewriter:
     """Rewrites the queries of one benchmark.
 
     Attributes:
-        rewriting: what, and by whom.
-        extractor: reads queries.
-        known: whether a word is of the corpus' language.
+        rewriting: options of rewriting.
+        extractor: the parser of queries.
+        known: returns whether a word belongs to the corpus' language.
     """
 
     rewriting: Rewriting
@@ -107,60 +107,61 @@ class Rewriter:
     known: Callable[[str], bool]
 
     def rewrite(self, queries: Sequence[Query], progress: Progress = silent) -> tuple[list[Query], dict[str, Any]]:
-        """The queries, some of them in the model's words, in the same order; and what was heard and rejected.
+        """The queries in the same order, some of them rewritten, and counts of answers and rejections.
 
         Raises:
             ServerError, InputError, BudgetError: as in `qbench.llm.asking.ask_until`; all answers are recorded.
         """
-        places, unread = self.places(queries)
+        indices, unread = self.to_rewrite(queries)
         rejected = Counter({UNREAD: unread})
-        taken = {query.text.lower() for query in queries}
-        # An answer's reasons, first attempt first; only the first good text of a query counts.
-        found: dict[int, Query] = {}
+        texts_used = {query.text.lower() for query in queries}
+        # Index of a query -> its first valid rewriting.
+        rewritten: dict[int, Query] = {}
 
-        def good(i: int, answer: Any, attempt: int) -> bool:
-            query = queries[places[i]]
+        def accept(i: int, answer: Any, attempt: int) -> bool:
+            query = queries[indices[i]]
             texts, problems = texts_of(answer, self.rewriting.asking.server.prompt.answer)
             text = " ".join(texts[0].split()).strip('"“”') if texts else ""
             reason = problems[0][1] if problems else self.problem(query, text)
-            if reason is None and text.lower() in taken:
+            if reason is None and text.lower() in texts_used:
                 reason = REPEATED
             if reason is not None:
                 rejected[reason] += 1
                 return False
-            taken.add(text.lower())
-            found[places[i]] = self.phrased(query, text)
+            texts_used.add(text.lower())
+            rewritten[indices[i]] = self.phrased(query, text)
             return True
 
-        heard = ask_until(self.rewriting.asking, [self.slots(queries[i]) for i in places], good, progress)
-        return [found.get(i, query) for i, query in enumerate(queries)], _told(len(places), found, heard, rejected)
+        answers = ask_until(self.rewriting.asking, [self.slots(queries[i]) for i in indices], accept, progress)
+        texts = [rewritten.get(i, query) for i, query in enumerate(queries)]
+        return texts, _report(len(indices), rewritten, answers, rejected)
 
     def forecast(self, queries: Sequence[Query]) -> Estimate:
-        """What `rewrite` would ask that the recording does not know yet."""
-        places, _ = self.places(queries)
-        return forecast(self.rewriting.asking, [self.slots(queries[i]) for i in places])
+        """Forecast the calls of `rewrite` that are not recorded yet."""
+        indices, _ = self.to_rewrite(queries)
+        return forecast(self.rewriting.asking, [self.slots(queries[i]) for i in indices])
 
-    def places(self, queries: Sequence[Query]) -> tuple[list[int], int]:
-        """The queries that are asked about; and how many more would be, if they were read as they are meant."""
+    def to_rewrite(self, queries: Sequence[Query]) -> tuple[list[int], int]:
+        """Indices of the queries to rewrite, and the number of queries whose templated text parses differently."""
         chosen = [i for i, q in enumerate(queries) if q.split == "test" and q.kind in self.rewriting.kinds]
         read = [i for i in chosen if lost(queries[i], queries[i].text, self.parsed(queries[i].text)) is None]
         return read, len(chosen) - len(read)
 
     def slots(self, query: Query) -> Slots:
-        """For the prompt: the query, and what has to stay in it."""
+        """Slots of the prompt: the query, and the words that must be kept."""
         amounts = [f"{c.value_text} {c.unit_text}".strip() for c in query.conditions]
         return {"query": query.text, "keep": "; ".join([query.terms, *amounts])}
 
     def parsed(self, text: str) -> ParsedQuery:
-        """What a text asks."""
+        """Parse a query's text."""
         return self.extractor.parse_query(text)
 
     def problem(self, query: Query, text: str) -> str | None:
-        """Why a text cannot stand for a query; None where it can."""
+        """Reason to reject a text as a rewriting of a query; None if it is valid."""
         return next(self._problems(query, text), None)
 
     def phrased(self, query: Query, text: str) -> Query:
-        """A query in other words that `problem` finds nothing wrong with."""
+        """The query with a text that `problem` accepts."""
         parsed = self.parsed(text)
         matched = matching(query.conditions, parsed.conditions)
         return replace(
@@ -199,21 +200,21 @@ class Rewriter:
 
 
 def _turned(query: Query, text: str) -> bool:
-    """Whether words that the query lacks deny, blur or multiply what it asks: "never", "hardly", "twice".
+    """Whether new words negate, blur or multiply a condition: "never", "hardly", "twice".
 
-    What belongs to a comparator ("no more than", "not above", "5 or more") is the parser's affair.
+    Comparators ("no more than", "not above", "5 or more") are left to the parser.
     """
-    said, own = (set(_SAID.findall(one.lower().replace("’", "'"))) for one in (text, query.text))
-    new, asked = said - own, {condition.comparator for condition in query.conditions}
-    if new & _TURNING or ("exactly" in new and not asked <= {"=", "between"}):
+    words, own = (set(_SAID.findall(version.lower().replace("’", "'"))) for version in (text, query.text))
+    new, comparators = words - own, {condition.comparator for condition in query.conditions}
+    if new & _TURNING or ("exactly" in new and not comparators <= {"=", "between"}):
         return True
-    if not asked & {"<=", ">="} and _OR_MORE.search(text.lower()):
+    if not comparators & {"<=", ">="} and _OR_MORE.search(text.lower()):
         return _OR_MORE.search(query.text.lower()) is None
     return _DENIED.search(text.lower()) is not None and _DENIED.search(query.text.lower()) is None
 
 
 def lost(query: Query, text: str, parsed: ParsedQuery) -> str | None:
-    """What a text, as it is read, does not say of a query; None where it says all."""
+    """First element of a query that is missing from a parsed text; None if all are present."""
     if len(parsed.conditions) != len(query.conditions):
         return CONDITIONS
     for old, new in zip(query.conditions, matching(query.conditions, parsed.conditions), strict=True):
@@ -223,28 +224,28 @@ def lost(query: Query, text: str, parsed: ParsedQuery) -> str | None:
             return COMPARATOR
         if not (equal(new.base_value, old.base_value) and equal(new.base_high, old.base_high)):
             return VALUE
-    own, said = content_words(query.terms), content_words(parsed.terms)
-    if not own <= said or not _said_of_each(query, parsed.terms):
+    own, words = content_words(query.terms), content_words(parsed.terms)
+    if not own <= words or not _repeats_shared_words(query, parsed.terms):
         return CONCEPT
     around = {word for c in query.conditions for name in concept_alternatives(c.concept) for word in name}
-    if query.kind in ("expansion", "wo_surface") and (said - own) & content_words(" ".join(around)):
+    if query.kind in ("expansion", "wo_surface") and (words - own) & content_words(" ".join(around)):
         return NAMED
     return SWAPPED if _swapped(query, text) else None
 
 
 def matching(wanted: Sequence[Condition], read: Sequence[Condition]) -> list[Condition | None]:
-    """For each condition the first one that was read in its unit and is not taken; None where there is none."""
-    left, found = list(read), []
+    """For each condition the first unmatched parsed condition in its unit; None without one."""
+    remaining, matches = list(read), []
     for condition in wanted:
-        other = next((one for one in left if one.unit == condition.unit), None)
-        if other is not None:
-            left.remove(other)
-        found.append(other)
-    return found
+        match = next((candidate for candidate in remaining if candidate.unit == condition.unit), None)
+        if match is not None:
+            remaining.remove(match)
+        matches.append(match)
+    return matches
 
 
-def _said_of_each(query: Query, terms: str) -> bool:
-    """Whether a word that several constraints share is said as often: "net loss and loss per share"."""
+def _repeats_shared_words(query: Query, terms: str) -> bool:
+    """Whether a word shared by several constraints occurs as often: "net loss and loss per share"."""
     if len(query.conditions) < 2:
         return True
     wanted = Counter(word for c in query.conditions for word in content_words(" ".join(c.concept)))
@@ -257,15 +258,15 @@ def _swapped(query: Query, text: str) -> bool:
         if a.unit == b.unit:
             # Both texts name their concepts by words that the other concept does not have.
             first, second = (
-                [word for word in one.concept if word not in other.concept] for one, other in ((a, b), (b, a))
+                [word for word in own.concept if word not in other.concept] for own, other in ((a, b), (b, a))
             )
-            orders = [_place(each, first) < _place(each, second) for each in (query.text.lower(), text.lower())]
+            orders = [_position(each, first) < _position(each, second) for each in (query.text.lower(), text.lower())]
             if first and second and orders[0] != orders[1]:
                 return True
     return False
 
 
-def _place(text: str, words: Sequence[str]) -> int:
+def _position(text: str, words: Sequence[str]) -> int:
     return min((at for word in words if (at := text.find(word)) >= 0), default=len(text))
 
 
@@ -274,10 +275,10 @@ def _numbers(text: str) -> set[str]:
     return set(_NUMBER.findall(_GROUPED.sub("", text)))
 
 
-def _told(asked: int, found: dict[int, Query], heard: AnswerCounts, rejected: Counter[str]) -> dict[str, Any]:
+def _report(number: int, rewritten: dict[int, Query], answers: AnswerCounts, rejected: Counter[str]) -> dict[str, Any]:
     return {
-        "asked about": asked,
-        "rewritten": len(found),
-        **heard.counts,
+        "asked about": number,
+        "rewritten": len(rewritten),
+        **answers.counts,
         "rejected": dict(sorted((+rejected).items())),
     }

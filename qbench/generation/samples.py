@@ -41,13 +41,13 @@ class Spot:
 
     text: str
     mentions: list[Quantity]
-    place: int
+    position: int
     condition: Condition
 
     @property
     def mention(self) -> Quantity:
         """The mention to change."""
-        return self.mentions[self.place]
+        return self.mentions[self.position]
 
 
 Change = Callable[[Spot, "np.random.Generator"], "Permuted | None"]
@@ -101,8 +101,8 @@ class Sampler:
         for doc in rng.choice(docs, n, replace=False).tolist():
             mentions = self.mentions.quantities(doc)
             if not self._refused(self.rechecker.sentence(mentions, query.conditions, positive)):
-                place = _places(mentions, query.conditions, positive)[0][0]
-                rows.append(self._row(query, "original", positive, len(rows), doc, None, mentions[place]))
+                position = _positions(mentions, query.conditions, positive)[0][0]
+                rows.append(self._row(query, "original", positive, len(rows), doc, None, mentions[position]))
         return rows
 
     def _permuted(
@@ -117,13 +117,13 @@ class Sampler:
         candidates = self._candidates(query, docs, change, f"{method} {positive}", n, method == "unit" or not positive)
         rows: list[Row] = []
         while chunk := list(islice(candidates, n - len(rows))):
-            possible = [(doc, made) for doc, made in chunk if made is not None]
+            possible = [(doc, sample) for doc, sample in chunk if sample is not None]
             if len(possible) < len(chunk):
                 self.rejected[f"{prefix}the sentence does not allow it"] += len(chunk) - len(possible)
-            reasons = self.rechecker.permuted([made for _, made in possible], query.conditions, positive)
-            for (doc, made), reason in zip(possible, reasons, strict=True):
+            reasons = self.rechecker.permuted([sample for _, sample in possible], query.conditions, positive)
+            for (doc, sample), reason in zip(possible, reasons, strict=True):
                 if not self._refused(reason, prefix):
-                    rows.append(self._row(query, method, positive, len(rows), doc, made, made.quantity))
+                    rows.append(self._row(query, method, positive, len(rows), doc, sample, sample.quantity))
         return rows
 
     def _candidates(
@@ -133,9 +133,9 @@ class Sampler:
         rng = generator(self.options.seed, stream, query.query_id)
         for doc in rng.permutation(docs)[: n * TRIES].tolist():
             mentions = self.mentions.quantities(doc)
-            places = _places(mentions, query.conditions, met)
-            place, condition = places[int(rng.integers(len(places)))]
-            yield doc, change(Spot(self.mentions.texts[doc], mentions, place, condition), rng)
+            positions = _positions(mentions, query.conditions, met)
+            position, condition = positions[int(rng.integers(len(positions)))]
+            yield doc, change(Spot(self.mentions.texts[doc], mentions, position, condition), rng)
 
     def _refused(self, reason: str | None, prefix: str = "") -> bool:
         if reason is not None:
@@ -166,12 +166,12 @@ class Sampler:
     ) -> Permuted | None:
         value = 1.0 if joined(spot.text, spot.mention) else spot.mention.high
         forms = unit_forms(self.units.get(name), self.units, value)
-        made = (
-            with_unit(spot.text, spot.mentions, spot.place, name, forms[i], self.units)
+        attempts = (
+            with_unit(spot.text, spot.mentions, spot.position, name, forms[i], self.units)
             for i in rng.permutation(len(forms))
             if wanted(forms[i].bare)
         )
-        return next((one for one in made if one is not None), None)
+        return next((sample for sample in attempts if sample is not None), None)
 
     def _meeting_value(self, spot: Spot, rng: np.random.Generator) -> Permuted | None:
         return self._other_value(spot, rng, MET)
@@ -195,34 +195,41 @@ class Sampler:
         if not fit.size:
             return None
         value = float(fit[rng.integers(fit.size)])
-        return with_value(spot.text, spot.mentions, spot.place, value, self.units)
+        return with_value(spot.text, spot.mentions, spot.position, value, self.units)
 
     def _same_family(self, unit: str, family: str) -> list[str]:
         """Other units of a family: those that the corpus uses, or any where it uses no other."""
         used = [name for name in self._used.get(family, ()) if name != unit]
-        return used or [other.name for other in self.units.same_family(unit)]
+        return used or [alternative.name for alternative in self.units.same_family(unit)]
 
     @cached_property
     def _used(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+        units: dict[str, list[str]] = {}
         for name, family in self.mentions.table.select("unit", "family").unique().sort("unit", "family").iter_rows():
             if family not in UNMIXED:
-                found.setdefault(family, []).append(name)
-        return found
+                units.setdefault(family, []).append(name)
+        return units
 
     def _row(
-        self, query: Query, method: str, positive: bool, number: int, doc: int, made: Permuted | None, told: Quantity
+        self,
+        query: Query,
+        method: str,
+        positive: bool,
+        number: int,
+        doc: int,
+        sample: Permuted | None,
+        mention: Quantity,
     ) -> Row:
-        span = made.value_span if made else told.value_span
+        span = sample.value_span if sample else mention.value_span
         return {
             "sample_id": f"{query.query_id}/{method}{'+' if positive else '-'}{number}",
             "query_id": query.query_id,
             "doc_id": self.mentions.doc_ids[doc],
-            "text": made.text if made else self.mentions.texts[doc],
+            "text": sample.text if sample else self.mentions.texts[doc],
             "label": int(positive),
             "method": method,
-            "value": told.value,
-            "unit": told.unit,
+            "value": mention.value,
+            "unit": mention.unit,
             "value_start": span[0],
             "value_end": span[1],
         }
@@ -231,23 +238,23 @@ class Sampler:
 def triples(rows: list[Row]) -> list[Row]:
     """Every positive of a query with every negative of it: rows of `triple_schema`."""
     return [
-        {"query_id": one["query_id"], "positive_id": one["sample_id"], "negative_id": other["sample_id"]}
-        for one in rows
-        if one["label"]
-        for other in rows
-        if not other["label"]
+        {"query_id": positive["query_id"], "positive_id": positive["sample_id"], "negative_id": negative["sample_id"]}
+        for positive in rows
+        if positive["label"]
+        for negative in rows
+        if not negative["label"]
     ]
 
 
-def _places(mentions: list[Quantity], conditions: Iterable[Condition], wanted: bool) -> list[tuple[int, Condition]]:
+def _positions(mentions: list[Quantity], conditions: Iterable[Condition], wanted: bool) -> list[tuple[int, Condition]]:
     """The mentions of the very concept of a condition for which `meets` says `wanted`, with that condition.
 
     Never empty: a negative of several constraints can be one for what it does not say; then all mentions count.
     """
     about = [
-        (place, condition)
+        (position, condition)
         for condition in conditions
-        for place, quantity in enumerate(mentions)
+        for position, quantity in enumerate(mentions)
         if quantity.base_unit == condition.base_unit and concept_grade(condition.concept, quantity.concept) == 2
     ]
-    return [(place, c) for place, c in about if meets(mentions[place], c) is wanted] or about
+    return [(position, c) for position, c in about if meets(mentions[position], c) is wanted] or about

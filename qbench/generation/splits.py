@@ -122,15 +122,15 @@ def _choose(
     most = share * sum(group.pairs for group in everything)
     size = 1 + max((int(docs[group.name].max(initial=0)) for group in everything), default=0)
     limit = share * int(_flags(size, (docs[group.name] for group in everything)).sum())
-    taken = np.zeros(size, dtype=bool)
+    covered = np.zeros(size, dtype=bool)
     chosen: list[Group] = []
     pairs = held = 0
     for group in order:
         if pairs >= most:
             break
-        more = int((~taken[docs[group.name]]).sum())
+        more = int((~covered[docs[group.name]]).sum())
         if held + more <= limit:
-            taken[docs[group.name]] = True
+            covered[docs[group.name]] = True
             held, pairs = held + more, pairs + group.pairs
             chosen.append(group)
     if not chosen and share > 0 and len(order) > 1:
@@ -141,8 +141,8 @@ def _choose(
 
 def _flags(size: int, docs: Iterable[NDArray[np.int64]]) -> NDArray[np.bool_]:
     flags = np.zeros(size, dtype=bool)
-    for some in docs:
-        flags[some] = True
+    for rows in docs:
+        flags[rows] = True
     return flags
 
 

@@ -80,8 +80,8 @@ def read_value(text: str) -> Written | None:
 def _factor(scale: str) -> Decimal | None:
     if not scale:
         return Decimal(1)
-    found = SCALES.get(scale.lower()) or ABBREVIATED_SCALES.get(scale.lower()) or MONEY_SCALES.get(scale)
-    return None if found is None else Decimal(int(found))
+    factor = SCALES.get(scale.lower()) or ABBREVIATED_SCALES.get(scale.lower()) or MONEY_SCALES.get(scale)
+    return None if factor is None else Decimal(int(factor))
 
 
 def value_forms(value: float) -> dict[Style, str]:
@@ -99,7 +99,7 @@ def value_forms(value: float) -> dict[Style, str]:
             # "10 thousand" is written, "5 thousand" hardly; "5K" is.
             if abs(exact) >= Decimal(10) ** (power + (power == 3 and style == "word")):
                 mantissa = exact / Decimal(10) ** power
-                if _places(mantissa) <= DECIMALS.get(name, DECIMALS[style]):
+                if _decimals(mantissa) <= DECIMALS.get(name, DECIMALS[style]):
                     forms["word" if style == "word" else "letter"] = f"{_digits(mantissa)}{gap}{name}"
                 break
     return forms
@@ -123,7 +123,7 @@ def write_like(value: float, original: str) -> str:
     if like.scale:
         factor = _factor(like.scale)
         mantissa = exact / factor if factor else exact
-        if Decimal("0.1") <= abs(mantissa) < 10_000 and _places(mantissa) <= max(DECIMALS["word"], like.decimals):
+        if Decimal("0.1") <= abs(mantissa) < 10_000 and _decimals(mantissa) <= max(DECIMALS["word"], like.decimals):
             return f"{_digits(mantissa, least=like.decimals, comma=like.comma)}{like.gap}{like.scale}"
         return _digits(exact, comma=abs(exact) >= 1000)
     return _digits(exact, least=like.decimals, comma=like.comma or (abs(like.value) < 1000 <= abs(exact)))
@@ -131,11 +131,11 @@ def write_like(value: float, original: str) -> str:
 
 def _digits(exact: Decimal, *, least: int = 0, comma: bool = False) -> str:
     """Digits without an exponent, with a minimum number of decimals."""
-    places = max(_places(exact), least)
-    return f"{exact:{',' if comma else ''}.{places}f}"
+    decimals = max(_decimals(exact), least)
+    return f"{exact:{',' if comma else ''}.{decimals}f}"
 
 
-def _places(exact: Decimal) -> int:
+def _decimals(exact: Decimal) -> int:
     """Decimals that are needed to write a number exactly."""
     exponent = exact.normalize().as_tuple().exponent
     return max(0, -exponent) if isinstance(exponent, int) else 0
@@ -154,19 +154,19 @@ def _unit_forms(unit: Unit, units: Units, one: bool) -> tuple[UnitForm, ...]:
     names = _agreeing(unit.names[:NAMES], one)
     forms: list[UnitForm] = [UnitForm(after=f" {name}", named=True) for name in names]
     forms += [UnitForm(after=symbol if _sticks(symbol) else f" {symbol}") for symbol in unit.symbols[:SYMBOLS]]
-    known = [form for form in forms if _same(units.lookup(form.bare), unit)]
+    valid = [form for form in forms if _same(units.lookup(form.bare), unit)]
     for symbol in unit.before[:SYMBOLS]:
         if _same(units.preceding(symbol), unit):
-            known.append(UnitForm(before=f"{symbol} " if symbol[-1].isalpha() and len(symbol) > 1 else symbol))
-    if known:
-        return tuple(dict.fromkeys(known))
+            valid.append(UnitForm(before=f"{symbol} " if symbol[-1].isalpha() and len(symbol) > 1 else symbol))
+    if valid:
+        return tuple(dict.fromkeys(valid))
 
     return (UnitForm(after=f" {unit.name if one else plural(unit.name)}", named=True),)
 
 
-def _same(found: Unit | None, unit: Unit) -> bool:
+def _same(read: Unit | None, unit: Unit) -> bool:
     # Units that the file does not list (nouns, compounds) are known by nobody, so nothing else claims their names.
-    return found is None or found.name == unit.name
+    return read is None or read.name == unit.name
 
 
 def _sticks(symbol: str) -> bool:

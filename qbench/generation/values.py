@@ -97,10 +97,10 @@ def _bound(
     # Sentences on both sides come first, nearness to the mean second: a few huge values pull the mean to the tail.
     if not values.size or smaller.max() == 0:
         return None
-    kept = values[smaller >= (1 if at_random else min(enough, int(smaller.max())))]
+    remaining = values[smaller >= (1 if at_random else min(enough, int(smaller.max())))]
     if not at_random:
-        kept = kept[np.argsort(np.abs(kept - mean), kind="stable")][:NEAREST]
-    value = float(kept[rng.integers(kept.size)])
+        remaining = remaining[np.argsort(np.abs(remaining - mean), kind="stable")][:NEAREST]
+    value = float(remaining[rng.integers(remaining.size)])
     return value, value
 
 

@@ -17,7 +17,7 @@ def known_words(index: Index) -> Callable[[str], bool]:
     Common is what the vocabulary of the parser that comes with qbench holds whole.
     """
     pieces = (FOLDER / VOCABULARY).read_text(encoding="utf-8").split("\n")
-    said = index.sentences().select(pl.col("text").str.to_lowercase().str.extract_all(r"\p{L}{3,}").alias("word"))
-    words = said.explode("word").unique().collect(engine="streaming")  # a large corpus has more words than memory
-    found = {*pieces, *words["word"].drop_nulls().to_list()}
-    return lambda word: word in found or singular(word) in found
+    frame = index.sentences().select(pl.col("text").str.to_lowercase().str.extract_all(r"\p{L}{3,}").alias("word"))
+    words = frame.explode("word").unique().collect(engine="streaming")  # a large corpus has more words than memory
+    known = {*pieces, *words["word"].drop_nulls().to_list()}
+    return lambda word: word in known or singular(word) in known

@@ -120,7 +120,6 @@ def _mapping(table: Path, mapping: str | Path | None, sample: Sequence[Row], uni
 
 
 def _key(params: dict[str, Any], table: Path, templates: Path) -> str:
-
     files = {"table": table, "templates": templates, "units": UNITS_FILE}
     return key("synthesis", params=params, files={name: file_digest(path) for name, path in files.items()})
 

@@ -21,7 +21,7 @@ from qbench.evaluation.wins import win_counts
 from qbench.leaderboard import page as pages
 from qbench.leaderboard.evidence import HEAD, Collection, Evidence, heads
 from qbench.leaderboard.page import check_page, page_data, write_page
-from qbench.leaderboard.page_evidence import BUDGET, _shown_spans, condition_text, document_block
+from qbench.leaderboard.page_evidence import BUDGET, _visible_spans, condition_text, document_block
 from qbench.leaderboard.run import run_leaderboard
 from qbench.leaderboard.standings import Entry
 from qbench.leaderboard.table import make_leaderboard
@@ -299,8 +299,8 @@ def test_two_collections_keep_their_documents_apart():
 
 @settings(max_examples=60)
 @given(st.text(max_size=40), st.lists(st.tuples(st.integers(-2, 45), st.integers(-2, 45)), max_size=8))
-def test_shown_spans_neither_overlap_nor_leave_the_text(text, spans):
-    flat, places = _shown_spans(spans, text)
+def test_visible_spans_neither_overlap_nor_leave_the_text(text, spans):
+    flat, places = _visible_spans(spans, text)
     units = len(text.encode("utf-16-le", "replace")) // 2
     assert flat == sorted(flat)
     assert all(0 <= one <= units for one in flat)
@@ -310,7 +310,7 @@ def test_shown_spans_neither_overlap_nor_leave_the_text(text, spans):
 
 def test_spans_count_as_javascript_does():
     text = "\U0001f600 5 kg"
-    flat, _ = _shown_spans([(2, 6)], text)
+    flat, _ = _visible_spans([(2, 6)], text)
     assert flat == [3, 7]
 
 
