@@ -77,7 +77,7 @@ def card(benchmark: Benchmark, name: str, digest: str) -> str:
         _tables(content),
         *breakdowns(content),
         "## How it was made",
-        made(benchmark.params, digest),
+        provenance(benchmark.params, digest),
         "## Left out, and worth knowing",
         left_out(benchmark.params.get("counts") or {}),
         *examples(benchmark),
@@ -136,8 +136,8 @@ def _present(benchmark: Benchmark) -> list[str]:
 def _tables(content: Mapping[str, Any]) -> str:
     rows = [("corpus", "documents"), ("queries", "queries"), ("qrels", "judgments"), ("quantities", "quantities")]
     rows += [("samples", "samples"), ("triples", "triples")]
-    shown = [f"| `{table}.parquet` | {content[key]:,} |" for table, key in rows if content[key] is not None]
-    return "\n".join(["| table | rows |", "|---|---:|", *shown])
+    lines = [f"| `{table}.parquet` | {content[key]:,} |" for table, key in rows if content[key] is not None]
+    return "\n".join(["| table | rows |", "|---|---:|", *lines])
 
 
 def breakdowns(content: Mapping[str, Any]) -> list[str]:
@@ -145,20 +145,20 @@ def breakdowns(content: Mapping[str, Any]) -> list[str]:
     blocks = []
     for key, counts in content.items():
         if isinstance(counts, Mapping) and counts:
-            what = key.replace("_", " ")
+            title = key.replace("_", " ")
             listed = ", ".join(f"{markdown(name)}: {count:,}" for name, count in counts.items())
-            blocks.append(f"- {what.capitalize()} - {listed}.")
+            blocks.append(f"- {title.capitalize()} - {listed}.")
     return ["\n".join(blocks)] if blocks else []
 
 
-def made(params: Mapping[str, Any], digest: str) -> str:
+def provenance(params: Mapping[str, Any], digest: str) -> str:
     """How an artefact was made: its digest, the command where it is known, and the parameters."""
     elsewhere = ("about", "counts", "notes", "command")
     commands = [printable(command) for command in steps(params)]
     params = {name: value for name, value in params.items() if name not in elsewhere}
     lines = [f"Digest: `{digest}`.", *_models(params)]
     if commands:
-        lines.append("\n".join([f"Command{'s' * (len(commands) > 1)}:\n", *(f"    {one}" for one in commands)]))
+        lines.append("\n".join([f"Command{'s' * (len(commands) > 1)}:\n", *(f"    {command}" for command in commands)]))
     block = json.dumps(params, indent=2, ensure_ascii=True, sort_keys=True, default=str)
     # Indented code: no text in it can end the block, as a run of backticks could.
     return "\n\n".join([*lines, "Parameters:", "\n".join("    " + line for line in block.splitlines())])
@@ -166,8 +166,8 @@ def made(params: Mapping[str, Any], digest: str) -> str:
 
 def steps(params: Mapping[str, Any]) -> list[str]:
     """The commands that made an artefact, as far as they are known: of its names of concepts first, its own last."""
-    made = [*[*name_records(params)][::-1], *_before(params), params]
-    return [command for one in made if isinstance(command := one.get("command"), str)]
+    records = [*[*name_records(params)][::-1], *_before(params), params]
+    return [command for record in records if isinstance(command := record.get("command"), str)]
 
 
 def _before(params: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -181,28 +181,28 @@ def _before(params: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 def name_records(params: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """What made the names of concepts that a benchmark asks through, the last step first."""
-    made = params.get("expansions")
-    while isinstance(made, Mapping):
-        yield made
-        made = made.get("from")
+    record = params.get("expansions")
+    while isinstance(record, Mapping):
+        yield record
+        record = record.get("from")
 
 
 def _models(params: Mapping[str, Any]) -> list[str]:
     """Which models had a part in it, with the prompts that they were given."""
-    said = []
+    lines = []
     named = [*name_records(params)]
-    edited = any(made.get("edited since") for made in named)
-    parts: list[tuple[str, Any]] = [("Other names of concepts", {**made, "edited since": edited}) for made in named]
+    edited = any(record.get("edited since") for record in named)
+    parts: list[tuple[str, Any]] = [("Other names of concepts", {**each, "edited since": edited}) for each in named]
     parts.append(("The words of rewritten queries", params.get("rewriting")))
-    for part, made in parts:
-        if isinstance(made, Mapping) and made.get("model"):
-            prompt = f"{made.get('prompt')} version {made.get('prompt version')}"
-            said.append(
-                f"{part}: written by the model {markdown(str(made['model']))}, told by the prompt {markdown(prompt)} "
-                f"(digest {markdown(str(made.get('prompt digest')))}), and checked by rules, not by people."
-                + (" The file of names was edited since." if made.get("edited since") else "")
+    for part, record in parts:
+        if isinstance(record, Mapping) and record.get("model"):
+            prompt = f"{record.get('prompt')} version {record.get('prompt version')}"
+            lines.append(
+                f"{part}: written by the model {markdown(str(record['model']))}, told by the prompt {markdown(prompt)} "
+                f"(digest {markdown(str(record.get('prompt digest')))}), and checked by rules, not by people."
+                + (" The file of names was edited since." if record.get("edited since") else "")
             )
-    return said
+    return lines
 
 
 def left_out(counts: Mapping[str, Any]) -> str:
@@ -236,8 +236,8 @@ def examples(benchmark: Benchmark) -> list[str]:
     lines = []
     for query in chosen:
         conditions = "; ".join(markdown(describe(condition)) for condition in query.conditions)
-        asked = f" ({query.kind}; {conditions})" if conditions else ""
-        lines.append(f"- {markdown(query.text)}{asked}")
+        details = f" ({query.kind}; {conditions})" if conditions else ""
+        lines.append(f"- {markdown(query.text)}{details}")
         if query.query_id in documents:
             lines.append(f"  - relevant: {markdown(by_id[documents[query.query_id]])}")
     return ["## Examples", "\n".join(lines)]
@@ -254,12 +254,12 @@ def _reading(benchmark: Benchmark) -> str:
 def limits(benchmark: Benchmark) -> str:
     """What the labels of a benchmark cannot tell."""
     lines = []
-    made = benchmark.params.get("quantities")
+    source = benchmark.params.get("quantities")
     if benchmark.manual:
         lines.append("- People judged the candidates of each query; what they were not shown has no judgment.")
     elif "importer" in benchmark.params:
         lines.append("- The judgments are those of the original data; qbench did not make them.")
-    elif made == "gold":
+    elif source == "gold":
         lines.append("- The labels follow from facts that are known exactly; the sentences are generated.")
     else:
         lines.append("- The labels follow from extracted quantities: where the extractor errs, so may a label.")
@@ -284,8 +284,8 @@ def spread(queries: list[Query], n: int) -> list[Query]:
 
 def _counted(values: Iterable[str], order: Iterable[str] = ()) -> dict[str, int]:
     counts = Counter(values)
-    known = [name for name in order if name in counts]
-    return {name: counts[name] for name in [*known, *sorted(counts.keys() - set(known))]}
+    ordered = [name for name in order if name in counts]
+    return {name: counts[name] for name in [*ordered, *sorted(counts.keys() - set(ordered))]}
 
 
 def _comparator(query: Query) -> str:
@@ -295,17 +295,17 @@ def _comparator(query: Query) -> str:
 
 def _families(benchmark: Benchmark) -> dict[str, str]:
     """Base unit -> family, for the units that the queries ask for."""
-    asked = {condition.base_unit for query in benchmark.queries for condition in query.conditions}
-    if not asked:
+    base_units = {condition.base_unit for query in benchmark.queries for condition in query.conditions}
+    if not base_units:
         return {}
 
     units = load_units()
-    found = {name: units.get(name).family for name in asked}
+    families = {name: units.get(name).family for name in base_units}
     if benchmark.quantities is not None:
         # The table knows units of the user's own as well.
         rows = benchmark.quantities.select("base_unit", "family").unique().sort("base_unit", "family").iter_rows()
-        found.update((base, family) for base, family in rows if base in asked)
-    return found
+        families.update((base, family) for base, family in rows if base in base_units)
+    return families
 
 
 def _family(query: Query, families: Mapping[str, str]) -> str:

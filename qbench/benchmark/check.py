@@ -126,7 +126,7 @@ def _infinite_values(benchmark: Benchmark) -> Iterator[Finding]:
 
 
 def _dangling_ids(benchmark: Benchmark) -> Iterator[Finding]:
-    known = {
+    ids = {
         "query_id": pl.Series([query.query_id for query in benchmark.queries], dtype=pl.String),
         "doc_id": benchmark.corpus["doc_id"],
         "positive_id": benchmark.samples["sample_id"],
@@ -135,19 +135,19 @@ def _dangling_ids(benchmark: Benchmark) -> Iterator[Finding]:
     for table in ("qrels", "quantities", "samples", "triples"):
         frame = _frame(benchmark, table)
         for column in frame.columns:
-            if column in known:
-                lost = frame.filter(~pl.col(column).is_in(known[column].to_list()))[column]
+            if column in ids:
+                dangling = frame.filter(~pl.col(column).is_in(ids[column].to_list()))[column]
                 yield from report(
-                    "dangling-ids", "error", table, f"{{n}} rows have a {column} that does not exist", lost
+                    "dangling-ids", "error", table, f"{{n}} rows have a {column} that does not exist", dangling
                 )
 
 
 def _broken_triples(benchmark: Benchmark) -> Iterator[Finding]:
     samples = benchmark.samples.select("sample_id", "query_id", "label").unique("sample_id", keep="first")
-    for column, label, what in (("positive_id", 1, "positive"), ("negative_id", 0, "negative")):
+    for column, label, name in (("positive_id", 1, "positive"), ("negative_id", 0, "negative")):
         pairs = benchmark.triples.join(samples, left_on=column, right_on="sample_id", how="inner", suffix="_of_sample")
         wrong = pairs.filter((pl.col("label") != label) | (pl.col("query_id") != pl.col("query_id_of_sample")))
-        message = f"{{n}} triples name a {what} sample that is none, or of another query"
+        message = f"{{n}} triples name a {name} sample that is none, or of another query"
         yield from report("broken-triples", "error", "triples", message, wrong.select("query_id", column).rows())
 
 
@@ -162,22 +162,22 @@ def _unanswerable(benchmark: Benchmark) -> Iterator[Finding]:
 def _shared_queries(benchmark: Benchmark) -> Iterator[Finding]:
     """Query texts that two splits have in common."""
     texts = _frame(benchmark, "queries").with_columns(_text=_same_text("text"))
-    for one, other in _pairs_of_parts():
-        a, b = (texts.filter(pl.col("split") == split).select("query_id", "_text") for split in (one, other))
+    for first, second in _pairs_of_parts():
+        a, b = (texts.filter(pl.col("split") == split).select("query_id", "_text") for split in (first, second))
         same = a.join(b, on="_text", suffix="_other").select("query_id", "query_id_other").rows()
-        message = f"{{n}} pairs of queries have the same text in {one} and {other}"
+        message = f"{{n}} pairs of queries have the same text in {first} and {second}"
         yield from report("leak-query-text", "error", "queries", message, same)
 
 
 def _shared_conditions(benchmark: Benchmark) -> Iterator[Finding]:
     """What two splits ask in common: the same concepts, comparators, values and units, in whatever words."""
-    asked: dict[str, dict[object, str]] = {split: {} for split in SPLITS}
+    by_split: dict[str, dict[object, str]] = {split: {} for split in SPLITS}
     for query in benchmark.queries:
         if query.conditions:
-            asked[query.split].setdefault(_what_it_asks(query), query.query_id)
-    for one, other in _pairs_of_parts():
-        same = [(asked[one][key], name) for key, name in asked[other].items() if key in asked[one]]
-        message = f"{{n}} pairs of queries ask for the same in {one} and {other}"
+            by_split[query.split].setdefault(_what_it_asks(query), query.query_id)
+    for first, second in _pairs_of_parts():
+        same = [(by_split[first][key], name) for key, name in by_split[second].items() if key in by_split[first]]
+        message = f"{{n}} pairs of queries ask for the same in {first} and {second}"
         yield from report("leak-conditions", "error", "queries", message, same)
 
 

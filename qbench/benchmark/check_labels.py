@@ -66,14 +66,14 @@ class _Judgments:
 
     def compare(self, query_id: str, right: Mapping[str, int]) -> None:
         """Look at one query; `right` is what `Matcher.grades` gives for it."""
-        given = self.of(query_id)
-        for doc_id, grade in given.items():
+        judged = self.of(query_id)
+        for doc_id, grade in judged.items():
             fault = _fault(grade, right.get(doc_id), compare_grades=self._compare_grades)
             if fault:
                 self._add(fault, (query_id, doc_id))
-        if given and not self.imported:
+        if judged and not self.imported:
             for doc_id, grade in right.items():
-                if grade > 0 and doc_id not in given:
+                if grade > 0 and doc_id not in judged:
                     self._add("missing", (query_id, doc_id))
 
     def findings(self) -> Iterator[Finding]:

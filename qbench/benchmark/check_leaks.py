@@ -24,12 +24,12 @@ Meant = frozenset[Words]
 def leak_rules(benchmark: Benchmark) -> Iterator[Finding]:
     """The rules that compare the concepts of training with those of the test queries."""
     trained = _Trained(benchmark)
-    hidden, known = _held_out(benchmark, trained)
+    hidden, leaks = _held_out(benchmark, trained)
     message = (
         "{n} test queries should ask for a concept that training never shows, and training queries ask for it "
         "or for a more specific one"
     )
-    yield from report("leak-concepts", "error", "queries", message, known)
+    yield from report("leak-concepts", "error", "queries", message, leaks)
     yield from _seen(benchmark, trained)
     yield from _held_out_documents(benchmark, hidden)
 
@@ -78,8 +78,8 @@ class _Trained:
     def _more_specific(self, meant: Meant) -> str | None:
         wanted = _Holders(meant)
         for words in sorted(meant, key=sorted):
-            for asked, query_id in self._by_word.get(min(words), {}).items():
-                if all(wanted.held_by(alternative) for alternative in asked):
+            for trained, query_id in self._by_word.get(min(words), {}).items():
+                if all(wanted.held_by(alternative) for alternative in trained):
                     return query_id
         return None
 
@@ -88,7 +88,7 @@ def _concepts(query: Query, language: str) -> list[tuple[str, Meant]]:
     """The concept of each condition that has one, as it is written and as it is compared."""
     named = [(" ".join(condition.concept), condition.concept) for condition in query.conditions if condition.concept]
     return [
-        (written, frozenset(folded(one, language) for one in concept_alternatives(concept) if one))
+        (written, frozenset(folded(words, language) for words in concept_alternatives(concept) if words))
         for written, concept in named
     ]
 
@@ -103,18 +103,18 @@ def _held_out(benchmark: Benchmark, trained: _Trained) -> tuple[set[Words], list
         held-out concepts, and (test query, training query, concept) for each test query that asks for nothing new.
     """
     hidden: set[Words] = set()
-    known: list[tuple[str, str, str]] = []
+    leaks: list[tuple[str, str, str]] = []
     for query in benchmark.queries_of("test"):
         wanted = _concepts(query, benchmark.language)
         if query.kind not in HELD_OUT_KINDS or not wanted:
             continue
-        shown = [trained.shows(meant) for _, meant in wanted]
-        for (_, meant), by in zip(wanted, shown, strict=True):
+        in_training = [trained.shows(meant) for _, meant in wanted]
+        for (_, meant), by in zip(wanted, in_training, strict=True):
             if by is None:
                 hidden |= meant
-        if shown[0] is not None and None not in shown:
-            known.append((query.query_id, shown[0], wanted[0][0]))
-    return hidden, known
+        if in_training[0] is not None and None not in in_training:
+            leaks.append((query.query_id, in_training[0], wanted[0][0]))
+    return hidden, leaks
 
 
 def _seen(benchmark: Benchmark, trained: _Trained) -> Iterator[Finding]:
@@ -124,9 +124,10 @@ def _seen(benchmark: Benchmark, trained: _Trained) -> Iterator[Finding]:
     lacking = []
     for query in benchmark.queries_of("test"):
         if query.kind == "seen":
-            lost = [written for written, meant in _concepts(query, benchmark.language) if trained.asks(meant) is None]
-            if lost:
-                lacking.append((query.query_id, lost[0]))
+            concepts = _concepts(query, benchmark.language)
+            lacks = [written for written, meant in concepts if trained.asks(meant) is None]
+            if lacks:
+                lacking.append((query.query_id, lacks[0]))
     message = "{n} seen test queries ask for a concept that no training query asks for"
     yield from report("kind-seen", "error", "queries", message, lacking)
 
@@ -140,8 +141,8 @@ def _held_out_documents(benchmark: Benchmark, hidden: Collection[Words]) -> Iter
         seen = samples.join(carriers, on="doc_id", how="semi", maintain_order="left").rows()
         message = "{n} training samples come from a sentence that holds a concept held out for testing"
         yield from report("leak-held-out-sentences", "error", "samples", message, seen)
-    asked = [query.query_id for query in benchmark.queries_of("test") if query.kind in HELD_OUT_KINDS]
-    answers = benchmark.qrels.filter(pl.col("query_id").is_in(asked), pl.col("grade") > 0)["doc_id"]
+    query_ids = [query.query_id for query in benchmark.queries_of("test") if query.kind in HELD_OUT_KINDS]
+    answers = benchmark.qrels.filter(pl.col("query_id").is_in(query_ids), pl.col("grade") > 0)["doc_id"]
     seen = samples.filter(pl.col("doc_id").is_in(answers.unique().to_list())).rows()
     message = "{n} training samples come from a sentence that answers a test query with a held-out concept"
     yield from report("leak-test-positives", "error", "samples", message, seen)

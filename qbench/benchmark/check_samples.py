@@ -68,9 +68,9 @@ def _readings(samples: pl.DataFrame, quantities: pl.DataFrame) -> tuple[pl.DataF
         the readings, and the units that cannot be converted because only the extractor's own units file knew them.
     """
     units = load_units()
-    known = dict(quantities.select("unit", "base_unit").unique("unit", keep="first").iter_rows())
+    base_units = dict(quantities.select("unit", "base_unit").unique("unit", keep="first").iter_rows())
     names = samples["unit"].unique().sort().to_list()
-    strange = [name for name in names if known.get(name, units.get(name).base_unit) != units.get(name).base_unit]
+    strange = [name for name in names if base_units.get(name, units.get(name).base_unit) != units.get(name).base_unit]
     table = pl.DataFrame(
         [(name, units.get(name).base_unit, units.get(name).factor, units.get(name).offset) for name in names],
         schema={"unit": pl.String, "base_unit": pl.String, "_factor": pl.Float64, "_offset": pl.Float64},
@@ -78,9 +78,10 @@ def _readings(samples: pl.DataFrame, quantities: pl.DataFrame) -> tuple[pl.DataF
     )
     rows = samples.filter(~pl.col("unit").is_in(strange)).join(table, on="unit", maintain_order="left")
     rows = rows.with_columns(low=pl.col("value") * pl.col("_factor") + pl.col("_offset")).drop("_factor", "_offset")
-    place = quantities.select("doc_id", "value_start", "comparator", _low="base_value", _high="base_high", _unit="unit")
-    place = place.unique(["doc_id", "value_start"], keep="first")
-    rows = rows.join(place, on=["doc_id", "value_start"], how="left", maintain_order="left")
+    columns = {"_low": "base_value", "_high": "base_high", "_unit": "unit"}
+    mentions = quantities.select("doc_id", "value_start", "comparator", **columns)
+    mentions = mentions.unique(["doc_id", "value_start"], keep="first")
+    rows = rows.join(mentions, on=["doc_id", "value_start"], how="left", maintain_order="left")
     # A range keeps its upper end in an original sample; a permuted one has a single value.
     range_kept = (pl.col("method") == ORIGINAL) & (pl.col("_unit") == pl.col("unit"))
     rows = rows.with_columns(

@@ -74,10 +74,10 @@ def _read_queries(path: Path) -> list[Query]:
             query = Query.from_row(row)
         except (OptionError, TypeError, AttributeError) as fault:
             raise InputError(f"not a query: {fault}", file=path, line=number, value=row["query_id"]) from None
-        for column, value, known in (("split", query.split, SPLITS), ("kind", query.kind, KINDS)):
-            if value not in known:
+        for column, value, allowed in (("split", query.split, SPLITS), ("kind", query.kind, KINDS)):
+            if value not in allowed:
                 raise InputError(
-                    f"unknown {column}", file=path, line=number, value=value, remedy=f"Known: {', '.join(known)}"
+                    f"unknown {column}", file=path, line=number, value=value, remedy=f"Known: {', '.join(allowed)}"
                 )
         queries.append(query)
     return queries
@@ -115,9 +115,9 @@ def write_benchmark(benchmark: Benchmark, folder: str | Path, *, overwrite: bool
 
 def _refuse_dangling(benchmark: Benchmark) -> None:
     queries = {query.query_id for query in benchmark.queries}
-    for column, known in (("query_id", queries), ("doc_id", set(benchmark.corpus["doc_id"]))):
+    for column, ids in (("query_id", queries), ("doc_id", set(benchmark.corpus["doc_id"]))):
         for row, name in enumerate(benchmark.qrels[column], start=1):
-            if name not in known:
+            if name not in ids:
                 raise InputError(f"the {column} of a judgment does not exist", file="qrels", line=row, value=name)
 
 

@@ -47,9 +47,9 @@ def examples(benchmark: Benchmark, query: Query, n: int) -> tuple[list[Example],
         ]
         for part in (good, bad)
     )
-    made = benchmark.samples.filter(pl.col("query_id") == query.query_id)
-    positives += [_sample(row) for row in made.filter(pl.col("label") == 1).iter_rows(named=True)]
-    negatives += [_sample(row) for row in made.filter(pl.col("label") == 0).iter_rows(named=True)]
+    samples = benchmark.samples.filter(pl.col("query_id") == query.query_id)
+    positives += [_sample(row) for row in samples.filter(pl.col("label") == 1).iter_rows(named=True)]
+    negatives += [_sample(row) for row in samples.filter(pl.col("label") == 0).iter_rows(named=True)]
     return positives[:n], negatives[:n]
 
 

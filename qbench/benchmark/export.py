@@ -97,9 +97,9 @@ def export_sentence_transformers(benchmark: Benchmark, folder: str | Path) -> li
         )
     with _whole(Path(folder)) as draft:
         for split in SPLITS:
-            kept = triples.filter(pl.col("split") == split).drop("split")
-            if kept.height:
-                _write_lines(draft / f"triples.{split}.jsonl", kept.iter_rows(named=True))
+            of_split = triples.filter(pl.col("split") == split).drop("split")
+            if of_split.height:
+                _write_lines(draft / f"triples.{split}.jsonl", of_split.iter_rows(named=True))
     return _files(Path(folder))
 
 
@@ -122,11 +122,11 @@ def export_ir_datasets(benchmark: Benchmark, folder: str | Path) -> list[Path]:
         for split, rows in _judgments_by_split(benchmark):
             qrels = pl.DataFrame(rows, schema=benchmark.qrels.schema, orient="row")
             write_qrels(qrels, draft / split / "qrels")
-            asked = benchmark.queries_of(split)
+            queries = benchmark.queries_of(split)
             write_text(
-                draft / split / "queries.tsv", "".join(f"{q.query_id}\t{' '.join(q.text.split())}\n" for q in asked)
+                draft / split / "queries.tsv", "".join(f"{q.query_id}\t{' '.join(q.text.split())}\n" for q in queries)
             )
-            mine = pairs.filter(pl.col("query_id").is_in([query.query_id for query in asked]))
+            mine = pairs.filter(pl.col("query_id").is_in([query.query_id for query in queries]))
             if mine.height:
                 lines = ("\t".join(row) + "\n" for row in mine.iter_rows())
                 write_text(draft / split / "docpairs.tsv", "".join(lines))
@@ -136,22 +136,22 @@ def export_ir_datasets(benchmark: Benchmark, folder: str | Path) -> list[Path]:
 def _document_pairs(benchmark: Benchmark) -> pl.DataFrame:
     """query_id, positive and negative document, each pair once."""
     documents = benchmark.samples.filter(pl.col("method") == "original").select("sample_id", "doc_id")
-    found = benchmark.triples
+    triples = benchmark.triples
     for side in ("positive", "negative"):
         named = documents.rename({"sample_id": f"{side}_id", "doc_id": side})
-        found = found.join(named, on=f"{side}_id", how="inner", maintain_order="left")
-    return found.select("query_id", "positive", "negative").unique(maintain_order=True)
+        triples = triples.join(named, on=f"{side}_id", how="inner", maintain_order="left")
+    return triples.select("query_id", "positive", "negative").unique(maintain_order=True)
 
 
 def triple_texts(benchmark: Benchmark) -> pl.DataFrame:
     """The benchmark's triples as texts: anchor (the query), positive, negative, split."""
     texts = benchmark.samples.select("sample_id", "text")
     queries = benchmark.query_table().select("query_id", "split", anchor="text")
-    found = benchmark.triples.join(queries, on="query_id", how="inner", maintain_order="left")
+    triples = benchmark.triples.join(queries, on="query_id", how="inner", maintain_order="left")
     for side in ("positive", "negative"):
         named = texts.rename({"sample_id": f"{side}_id", "text": side})
-        found = found.join(named, on=f"{side}_id", how="inner", maintain_order="left")
-    return found.select(pl.col("anchor"), "positive", "negative", "split")
+        triples = triples.join(named, on=f"{side}_id", how="inner", maintain_order="left")
+    return triples.select(pl.col("anchor"), "positive", "negative", "split")
 
 
 def stored_runs(folder: str | Path, benchmark: Benchmark) -> dict[str, pl.DataFrame]:

@@ -54,8 +54,8 @@ def report(
     """
     count = len(cases) if count is None else count
     if count:
-        shown = tuple(_shown(case) for case in list(cases[:EXAMPLES]))
-        yield Finding(rule, severity, where, message.format(n=count), count, shown)
+        examples = tuple(_shown(case) for case in list(cases[:EXAMPLES]))
+        yield Finding(rule, severity, where, message.format(n=count), count, examples)
 
 
 def _shown(case: object) -> str:

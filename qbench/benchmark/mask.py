@@ -46,24 +46,24 @@ def mask_benchmark(benchmark: Benchmark, what: Masked, *, mask: str = MASK, comm
         raise OptionError("no such thing to mask", value=what, remedy="Use values or units")
     if not mask.strip():
         raise OptionError("the mask is empty", remedy=f"For example: {MASK}")
-    found = _spans(benchmark, what)
+    spans = _spans(benchmark, what)
     texts = []
     for doc_id, text in benchmark.corpus.select("doc_id", "text").iter_rows():
         try:
-            texts.append(masked(text, found.get(doc_id, ()), mask))
+            texts.append(masked(text, spans.get(doc_id, ()), mask))
         except ValueError as fault:
             raise InputError(f"a quantity does not lie in its document: {fault}", value=doc_id) from None
     source = benchmark_key(benchmark)
     params = {"source": source, "masked": what, "mask": mask}
-    made = {"documents": len(found), "spans": sum(map(len, found.values()))}
-    kept: dict[str, Any] = {n: benchmark.params[n] for n in ("licence", "judgments") if n in benchmark.params}
+    counts = {"documents": len(spans), "spans": sum(map(len, spans.values()))}
+    inherited: dict[str, Any] = {n: benchmark.params[n] for n in ("licence", "judgments") if n in benchmark.params}
     return replace(
         benchmark,
         corpus=benchmark.corpus.with_columns(text=pl.Series(texts, dtype=pl.String)),
         quantities=None,
         samples=None,
         triples=None,
-        params={"command": command, **params, **kept, "quantities": None, "counts": {"masked": made}},
+        params={"command": command, **params, **inherited, "quantities": None, "counts": {"masked": counts}},
         digest=key("mask", **params),
     )
 
@@ -82,25 +82,25 @@ def masked(text: str, spans: Iterable[Span], mask: str = MASK) -> str:
     >>> masked("It weighs 5kg, not 5 to 6 kg.", [(10, 11), (19, 20), (24, 25)])
     'It weighs [MASK] kg, not [MASK] to [MASK] kg.'
     """
-    parts, done = [], 0
+    parts, end_of_last = [], 0
     for start, end in _joined(spans):
         if not 0 <= start < end <= len(text):
             raise ValueError(f"span {start} to {end} of {len(text)} characters")
         before = " " if start and text[start - 1].isalnum() else ""
         after = " " if end < len(text) and text[end].isalnum() else ""
-        parts += [text[done:start], before, mask, after]
-        done = end
-    return "".join([*parts, text[done:]])
+        parts += [text[end_of_last:start], before, mask, after]
+        end_of_last = end
+    return "".join([*parts, text[end_of_last:]])
 
 
 def _joined(spans: Iterable[Span]) -> list[Span]:
-    found: list[Span] = []
+    joined: list[Span] = []
     for start, end in sorted(spans):
-        if found and start <= found[-1][1]:
-            found[-1] = found[-1][0], max(end, found[-1][1])
+        if joined and start <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
         else:
-            found.append((start, end))
-    return found
+            joined.append((start, end))
+    return joined
 
 
 def _spans(benchmark: Benchmark, what: Masked) -> dict[str, list[Span]]:
@@ -112,7 +112,7 @@ def _spans(benchmark: Benchmark, what: Masked) -> dict[str, list[Span]]:
         )
     start, end = (f"{what.removesuffix('s')}_{side}" for side in ("start", "end"))
     rows = benchmark.quantities.filter(pl.col(start) >= 0).select("doc_id", start, end)
-    found: dict[str, list[Span]] = {}
+    spans: dict[str, list[Span]] = {}
     for doc_id, first, last in rows.iter_rows():
-        found.setdefault(doc_id, []).append((first, last))
-    return found
+        spans.setdefault(doc_id, []).append((first, last))
+    return spans

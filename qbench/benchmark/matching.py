@@ -56,11 +56,14 @@ class Matcher:
         A document's grade is the lowest over the conditions of the best over its mentions: 2 if the mention has the
         very concept, 1 if it has a more specific one.
         """
-        found: dict[str, int] | None = None
+        grades: dict[str, int] | None = None
         for condition in conditions:
             part = self._of_condition(condition, documents)
-            found = part if found is None else {doc: min(found[doc], part[doc]) for doc in found.keys() & part.keys()}
-        return found or {}
+            if grades is None:
+                grades = part
+            else:
+                grades = {doc: min(grades[doc], part[doc]) for doc in grades.keys() & part.keys()}
+        return grades or {}
 
     def met(self, condition: Condition, documents: Collection[str] | None = None) -> dict[str, list[int]]:
         """Document -> where the values of its mentions that meet the condition start in its text."""
@@ -96,24 +99,24 @@ class Matcher:
         grades = [np.full(len(part), grade, dtype=np.int8) for part, grade in zip(rows, graded.values(), strict=True)]
         if not rows:
             return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int8)
-        every, reached = np.concatenate(rows), np.concatenate(grades)
+        all_rows, reached = np.concatenate(rows), np.concatenate(grades)
         if documents is None:
-            return every, reached
+            return all_rows, reached
         wanted = [self._codes[name] for name in documents if name in self._codes]
         self._wanted[wanted] = True
-        kept = self._wanted[self._document[every]]
+        selected = self._wanted[self._document[all_rows]]
         self._wanted[wanted] = False
-        return every[kept], reached[kept]
+        return all_rows[selected], reached[selected]
 
     def _similar(self, condition: Condition) -> list[Concept]:
         """The unit's concepts that hold all words of one of the condition's alternatives."""
         words = self._words.get(condition.base_unit, {})
-        found: set[Concept] = set()
+        similar: set[Concept] = set()
         for alternative in concept_alternatives(condition.concept):
             if not alternative:
                 return sorted(self._spans.get(condition.base_unit, {}))
-            found |= set.intersection(*(words.get(word, set()) for word in alternative))
-        return sorted(found)
+            similar |= set.intersection(*(words.get(word, set()) for word in alternative))
+        return sorted(similar)
 
 
 def _groups(ordered: pl.DataFrame) -> list[tuple[str, Concept, int, int]]:

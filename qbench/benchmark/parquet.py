@@ -56,13 +56,13 @@ def conform(frame: pl.DataFrame, table: str, file: Path | None = None) -> pl.Dat
     return fit(frame, SCHEMAS[table](), file or Path(f"{table}.parquet"))
 
 
-def fit(frame: pl.DataFrame, schema: Schema, place: Path, nullable: Collection[str] = ()) -> pl.DataFrame:
+def fit(frame: pl.DataFrame, schema: Schema, file: Path, nullable: Collection[str] = ()) -> pl.DataFrame:
     """The frame with exactly the columns of a schema, in order.
 
     Args:
         frame: what should keep the schema.
         schema: column -> type.
-        place: where it comes from, for the error.
+        file: where it comes from, for the error.
         nullable: the columns that may hold a null.
 
     Raises:
@@ -70,14 +70,14 @@ def fit(frame: pl.DataFrame, schema: Schema, place: Path, nullable: Collection[s
     """
     for column, dtype in schema.items():
         if column not in frame.columns:
-            raise InputError(f"the column {column!r} is missing", file=place, remedy=f"It needs {', '.join(schema)}")
+            raise InputError(f"the column {column!r} is missing", file=file, remedy=f"It needs {', '.join(schema)}")
         if frame.schema[column] != dtype:
             raise InputError(
-                f"the column {column!r} should be {dtype}", file=place, value=_Bare(str(frame.schema[column]))
+                f"the column {column!r} should be {dtype}", file=file, value=_Bare(str(frame.schema[column]))
             )
         if column not in nullable and frame[column].null_count():
             row = frame[column].is_null().arg_max()
-            raise InputError(f"the column {column!r} has an empty cell", file=place, line=(row or 0) + 1)
+            raise InputError(f"the column {column!r} has an empty cell", file=file, line=(row or 0) + 1)
     return frame.select(list(schema))
 
 
@@ -135,9 +135,9 @@ def _refuse_duplicates(frame: pl.DataFrame, table: str) -> None:
     key = KEYS.get(table)
     if key is None:
         return
-    again = frame.select(key).is_duplicated()
-    if again.any():
-        row = again.arg_max() or 0
+    duplicated = frame.select(key).is_duplicated()
+    if duplicated.any():
+        row = duplicated.arg_max() or 0
         raise InputError(
             f"{' and '.join(key)} should name one row only",
             file=f"{table}.parquet",

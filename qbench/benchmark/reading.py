@@ -32,8 +32,8 @@ class Problems(corpora.Problems):
         if self.on_error == "fail" or reason in _FATAL:
             raise error
         # Kept messages go into manifests, which say nothing of where the files lay.
-        place = error.file or ""
-        self.left_out(reason, message=str(error).replace(place, Path(place).name) if place else str(error))
+        file = error.file or ""
+        self.left_out(reason, message=str(error).replace(file, Path(file).name) if file else str(error))
 
     def summary(self) -> dict[str, dict[str, int]]:
         """The counts by reason, for a benchmark's parameters; {} where there is nothing to say."""

@@ -100,15 +100,15 @@ def relax_benchmark(
         judged.setdefault(query_id, {})[doc_id] = grade
     raised: set[tuple[str, str]] = set()
     added: list[tuple[str, str, int]] = []
-    asked = met = 0
+    widened_queries = with_near = 0
     for query in benchmark.queries:
         wide = widened(query, tolerances, families)
         if wide == query.conditions:
             continue
-        asked += 1
+        widened_queries += 1
         strict = judged.get(query.query_id, {})
         near = sorted(doc for doc, grade in matcher.grades(wide).items() if grade > 0 and strict.get(doc, 0) == 0)
-        met += bool(near)
+        with_near += bool(near)
         raised |= {(query.query_id, doc) for doc in near if doc in strict}
         added += [(query.query_id, doc, NEAR) for doc in near if doc not in strict]
     grades = [
@@ -118,8 +118,8 @@ def relax_benchmark(
     extra = pl.DataFrame(added, schema=qrels_schema(), orient="row")
     rule = {"source": benchmark_key(benchmark), "tolerances": tolerances.to_params(), "judgments_added": len(added)}
     counts = {
-        "queries_with_a_tolerance": asked,
-        "queries_with_something_near": met,
+        "queries_with_a_tolerance": widened_queries,
+        "queries_with_something_near": with_near,
         "judgments_raised": len(raised),
         "judgments_added": len(added),
     }
@@ -172,7 +172,10 @@ def widened(query: Query, tolerances: Tolerances, families: Mapping[str, str]) -
         tolerances: of queries and families.
         families: unit -> family, for units that only the benchmark knows.
     """
-    return tuple(_widened(one, tolerances.of(query.query_id, _family(one.unit, families))) for one in query.conditions)
+    return tuple(
+        _widened(condition, tolerances.of(query.query_id, _family(condition.unit, families)))
+        for condition in query.conditions
+    )
 
 
 def unit_families(benchmark: Benchmark) -> dict[str, str]:
@@ -218,12 +221,12 @@ def _prepared(benchmark: Benchmark, tolerances: Tolerances) -> tuple[Matcher, di
         remedy = "Import it with --quantities ours: values alone do not tell whose they are"
         raise InputError("the quantities of this benchmark have no concepts", value=benchmark.name, remedy=remedy)
     families = unit_families(benchmark)
-    lost = sorted(tolerances.queries.keys() - {query.query_id for query in benchmark.queries})
-    if lost:
-        raise InputError("a tolerance is given for a query that is not there", value=lost[0])
-    asked = {_family(one.unit, families) for query in benchmark.queries for one in query.conditions}
-    strange = sorted(tolerances.families.keys() - asked)
+    unknown = sorted(tolerances.queries.keys() - {query.query_id for query in benchmark.queries})
+    if unknown:
+        raise InputError("a tolerance is given for an unknown query", value=unknown[0])
+    of_queries = {_family(condition.unit, families) for query in benchmark.queries for condition in query.conditions}
+    strange = sorted(tolerances.families.keys() - of_queries)
     if strange:
-        remedy = f"The queries ask for {', '.join(name or repr(name) for name in sorted(asked))}"
+        remedy = f"The queries ask for {', '.join(name or repr(name) for name in sorted(of_queries))}"
         raise InputError("a tolerance is given for a unit family of no query", value=strange[0], remedy=remedy)
     return matcher, families

@@ -216,10 +216,10 @@ def sign_flip_test(differences: Floats, resamples: int, rng: np.random.Generator
     patterns = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1) * 2.0 - 1.0
     sums, part = np.zeros((resamples, measures)), np.empty((resamples, measures))
     for first in range(0, queries, 8 * _CHUNK):
-        some = differences[:, first : first + 8 * _CHUNK]
-        groups = -(-some.shape[1] // 8)
+        chunk = differences[:, first : first + 8 * _CHUNK]
+        groups = -(-chunk.shape[1] // 8)
         padded = np.zeros((measures, groups * 8))
-        padded[:, : some.shape[1]] = some
+        padded[:, : chunk.shape[1]] = chunk
         # (groups, 256, measures): one look-up fetches all measures of a group.
         tables = np.ascontiguousarray(np.einsum("mgk,pk->gpm", padded.reshape(measures, groups, 8), patterns))
         codes = np.frombuffer(rng.bytes(groups * resamples), dtype=np.uint8).reshape(groups, resamples)

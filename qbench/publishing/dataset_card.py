@@ -176,7 +176,7 @@ def _made(contents: Contents) -> str:
         )
     params = {name: value for name, value in manifest.params.items() if name != "corpus"}
     lines.append(f"Made by qbench {parts.markdown(manifest.version)}.")
-    return "\n\n".join([*lines, parts.made(params, manifest.digest)])
+    return "\n\n".join([*lines, parts.provenance(params, manifest.digest)])
 
 
 def _licence(facts: Facts) -> str:

@@ -156,10 +156,10 @@ class Bench:
         """
         if source == "none":
             return Search(query.query_id, query.text)
-        asked = query if source == "given" else self.parsed(query)[0]
-        alone = stage.takes_terms and asked.conditions and asked.terms.strip()
-        conditions = tuple(asked.conditions) if "conditions" in stage.entry().reads else ()
-        return Search(query.query_id, asked.terms if alone else query.text, conditions)
+        content = query if source == "given" else self.parsed(query)[0]
+        alone = stage.takes_terms and content.conditions and content.terms.strip()
+        conditions = tuple(content.conditions) if "conditions" in stage.entry().reads else ()
+        return Search(query.query_id, content.terms if alone else query.text, conditions)
 
     def build(self, system: System) -> None:
         """Open and build what a system needs besides its first stage, so that no query's time holds that."""
@@ -172,14 +172,14 @@ class Bench:
 
     def cost(self, system: System, first: OpenedRanker) -> tuple[Cost, dict[str, int | float | str]]:
         """What the indexes of a system cost, and the notes of its rankers, those of rerankers under numbered names."""
-        opened = [first, *map(self.reranker, system.rerankers)]
-        seconds, size = sum(ranker.seconds for ranker in opened), sum(ranker.size for ranker in opened)
+        rankers = [first, *map(self.reranker, system.rerankers)]
+        seconds, size = sum(ranker.seconds for ranker in rankers), sum(ranker.size for ranker in rankers)
         extraction = self.extracted[1] if system.uses_quantities else 0.0
         if any(stage.quantity for stage in system.stages):
             seconds, size = seconds + self.quantity_index.seconds, size + self.quantity_index.size
         meta = {
             f"{prefix}{name}": value
-            for prefix, ranker in zip(meta_prefixes(len(opened)), opened, strict=True)
+            for prefix, ranker in zip(meta_prefixes(len(rankers)), rankers, strict=True)
             for name, value in ranker.meta.items()
         }
         return Cost(index_seconds=seconds + extraction, index_bytes=size, extraction_seconds=extraction), meta

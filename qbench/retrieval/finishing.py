@@ -42,16 +42,16 @@ def ranked(candidates: Candidates, depth: int) -> Candidates:
     return Candidates(candidates.docs[best], candidates.scores[best])
 
 
-def filtered(candidates: Candidates, index: QuantityIndex, asked: Conditions) -> Candidates:
+def filtered(candidates: Candidates, index: QuantityIndex, wanted: Conditions) -> Candidates:
     """The candidates that hold a mention that meets every condition (BM25_filter of *Numbers Matter*).
 
     Without conditions all stay.
     """
-    if not asked.conditions:
+    if not wanted.conditions:
         return candidates
     # Positions, because numpy picks by them far faster than by a mask.
-    kept = np.flatnonzero(index.satisfied(asked.conditions)[candidates.docs])
-    return Candidates(candidates.docs[kept], candidates.scores[kept])
+    selected = np.flatnonzero(index.satisfied(wanted.conditions)[candidates.docs])
+    return Candidates(candidates.docs[selected], candidates.scores[selected])
 
 
 def with_quantity_score(
@@ -59,7 +59,7 @@ def with_quantity_score(
     ranker: Ranker,
     search: Search,
     index: QuantityIndex,
-    asked: Conditions,
+    wanted: Conditions,
     options: QuantityScoreOptions,
     role: Role = "first stage",
 ) -> Candidates:
@@ -69,8 +69,8 @@ def with_quantity_score(
     others add it to every candidate, as in eq. 7. Without conditions the normalised scores stay alone.
     """
     terms = normalised(candidates.scores)
-    if asked.conditions:
-        quantity = index.scores(asked.conditions, options.phi, asked.units)[candidates.docs]
+    if wanted.conditions:
+        quantity = index.scores(wanted.conditions, options.phi, wanted.units)[candidates.docs]
         applies = None
         # What a lexical first stage retrieves holds at least one term.
         if isinstance(options, LexicalScoreOptions) and (options.terms == "all" or role != "first stage"):
@@ -98,8 +98,8 @@ def reranked(
     elif fusion is not None:
         combined = reciprocal_rank([ranking.scores, scores], fusion.k)
     else:
-        known = np.flatnonzero(~np.isnan(scores))
-        ranking, combined = Candidates(ranking.docs[known], ranking.scores[known]), scores[known]
+        scored = np.flatnonzero(~np.isnan(scores))
+        ranking, combined = Candidates(ranking.docs[scored], ranking.scores[scored]), scores[scored]
     # In the order of positions, so that they settle ties.
     order = np.argsort(ranking.docs)
     return ranked(Candidates(ranking.docs[order], combined[order]), len(order))

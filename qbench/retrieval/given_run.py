@@ -29,12 +29,12 @@ class GivenRun:
         run = read_run(path)
         positions = pl.DataFrame({"doc_id": doc_ids, "doc": pl.Series(range(len(doc_ids)), dtype=pl.Int64)})
         run = run.join(positions, on="doc_id", how="left")
-        lost = run.filter(pl.col("doc").is_null())
-        if lost.height:
+        missing = run.filter(pl.col("doc").is_null())
+        if missing.height:
             raise InputError(
-                f"the run ranks {lost['doc_id'].n_unique()} documents that the benchmark does not have",
+                f"the run ranks {missing['doc_id'].n_unique()} documents that the benchmark does not have",
                 file=path,
-                value=lost["doc_id"][0],
+                value=missing["doc_id"][0],
                 remedy="Use a run made on this benchmark's corpus",
             )
         run = run.sort("query_id", "doc")
@@ -58,7 +58,7 @@ class GivenRun:
 
     def rerank(self, searches: Sequence[Search], candidates: Sequence[Candidates]) -> list[NDArray[np.float64]]:
         """The run's scores of each search's candidates; NaN for those that it does not rank."""
-        return [self._scores_of(search, some.docs) for search, some in zip(searches, candidates, strict=True)]
+        return [self._scores_of(search, batch.docs) for search, batch in zip(searches, candidates, strict=True)]
 
     def _scores_of(self, search: Search, docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
         ranked = self.search(search)

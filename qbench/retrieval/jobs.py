@@ -124,8 +124,8 @@ def plan(
             extraction = {"stored": stored, **options.extractor_of(benchmark).key()}
         for source in sources if system.uses_conditions else unconditional:
             # The components say what is computed; the name would change with a file's path.
-            what = {"stages": stages, "conditions": source, **common, **extraction}
-            name = key("run", **what, steps=_revisions(system))
+            content = {"stages": stages, "conditions": source, **common, **extraction}
+            name = key("run", **content, steps=_revisions(system))
             params = {**common, "system": str(system), "conditions": source}
             jobs.setdefault((str(system), source), Job(system, source, name, root / name, params))
     return list(jobs.values())

@@ -66,7 +66,7 @@ class BM25:
     def rerank(self, searches: Sequence[Search], candidates: Sequence[Candidates]) -> list[NDArray[np.float64]]:
         """The BM25 scores of each search's candidates."""
         ids = [[self.vocabulary[token] for token in search.tokens if token in self.vocabulary] for search in searches]
-        return [bm25.score(self.postings, query)[some.docs] for query, some in zip(ids, candidates, strict=True)]
+        return [bm25.score(self.postings, query)[batch.docs] for query, batch in zip(ids, candidates, strict=True)]
 
     def holding(self, search: Search, terms: Terms) -> NDArray[np.integer[Any]]:
         """The documents that hold any, or all, of the tokens."""
@@ -111,7 +111,7 @@ class ReferenceBM25:
 
     def rerank(self, searches: Sequence[Search], candidates: Sequence[Candidates]) -> list[NDArray[np.float64]]:
         """The scores of `get_scores` for each search's candidates."""
-        return [self._scores(search)[some.docs] for search, some in zip(searches, candidates, strict=True)]
+        return [self._scores(search)[batch.docs] for search, batch in zip(searches, candidates, strict=True)]
 
     def _scores(self, search: Search) -> NDArray[np.float64]:
         """The scores of all documents; 0 for an empty one, where `get_scores` may give none."""

@@ -82,13 +82,13 @@ class QuantityIndex:
         """Which documents hold, for every condition, a mention that meets it by unit and value; shape (size,)."""
         satisfying = np.ones(self.size, dtype=bool)
         for condition in conditions:
-            one = np.zeros(self.size, dtype=bool)
+            holding = np.zeros(self.size, dtype=bool)
             for part in self._meeting(condition):
-                one[self.docs[part]] = True
+                holding[self.docs[part]] = True
             if (rest := self.intervals.get(condition.base_unit)) is not None:
                 met = verdicts(self.lows[rest], self.highs[rest], self._comparators_of(rest), condition) == MET
-                one[self.interval_docs[rest][met]] = True
-            satisfying &= one
+                holding[self.interval_docs[rest][met]] = True
+            satisfying &= holding
         return satisfying
 
     def save(self, folder: Path) -> None:

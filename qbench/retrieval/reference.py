@@ -68,10 +68,10 @@ def components(system: System, registry: Registry = REGISTRY) -> list[tuple[Row,
 
     for stage, role in system.roles:
         quantity = registry.find(stage.quantity.name, "quantity score") if stage.quantity else None
-        given = dict(stage.model.params) | dict(stage.quantity.params if stage.quantity else ())
-        listed.append((_row(role, stage.written, registry.find(stage.model.name, role), quantity), given))
+        params = dict(stage.model.params) | dict(stage.quantity.params if stage.quantity else ())
+        listed.append((_row(role, stage.written, registry.find(stage.model.name, role), quantity), params))
         if role == "reranker":
-            given[RERANKED.name] = stage.k
+            params[RERANKED.name] = stage.k
         add("compression", stage.compression)
         add("fusion", stage.fusion)
     return listed
@@ -80,8 +80,8 @@ def components(system: System, registry: Registry = REGISTRY) -> list[tuple[Row,
 def default(parameter: Parameter) -> str:
     """A parameter with its default, as written: "k1=1.5"; "path=..." where it has to be given."""
     value = parameter.default
-    shown = "..." if value is None else f"{value:g}" if isinstance(value, float) else str(value)
-    return f"{parameter.name}={shown}"
+    text = "..." if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{parameter.name}={text}"
 
 
 def markdown(registry: Registry = BUILT_IN) -> str:
@@ -111,8 +111,8 @@ def markdown(registry: Registry = BUILT_IN) -> str:
         lines += _section(role, [row for row in rows(registry) if row.role == role])
     lines += ["", "## Parameters", "", "| of | parameter | default | allowed | what it does |", "|---|---|---|---|---|"]
     for owners, p in _owned(registry):
-        shown = default(p).partition("=")[2]
-        lines.append(f"| {owners} | `{p.name}` | `{shown}` | {p.allowed()} | {p.help} |")
+        text = default(p).partition("=")[2]
+        lines.append(f"| {owners} | `{p.name}` | `{text}` | {p.allowed()} | {p.help} |")
     return "\n".join(lines) + "\n"
 
 

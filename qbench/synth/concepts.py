@@ -62,16 +62,16 @@ class Concepts:
     def overlapping(self) -> list[str]:
         """Concepts that answer a query for another attribute because they hold all its words; the first ten."""
         attribute_of = {frozenset(words): number for words, (_, _, number) in self._found.items()}
-        found = []
+        pairs = []
         for words, (_, _, number) in sorted(self._found.items()):
             if len(words) > MAX_WORDS:
                 continue
             for size in range(1, len(words) + 1):
                 for part in combinations(words, size):
-                    other = attribute_of.get(frozenset(part))
-                    if other is not None and other != number:
-                        found.append(f"{' '.join(part)} / {' '.join(words)}")
-        return found[:10]
+                    overlapped = attribute_of.get(frozenset(part))
+                    if overlapped is not None and overlapped != number:
+                        pairs.append(f"{' '.join(part)} / {' '.join(words)}")
+        return pairs[:10]
 
 
 def _qualifier(concept: Words, thing: Thing) -> Words:

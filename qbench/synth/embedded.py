@@ -71,12 +71,12 @@ def invented_facts(seed: int = SEED) -> list[dict[str, Any]]:
     """The rows of the invented table: name, kind, broader kind, maker, and the values of the kind's columns."""
     world = read_toml(WORLD, "facts", dict[str, Any])
     rows: list[dict[str, Any]] = []
-    taken: set[str] = set()
+    used: set[str] = set()
     for kind in world["kinds"]:
         for number in range(world["rows"]):
             dice = Dice(seed, "invented facts", f"{kind['kind']} {number}")
             row = {
-                "name": _name(world["names"], kind["last"], taken, dice),
+                "name": _name(world["names"], kind["last"], used, dice),
                 "kind": kind["kind"],
                 "broader": kind["broader"],
                 "maker": dice.choice(kind["makers"]),
@@ -86,11 +86,11 @@ def invented_facts(seed: int = SEED) -> list[dict[str, Any]]:
     return rows
 
 
-def _name(names: dict[str, Any], last: str, taken: set[str], dice: Dice) -> str:
+def _name(names: dict[str, Any], last: str, used: set[str], dice: Dice) -> str:
     while True:
         name: str = dice.choice(names["starts"]) + dice.choice(names["ends"]) + dice.choice(names["last"][last])
-        if name not in taken:
-            taken.add(name)
+        if name not in used:
+            used.add(name)
             return name
 
 

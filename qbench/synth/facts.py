@@ -149,8 +149,8 @@ class ThingReader:
         mapping = self._mapping
         cell = clean(cells.get(mapping.category), MAX_CELL) if mapping.category else ""
         if self._words_pattern is not None:
-            found = self._words_pattern.findall(cell.lower())
-            cell = self._words[found[-1]] if found else ""
+            words = self._words_pattern.findall(cell.lower())
+            cell = self._words[words[-1]] if words else ""
         called = self._categories.get(cell.casefold())
         if called:
             return called[0]
@@ -172,17 +172,17 @@ class ThingReader:
             if math.isnan(cell):
                 count.empty += 1
                 return None
-            found = _in_range(cell, attribute.unit)
+            read = _in_range(cell, attribute.unit)
         else:
-            found = self._cell(index, cell)
-        if found is None:
+            read = self._cell(index, cell)
+        if read is None:
             count.unreadable += 1
-            shown = clean(cell, 40)
-            if len(count.examples) < 3 and shown not in count.examples:
-                count.examples.append(shown)
+            text = clean(cell, 40)
+            if len(count.examples) < 3 and text not in count.examples:
+                count.examples.append(text)
             return None
         count.used += 1
-        value, unit = found
+        value, unit = read
         return Fact(index, round(value, attribute.decimals) if attribute.decimals is not None else value, unit)
 
     def _cell(self, index: int, cell: object) -> tuple[float, str] | None:
@@ -253,13 +253,13 @@ def _read_text(text: str, expected: str, units: Units) -> tuple[float, str] | No
     rest = text[tokens[number.last - 1].end :]
     if any(c.isdigit() for c in rest.replace("²", "").replace("³", "")):
         return None
-    known = front or _unit_of(rest, units)
-    if known is None:
+    unit = front or _unit_of(rest, units)
+    if unit is None:
         loose = not rest.strip() or rest[0].isspace() or rest[0] in "(,;/"
         return _in_range(sign * number.value, expected) if loose else None
-    if expected and units.get(expected).base_unit != known.name and known.base_unit != units.get(expected).base_unit:
+    if expected and units.get(expected).base_unit != unit.name and unit.base_unit != units.get(expected).base_unit:
         return None
-    return _in_range(sign * number.value, known.name)
+    return _in_range(sign * number.value, unit.name)
 
 
 def _unit_of(rest: str, units: Units) -> Any:

@@ -56,23 +56,23 @@ def guess_mapping(rows: Iterable[dict[str, Any]], units: Units, path: Path) -> T
         for column, cell in row.items():
             if not _is_empty(cell):
                 columns.setdefault(column, []).append(cell)
-    found = {c: a for c, cells in columns.items() if (a := _attribute(c, cells, units)) is not None}
-    if not found:
+    attributes_of = {c: a for c, cells in columns.items() if (a := _attribute(c, cells, units)) is not None}
+    if not attributes_of:
         raise InputError(
             "no column of this table holds numbers" if total else "the table has no rows",
             file=path,
             value=", ".join(columns) or None,
             remedy="Name the columns, and a pattern that finds the number in a cell, in a file for --mapping",
         )
-    texts = {c: [clean(x) for x in cells] for c, cells in columns.items() if c not in found and _is_text(cells)}
+    texts = {c: [clean(x) for x in cells] for c, cells in columns.items() if c not in attributes_of and _is_text(cells)}
     name = _name_column(texts)
     others = {c: cells for c, cells in texts.items() if c != name}
     category = _category_column(others)
     words: tuple[str, ...] = ()
-    attributes = _apart(list(found.values()))
+    attributes = _apart(list(attributes_of.values()))
     if not category and name:
-        said = {word for attribute in attributes for word in attribute.words}
-        words = tuple(word for word in _last_words(texts[name]) if word not in said)
+        used_words = {word for attribute in attributes for word in attribute.words}
+        words = tuple(word for word in _last_words(texts[name]) if word not in used_words)
         category = name if words else ""
     maker = next((c for c in others if c != category and set(_words(c)) & set(_MAKERS)), "")
     if maker and name and _repeats(columns[maker], columns[name]):
@@ -102,17 +102,17 @@ def _attribute(column: str, cells: list[Any], units: Units) -> Attribute | None:
     plain = Attribute(column, "x")
     if sum(read_cell(cell, plain, units) is not None for cell in cells[:100]) < 0.5 * len(cells[:100]):
         return None
-    read = [found for cell in cells if (found := read_cell(cell, plain, units)) is not None]
+    read = [quantity for cell in cells if (quantity := read_cell(cell, plain, units)) is not None]
     if len(read) < 0.9 * len(cells) or len({value for value, _ in read}) < 2:
         return None
     values = [value for value, unit in read if not unit]
     if len(values) == len(read) > 20 and values[0].is_integer() and all(b == a + 1 for a, b in pairwise(values)):
         return None  # a running number
-    unit, said = _unit(column, words, Counter(unit for _, unit in read), units)
+    unit, words_of_unit = _unit(column, words, Counter(unit for _, unit in read), units)
     per = "100 g" if re.search(r"(?:^|[_. ])(?:per_?)?100_?g(?:$|[_. ])", column.lower()) else ""
     if per and not unit and "energy" not in words:
         unit = "gram"  # what food tables give per 100 g
-    name = [w for w in words if w not in said and w not in _FILLERS and w not in ("100g", "per")]
+    name = [w for w in words if w not in words_of_unit and w not in _FILLERS and w not in ("100g", "per")]
     name = name or _MEASURED.get(units.get(unit).family, units.get(unit).family).split() or words
     return Attribute(column, " ".join(name), unit=unit, per=per, uncountable=name[-1] in _UNCOUNTABLE)
 
@@ -129,8 +129,8 @@ def _unit(column: str, words: list[str], seen: Counter[str], units: Units) -> tu
 
 
 def _is_text(cells: list[Any]) -> bool:
-    kept = [cell for cell in cells if isinstance(cell, str) and not cell.startswith(("http://", "https://"))]
-    return len(kept) >= 0.9 * len(cells) and sum(any(c.isalpha() for c in cell) for cell in kept) >= 0.9 * len(kept)
+    texts = [cell for cell in cells if isinstance(cell, str) and not cell.startswith(("http://", "https://"))]
+    return len(texts) >= 0.9 * len(cells) and sum(any(c.isalpha() for c in cell) for cell in texts) >= 0.9 * len(texts)
 
 
 def _name_column(texts: dict[str, list[str]]) -> str:
@@ -185,12 +185,12 @@ def _noun(path: Path) -> str:
 
 def _apart(attributes: list[Attribute]) -> tuple[Attribute, ...]:
     """Attributes of which no name holds all words of another's: the longer one is written as one word."""
-    kept: list[Attribute] = []
+    distinct: list[Attribute] = []
     for attribute in sorted(attributes, key=lambda a: len(a.words)):
         name = attribute.name
-        if any(set(other.words) <= set(concept_words(name)) for other in kept):
+        if any(set(earlier.words) <= set(concept_words(name)) for earlier in distinct):
             name = "-".join(concept_words(name))
-        if all(name != other.name for other in kept):
-            kept.append(replace(attribute, name=name))
+        if all(name != earlier.name for earlier in distinct):
+            distinct.append(replace(attribute, name=name))
     order = [a.column for a in attributes]
-    return tuple(sorted(kept, key=lambda a: order.index(a.column)))
+    return tuple(sorted(distinct, key=lambda a: order.index(a.column)))

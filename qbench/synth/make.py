@@ -184,8 +184,8 @@ class _Run:
         for _ in range(self.sentences_per_row):
             for _ in range(_TRIES):
                 size = min(dice.choice(FACTS_PER_SENTENCE), len(facts), self._writer.most_facts)
-                told = [facts[(at + i) % len(facts)] for i in range(size)]
-                sentence = self._writer.write(thing, told, self.others, dice)
+                stated = [facts[(at + i) % len(facts)] for i in range(size)]
+                sentence = self._writer.write(thing, stated, self.others, dice)
                 if _is_new(sentence.text, self._texts):
                     at += size
                     yield sentence

@@ -113,18 +113,18 @@ def load_mapping(path: Path, columns: Iterable[str], units: Units) -> TableMappi
     """
     file = TomlFile.open(path, "mapping")
     read = file.read(_File)
-    known = set(columns)
+    names = set(columns)
     for key in ("name", "category", "qualifier", "broader"):
         value = getattr(read, key)
         for column in value if isinstance(value, tuple) else filter(None, [value]):
-            _check_column(file, column, known, key)
+            _check_column(file, column, names, key)
     if not read.attributes:
         remedy = 'Write [attributes] and Weight = { unit = "kilogram" }'
         raise InputError("the mapping names no quantities", file=path, remedy=remedy)
     if read.words and not read.category:
         message = "these are looked for in the category column, and none is named"
         raise file.error("words", message=message, value=read.words)
-    attributes = tuple(_attribute(file, key, entry, known, units) for key, entry in read.attributes.items())
+    attributes = tuple(_attribute(file, key, entry, names, units) for key, entry in read.attributes.items())
     _refuse_overlap(attributes, path)
     return TableMapping(
         read.name, read.category, read.words, read.qualifier, read.noun, read.broader, read.categories, attributes
@@ -177,8 +177,8 @@ def _attribute(file: TomlFile, key: str, read: Attribute, columns: set[str], uni
 def _unit(file: TomlFile, name: str, units: Units, *where: str) -> str:
     unit = canonical_unit(name, units)
     if unit is None:
-        known = sorted({*(u.name for u in units), *(n for u in units for n in u.names)})
-        near = get_close_matches(name.lower(), known, n=3)
+        names = sorted({*(u.name for u in units), *(n for u in units for n in u.names)})
+        near = get_close_matches(name.lower(), names, n=3)
         hint = f"Did you mean {' or '.join(near)}? " if near else ""
         raise UnknownNameError(
             f"{', '.join(where)}: unknown unit",
@@ -197,8 +197,8 @@ def canonical_unit(name: str, units: Units) -> str | None:
     """
     if not name or name in units:
         return name
-    if (known := units.lookup(name)) is not None:
-        return known.name
+    if (listed := units.lookup(name)) is not None:
+        return listed.name
     single, slash, many = (part.strip() for part in name.partition("/"))
     if slash and many and many in (plural(single), counted_plural(single)):
         return single

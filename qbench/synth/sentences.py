@@ -219,7 +219,7 @@ class Writer:
         """ "weighs 1.2 kg, costs 900 euros and has a display of 13 inches and 8 GB of memory"."""
         dice = draft.dice
         owns = [bool(self._attributes[f.attribute].verbs) and dice.chance(OWN_WORDS) for f in facts]
-        said = [
+        verbs = [
             self._own(dice.choice(self._attributes[fact.attribute].verbs), which, fact, draft)
             for fact, own in zip(facts, owns, strict=True)
             if own
@@ -227,10 +227,10 @@ class Writer:
         rest = [fact for fact, own in zip(facts, owns, strict=True) if not own]
         if rest:
             template = dice.choice(self._grammar.attributes["verbs"])
-            said.append(
+            verbs.append(
                 _fill(template, {"phrase": lambda: _listed([self._phrase(which, fact, draft) for fact in rest])})
             )
-        return _listed(said)
+        return _listed(verbs)
 
     def _phrase(self, which: int, fact: Fact, draft: _Draft) -> list[Piece]:
         attribute, dice = self._attributes[fact.attribute], draft.dice
@@ -261,8 +261,8 @@ class Writer:
             "quantity": lambda: quantity,
             "a amount": lambda: [(f"{article(quantity[0][0], 'x')} ", "", 0), *quantity],
         }
-        said = _fill(draft.dice.choice(self._grammar.attributes[sort]), slots)
-        return [*said, *_per(self._attributes[fact.attribute].per)]
+        sentence = _fill(draft.dice.choice(self._grammar.attributes[sort]), slots)
+        return [*sentence, *_per(self._attributes[fact.attribute].per)]
 
     def _own(self, template: str, which: int, fact: Fact, draft: _Draft) -> list[Piece]:
         """One of the mapping's ways to speak of an attribute; its words stand for the attribute's name."""
@@ -283,13 +283,13 @@ class Writer:
         if not others or not dice.chance(CONTRAST):
             return []
         for _ in range(6):
-            other = dice.choice(others)
-            same = next((f for f in other.facts if f.attribute == fact.attribute), None)
-            if same is not None and other.name != thing.name:
+            second = dice.choice(others)
+            same = next((f for f in second.facts if f.attribute == fact.attribute), None)
+            if same is not None and second.name != thing.name:
                 break
         else:
             return []
-        draft.things.append(other)
+        draft.things.append(second)
         draft.qualified.append(dice.chance(QUALIFIED))
         slots: dict[str, Callable[[], list[Piece]]] = {
             "other": lambda: self._subject(1, draft),

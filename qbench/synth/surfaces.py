@@ -112,19 +112,19 @@ class Surfaces:
         others = self._others(unit)
         if value == 0 or not others or not dice.chance(CONVERTED):
             return unit, value
-        other = dice.choice(others)
-        converted = self._units.convert(value, unit, other)
+        alternative = dice.choice(others)
+        converted = self._units.convert(value, unit, alternative)
         low, high = ORDINARY
         if not low <= abs(converted) < high:
             return unit, value
         digits = min(4, max(3, significant_digits(number_text(abs(value)))))
-        return other, float(f"{converted:.{digits}g}")
+        return alternative, float(f"{converted:.{digits}g}")
 
     def _others(self, unit: str) -> list[str]:
         if unit not in self._near:
-            known = self._units.get(unit)
-            same = [self._units.get(name) for name in self._alternatives.get(known.family, ()) if name != unit]
-            self._near[unit] = [other.name for other in same if other.base_unit == known.base_unit]
+            own = self._units.get(unit)
+            same = [self._units.get(name) for name in self._alternatives.get(own.family, ()) if name != unit]
+            self._near[unit] = [alternative.name for alternative in same if alternative.base_unit == own.base_unit]
         return self._near[unit]
 
     def _bounded(self, value: float, unit: str, dice: Dice) -> Written:
@@ -196,22 +196,22 @@ class Surfaces:
 
     def _make_forms(self, unit: Unit) -> list[Form]:
         forms: list[Form] = []
-        known = unit.name in self._units
-        for one, many in self._name_pairs(unit, known)[:2]:
+        listed = unit.name in self._units
+        for one, many in self._name_pairs(unit, listed)[:2]:
             forms += [Form(one, many, "space")] * 2
-        for symbol in [s for s in unit.symbols if self._wanted(s, unit, known)][:2]:
+        for symbol in [s for s in unit.symbols if self._wanted(s, unit, listed)][:2]:
             if symbol in ("%", "°C", "°F", "″") or not symbol[0].isalpha():
                 forms.append(Form(symbol, symbol, "glue"))
             else:
                 forms += [Form(symbol, symbol, "space"), Form(symbol, symbol, "glue")]
-        for symbol in [s for s in unit.before if self._wanted(s, unit, known)][:2]:
+        for symbol in [s for s in unit.before if self._wanted(s, unit, listed)][:2]:
             forms.append(Form(symbol + " " if symbol.isalpha() else symbol, "", "before"))
-        return forms or [Form(unit.name, unit.name if known else counted_plural(unit.name), "space")]
+        return forms or [Form(unit.name, unit.name if listed else counted_plural(unit.name), "space")]
 
-    def _name_pairs(self, unit: Unit, known: bool) -> list[tuple[str, str]]:
-        if not known and unit.family == "count":
+    def _name_pairs(self, unit: Unit, listed: bool) -> list[tuple[str, str]]:
+        if not listed and unit.family == "count":
             return [(unit.name, counted_plural(unit.name))]
-        names = [name for name in unit.names if self._wanted(name, unit, known)]
+        names = [name for name in unit.names if self._wanted(name, unit, listed)]
         pairs, i = [], 0
         while i < len(names):
             paired = i + 1 < len(names) and _is_plural_of(names[i + 1], names[i])
@@ -220,10 +220,10 @@ class Surfaces:
             i += 1 + paired
         return pairs
 
-    def _wanted(self, surface: str, unit: Unit, known: bool) -> bool:
+    def _wanted(self, surface: str, unit: Unit, listed: bool) -> bool:
         if surface in self._unwanted:
             return False
-        return not known or self._units.lookup(surface) is unit
+        return not listed or self._units.lookup(surface) is unit
 
 
 @lru_cache(maxsize=65_536)

@@ -87,7 +87,7 @@ def test_without_conditions_only_the_parsed_setting_runs(tmp_path, fake):
     assert "Buckets: the conditions of 4 of 4 queries are not given; they were read from the text." in leaderboard.notes
     # The buckets are those of the conditions in the text.
     assert set(leaderboard.buckets.filter(dimension="constraints")["bucket"]) == {"1", "2"}
-    with pytest.raises(OptionError, match="without conditions"):
+    with pytest.raises(OptionError, match="have no conditions"):
         run_leaderboard(bare, output=tmp_path / "out", settings=["given"], **QUICK)
 
 
