@@ -39,12 +39,12 @@ def cost_cells(cost: Cost | None) -> list[str]:
 
 
 def has_costs(leaderboard: Standings) -> bool:
-    """Whether anybody measured a cost."""
+    """Whether any row has costs."""
     return any(row.entry.cost is not None for row in leaderboard.rows)
 
 
 def caption(leaderboard: Standings) -> list[str]:
-    """How to read the table, one sentence an item; plain text."""
+    """Notes on how to read the table, as plain text."""
     tests = leaderboard.about["tests"]
     lines = [
         f"Rank: 1 + the number of comparable rows significantly better on {leaderboard.primary}; a row of rank 1 "
@@ -78,7 +78,7 @@ def caption(leaderboard: Standings) -> list[str]:
 
 
 def problems(leaderboard: Standings) -> list[str]:
-    """Why some rows are empty, one sentence an item."""
+    """One sentence for each row without a run, with the reason."""
     return [f"{row.letter}: {row.entry.label} has no run: {row.entry.problem}" for row in leaderboard.problems]
 
 
@@ -121,7 +121,7 @@ def win_caption(leaderboard: Standings) -> str:
 
 
 def markdown(leaderboard: Standings) -> str:
-    """The whole leaderboard as a Markdown page; `-` for what is missing."""
+    """The leaderboard as a Markdown page; `-` for missing figures."""
     header = ["#", "", "System", f"{leaderboard.primary} (95 % interval)", *leaderboard.measures[1:]]
     lines = [f"# Leaderboard: {escape(leaderboard.name)}", "", *_facts(leaderboard)]
     lines += grid(header, [_figures(row, leaderboard) for row in leaderboard.rows], text_columns=3)
@@ -150,7 +150,7 @@ def markdown(leaderboard: Standings) -> str:
 
 
 def latex(leaderboard: Standings) -> str:
-    """A table for a paper: needs the package booktabs; marks are superscripts."""
+    """LaTeX table for papers (package booktabs); marks are superscripts."""
     header = ["", "System", *leaderboard.measures]
     body = []
     for row in leaderboard.rows:
@@ -182,18 +182,18 @@ def plain(text: str) -> str:
 
 
 def clipped(text: str, length: int) -> str:
-    """One line without control characters, cut where it is longer than a reader would read."""
+    """One line without control characters, cut at `length`."""
     line = plain(text)
     return line if len(line) <= length else f"{line[:length]}... ({len(line) - length:,} more characters)"
 
 
 def escape(text: str) -> str:
-    """Plain text as Markdown: nothing in it is markup."""
+    """Escape plain text for Markdown."""
     return re.sub(r"([\\`*_\[\]<>|#~&])", r"\\\1", plain(text))
 
 
 def tex(text: str) -> str:
-    """Plain text as LaTeX."""
+    """Escape plain text for LaTeX."""
     special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     special |= {sign: f"\\{sign}" for sign in "&%$#_{}"}
     return "".join(special.get(sign, sign) for sign in plain(text))

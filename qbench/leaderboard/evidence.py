@@ -1,4 +1,4 @@
-"""What stands behind a leaderboard's scores: the queries, the heads of the runs, the judgments, the documents."""
+"""Evidence behind a leaderboard's scores: queries, top documents of the runs, judgments, texts."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import polars as pl
 from qbench.benchmark.types import Query
 
 HEAD = 10
-"""Documents of each query that are kept of a run."""
+"""Number of documents kept per query and run."""
 
 
 @dataclass(frozen=True)
 class Collection:
-    """What some rows of a leaderboard searched.
+    """The collection that some rows of a leaderboard searched.
 
     Attributes:
         runs: columns label, query_id, doc_id, rank; the first `HEAD` ranks.
         qrels: columns query_id, doc_id, grade.
-        corpus: columns doc_id, text, title; None where the documents are not known.
-        quantities: gives the documents' quantities (`quantity_schema`), or None where nobody extracted them.
+        corpus: columns doc_id, text, title; None if unknown.
+        quantities: returns the documents' quantities (`quantity_schema`), or None if they were not extracted.
     """
 
     runs: pl.DataFrame
@@ -32,12 +32,12 @@ class Collection:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Everything that a reader can look up behind the scores.
+    """Queries, buckets and searched collections of a leaderboard.
 
     Attributes:
-        queries: those that are known by more than their ids.
-        buckets: columns query_id, dimension, bucket; None where they were not asked for.
-        collections: one for each benchmark that was searched; two views of a test set are two.
+        queries: the queries; empty if only their ids are known.
+        buckets: columns query_id, dimension, bucket; None if they were not requested.
+        collections: one for each searched benchmark or view of a test set.
     """
 
     queries: tuple[Query, ...] = ()
@@ -46,7 +46,7 @@ class Evidence:
 
 
 def heads(runs: Mapping[str, pl.DataFrame] | Iterable[tuple[str, pl.DataFrame]]) -> pl.DataFrame:
-    """The first `HEAD` documents of every query of some runs.
+    """The top `HEAD` documents per query of some runs.
 
     Args:
         runs: label -> columns query_id, doc_id, rank.

@@ -1,4 +1,4 @@
-"""Score run files that other tools made."""
+"""Score run files of other tools."""
 
 from __future__ import annotations
 
@@ -42,26 +42,26 @@ def evaluate(
 ) -> Leaderboard:
     """Score run files, test their differences, and rank them.
 
-    A judged query that a run leaves out scores 0; a query that the judgments do not know is ignored. How many there
-    are, and which share of a run's first ten documents nobody judged, stands in the notes.
+    Judged queries missing from a run score 0; queries without judgments are ignored. The notes give their numbers and
+    the share of unjudged documents in the top 10 of each run.
 
     Args:
         judgments: a benchmark folder (ours or BEIR), or a qrels file (TREC or BEIR).
         runs: TREC run files (plain or .gz) or Parquet files with query_id, doc_id, score.
-        names: one for each run; by default the names of the files.
+        names: names of the runs; by default the names of the files.
         command: the command line, for the tables.
-        split: of a benchmark folder.
+        split: split of a benchmark folder.
         qrels: which judgments of a BEIR folder with several.
         measures: names that ir-measures parses.
         primary: the measure that decides the ranks; the first one by default.
-        buckets: also give means by kind of query, where the queries are known.
-        evidence: keep queries, heads of runs and documents with the leaderboard, for `Leaderboard.to_html`.
-        resamples, seed: of the tests.
+        buckets: also compute means by kind of query, if the queries are known.
+        evidence: keep queries, top documents and their texts with the leaderboard, for `Leaderboard.to_html`.
+        resamples, seed: resamples and random seed of the significance tests.
         progress: reports after each run and each pair.
 
     Raises:
         InputError: a file cannot be read, or a run shares no query with the judgments.
-        OptionError: no run, another number of names than runs, two runs of one name, or an option makes no sense.
+        OptionError: no run, a number of names other than that of runs, a duplicate name, or an invalid option.
         UnknownNameError: a measure is not known.
     """
     parsed = parse_measures(measures, primary)
@@ -102,7 +102,7 @@ def evaluate(
 
 @dataclass(frozen=True)
 class _Judged:
-    """What runs are scored against."""
+    """Judgments and queries to score runs by."""
 
     name: str
     qrels: pl.DataFrame
@@ -137,7 +137,7 @@ def _labels(files: list[Path], names: Sequence[str]) -> list[str]:
 
 
 def _judgments(path: Path, split: Split, qrels: str | None, buckets: bool) -> _Judged:
-    """A benchmark's split, or all of a qrels file, which knows no queries and has no buckets."""
+    """Judgments of a benchmark's split, or of a qrels file, which has no queries and no buckets."""
     if path.is_dir():
         if is_test_set(path):
             remedy = f"Name one of them: {' or '.join(str(path / view) for view in VIEWS.values())}"
@@ -170,7 +170,7 @@ def _judgments(path: Path, split: Split, qrels: str | None, buckets: bool) -> _J
 
 
 def _coverage(label: str, file: Path, run: pl.DataFrame, judged: _Judged) -> list[str]:
-    """What a reader should know of a run: queries that do not match, documents that nobody judged."""
+    """Notes on a run: queries that do not match, and unjudged documents."""
     wanted = judged.query_ids
     run_queries = set(run["query_id"])
     common = run_queries.intersection(wanted)

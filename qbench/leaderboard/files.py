@@ -14,7 +14,7 @@ from qbench.store import atomic_file, write_json, write_text
 
 
 def table_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
-    """Columns of `as_frame`; figures are null for a row without a run, costs where nobody measured them."""
+    """Columns of `as_frame`; figures are null for a row without a run, costs if not measured."""
     text = dict.fromkeys(("label", "system", "conditions", "measure"), pl.String)
     figures = dict.fromkeys(("mean", "ci_low", "ci_high"), pl.Float64)
     costs = {"index_seconds": pl.Float64, "index_bytes": pl.Int64, "ms_median": pl.Float64, "ms_p95": pl.Float64}
@@ -44,7 +44,7 @@ def as_frame(leaderboard: Standings) -> pl.DataFrame:
 
 
 def as_dict(leaderboard: Standings) -> dict[str, Any]:
-    """Everything but the per-query scores; only what JSON can say (what is undefined is null)."""
+    """The leaderboard without per-query scores as JSON data; undefined figures are null."""
     return {
         "name": leaderboard.name,
         "primary": leaderboard.primary,
@@ -75,7 +75,7 @@ def as_dict(leaderboard: Standings) -> dict[str, Any]:
 def write(leaderboard: Standings, folder: Path) -> list[Path]:
     """Write leaderboard.md, .tex, .json and .parquet, scores, significance and buckets; each file atomically.
 
-    leaderboard.json comes last: where it is new, the others are.
+    leaderboard.json is written last, so that it marks a complete set of files.
     """
     frames = {
         "leaderboard.parquet": as_frame(leaderboard),

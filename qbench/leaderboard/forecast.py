@@ -1,4 +1,4 @@
-"""What a leaderboard would ask of servers, and what that would cost, without asking."""
+"""Forecast of the server calls of a leaderboard and their cost, without any call."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def forecast(
     qrels: str | None = None,
     access: Access,
 ) -> tuple[list[ExpectedCalls], Estimate]:
-    """What `run_leaderboard` would ask of servers that the recording does not know yet.
+    """Forecast the server calls of `run_leaderboard` that are not recorded yet.
 
     Args:
         benchmark, systems, split, qrels: as in `run_leaderboard`.
-        access: names the recording, and the prices.
+        access: the recording and the prices.
 
     Returns:
-        what is asked of each server, and all of it together; the sum of money is None where a price is missing.
+        the calls of each server, and their total; its cost is None if a price is missing.
 
     Raises:
         UnknownNameError: a system is not known.
@@ -56,20 +56,20 @@ def forecast(
 def forecast_experiment(
     experiment: Experiment, given: Mapping[str, str], *, access: Access
 ) -> tuple[list[ExpectedCalls], Estimate]:
-    """What `run_experiment` would ask of servers that the recording does not know yet.
+    """Forecast the server calls of `run_experiment` that are not recorded yet.
 
-    Of a benchmark that is still to be masked, the texts count as they are before.
+    For a benchmark to be masked, the texts before masking are counted.
 
     Args:
         experiment: from `read_experiment`.
         given: input -> value.
-        access: names the recording, and the prices.
+        access: the recording and the prices.
 
     Returns:
         as `forecast`.
 
     Raises:
-        OptionError, InputError, UnknownNameError: whatever is wrong with the inputs, or with the recording.
+        OptionError, InputError, UnknownNameError: an input or the recording is invalid.
     """
     steps = Steps(experiment, inputs_of(experiment, given), Path(), silent, lambda line: None)
     lines = [

@@ -1,8 +1,8 @@
-"""The leaderboard as a page in one file: what its script is given, and the file itself.
+"""The leaderboard as a self-contained HTML page: the data of its script, and the file.
 
-The page holds the figures that every other face has, the score of every query, and of some queries what was retrieved.
-What does not fit is left out by a rule that the page states (`page_evidence`). Everything from outside goes into the
-page as data, and its script shows data as text.
+The page has the figures of the other formats, the scores of all queries, and the retrieved documents of some queries.
+If not all fit, the page states which are left out (`page_evidence`). Text from outside is embedded as data, and the
+script displays it as text.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ from qbench.store import write_text
 
 FILES = Path(__file__).parent / "page_files"
 SCRIPTS = ("base", "charts", "table", "matrix", "buckets", "cost", "queries", "about", "main")
-"""The parts of the script, in the order in which they are joined."""
+"""Files of the script, in the order of concatenation."""
 
 PACKED = 7_000_000
-"""Bytes of all compressed blocks together; in the page they are a third larger."""
+"""Size limit of all compressed blocks in bytes; base64 in the page adds a third."""
 
 CELLS = 1_500_000
-"""Per-query scores that a page may hold: 40 systems, 5,000 queries, 5 measures are a million."""
+"""Maximum number of per-query scores in a page: 40 systems, 5,000 queries, 5 measures are a million."""
 
 LABEL, REASON = 300, 2_000
-"""Characters of a name and of a reason that a page shows."""
+"""Maximum number of characters of a name and of a reason."""
 
 
 def leaderboard_page(leaderboard: Standings) -> str:
-    """The page; the same bytes for the same leaderboard.
+    """The page; deterministic for a leaderboard.
 
-    It shows documents and texts of queries only where the leaderboard's evidence was kept.
+    Shows documents and texts of queries only if the leaderboard has evidence.
 
     Args:
-        leaderboard: any leaderboard; rows without a run keep their place and their reason.
+        leaderboard: the leaderboard; rows without a run are shown with the reason.
     """
     style = (FILES / "page.css").read_text(encoding="utf-8")
     script = "".join((FILES / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS)
@@ -58,22 +58,22 @@ def leaderboard_page(leaderboard: Standings) -> str:
 
 
 def check_page(path: str | Path) -> Path:
-    """The path of a page to be written, looked at before hours of work.
+    """Check the path of a page before any long computation.
 
     Raises:
-        OptionError: it is a folder, lies in something that is none or that cannot be written to, or is a file that is
-            no page.
+        OptionError: it is a folder or an existing file other than an HTML page, or its folder is no folder or not
+            writable.
     """
     file = Path(path)
     if file.is_dir():
-        raise OptionError("the page would be a folder", file=file, remedy="Name a file, such as leaderboard.html")
+        raise OptionError("the page is a folder", file=file, remedy="Name a file, such as leaderboard.html")
     existing = next((parent for parent in file.absolute().parents if parent.exists()), None)
     if existing is not None and not existing.is_dir():
         raise OptionError("the folder of the page is a file", file=existing, remedy="Choose another place")
     if existing is not None and not os.access(existing, os.W_OK):
         raise OptionError("the page cannot be written here", file=existing, remedy="Choose another place")
     if file.exists() and file.stat().st_size and not _is_page(file):
-        raise OptionError("this file is there, and is no page", file=file, remedy="Name another file")
+        raise OptionError("the file exists and is not an HTML page", file=file, remedy="Name another file")
     return file
 
 
@@ -94,7 +94,7 @@ def write_page(leaderboard: Standings, path: str | Path) -> Path:
 
 
 def page_data(leaderboard: Standings) -> dict[str, Any]:
-    """Everything but the queries; only what JSON can say (what is undefined or not finite is null)."""
+    """Everything except the queries as JSON data; undefined and infinite figures are null."""
     return {
         "name": clipped(leaderboard.name, LABEL),
         "measures": list(leaderboard.measures),
@@ -140,7 +140,7 @@ def _row(leaderboard: Standings, row: Row, row_ranks: list[int]) -> dict[str, An
 
 
 def _json_value(value: Any) -> Any:
-    """Facts of any shape, for JSON: what is not finite becomes null."""
+    """A nested value as JSON data; numbers that are not finite become null."""
     if isinstance(value, Mapping):
         return {clipped(str(name), LABEL): _json_value(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
@@ -151,12 +151,12 @@ def _json_value(value: Any) -> Any:
 
 
 def _number(value: float | None) -> float | None:
-    """Six significant digits: more than any view shows."""
+    """A number with six significant digits, more than any view shows."""
     return None if value is None or not math.isfinite(value) else float(f"{value:.6g}")
 
 
 def _pairs(leaderboard: Standings) -> dict[str, Any]:
-    """Each pair once, by its rows' numbers, and per measure its figures in the same order."""
+    """Row numbers of each pair, and the figures of the pairs by measure in the same order."""
     position = {row.entry.label: i for i, row in enumerate(leaderboard.rows)}
     first = leaderboard.pairs.filter(measure=leaderboard.primary)
     names = ("difference", "ci_low", "ci_high", "effect", "p", "p_holm")
@@ -200,7 +200,7 @@ def _buckets(leaderboard: Standings) -> list[dict[str, Any]]:
 
 
 def _blocks(leaderboard: Standings) -> tuple[dict[str, bytes], dict[str, Any]]:
-    """The compressed parts of the page, and what the script must know to read them."""
+    """The compressed blocks of the page, and their description for the script."""
     if not leaderboard.scores.height:
         return {}, {"queries": None}
     scores = Scores.from_frame(leaderboard.scores)
@@ -229,7 +229,7 @@ def _blocks(leaderboard: Standings) -> tuple[dict[str, bytes], dict[str, Any]]:
 
 
 def _sample(primary: NDArray[np.float64], most: int) -> list[int]:
-    """Which queries to keep where not all fit: those on which systems differ most."""
+    """Indices of the `most` queries on which systems differ most."""
     spread = primary.max(axis=0) - primary.min(axis=0)
     order = np.argsort(-spread, kind="stable")[:most]
     return sorted(int(i) for i in order)

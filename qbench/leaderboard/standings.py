@@ -1,4 +1,4 @@
-"""Ranked systems as a value: what every face of a leaderboard shows."""
+"""Ranked systems as a value, the common input of all output formats."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from qbench.leaderboard.evidence import Evidence
 from qbench.retrieval.types import Cost
 
 WIN_MEASURE = "nDCG@10"
-"""The measure of the win matrix, where the leaderboard has it (*Quantity Retrieval*, table 3)."""
+"""The measure of the win matrix, if the leaderboard has it (*Quantity Retrieval*, table 3)."""
 
 BOTH = {"given", "parsed"}
 """Sources of conditions whose rows are not compared with each other."""
@@ -22,17 +22,17 @@ BOTH = {"given", "parsed"}
 
 @dataclass(frozen=True)
 class Entry:
-    """What one row is made from.
+    """Input of one row.
 
     Attributes:
         label: names the row; unique.
         system: the system's name in the grammar, or the name of a run file.
         conditions: where the system took the queries' conditions from: none, given, parsed; unknown for a run file.
         scores: columns query_id, measure, value; None where there is no run.
-        cost: what it needed; None where nobody measured it.
-        problem: why there is no run.
-        digest: of the run.
-        meta: what else is known of the run.
+        cost: its cost; None if not measured.
+        problem: reason why there is no run.
+        digest: digest of the run.
+        meta: metadata of the run.
     """
 
     label: str
@@ -64,7 +64,7 @@ class Row:
         rank: 1 + the number of comparable rows significantly better on the primary measure; None for a row without a
             run.
         cells: measure -> cell; empty for a row without a run.
-        entry: what it was made from.
+        entry: its input.
     """
 
     letter: str
@@ -75,7 +75,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Standings:
-    """Ranked systems on one benchmark: what every face of a leaderboard shows.
+    """Ranked systems on one benchmark, the common input of all output formats.
 
     Attributes:
         name: of the benchmark.
@@ -84,9 +84,9 @@ class Standings:
         pairs: `pair_schema` of qbench.evaluation.significance.
         scores: columns label, query_id, measure, value.
         buckets: `bucket_schema` of qbench.evaluation.buckets.
-        about: where it comes from: benchmark, settings, versions, command.
-        notes: what a reader should know before believing a figure.
-        evidence: queries, runs and documents behind the scores; None where nobody asked for them to be kept.
+        about: provenance: benchmark, settings, versions, command.
+        notes: warnings to print with the figures.
+        evidence: queries, runs and documents behind the scores; None if they were not kept.
     """
 
     name: str
@@ -111,12 +111,12 @@ class Standings:
 
     @property
     def win_measure(self) -> str:
-        """What the win matrix counts: nDCG@10, or the primary measure where that is not there."""
+        """The measure of the win matrix: nDCG@10, or the primary measure if the leaderboard lacks it."""
         return WIN_MEASURE if WIN_MEASURE in self.measures else self.primary
 
     @property
     def wins(self) -> pl.DataFrame:
-        """On which share of the queries one row is better than another (`win_schema` of qbench.evaluation.wins)."""
+        """Share of the queries on which one row is better than another (`win_schema` of qbench.evaluation.wins)."""
         return win_matrix(self.scores, self.pairs, self.win_measure)
 
 

@@ -1,4 +1,4 @@
-"""The leaderboard: ranked systems with all their faces, made by testing the differences between runs."""
+"""The leaderboard: systems ranked by significance tests, with all output formats."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class Leaderboard(Standings):
     """Ranked systems on one benchmark, as tables, pages and files."""
 
     def table(self) -> list[RenderableType]:
-        """What rich's `Console.print` shows: title, figures, costs, caption."""
+        """Renderables for rich's `Console.print`: title, figures, costs, caption."""
         return terminal.tables(self)
 
     def bucket_tables(self) -> list[RenderableType]:
-        """The same for the buckets of the primary measure; empty if no dimension has two buckets."""
+        """Renderables of the buckets of the primary measure; empty if no dimension has two buckets."""
         return terminal.bucket_tables(self)
 
     def win_table(self) -> list[RenderableType]:
-        """The same for the win matrix; empty if there are no two rows to compare."""
+        """Renderables of the win matrix; empty if no two rows can be compared."""
         return terminal.win_table(self)
 
     def to_markdown(self) -> str:
@@ -43,11 +43,11 @@ class Leaderboard(Standings):
         return documents.latex(self)
 
     def to_html(self) -> str:
-        """A page in one file, with charts and, where the evidence was kept, queries and documents."""
+        """A self-contained HTML page with charts and, if the evidence was kept, queries and documents."""
         return leaderboard_page(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the per-query scores, for JSON."""
+        """The leaderboard without per-query scores, as JSON data."""
         return files.as_dict(self)
 
     def to_frame(self) -> pl.DataFrame:
@@ -55,7 +55,7 @@ class Leaderboard(Standings):
         return files.as_frame(self)
 
     def write(self, folder: str | Path) -> list[Path]:
-        """Write all faces into a folder, each file atomically; gives their paths."""
+        """Write all output files into a folder, each atomically, and return their paths."""
         return files.write(self, Path(folder))
 
 
@@ -75,20 +75,19 @@ def make_leaderboard(
     """Test the differences between some systems and rank them.
 
     A row's rank is 1 + the number of comparable rows that are significantly better on the primary measure, so that rows
-    that cannot be told apart from the best share rank 1. A row that was given conditions and a row that parsed them did
-    different tasks: they are not comparable, and no pair. A row without a run keeps its place at the end, without a
-    rank.
+    not significantly different from the best share rank 1. Rows with given and with parsed conditions did different
+    tasks and are not compared. Rows without a run come last, without a rank.
 
     Args:
-        name: of the benchmark.
-        entries: one per row; those with a run are scored on the same queries.
+        name: name of the benchmark.
+        entries: one per row; all runs are scored on the same queries.
         measures: names of the measures in `entries`; the first one is the primary one.
         buckets: query_id, dimension, bucket, as `qbench.evaluation.buckets.query_buckets` gives them.
-        about: where it comes from; the settings of the tests are added.
-        notes: shown under the table.
-        evidence: what stands behind the scores, for the page.
-        resamples, seed: of the tests.
-        progress: told after each pair.
+        about: provenance; the settings of the tests are added.
+        notes: notes under the table.
+        evidence: queries and documents behind the scores, for the page.
+        resamples, seed: resamples and random seed of the tests.
+        progress: called after each pair.
 
     Raises:
         OptionError: no entry, or two of the same label.
@@ -132,7 +131,7 @@ def make_leaderboard(
 
 
 def _power(couples: int, resamples: int) -> list[str]:
-    """A warning where even the smallest p that the test can give is not significant after Holm."""
+    """A warning if even the smallest possible p-value is not significant after Holm correction."""
     if couples / (resamples + 1) < LEVEL:
         return []
     enough = int(couples / LEVEL)

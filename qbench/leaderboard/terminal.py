@@ -1,4 +1,4 @@
-"""The leaderboard on a terminal: readable from 80 columns on, and whole when it goes into a file or a pipe."""
+"""The leaderboard on a terminal of 80 columns or more; full width in a file or a pipe."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from qbench.leaderboard.standings import Row, Standings, marks
 
 
 def tables(leaderboard: Standings) -> list[RenderableType]:
-    """Title, figures, caption, costs. The primary measure has its interval and marks; files have them for all."""
+    """Title, figures, caption, costs. Only the primary measure has its interval and marks; files have them for all."""
     header = ["#", "", "System", leaderboard.primary, "", "95 %", *leaderboard.measures[1:]]
     rows = [_figures(row, leaderboard) for row in leaderboard.rows]
     parts: list[RenderableType] = [
@@ -74,7 +74,7 @@ def win_table(leaderboard: Standings) -> list[RenderableType]:
 
 
 def show(console: Console, parts: Sequence[RenderableType]) -> None:
-    """Print renderables; away from a terminal a table is as wide as it needs to be."""
+    """Print renderables; without a terminal, tables have their full width."""
     usual = console.width
     for part in parts:
         if isinstance(part, Table) and not console.is_terminal:
@@ -114,7 +114,7 @@ def _figures(row: Row, leaderboard: Standings) -> list[str]:
 
 
 def text_grid(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: tuple[int, ...]) -> Table:
-    """A table of plain texts; the columns in `left` start at their left end, the others are figures."""
+    """A table of plain texts; columns in `left` are left-aligned, the others hold figures."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
     for i, name in enumerate(header):
         justify = "left" if i in left else "right"

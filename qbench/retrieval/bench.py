@@ -1,4 +1,4 @@
-"""What the systems that run on one benchmark share: the corpus, indexes, rankers, quantities, parsed queries."""
+"""Shared state of systems on one benchmark: corpus, indexes, rankers, quantities, parsed queries."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ class BuiltQuantityIndex:
 
 
 class Bench:
-    """What the systems of one call share; everything is made when it is first asked for.
+    """Shared state of the systems of one call; everything is created on first use.
 
     Args:
         benchmark: corpus and queries.
-        key: names the benchmark's content.
+        key: key of the benchmark's content.
         root: the folder of all indexes.
-        source: whose quantities of the documents are used.
-        extractor: options of our extractor.
-        workers: processes that extract.
-        progress: reports how far an index is.
-        access: how servers may be used.
+        source: source of the documents' quantities.
+        extractor: options of the extractor.
+        workers: number of processes that extract.
+        progress: reports the progress of indexing.
+        access: access to servers.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Bench:
         self._rerankers: dict[str, OpenedRanker] = {}
 
     def context(self, depth: int = 1000) -> RankerContext:
-        """What rankers are opened with."""
+        """The context to open rankers with."""
         return RankerContext(
             self.corpus,
             self.key,
@@ -142,17 +142,17 @@ class Bench:
         return self._parsed[query.query_id]
 
     def conditions(self, query: Query, source: ConditionSource) -> Conditions:
-        """What a query asks of quantities, by the setting."""
+        """The conditions of a query in a setting."""
         conditions: Sequence[Condition] = ()
         if source != "none":
             conditions = query.conditions if source == "given" else self.parsed(query)[0].conditions
         return Conditions(conditions, [abs(self.units.get(condition.unit).factor) for condition in conditions])
 
     def search(self, stage: Stage, query: Query, source: ConditionSource) -> Search:
-        """What a stage is asked for a query.
+        """The input of a stage for a query.
 
-        A stage with a Q is asked for the search words alone, and for the full text where no condition is known or no
-        word would be left; all others are asked for the full text.
+        A stage with a Q searches the query without its conditions, or the full text if no condition is known or no word
+        would remain; all other stages search the full text.
         """
         if source == "none":
             return Search(query.query_id, query.text)
@@ -162,7 +162,7 @@ class Bench:
         return Search(query.query_id, content.terms if alone else query.text, conditions)
 
     def build(self, system: System) -> None:
-        """Open and build what a system needs besides its first stage, so that no query's time holds that."""
+        """Open and build everything a system needs besides its first stage, outside the time of queries."""
         if any(stage.quantity for stage in system.stages):
             _ = self.quantity_index
         if any("quantities" in stage.entry().reads for stage in system.stages):
@@ -171,7 +171,7 @@ class Bench:
             self.reranker(stage)
 
     def cost(self, system: System, first: OpenedRanker) -> tuple[Cost, dict[str, int | float | str]]:
-        """What the indexes of a system cost, and the notes of its rankers, those of rerankers under numbered names."""
+        """Cost of a system's indexes, and the notes of its rankers, with numbered prefixes for rerankers."""
         rankers = [first, *map(self.reranker, system.rerankers)]
         seconds, size = sum(ranker.seconds for ranker in rankers), sum(ranker.size for ranker in rankers)
         extraction = self.extracted[1] if system.uses_quantities else 0.0
@@ -190,5 +190,5 @@ class Bench:
 
 
 def meta_prefixes(stages: int) -> list[str]:
-    """What the names of each stage's notes start with: "", "reranker_", "reranker2_", "reranker3_", ..."""
+    """Prefixes of the notes of each stage: "", "reranker_", "reranker2_", "reranker3_", ..."""
     return ["", "reranker_", *(f"reranker{number}_" for number in range(2, stages))][:stages]

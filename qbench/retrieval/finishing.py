@@ -1,4 +1,4 @@
-"""From what a first stage retrieved to a system's ranking: the quantity score, and the best k."""
+"""From retrieved candidates to a ranking: quantity scores, filter, fusion, top k."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from qbench.scoring.ranking import top_k
 
 @dataclass(frozen=True)
 class Conditions:
-    """What a query asks of quantities.
+    """The conditions of a query.
 
     Attributes:
-        conditions: all of them must hold; () where none is known.
+        conditions: conditions, all of which must hold; () if none is known.
         units: for each, the size of its unit in base units.
     """
 
@@ -45,11 +45,11 @@ def ranked(candidates: Candidates, depth: int) -> Candidates:
 def filtered(candidates: Candidates, index: QuantityIndex, wanted: Conditions) -> Candidates:
     """The candidates that hold a mention that meets every condition (BM25_filter of *Numbers Matter*).
 
-    Without conditions all stay.
+    Without conditions, all candidates are kept.
     """
     if not wanted.conditions:
         return candidates
-    # Positions, because numpy picks by them far faster than by a mask.
+    # Positions, because indexing by them is much faster than by a mask.
     selected = np.flatnonzero(index.satisfied(wanted.conditions)[candidates.docs])
     return Candidates(candidates.docs[selected], candidates.scores[selected])
 
@@ -66,7 +66,7 @@ def with_quantity_score(
     """The candidates' scores normalised per query, plus alpha times qs (*Numbers Matter* eq. 5, 7).
 
     A lexical ranker adds it where the document holds any search term, the indicator 1_Tx, or all (`terms=all`). The
-    others add it to every candidate, as in eq. 7. Without conditions the normalised scores stay alone.
+    others add it to every candidate, as in eq. 7. Without conditions, the normalised scores are returned.
     """
     terms = normalised(candidates.scores)
     if wanted.conditions:
@@ -86,11 +86,11 @@ def reranked(
     scores: NDArray[np.float64],
     fusion: InterpolationOptions | ReciprocalRankOptions | None = None,
 ) -> Candidates:
-    """A ranking ordered anew by a reranker, or by the fusion of both.
+    """Reorder a ranking by the scores of a reranker, or by their fusion with its own.
 
     Args:
-        ranking: what the first stage gives, best first.
-        scores: shape (n,), the reranker's; NaN where it has none: without fusion such documents are left out.
+        ranking: the ranking of the stage before, best first.
+        scores: shape (n,), scores of the reranker; NaN for documents without one, which are dropped without fusion.
         fusion: options of I (*WolfPQ* eq. 5.10) or of RRF (Cormack et al. 2009); None for the reranker's scores alone.
     """
     if isinstance(fusion, InterpolationOptions):
@@ -100,6 +100,6 @@ def reranked(
     else:
         scored = np.flatnonzero(~np.isnan(scores))
         ranking, combined = Candidates(ranking.docs[scored], ranking.scores[scored]), scores[scored]
-    # In the order of positions, so that they settle ties.
+    # Sort by position first, so that ties are broken by it.
     order = np.argsort(ranking.docs)
     return ranked(Candidates(ranking.docs[order], combined[order]), len(order))

@@ -1,4 +1,4 @@
-"""A run file as a ranker: rankings that another tool made."""
+"""A run file of another tool as a ranker."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from qbench.retrieval.systems import Stage
 
 
 def open_run(stage: Stage, options: RunFileOptions, context: RankerContext) -> OpenedRanker:
-    """A run ready to be looked up."""
+    """Open a run file as a ranker."""
     return OpenedRanker(GivenRun(options.path, context.corpus["doc_id"]), 0.0, 0)
 
 
 class GivenRun:
-    """A ranking made elsewhere."""
+    """Rankings of a run file."""
 
     def __init__(self, path: Path, doc_ids: pl.Series) -> None:
         run = read_run(path)

@@ -1,4 +1,4 @@
-"""What is to be run: a system, where it takes conditions from, and the key under which its run is kept."""
+"""Runs to compute: a system, its source of conditions, and the key of the run."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ExecuteOptions:
     """How systems run on a benchmark.
 
     Attributes:
-        split: the split whose queries are asked.
+        split: the split with the queries to run.
         settings: where conditions come from: "given" as data (oracle conditions), or "parsed" from the query's text by
             us (predicted conditions).
         depth: documents kept per query.
@@ -63,14 +63,14 @@ class ExecuteOptions:
 
 @dataclass(frozen=True)
 class Job:
-    """One run to be made.
+    """A run to compute.
 
     Attributes:
-        system: what runs.
-        source: where it takes the queries' conditions from.
-        key: the digest of everything that can change the run.
-        folder: where the run is kept.
-        params: for the manifest.
+        system: the system.
+        source: source of the queries' conditions.
+        key: digest of everything that can change the run.
+        folder: folder of the run.
+        params: parameters for the manifest.
     """
 
     system: System
@@ -81,12 +81,12 @@ class Job:
 
     @property
     def deep(self) -> int:
-        """Documents per query that the first stage gives: what is kept of them, or what is ranked again."""
+        """Number of documents per query of the first stage: the depth of the run or of the first reranker."""
         return max(int(self.params["depth"]), *(stage.k for stage in self.system.rerankers[:1]), 1)
 
     @property
     def first_key(self) -> tuple[str, int]:
-        """The same for all jobs that can share a first stage."""
+        """Key of the jobs that can share a first stage."""
         return str(self.system.first.bare), self.deep
 
 
@@ -101,7 +101,7 @@ def plan(
     """The jobs, one per system without conditions and one per setting of every other; each once, in order.
 
     Raises:
-        OptionError: an option makes no sense, or conditions are to be given and no query has any.
+        OptionError: an option is invalid, or the setting is given and no query has conditions.
         InputError: a run file or a model is missing.
     """
     check(options)
@@ -123,7 +123,7 @@ def plan(
             stored = uses_stored(benchmark, options.document_quantities)
             extraction = {"stored": stored, **options.extractor_of(benchmark).key()}
         for source in sources if system.uses_conditions else unconditional:
-            # The components say what is computed; the name would change with a file's path.
+            # Components instead of the name, which would change with a file's path.
             content = {"stages": stages, "conditions": source, **common, **extraction}
             name = key("run", **content, steps=_revisions(system))
             params = {**common, "system": str(system), "conditions": source}
@@ -139,7 +139,7 @@ def _revisions(system: System) -> dict[str, int]:
 
 
 def _content(stage: Stage) -> dict[str, Any]:
-    """What a stage computes: a file or a checkpoint by what is in it, a server by its address."""
+    """Content of a stage for keys: files and checkpoints by their digests, servers by their addresses."""
     others: dict[str, Any] = {}
     if stage.compression is not None:
         if not stage.entry().stores_vectors:
@@ -173,5 +173,5 @@ def _identity(stage: Stage) -> dict[str, Any]:
 
 
 def is_finished(job: Job) -> bool:
-    """Whether the run is there already, whole."""
+    """Whether the run exists and is complete."""
     return finished(job.folder, KIND, job.key)

@@ -1,4 +1,4 @@
-"""BM25 as a ranker: our own over posting lists, and the rank-bm25 package to compare it with."""
+"""BM25 as a ranker: our own over posting lists, and the rank-bm25 package for comparison."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class BM25:
 
 
 class ReferenceBM25:
-    """The BM25Okapi of the rank-bm25 package: slow, there to be compared with.
+    """The BM25Okapi of the rank-bm25 package: slow, for comparison.
 
     Raises:
         OptionError: k1 is 0.
@@ -129,7 +129,7 @@ class ReferenceBM25:
 def build_bm25(
     passages: pl.Series, weights: dict[str, float], corpus_key: str, root: Path, language: str = ENGLISH
 ) -> Stored:
-    """BM25's posting lists and vocabulary on disk, made if they are not there yet."""
+    """BM25's posting lists and vocabulary on disk, built if missing."""
 
     def make(folder: Path) -> None:
         vocabulary, ids, lengths = token_ids(passages, language)

@@ -12,15 +12,15 @@ from qbench.retrieval.systems import Component, System
 
 @dataclass(frozen=True)
 class Row:
-    """What there is to know about one way to write a component.
+    """A row of the reference of components.
 
     Attributes:
-        role: where in a system it stands; a quantity score stands with its model.
-        name: how it is written, without parameters.
-        what: what it does.
+        role: role in a system; a quantity score is listed with its model.
+        name: name in the grammar, without parameters.
+        what: description.
         source: paper and equation, or package.
-        parameters: those that it takes there.
-        needs: what it cannot do without.
+        parameters: its parameters in this role.
+        needs: its requirements.
     """
 
     role: Role
@@ -32,7 +32,7 @@ class Row:
 
 
 OTHERS: tuple[Role, ...] = ("reranker", "compression", "fusion")
-"""What may follow a first stage."""
+"""Roles of components after a first stage."""
 
 
 def rows(registry: Registry = REGISTRY) -> list[Row]:
@@ -144,7 +144,7 @@ def _defaults(row: Row) -> str:
 
 
 def _owned(registry: Registry) -> Iterator[tuple[str, Parameter]]:
-    """Each parameter once, with the names of all parts that take it."""
+    """Each parameter once, with the names of all components that have it."""
     owners: dict[Parameter, list[str]] = {}
     for entry in registry.entries:
         for p in (*entry.parameters, *entry.search_parameters):

@@ -106,5 +106,5 @@ def test_a_page_is_written_beside_the_tables(here):
 
 def test_a_page_that_cannot_be_written_is_refused_before_anything_runs(here):
     result = CliRunner().invoke(app, ["bench", "--html", ".", *QUICK])
-    assert "the page would be a folder" in str(result.exception)
+    assert "the page is a folder" in str(result.exception)
     assert not (here / "qbench-leaderboard").exists()

@@ -332,7 +332,7 @@ def test_what_is_no_page_is_not_written_over(tmp_path):
     (tmp_path / "file").write_text("x")
     with pytest.raises(OptionError, match="file"):
         check_page(tmp_path / "file" / "page.html")
-    with pytest.raises(OptionError, match="no page"):
+    with pytest.raises(OptionError, match="not an HTML page"):
         check_page(tmp_path / "file")
     path = write_page(leaderboard(entry("a", 0.5)), tmp_path / "new" / "page.html")
     assert check_page(path) == path

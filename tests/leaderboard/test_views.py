@@ -121,7 +121,7 @@ def test_bad_options_are_told(made, tmp_path, options, error, message):
 
 
 def test_a_benchmark_has_no_views(tmp_path):
-    with pytest.raises(OptionError, match="names a corpus of a test set"):
+    with pytest.raises(OptionError, match="the folder holds a benchmark"):
         run_leaderboard(tiny_benchmark(), ["C_q-BM25"], output=tmp_path / "out", **QUICK)
 
 
