@@ -1,10 +1,12 @@
 import gzip
 
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from qbench.benchmark.reading import Problems
 from qbench.benchmark.trec import rank_run, read_qrels, read_run, write_qrels, write_run
 from qbench.benchmark.types import qrels_schema, run_schema
 from qbench.errors import InputError
@@ -61,6 +63,17 @@ def test_runs_that_are_not_there(tmp_path):
         read_run(write(tmp_path / "b.run", ""))
     with pytest.raises(InputError, match="cannot be read"):
         read_run(tmp_path)
+
+
+@pytest.mark.parametrize(("suffix", "codec"), [(".gz", "gzip"), (".zst", "zstd")])
+def test_a_file_that_breaks_off_is_an_error_even_where_bad_rows_are_skipped(tmp_path, suffix, codec):
+    path = tmp_path / f"q.tsv{suffix}"
+    with pa.CompressedOutputStream(str(path), codec) as stream:
+        stream.write("".join(f"q{n}\td{n * n}\t1\n" for n in range(20_000)).encode())
+    assert len(read_qrels(path)) == 20_000
+    path.write_bytes(path.read_bytes()[:-1000])
+    with pytest.raises(InputError, match="breaks off"):
+        read_qrels(path, Problems("skip"))
 
 
 def test_a_run_as_parquet(tmp_path):
