@@ -1,4 +1,4 @@
-"""The card of a benchmark (README.md): what it is, how it was made, what is in it, what it cannot tell.
+"""The card of a benchmark (README.md): description, provenance, content, limits.
 
 Its header is what `datasets` reads: one configuration a table, so that `load_dataset(folder, "queries")` works offline.
 """
@@ -34,7 +34,7 @@ LONGEST = 300
 
 
 def summary(benchmark: Benchmark) -> dict[str, Any]:
-    """How much there is of everything: nested dicts of counts that JSON can hold."""
+    """Counts of documents, queries, judgments and samples, as nested dicts for JSON."""
     queries = benchmark.queries
     families = _families(benchmark)
     content: dict[str, Any] = {
@@ -63,7 +63,7 @@ def card(benchmark: Benchmark, name: str, digest: str) -> str:
     """The text of the card.
 
     Args:
-        benchmark: what it describes.
+        benchmark: the benchmark.
         name: the benchmark's name for people.
         digest: its key.
     """
@@ -141,7 +141,7 @@ def _tables(content: Mapping[str, Any]) -> str:
 
 
 def breakdowns(content: Mapping[str, Any]) -> list[str]:
-    """The nested counts, a line of Markdown each."""
+    """The nested counts, one line of Markdown each."""
     blocks = []
     for key, counts in content.items():
         if isinstance(counts, Mapping) and counts:
@@ -165,13 +165,13 @@ def provenance(params: Mapping[str, Any], digest: str) -> str:
 
 
 def steps(params: Mapping[str, Any]) -> list[str]:
-    """The commands that made an artefact, as far as they are known: of its names of concepts first, its own last."""
+    """The known commands that made an artefact: those of its concept names first, its own last."""
     records = [*[*name_records(params)][::-1], *_before(params), params]
     return [command for record in records if isinstance(command := record.get("command"), str)]
 
 
 def _before(params: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The states that a benchmark was in before it was judged or relaxed, the first one first."""
+    """Parameters of a benchmark before it was judged or relaxed, oldest first."""
     if isinstance(judged := params.get("judged"), Mapping):
         yield from _before(judged)
         yield judged
@@ -180,7 +180,7 @@ def _before(params: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def name_records(params: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """What made the names of concepts that a benchmark asks through, the last step first."""
+    """Provenance of the concept names in a benchmark's queries, last step first."""
     record = params.get("expansions")
     while isinstance(record, Mapping):
         yield record
@@ -188,7 +188,7 @@ def name_records(params: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _models(params: Mapping[str, Any]) -> list[str]:
-    """Which models had a part in it, with the prompts that they were given."""
+    """The models that wrote parts of the benchmark, with their prompts."""
     lines = []
     named = [*name_records(params)]
     edited = any(record.get("edited since") for record in named)
@@ -252,7 +252,7 @@ def _reading(benchmark: Benchmark) -> str:
 
 
 def limits(benchmark: Benchmark) -> str:
-    """What the labels of a benchmark cannot tell."""
+    """Limits of a benchmark's labels."""
     lines = []
     source = benchmark.params.get("quantities")
     if benchmark.manual:

@@ -1,4 +1,4 @@
-"""What is wrong with a benchmark: duplicates, leaks between splits, ids that point nowhere, labels that do not hold."""
+"""Checks of a benchmark: duplicates, leaks between splits, dangling ids, labels that do not hold."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def check_files(folder: Path) -> list[Finding]:
 
 
 def _same_text(column: str) -> pl.Expr:
-    """A text without the differences that do not make it another text: case and runs of white space."""
+    """A text with normalised case and white space."""
     return pl.col(column).str.to_lowercase().str.replace_all(r"\s+", " ").str.strip_chars()
 
 
@@ -170,7 +170,7 @@ def _shared_queries(benchmark: Benchmark) -> Iterator[Finding]:
 
 
 def _shared_conditions(benchmark: Benchmark) -> Iterator[Finding]:
-    """What two splits ask in common: the same concepts, comparators, values and units, in whatever words."""
+    """Queries with equal concepts, comparators, values and units in two splits, whatever their words."""
     by_split: dict[str, dict[object, str]] = {split: {} for split in SPLITS}
     for query in benchmark.queries:
         if query.conditions:

@@ -49,7 +49,7 @@ class _Holders:
 
 
 class _Trained:
-    """What training queries ask for."""
+    """The concepts of training queries."""
 
     def __init__(self, benchmark: Benchmark) -> None:
         self._exact: dict[Words, str] = {}

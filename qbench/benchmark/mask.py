@@ -1,4 +1,4 @@
-"""Benchmarks without the values or the units of their documents: what does a retriever lean on?
+"""Benchmarks with masked values or units, to measure how far a retriever depends on them.
 
 Source: *Numbers Matter*, appendix C.4: "we mask all values in the collection with the [MASK] token", and the same for
 units. Queries and judgments stay, so that a run on the masked benchmark is compared with one on the original.
@@ -32,7 +32,7 @@ def mask_benchmark(benchmark: Benchmark, what: Masked, *, mask: str = MASK, comm
     Args:
         benchmark: with quantities.
         what: "values" or "units"; a unit that is joined to its value ("5kg") is masked alone too.
-        mask: what stands in their place.
+        mask: the replacement.
         command: the command line, for the card.
 
     Raises:
@@ -74,7 +74,7 @@ def masked(text: str, spans: Iterable[Span], mask: str = MASK) -> str:
     Args:
         text: any.
         spans: half-open character spans, in any order.
-        mask: what stands in their place; a space parts it from a letter or digit beside it.
+        mask: the replacement, separated by a space from adjacent letters and digits.
 
     Raises:
         ValueError: a span lies outside the text.

@@ -1,4 +1,4 @@
-"""Which documents meet a query's conditions, by their quantities: the truth that labels are checked against."""
+"""Documents that meet a query's conditions by their quantities, the reference for checking labels."""
 
 from __future__ import annotations
 

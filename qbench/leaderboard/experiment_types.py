@@ -161,9 +161,9 @@ def systems_of(leaderboard: LeaderboardPlan, fill: Callable[[str], str]) -> dict
     systems: dict[str, System] = {}
     for name, text in leaderboard.systems.items():
         system = parse_system(_QUOTED.sub(lambda match: _written(fill(match[1] or match[2])), text))
-        twin = next((row for row, assigned in systems.items() if assigned == system), None)
-        if twin is not None:
-            raise OptionError(f"{twin} and {name} of leaderboard {leaderboard.name} are the same system", value=text)
+        same = next((row for row, assigned in systems.items() if assigned == system), None)
+        if same is not None:
+            raise OptionError(f"{same} and {name} of leaderboard {leaderboard.name} are the same system", value=text)
         systems[name] = system
     return systems
 

@@ -173,10 +173,10 @@ def _check_names(file: TomlFile, experiment: Experiment) -> None:
 
 def _check_references(file: TomlFile, experiment: Experiment) -> None:
     """Refuse names in braces that nothing before them has."""
-    inputs = [(name, ("inputs", name), [one.default or ""]) for name, one in experiment.inputs.items()]
+    inputs = [(name, ("inputs", name), [entry.default or ""]) for name, entry in experiment.inputs.items()]
     defined: list[str] = []
     for name, entry, texts in (*inputs, *_uses(experiment)):
-        for reference in (one for text in texts for one in REFERENCE.findall(text)):
+        for reference in (name for text in texts for name in REFERENCE.findall(text)):
             if reference not in defined:
                 message, remedy = "nothing before it has this name", f"Known here: {', '.join(defined) or 'nothing'}"
                 raise file.error(*entry, message=message, value=f"{{{reference}}}", remedy=remedy)

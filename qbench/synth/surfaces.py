@@ -197,8 +197,8 @@ class Surfaces:
     def _make_forms(self, unit: Unit) -> list[Form]:
         forms: list[Form] = []
         listed = unit.name in self._units
-        for one, many in self._name_pairs(unit, listed)[:2]:
-            forms += [Form(one, many, "space")] * 2
+        for single, many in self._name_pairs(unit, listed)[:2]:
+            forms += [Form(single, many, "space")] * 2
         for symbol in [s for s in unit.symbols if self._wanted(s, unit, listed)][:2]:
             if symbol in ("%", "°C", "°F", "″") or not symbol[0].isalpha():
                 forms.append(Form(symbol, symbol, "glue"))
@@ -247,8 +247,8 @@ def _joined(number: str, value: float, form: Form | None) -> list[tuple[str, str
     return [(number, "value"), unit] if form.joins == "glue" else [(number, "value"), (" ", ""), unit]
 
 
-def _is_plural_of(many: str, one: str) -> bool:
-    if many in (counted_plural(one), one.replace("foot", "feet")):
+def _is_plural_of(many: str, single: str) -> bool:
+    if many in (counted_plural(single), single.replace("foot", "feet")):
         return True
-    first, _, rest = one.partition(" ")
+    first, _, rest = single.partition(" ")
     return bool(rest) and many == f"{counted_plural(first)} {rest}"
