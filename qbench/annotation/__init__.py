@@ -1,5 +1,5 @@
-"""People's judgments: a benchmark's queries as sheets to fill in, and from filled sheets a judged benchmark.
+"""Human judgments: annotation sheets from a benchmark's queries, and a judged benchmark from completed sheets.
 
-In: a benchmark, runs, expansions; later the files that annotators give back. Out: sheets (CSV, and a page that works
-from a file), a benchmark with graded judgments, how far the annotators agree. Follows *Numbers Matter*, appendix C.1.
+In: a benchmark, runs, expansions; the annotators' files. Out: sheets (CSV and an offline HTML page), a benchmark with
+graded judgments, the agreement of the annotators. Follows *Numbers Matter*, appendix C.1.
 """

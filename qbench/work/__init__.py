@@ -1,5 +1,5 @@
-"""Work on many chunks: tasks, a pool of processes that runs them, and the shards that they make.
+"""Work on many chunks: tasks, a pool of processes that runs them, and the resulting shards.
 
 In: a task (a module's function) and chunks of input. Out: for each chunk named byte strings, written whole into a
-folder, so that an interrupted run resumes. The papers are silent on this: it is what index, retrieval and mining share.
+folder, so that an interrupted run resumes. Shared by index, retrieval and mining; no paper describes it.
 """
