@@ -1,4 +1,4 @@
-"""Write the reference pages that the code itself can tell.
+"""Generate the reference pages from the code.
 
     python scripts/reference_pages.py
 
@@ -29,8 +29,8 @@ SLOTS = {
 PROMPTED = {"expand": "qbench expand-concepts --prompt", "rewrite": "qbench gen-queries --rewrite --rewrite-prompt"}
 PROMPTS_HEAD = """# Prompts
 
-What chat models are told, made from the files in `prompts/` by `scripts/reference_pages.py`. [How to use
-them, and write your own](../how-to/expand.md#a-prompt-of-your-own). The digest stands in every record and card; answers
+The messages sent to chat models, generated from the files in `prompts/` by `scripts/reference_pages.py`. [How to use
+them, and write your own](../how-to/expand.md#a-prompt-of-your-own). Every card has the digest; answers
 are recorded under it.
 """
 
@@ -43,12 +43,12 @@ def measures() -> str:
         "`--measures` takes any of these names, and the leaderboard writes them back in the same form. Without it the",
         f"measures are {', '.join(DEFAULT_MEASURES)}, and the first decides the ranks.",
         "",
-        "| measure | what it says of a query |",
+        "| measure | definition for one query |",
         "|---|---|",
         *(f"| `{name}` | {what} |" for name, what in DESCRIBED.items()),
         "",
-        "Grades of 1 and more are relevant, unless a name says otherwise (`P(rel=2)@10`). A query of which a run has",
-        "nothing scores 0. A mean is over all queries with a relevant document. Any other cutoff will do, and so will",
+        "Grades of 1 and more are relevant, unless a name says otherwise (`P(rel=2)@10`). A query that a run lacks",
+        "scores 0. A mean is over all queries with a relevant document. Other cutoffs are possible, and",
         "any other measure of [ir-measures](https://ir-measur.es) that an installed package computes.",
         "",
     ]
@@ -61,14 +61,14 @@ def templates() -> str:
     lines = [
         "# Query templates",
         "",
-        "How generated queries are worded, as `templates/queries.toml` says it;",
-        "[a file of your own](../how-to/gen-queries.md#wording-of-your-own) may say it otherwise.",
+        "The wording of generated queries, from `templates/queries.toml`.",
+        "[A file of your own](../how-to/gen-queries.md#wording-of-your-own) replaces it.",
         "",
         "| template | text | comparators |",
         "|---|---|---|",
         *(f"| {one.name} | `{one.text}` | {' '.join(f'`{c}`' for c in one.comparators)} |" for one in loaded.templates),
         "",
-        "| slot | what stands there |",
+        "| slot | content |",
         "|---|---|",
         *(f"| `{{{slot}}}` | {what} |" for slot, what in SLOTS.items()),
         "",
