@@ -19,8 +19,10 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, is_dataclass, make_dataclass
+from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Literal, get_type_hints
 
 import numpy as np
@@ -37,6 +39,11 @@ from qbench.store import digest
 
 GROUP = "qbench.systems"
 """The group of entry points."""
+
+ROLES: tuple[Role, ...] = ("first stage", "reranker")
+READS = ("conditions", "quantities")
+AFFIXES = ("Q", "I", "RRF", "C_s", "C_q", "None", "True", "False")
+"""Words that have a meaning of their own in systems' names."""
 
 Score = Callable[[Search], "Sequence[float] | NDArray[Any]"]
 """Query -> the scores of all documents, in their order; -inf for a document that is not retrieved."""
@@ -113,7 +120,8 @@ class OwnRanker:
             raise self._fault(message, search, scores.shape)
         wrong = np.flatnonzero(np.isnan(scores) | np.isposinf(scores))
         if wrong.size:
-            raise self._fault(f"gave document {self.ids[wrong[0]]} a score", search, scores[wrong[0]])
+            message = f"gave document {self.ids[wrong[0]]} a score that is not finite"
+            raise self._fault(message, search, float(scores[wrong[0]]))
         return scores
 
     def _fault(self, message: str, search: Search, value: object) -> InputError:
@@ -147,7 +155,8 @@ def register(
             "quantities": the documents' mentions are extracted.
 
     Raises:
-        OptionError: the name is taken or no name, an option cannot be written in a name, or `version` is missing.
+        OptionError: the name is taken or not allowed, a role or reading is unknown, an option cannot be written in a
+            name, or `version` is missing.
     """
     REGISTRY.of("first stage")  # those of packages first: a user's own takes the place of one of theirs
     REGISTRY.add(own_entry(name, make, version, what, source, roles, reads))
@@ -163,13 +172,12 @@ def own_entry(
     reads: Sequence[Literal["conditions", "quantities"]] = (),
 ) -> Entry:
     """The entry of a system of one's own; arguments as in `register`."""
-    if not name.isidentifier():
-        raise OptionError("a system's name is made of letters, digits and _", value=name)
+    _check(name, make, version, {"roles": (roles, ROLES), "reads": (reads, READS)})
     options, whole = _options_of(name, make)
 
     def opened(stage: Stage, values: Any, context: RankerContext) -> OpenedRanker:
         ids, texts = context.corpus["doc_id"].to_list(), context.corpus["passage"].to_list()
-        documents = Documents(ids, texts, context.quantities)
+        documents = Documents(ids, texts, context.quantities if "quantities" in reads else _undeclared(name))
         start = time.perf_counter()
         given = {"options": values} if whole else {key: getattr(values, key) for key in options.__dataclass_fields__}
         score = make(documents, **given)
@@ -183,6 +191,35 @@ def own_entry(
     return Entry(name, allowed, what, source, options, opened, reads=tuple(reads), version=identity)
 
 
+def _check(
+    name: str, make: object, version: str | None, words: Mapping[str, tuple[Sequence[str], Sequence[str]]]
+) -> None:
+    """Refuse what cannot be registered; `words` holds for each argument what was given, and what is allowed."""
+    if not isinstance(name, str) or not name.isidentifier():
+        raise OptionError("a system's name is made of letters, digits and _", value=name)
+    if name in AFFIXES or name.endswith("_filter"):
+        raise OptionError("this name means something else in systems' names", value=name, remedy="Choose another")
+    if not callable(make):
+        raise OptionError(f"{name} is not callable", value=make, remedy="Give a function or a class")
+    if version is not None and not version:
+        raise OptionError(f"the version of {name} is empty", value=version)
+    for argument, (given, allowed) in words.items():
+        wrong = [given] if isinstance(given, str) else [word for word in given if word not in allowed]
+        if wrong or (argument == "roles" and not given):
+            remedy = f"Give a tuple of {' and '.join(map(repr, allowed))}"
+            raise OptionError(f"{argument} of {name} cannot be used", value=wrong[0] if wrong else given, remedy=remedy)
+
+
+def _undeclared(name: str) -> Callable[[], DocumentMentions]:
+    """What stands in for the mentions where a system has not said that it reads them: its key would not hold them."""
+
+    def refuse() -> DocumentMentions:
+        remedy = 'Register it with reads=("quantities",)'
+        raise OptionError(f"{name} reads the documents' quantities without saying so", remedy=remedy)
+
+    return refuse
+
+
 def add_installed(registry: Registry) -> None:
     """Add the systems of installed packages, the entry points of the group `qbench.systems`.
 
@@ -192,14 +229,20 @@ def add_installed(registry: Registry) -> None:
         try:
             registry.add(_installed(point))
         except OptionError as error:
-            warnings.warn(f"a system of an installed package is left out: {error}", stacklevel=2)
+            message = f"the system {point.name} of {_package(point)} is left out: {error}"
+            warnings.warn(message, stacklevel=2)
+
+
+def _package(point: EntryPoint) -> str:
+    return f"{point.dist.name} {point.dist.version}" if point.dist else point.value
 
 
 def _installed(point: EntryPoint) -> Entry:
-    package = f"{point.dist.name} {point.dist.version}" if point.dist else point.value
+    package = _package(point)
     try:
         make = point.load()
-        return own_entry(point.name, make, package, inspect.getdoc(make) or "a system of a package", package)
+        what = (inspect.getdoc(make) or "a system of a package").partition("\n")[0]
+        return own_entry(point.name, make, package, what, package)
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
 
@@ -212,8 +255,16 @@ def _installed(point: EntryPoint) -> Entry:
 
 def _options_of(name: str, make: Callable[..., object]) -> tuple[type[Any], bool]:
     """The dataclass of the options of a system, and whether `make` takes it whole, as `options`."""
-    call = make.__init__ if inspect.isclass(make) else make if inspect.isroutine(make) else type(make).__call__
-    hints, parameters = get_type_hints(call), inspect.signature(make).parameters
+    function = make.func if isinstance(make, partial) else make
+    call = (
+        function.__init__
+        if inspect.isclass(function)
+        else function
+        if inspect.isroutine(function)
+        else type(function).__call__
+    )
+    parameters = inspect.signature(make).parameters
+    hints = _hints(name, call, parameters)
     declared_whole = hints.get("options") if "options" in parameters else None
     if declared_whole is not None:
         if not (isinstance(declared_whole, type) and is_dataclass(declared_whole)):
@@ -230,10 +281,25 @@ def _options_of(name: str, make: Callable[..., object]) -> tuple[type[Any], bool
     return options, declared_whole is not None
 
 
+def _hints(name: str, call: Any, parameters: Mapping[str, inspect.Parameter]) -> dict[str, Any]:
+    """The types of the options alone: others may be names that only type checkers know."""
+    wanted = [p.name for p in parameters.values() if p.kind is inspect.Parameter.KEYWORD_ONLY or p.name == "options"]
+    written = {key: call.__annotations__[key] for key in wanted if key in getattr(call, "__annotations__", {})}
+    probe = SimpleNamespace(__annotations__=written)
+    try:
+        return get_type_hints(probe, globalns=getattr(call, "__globals__", {}))
+    except NameError as error:
+        remedy = "Import the types of options at run time"
+        raise OptionError(f"the type of an option of {name} is unknown: {error}", remedy=remedy) from None
+
+
 def _keyword_options(name: str, hints: Mapping[str, Any], parameters: Mapping[str, inspect.Parameter]) -> type[Any]:
     fields: list[Any] = []
-    for parameter in parameters.values():
+    for number, parameter in enumerate(parameters.values()):
         if parameter.kind is not inspect.Parameter.KEYWORD_ONLY:
+            if number and parameter.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD:
+                remedy = "Put a * before the options: they are given by name"
+                raise OptionError(f"{name} takes more than the documents", value=parameter.name, remedy=remedy)
             continue
         if parameter.name not in hints:
             raise OptionError(f"a parameter of {name} has no type", value=parameter.name, remedy="Annotate it")
