@@ -42,6 +42,15 @@ def empty(table: str) -> pl.DataFrame:
     return pl.DataFrame(schema=SCHEMAS[table]())
 
 
+EARLIER = {
+    "comparator": "bound",
+    "comparator_start": "bound_start",
+    "comparator_end": "bound_end",
+    "sheet": "part",
+}
+"""Columns that had another name in artefacts of earlier development versions, which can still be read."""
+
+
 def conform(frame: pl.DataFrame, table: str, file: Path | None = None) -> pl.DataFrame:
     """The frame with exactly the columns of its schema, in order.
 
@@ -102,7 +111,8 @@ def read_parquet(path: Path, schema: Schema, nullable: Collection[str] = ()) -> 
         frame = pl.read_parquet(path, glob=False)
     except (pl.exceptions.PolarsError, OSError) as fault:
         raise InputError(f"not a readable Parquet file: {_first_line(fault)}", file=path) from None
-    return fit(frame, schema, path, nullable)
+    earlier = {old: new for new, old in EARLIER.items() if new in schema and new not in frame.columns}
+    return fit(frame.rename(earlier, strict=False), schema, path, nullable)
 
 
 def write_table(frame: pl.DataFrame, table: str, folder: Path) -> None:

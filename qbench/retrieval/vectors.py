@@ -221,5 +221,5 @@ def _compressed(vectors: StoredVectors, built: Stored, codec: Codec, name: str, 
                 shutil.copyfile(path, folder / path.name)
         write_json(folder / NOTES, {**read_notes(built.folder), "arrays": list(names)})
 
-    params = {"vectors": built.folder.name, "codec": name, **codec.key()}
+    params = {"vectors": built.folder.name, "codec": name, "options": codec.key()}
     return stored(context.root, "compressed vectors", params, make)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from qbench.benchmark.benchmark import Benchmark, content_digest
 from qbench.benchmark.disk import open_benchmark, write_benchmark
-from qbench.benchmark.parquet import SCHEMAS, conform, empty
+from qbench.benchmark.parquet import SCHEMAS, conform, empty, read_table
 from qbench.benchmark.types import Query
 from qbench.errors import BusyError, InputError, OptionError
 from qbench.quantities.types import COMPARATORS, Condition
@@ -259,3 +259,11 @@ def test_any_query_survives_the_disk(tmp_path, drawn):
     qrels = frame("qrels", [(query.query_id, "d", 1) for query in queries])
     shutil.rmtree(tmp_path / "bench", ignore_errors=True)
     assert write_benchmark(Benchmark("b", corpus, queries, qrels), tmp_path / "bench").queries == queries
+
+
+def test_quantities_of_earlier_versions_are_read_under_their_new_names(tmp_path):
+    write_benchmark(tiny_benchmark(), tmp_path / "bench")
+    written = read_table(tmp_path / "bench" / "quantities.parquet", "quantities")
+    names = {"comparator": "bound", "comparator_start": "bound_start", "comparator_end": "bound_end"}
+    written.rename(names).write_parquet(tmp_path / "quantities.parquet")
+    assert read_table(tmp_path / "quantities.parquet", "quantities").equals(written)

@@ -145,6 +145,54 @@ def test_what_cannot_be_registered_says_why(name, make, says):
         qbench.register(name, make)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"reads": "conditions"}, "reads of Own"),
+        ({"reads": ("text",)}, "reads of Own"),
+        ({"roles": "reranker"}, "roles of Own"),
+        ({"roles": ("first",)}, "roles of Own"),
+        ({"roles": ()}, "roles of Own"),
+        ({"version": ""}, "version"),
+    ],
+)
+def test_unknown_roles_and_readings_are_refused(arguments, says):
+    with pytest.raises(OptionError, match=says):
+        qbench.register("Own", overlap, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("name", "make", "says"),
+    [
+        (3, overlap, "letters"),
+        ("Q", overlap, "something else"),
+        ("Own_filter", overlap, "something else"),
+        ("Own", 3, "not callable"),
+        ("Own", lambda documents, weight=1.0: None, "more than the documents"),
+    ],
+)
+def test_names_and_objects_that_cannot_be_systems_are_refused(name, make, says):
+    with pytest.raises(OptionError, match=says):
+        qbench.register(name, make, version="1")
+
+
+def test_quantities_are_read_only_by_a_system_that_says_so(tmp_path):
+    def sly(documents):
+        documents.quantities()
+
+    qbench.register("Sly", sly, version="1")
+    with pytest.raises(OptionError, match="without saying so"):
+        ask(tmp_path, "Sly")
+
+
+def test_the_documents_need_no_type_that_is_known_at_run_time(tmp_path):
+    def typed(documents: "OnlyForTypeCheckers", *, weight: float = 1.0):  # noqa: F821, UP037
+        return lambda query: [weight] * len(documents)
+
+    qbench.register("Typed", typed, version="1")
+    assert ask(tmp_path, "Typed(weight=2)")[0].run["score"].unique().to_list() == [2.0]
+
+
 def test_options_of_other_types_and_taken_names_are_refused():
     def listed(documents, *, words: list):
         return None
