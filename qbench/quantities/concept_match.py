@@ -25,15 +25,15 @@ def concept_alternatives(concept: Concept) -> tuple[Concept, ...]:
     >>> concept_alternatives(("net", "income", "|", "profit"))
     (('net', 'income'), ('profit',))
     """
-    found: dict[Concept, None] = {}
+    alternatives: dict[Concept, None] = {}
     words: list[str] = []
     for word in (*concept, ALTERNATIVE):
         if word != ALTERNATIVE:
             words.append(word)
         elif words:
-            found[tuple(words)] = None
+            alternatives[tuple(words)] = None
             words = []
-    return tuple(found) or ((),)
+    return tuple(alternatives) or ((),)
 
 
 def folded(concept: Iterable[str], language: str = ENGLISH) -> frozenset[str]:

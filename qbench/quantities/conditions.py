@@ -54,7 +54,7 @@ def verdicts(
     Args:
         low, high: shape (n,), `base_value` and `base_high` of the mentions.
         comparator: shape (n,), their comparators.
-        condition: what is asked.
+        condition: the condition of the query.
 
     Returns:
         shape (n,), int8.

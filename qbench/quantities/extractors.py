@@ -90,8 +90,8 @@ def get_extractor(options: ExtractorOptions = ExtractorOptions()) -> Extractor:
     """
     package = language_package(options.language)
     if options.name not in package.EXTRACTORS:
-        known = ", ".join(package.EXTRACTORS)
-        raise UnknownNameError("unknown extractor", value=options.name, remedy=f"Known: {known}")
+        names = ", ".join(package.EXTRACTORS)
+        raise UnknownNameError("unknown extractor", value=options.name, remedy=f"Known: {names}")
     units = load_units(options.units_file)
     return package.extractor(options.name, units, years=options.years, spacy_model=options.spacy_model)
 
@@ -103,6 +103,6 @@ def extract_table(doc_ids: Iterable[str], texts: Iterable[str], extractor: Extra
     pairs = zip(doc_ids, texts, strict=True)
     rows = []
     while batch := list(islice(pairs, BATCH)):
-        found = extractor.extract_many([text for _, text in batch])
-        rows += [to_row(doc_id, q) for (doc_id, _), mentions in zip(batch, found, strict=True) for q in mentions]
+        extracted = extractor.extract_many([text for _, text in batch])
+        rows += [to_row(doc_id, q) for (doc_id, _), mentions in zip(batch, extracted, strict=True) for q in mentions]
     return pl.DataFrame(rows, schema=quantity_schema())

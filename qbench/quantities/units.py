@@ -64,7 +64,7 @@ class Units:
         self._after: dict[str, Unit] = {}
         self._folded: dict[str, Unit] = {}
         self._before: dict[str, Unit] = {}
-        self._made: dict[str, Unit] = {}
+        self._created: dict[str, Unit] = {}
         for unit in units:
             self._add(unit)
 
@@ -94,11 +94,11 @@ class Units:
         """
         if not name:
             return NO_UNIT
-        unit = self._by_name.get(name) or self._made.get(name)
+        unit = self._by_name.get(name) or self._created.get(name)
         if unit is None:
             unit = self._compound(name) if " per " in name else self._counted(name)
-            if len(self._made) < 100_000:
-                self._made[name] = unit
+            if len(self._created) < 100_000:
+                self._created[name] = unit
         return unit
 
     def _counted(self, name: str) -> Unit:
@@ -310,8 +310,8 @@ class Converter:
         known: answers by (expression, base expression).
     """
 
-    def __init__(self, known: Mapping[tuple[str, str], tuple[float, float]]) -> None:
-        self._known = known
+    def __init__(self, factors: Mapping[tuple[str, str], tuple[float, float]]) -> None:
+        self._factors = factors
         self._registry: Any = None
 
     def __call__(self, definition: str, base: str) -> tuple[float, float]:
@@ -320,8 +320,8 @@ class Converter:
         Raises:
             ValueError: pint knows no such unit, or the two do not measure the same.
         """
-        known = self._known.get((definition, base))
-        return known if known is not None else self._ask(definition, base)
+        conversion = self._factors.get((definition, base))
+        return conversion if conversion is not None else self._ask(definition, base)
 
     def _ask(self, definition: str, base: str) -> tuple[float, float]:
         import pint
@@ -331,9 +331,9 @@ class Converter:
         registry = self._registry
         try:
             if definition.startswith("deg") or base.startswith("deg"):
-                zero, one = (registry.Quantity(x, definition).to(base).magnitude for x in (0.0, 1.0))
+                at_zero, at_one = (registry.Quantity(x, definition).to(base).magnitude for x in (0.0, 1.0))
                 # Both ends come through kelvin and back: what that adds in the last bits goes away again.
-                return float(f"{one - zero:.13g}"), float(f"{zero:.13g}")
+                return float(f"{at_one - at_zero:.13g}"), float(f"{at_zero:.13g}")
             one_in_base = registry.Quantity(1.0) * registry.parse_expression(definition)
             # Products of conversion factors differ in the last bit from the number that is meant.
             return float(f"{(one_in_base / registry.parse_expression(base)).to('').magnitude:.15g}"), 0.0
@@ -343,11 +343,11 @@ class Converter:
 
 def kept_factors() -> dict[tuple[str, str], tuple[float, float]]:
     """What pint answered for the built-in definitions: (factor, offset) by (definition, base definition)."""
-    kept = {}
+    factors = {}
     for line in FACTORS_FILE.read_text(encoding="utf-8").splitlines() if FACTORS_FILE.exists() else ():
         definition, base, factor, offset = line.split("\t")
-        kept[definition, base] = float(factor), float(offset)
-    return kept
+        factors[definition, base] = float(factor), float(offset)
+    return factors
 
 
 def _is_number(text: str) -> bool:
@@ -390,7 +390,7 @@ def plural(noun: str) -> str:
 
 
 _IRREGULAR = {"people": "people", "men": "man", "women": "woman", "children": "child", "feet": "foot"}
-_PLURALS = {one: many for many, one in _IRREGULAR.items()} | {"staff": "staff", "personnel": "personnel"}
+_PLURALS = {single: plural for plural, single in _IRREGULAR.items()} | {"staff": "staff", "personnel": "personnel"}
 _SINGULAR_S = ("ss", "us", "is", "sis", "news", "series", "species")
 
 

@@ -1,4 +1,4 @@
-"""Units that share a form ("C", "pound", "m"), told apart by the words around, as `data/senses.txt` says.
+"""Units that share a form ("C", "pound", "m"), resolved by the words around them, as `data/senses.txt` says.
 
 Each sense has cue words; those within a bounded window of the same sentence are counted, the nearer the more. The cost
 is a fixed number of dictionary look-ups for each ambiguous form, whatever the length of the text.

@@ -111,8 +111,8 @@ class AmountFinder:
     def _outside(self, tokens: Sequence[Token], text: str, i: int) -> tuple[Unit, int] | None:
         """A currency before the bracket that opens at token i - 1, "$(1,245)", and the token at which it starts."""
         opens = i > 1 and tokens[i - 1].text == "(" and glued(tokens[i - 1], tokens[i])
-        found = self.forms.before(tokens, text, i - 1) if opens else None
-        return found if found is not None and tokens[found[1]].kind == "mark" else None
+        currency = self.forms.before(tokens, text, i - 1) if opens else None
+        return currency if currency is not None and tokens[currency[1]].kind == "mark" else None
 
     def _amount(
         self, tokens: Sequence[Token], text: str, number: Number, currency: tuple[Unit, int] | None, *, goes_on: bool

@@ -79,7 +79,7 @@ def _phrases_before() -> dict[Phrase, MentionComparator]:
         for phrase in phrases.split("|"):
             table[tuple(phrase.split())] = comparator
     sides: tuple[tuple[MentionComparator, Sequence[str], str], ...] = ((">", MORE, _OVER), ("<", LESS, _UNDER))
-    for strict, words, places in sides:
+    for strict, words, prepositions in sides:
         inclusive = INCLUSIVE[strict]
         for word in words:
             table[word, "than"] = table[word, "then"] = strict
@@ -88,11 +88,11 @@ def _phrases_before() -> dict[Phrase, MentionComparator]:
                 table[word, "than", *tail.split()] = table[word, *tail.split()] = inclusive
             for lead in ("equal to", "equal", "equals", "at"):
                 table[*lead.split(), "or", word, "than"] = inclusive
-        for place in places.split("|"):
+        for preposition in prepositions.split("|"):
             for lead in ("at", "equal to", "equal", "close to", "meet", "meets", "near", "on"):
-                table[*lead.split(), "or", *place.split()] = inclusive
+                table[*lead.split(), "or", *preposition.split()] = inclusive
             for tail in ("or equal to", "or equal", "or at"):
-                table[*place.split(), *tail.split()] = inclusive
+                table[*preposition.split(), *tail.split()] = inclusive
     return table
 
 
@@ -112,7 +112,7 @@ class _Table:
         lengths: dict[str, set[int]] = {}
         for phrase in phrases:
             lengths.setdefault(phrase[at], set()).add(len(phrase))
-        self.lengths = {word: sorted(found, reverse=True) for word, found in lengths.items()}
+        self.lengths = {word: sorted(sizes, reverse=True) for word, sizes in lengths.items()}
 
     def get(self, tokens: Sequence[Token]) -> tuple[MentionComparator, Phrase] | None:
         """The comparator that just these tokens say."""
@@ -130,8 +130,8 @@ def before(tokens: Sequence[Token], end: int) -> tuple[MentionComparator, int, P
     if not end:
         return None
     for length in _BEFORE_TABLE.lengths.get(tokens[end - 1].low, ()):
-        if length <= end and (found := _BEFORE_TABLE.get(tokens[end - length : end])):
-            return found[0], end - length, found[1]
+        if length <= end and (entry := _BEFORE_TABLE.get(tokens[end - length : end])):
+            return entry[0], end - length, entry[1]
     return None
 
 
@@ -140,6 +140,6 @@ def after(tokens: Sequence[Token], first: int) -> tuple[MentionComparator, int, 
     if first >= len(tokens):
         return None
     for length in _AFTER_TABLE.lengths.get(tokens[first].low, ()):
-        if first + length <= len(tokens) and (found := _AFTER_TABLE.get(tokens[first : first + length])):
-            return found[0], first + length, found[1]
+        if first + length <= len(tokens) and (entry := _AFTER_TABLE.get(tokens[first : first + length])):
+            return entry[0], first + length, entry[1]
     return None

@@ -91,10 +91,10 @@ def _comparator(tokens: Sequence[Token], amount: Amount) -> tuple[MentionCompara
     """How the words around an amount bound it; and the token range with those words."""
     if amount.is_range:
         return "between", amount.first, amount.last
-    found = _before(tokens, amount)
+    lead = _before(tokens, amount)
     tail = _after(tokens, amount)
-    if found is not None and (tail is None or tail[0] == "~" or found[0] != "~"):
-        return found[0], found[1], amount.last
+    if lead is not None and (tail is None or tail[0] == "~" or lead[0] != "~"):
+        return lead[0], lead[1], amount.last
     if tail is not None:
         return tail[0], amount.first, tail[1]
     return "=", amount.first, amount.last
@@ -107,12 +107,12 @@ def _before(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator,
     end = amount.first
     if end > 2 and tuple(t.low for t in tokens[end - 3 : end]) == ("the", "age", "of"):
         end -= 3
-        found = before(tokens, end)
-        return None if found is None else _outermost(tokens, amount, found[0], found[1])
+        phrase = before(tokens, end)
+        return None if phrase is None else _outermost(tokens, amount, phrase[0], phrase[1])
     for _ in range(4):
-        found = before(tokens, end)
-        if found is not None and _holds(tokens, amount, found[2], found[1], end):
-            return _outermost(tokens, amount, found[0], found[1])
+        phrase = before(tokens, end)
+        if phrase is not None and _holds(tokens, amount, phrase[2], phrase[1], end):
+            return _outermost(tokens, amount, phrase[0], phrase[1])
         if not end or tokens[end - 1].low not in skipped:
             break
         end -= 1
@@ -206,9 +206,9 @@ def _after(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator, 
         start = k
         while start < len(tokens) and start - k < 1 and tokens[start].text in (",", "("):
             start += 1
-        found = after(tokens, start)
-        if found is not None and _closes(tokens, found[2], start, found[1]):
-            return found[0], max(found[1], amount.last)
+        phrase = after(tokens, start)
+        if phrase is not None and _closes(tokens, phrase[2], start, phrase[1]):
+            return phrase[0], max(phrase[1], amount.last)
     return None
 
 
@@ -237,7 +237,7 @@ def _closes(tokens: Sequence[Token], phrase: Phrase, first: int, last: int) -> b
 
 
 def _restates(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
-    """Whether b says a again, or offers itself in a's place: "(60 miles)", "or 62 miles", "five or six"."""
+    """Whether b restates a or is an alternative to it: "(60 miles)", "or 62 miles", "five or six"."""
     between = "".join(t.low for t in tokens[a.last : b.first]) if b.first - a.last <= 2 else "far"
     if a.is_range or b.is_range or between not in ("(", "or", ",or", "/", "[", "-", "–"):
         return False

@@ -212,15 +212,17 @@ def _finish(tokens: Sequence[Token], indexes: Range | Sequence[int]) -> list[int
     """Without noise at the ends, and with at most MAX_WORDS words counted from the head at the end."""
     if isinstance(indexes, tuple):
         indexes = list(range(*indexes))
-    kept = list(indexes)
-    while len(kept) > 1 and (tokens[kept[0]].low in LEADING_NOISE or tokens[kept[0]].kind != "word"):
-        kept.pop(0)
-    while len(kept) > 1 and _trails(tokens, kept[-1]):
-        kept.pop()
+    trimmed = list(indexes)
+    while len(trimmed) > 1 and (tokens[trimmed[0]].low in LEADING_NOISE or tokens[trimmed[0]].kind != "word"):
+        trimmed.pop(0)
+    while len(trimmed) > 1 and _trails(tokens, trimmed[-1]):
+        trimmed.pop()
     starts = [
-        n for n, k in enumerate(kept) if n == 0 or not glued(tokens[kept[n - 1]], tokens[k]) or kept[n - 1] != k - 1
+        n
+        for n, k in enumerate(trimmed)
+        if n == 0 or not glued(tokens[trimmed[n - 1]], tokens[k]) or trimmed[n - 1] != k - 1
     ]
-    return kept[starts[-MAX_WORDS] :] if len(starts) > MAX_WORDS else kept
+    return trimmed[starts[-MAX_WORDS] :] if len(starts) > MAX_WORDS else trimmed
 
 
 def _trails(tokens: Sequence[Token], k: int) -> bool:

@@ -69,27 +69,27 @@ NONE = Concept((), "none")
 PRONOUN = -1
 
 
-def find_concepts(tokens: Sequence[Token], places: Sequence[MentionTokens], parse: Parse) -> list[Concept]:
+def find_concepts(tokens: Sequence[Token], mentions: Sequence[MentionTokens], parse: Parse) -> list[Concept]:
     """The concept of each mention; one without words where nothing names it."""
-    spans = [(place.first, place.last) for place in places]
-    finder = _Finder(tokens, places, repaired(tokens, spans, parse))
-    found = [finder.concept(n) for n in range(len(places))]
+    spans = [(mention.first, mention.last) for mention in mentions]
+    finder = _Finder(tokens, mentions, repaired(tokens, spans, parse))
+    concepts = [finder.concept(n) for n in range(len(mentions))]
     for deal in dealt(tokens, spans, parse):
-        for n, concept in zip(deal.group, finder.dealt_out(deal, [found[n] for n in deal.group]), strict=True):
-            found[n] = concept
-    return found
+        for n, concept in zip(deal.group, finder.dealt_out(deal, [concepts[n] for n in deal.group]), strict=True):
+            concepts[n] = concept
+    return concepts
 
 
-def concepts_of(deal: Dealt, tokens: Sequence[Token], places: Sequence[MentionTokens], parse: Parse) -> list[Concept]:
+def concepts_of(deal: Dealt, tokens: Sequence[Token], mentions: Sequence[MentionTokens], parse: Parse) -> list[Concept]:
     """The concepts of the mentions of a list that stands before them; see `find_concepts`."""
-    spans = [(place.first, place.last) for place in places]
-    return _Finder(tokens, places, repaired(tokens, spans, parse)).dealt_out(deal, [NONE] * len(deal.group))
+    spans = [(mention.first, mention.last) for mention in mentions]
+    return _Finder(tokens, mentions, repaired(tokens, spans, parse)).dealt_out(deal, [NONE] * len(deal.group))
 
 
 class _Finder:
-    def __init__(self, tokens: Sequence[Token], places: Sequence[MentionTokens], parse: Parse) -> None:
-        self.tokens, self.places, self.parse = tokens, places, parse
-        self._nouns = NounPhrases(tokens, [(place.first, place.last) for place in places], parse)
+    def __init__(self, tokens: Sequence[Token], mentions: Sequence[MentionTokens], parse: Parse) -> None:
+        self.tokens, self.mentions, self.parse = tokens, mentions, parse
+        self._nouns = NounPhrases(tokens, [(mention.first, mention.last) for mention in mentions], parse)
         self._done: dict[int, Concept] = {}
 
     def concept(self, n: int) -> Concept:
@@ -99,20 +99,20 @@ class _Finder:
             self._done[n] = self._find(n)
         return self._done[n]
 
-    def dealt_out(self, deal: Dealt, found: Sequence[Concept]) -> list[Concept]:
-        """The concepts of the mentions of a list, each with its own item and what all share.
+    def dealt_out(self, deal: Dealt, separate: Sequence[Concept]) -> list[Concept]:
+        """The concepts of the mentions of a list, each from its own item and the words shared by all.
 
         Args:
-            deal: which item is whose.
-            found: the concept of each, as if there were no list.
+            deal: the items of the list and the mentions they belong to.
+            separate: the concept of each mention, as if there were no list.
         """
         listed = deal.words()
         shared = [k for k in self._shared(deal) if k not in listed] if deal.before else []
         concepts = []
-        for concept, item in zip(found, deal.items, strict=True):
-            kept = shared if deal.before else [k for k in concept.words if k not in listed]
+        for concept, item in zip(separate, deal.items, strict=True):
+            leading = shared if deal.before else [k for k in concept.words if k not in listed]
             subject = () if deal.before else tuple(k for k in concept.subject if k not in listed)
-            concepts.append(Concept((*kept, *item, *deal.tail), "respectively", subject))
+            concepts.append(Concept((*leading, *item, *deal.tail), "respectively", subject))
         return concepts
 
     def _shared(self, deal: Dealt) -> list[int]:
@@ -146,8 +146,8 @@ class _Finder:
         return [m for m in self._nouns.phrase(noun) if m < k]
 
     def _find(self, n: int) -> Concept:
-        place, at = self.places[n], self._anchor(n)
-        if self._one_of(place) or self._dates(place):
+        mention, at = self.mentions[n], self._anchor(n)
+        if self._one_of(mention) or self._dates(mention):
             return NONE
         if label := self._label(n):
             return Concept(label, "of its label")
@@ -157,19 +157,19 @@ class _Finder:
             return self._climb(n, at, (noun,) if below is None or below < noun else (noun, below), "of its noun")
         if below is not None:
             if self.parse.relations[at] in ("appos", "parataxis"):
-                return self._made((below,), None, "of what")
+                return self._concept_of((below,), None, "of what")
             return self._climb(n, at, (below,), "of what")
-        if n and [t.text for t in self.tokens[max(0, place.first - 2) : place.first]] == [",", "or"]:
+        if n and [t.text for t in self.tokens[max(0, mention.first - 2) : mention.first]] == [",", "or"]:
             return self.concept(n - 1)  # "60 % of its market cap, or $30 billion"
-        if (before := self._bracketed(place)) is not None:
-            mention = self._nouns.owner[before]
-            return self._made((before,), None, "before the bracket") if mention == -1 else self.concept(mention)
+        if (before := self._bracketed(mention)) is not None:
+            other = self._nouns.owner[before]
+            return self._concept_of((before,), None, "before the bracket") if other == -1 else self.concept(other)
         return self._climb(n, at, (), "")
 
     def _climb(self, n: int, at: int, things: tuple[int, ...], how: str) -> Concept:
-        """From a mention towards the root: the noun that it measures, if it is not known yet, and who has it."""
+        """Climb from a mention to the root for the noun it measures, unless `things` has it, and for its subject."""
         for k, head, relation in self._upwards(at):
-            if (done := self._told(n, k, head, relation, things, how)) is not None:
+            if (done := self._with_subject(n, k, head, relation, things, how)) is not None:
                 return done
             other = self._nouns.owner[head]
             if other not in (-1, n):
@@ -184,45 +184,51 @@ class _Finder:
                     break
                 if not things and relation not in ("conj", "parataxis", "list"):
                     things, how = (self._first_of_chain(at, head),), "of its noun"
-            elif not things and k == at and (found := self._paid_for(n, k)) is not None:
-                things, how = (found,), "of what is paid for"
-            elif not things and k == at and (found := self._object_of(n, k)) is not None:
-                return self._made((found,), None, "of the object")
+            elif not things and k == at and (noun := self._paid_for(n, k)) is not None:
+                things, how = (noun,), "of what is paid for"
+            elif not things and k == at and (noun := self._object_of(n, k)) is not None:
+                return self._concept_of((noun,), None, "of the object")
             if things and relation in (*SUBJECTS, "appos", "parataxis", "dep"):
                 break
         if things:
-            return self._made(things, None, how)
+            return self._concept_of(things, None, how)
         if n and self._listed(n - 1, n):
             return self.concept(n - 1)
-        return NONE if self.parse.relations[at] in SUBJECTS else self._made(self._nearest(n), None, "nearest noun")
+        return (
+            NONE if self.parse.relations[at] in SUBJECTS else self._concept_of(self._nearest(n), None, "nearest noun")
+        )
 
-    def _told(self, n: int, k: int, head: int, relation: str, things: tuple[int, ...], how: str) -> Concept | None:
-        """The concept, where token k or its head says who has the mention; None where to go on."""
+    def _with_subject(
+        self, n: int, k: int, head: int, relation: str, things: tuple[int, ...], how: str
+    ) -> Concept | None:
+        """The concept, if token k or its head gives the subject of the mention; None to continue upwards."""
         if not things and self._said_of_counted(k, n):
             return Concept((k,), "of the predicate")
         subject = self._own_subject(k)
         if subject is not None:
-            return self._made(things, None if subject == PRONOUN else subject, how)
+            return self._concept_of(things, None if subject == PRONOUN else subject, how)
         if (mention := self._subject_mention(k, n)) is not None:
             if not things:
                 own = self.concept(mention)
                 return own if own.words else Concept(self._holder(mention), "of the subject")
             return self._had(things, how, self._holder(mention))
-        if relation in CONTROLLED and (found := self._object(head, k)) is not None and head < found < k:
-            return self._made(things, found, how)  # "could cause sea levels to rise 11 feet"
+        if relation in CONTROLLED and (noun := self._object(head, k)) is not None and head < noun < k:
+            return self._concept_of(things, noun, how)  # "could cause sea levels to rise 11 feet"
         if head == k or not self._nouns.names(head):
             return None
         if relation.startswith("acl"):  # "men aged 25"
-            return self._made(things, head if not things or relation == "acl:relcl" else None, how)
+            return self._concept_of(things, head if not things or relation == "acl:relcl" else None, how)
         if things and head not in things and relation == "nmod" and self._nouns.case(k) in OWNERS:
-            return self._made(things, head, how)  # "brothers with a net worth of $1.8bn", "the purchase of a 5 % stake"
+            return self._concept_of(
+                things, head, how
+            )  # "brothers with a net worth of $1.8bn", "the purchase of a 5 % stake"
         return None
 
     def _said_of_counted(self, k: int, n: int) -> bool:
         """Whether token k is said, for a time, of what another mention counts: "two were ill for a day"."""
-        if not self.places[n].time:
+        if not self.mentions[n].time:
             return False
-        below, case = self.parse.children[k], self.places[n].first - 1
+        below, case = self.parse.children[k], self.mentions[n].first - 1
         copular = any(self.parse.relations[c] == "cop" for c in below)
         if not copular or self.parse.tags[k] != "JJ" or case < 0 or self.parse.tags[case] != "IN":
             return False
@@ -230,7 +236,7 @@ class _Finder:
         if self.parse.tags[subject] in ("WP", "WDT"):
             subject = self.parse.heads[k]
         counting = self._nouns.owner[subject]
-        return counting not in (-1, n) and not (self.places[counting].money or self.places[counting].time)
+        return counting not in (-1, n) and not (self.mentions[counting].money or self.mentions[counting].time)
 
     def _first_of_chain(self, at: int, noun: int) -> int:
         """The noun that is measured where several have an "of": the margin in "a margin of error of 3 points"."""
@@ -253,7 +259,7 @@ class _Finder:
     def _object_of(self, n: int, k: int) -> int | None:
         """The object of the verb that the mention goes with: "raised the price by 5 %"."""
         head, relation = self.parse.heads[k], self.parse.relations[k]
-        if self.places[n].time and self._nouns.case(k) not in ("from", "to", "by"):
+        if self.mentions[n].time and self._nouns.case(k) not in ("from", "to", "by"):
             return None
         if relation.startswith(("obl", "advmod", "xcomp")):
             return self._object(head, k)
@@ -261,16 +267,16 @@ class _Finder:
 
     def _paid_for(self, n: int, k: int) -> int | None:
         """What an amount of money buys: "passengers paid $200 for flights"."""
-        if not self.places[n].money or self.parse.relations[k] != "obj":
+        if not self.mentions[n].money or self.parse.relations[k] != "obj":
             return None
         verb = self.parse.heads[k]
         cases = ("for", "on") if self.tokens[verb].low in SPENDING else ("for",)
-        told = (c for c in self.parse.children[verb] if self.parse.relations[c] == "obl")
-        return next((c for c in told if self._nouns.case(c) in cases and self._nouns.names(c)), None)
+        obliques = (c for c in self.parse.children[verb] if self.parse.relations[c] == "obl")
+        return next((c for c in obliques if self._nouns.case(c) in cases and self._nouns.names(c)), None)
 
-    def _bracketed(self, place: MentionTokens) -> int | None:
+    def _bracketed(self, mention: MentionTokens) -> int | None:
         """The noun, or the mention, right before the bracket that a mention opens: "John Gant (0.5 WAR)"."""
-        k = place.first - 1
+        k = mention.first - 1
         if k < 1 or self.tokens[k].text not in "([":
             return None
         return k - 1 if self._nouns.names(k - 1) or self._nouns.owner[k - 1] != -1 else None
@@ -283,9 +289,9 @@ class _Finder:
         return None
 
     def _holder(self, n: int) -> tuple[int, ...]:
-        """Mention n as the subject of another: what it counts ("two brothers own $5 million"), else its concept."""
-        place = self.places[n]
-        counted = [k for k in range(place.first, place.last) if place.count and self.parse.tags[k] in NOUN_TAGS]
+        """Mention n as a subject: the noun it counts ("two brothers own $5 million"), else the words of its concept."""
+        mention = self.mentions[n]
+        counted = [k for k in range(mention.first, mention.last) if mention.count and self.parse.tags[k] in NOUN_TAGS]
         return tuple(counted) or (*self.concept(n).words, *self.concept(n).subject)
 
     def _had(self, things: tuple[int, ...], how: str, subject: tuple[int, ...]) -> Concept:
@@ -299,16 +305,19 @@ class _Finder:
 
     def _listed(self, a: int, b: int) -> bool:
         """Whether nothing but marks and small words stands between two mentions of one sentence."""
-        between = self.tokens[self.places[a].last : self.places[b].first]
+        between = self.tokens[self.mentions[a].last : self.mentions[b].first]
         return len(between) <= LISTED and all(t.text != "." for t in between) and not self._noun_between(a, b)
 
     def _noun_between(self, a: int, b: int) -> bool:
-        return any(self._nouns.names(k) for k in range(self.places[a].last, self.places[b].first))
+        return any(self._nouns.names(k) for k in range(self.mentions[a].last, self.mentions[b].first))
 
     def _nearest(self, n: int) -> tuple[int, ...]:
-        """Where the parse leads nowhere: the nearest noun on the left, then on the right."""
-        place = self.places[n]
-        for reach in (range(place.first - 1, max(-1, place.first - NEAR), -1), range(place.last, place.last + NEAR)):
+        """The nearest noun on the left, else on the right, for mentions whose parse gives none."""
+        mention = self.mentions[n]
+        for reach in (
+            range(mention.first - 1, max(-1, mention.first - NEAR), -1),
+            range(mention.last, mention.last + NEAR),
+        ):
             for k in reach:
                 if k >= len(self.tokens) or self.tokens[k].text in ";:|" or self.parse.tags[k] in ("PRP", ""):
                     break
@@ -318,12 +327,12 @@ class _Finder:
 
     def _label(self, n: int) -> tuple[int, ...]:
         """The words before two figures in columns of them, which no parser can read: "Net 1,300 vs 900 Rev 5 vs 4"."""
-        place, own = self.places[n], self._words_before(self.places[n].first)
-        start = place.first - len(own)
-        if n and start and self.tokens[start - 1].low in _VERSUS and self.places[n - 1].last == start - 1:
+        mention, own = self.mentions[n], self._words_before(self.mentions[n].first)
+        start = mention.first - len(own)
+        if n and start and self.tokens[start - 1].low in _VERSUS and self.mentions[n - 1].last == start - 1:
             first = self._label(n - 1)
             return (*first, *own) if first else ()
-        paired = place.last < len(self.tokens) and self.tokens[place.last].low in _VERSUS
+        paired = mention.last < len(self.tokens) and self.tokens[mention.last].low in _VERSUS
         before = self.tokens[start - 1] if start else None
         begins = (
             before is None or before.kind == "number" or before.text in ":.;-" or self._nouns.owner[start - 1] != -1
@@ -338,16 +347,16 @@ class _Finder:
             k -= 1
         return tuple(range(k, first))
 
-    def _one_of(self, place: MentionTokens) -> bool:
-        """ "one of the best speakers": it says of nothing how much it is."""
-        words = [t.low for t in self.tokens[place.first : place.first + 2]]
+    def _one_of(self, mention: MentionTokens) -> bool:
+        """Whether the mention is the "one of" of "one of the best speakers", which measures nothing."""
+        words = [t.low for t in self.tokens[mention.first : mention.first + 2]]
         return words == ["one", "of"]
 
-    def _dates(self, place: MentionTokens) -> bool:
-        """ "in the last three months": it says when."""
-        return place.time and place.first > 0 and self.tokens[place.first - 1].low in RELATIVE
+    def _dates(self, mention: MentionTokens) -> bool:
+        """Whether the mention says when, as in "in the last three months"."""
+        return mention.time and mention.first > 0 and self.tokens[mention.first - 1].low in RELATIVE
 
-    def _made(self, things: tuple[int, ...], subject: int | None, how: str) -> Concept:
+    def _concept_of(self, things: tuple[int, ...], subject: int | None, how: str) -> Concept:
         phrase = self._phrases(things)
         rest = [] if subject is None else [k for k in self._nouns.phrase(subject) if k not in phrase]
         if not phrase:
@@ -356,44 +365,44 @@ class _Finder:
 
     def _anchor(self, n: int) -> int:
         """The token of a mention whose head lies outside it, the last such."""
-        place = self.places[n]
-        inside = range(place.first, place.last)
+        mention = self.mentions[n]
+        inside = range(mention.first, mention.last)
         outward = [k for k in inside if self.parse.heads[k] not in inside or self.parse.heads[k] == k]
         heads = [k for k in outward if self.parse.relations[k] not in _EMPTY_RELATIONS]
-        k = (heads or outward or [place.first])[-1]
+        k = (heads or outward or [mention.first])[-1]
         return self.parse.heads[k] if self.parse.heads[k] in self._nouns.empty else k  # "a total of $5 million"
 
     def _complement(self, n: int) -> int | None:
         """The noun that follows "of" or the like: "60 % of the workers", "$1 billion in gains"."""
-        place = self.places[n]
-        case = self.tokens[place.last].low if place.last < len(self.tokens) else ""
-        if case == "of" or (case == "in" and place.money):
-            k = place.last + 1
+        mention = self.mentions[n]
+        case = self.tokens[mention.last].low if mention.last < len(self.tokens) else ""
+        if case == "of" or (case == "in" and mention.money):
+            k = mention.last + 1
             while case == "of" and k < len(self.tokens) and self.parse.tags[k] in ("DT", "PRP$", "PDT"):
                 k += 1
             if (head := self._nouns.run(k)) is not None:
                 return head
-        for k in range(place.first, place.last):
+        for k in range(mention.first, mention.last):
             for child in self.parse.children[k]:
-                if child >= place.last and self._nouns.owner[child] == -1 and self._nouns.names(child):
-                    if self.parse.relations[child] == "nmod" and self._completes(child, place):
+                if child >= mention.last and self._nouns.owner[child] == -1 and self._nouns.names(child):
+                    if self.parse.relations[child] == "nmod" and self._completes(child, mention):
                         return child
         return None
 
     def _modified(self, n: int) -> int | None:
         """The noun right after a mention that stands before it as an adjective: "a 25 % tax", "an 80-yard pass"."""
-        place = self.places[n]
-        attribute = place.last - place.first > 2 and self.tokens[place.last - 2].text in HYPHENS
-        counts = place.count and not attribute  # "a 12-man jury"
-        if counts or place.last >= len(self.tokens) or self.parse.tags[place.last] in ("JJR", "RBR"):
+        mention = self.mentions[n]
+        attribute = mention.last - mention.first > 2 and self.tokens[mention.last - 2].text in HYPHENS
+        counts = mention.count and not attribute  # "a 12-man jury"
+        if counts or mention.last >= len(self.tokens) or self.parse.tags[mention.last] in ("JJR", "RBR"):
             return None
-        return self._nouns.run(place.last)
+        return self._nouns.run(mention.last)
 
-    def _completes(self, k: int, place: MentionTokens) -> bool:
+    def _completes(self, k: int, mention: MentionTokens) -> bool:
         case = self._nouns.case(k)
         if case == "in":
-            return place.money and not any(self.parse.relations[c] == "det" for c in self.parse.children[k])
-        return case == "of" or (case in COMPLEMENT_CASES and not place.count)
+            return mention.money and not any(self.parse.relations[c] == "det" for c in self.parse.children[k])
+        return case == "of" or (case in COMPLEMENT_CASES and not mention.count)
 
     def _own_subject(self, k: int) -> int | None:
         """The subject of a clause whose predicate is token k; `PRONOUN` for one that names nothing; None for none."""

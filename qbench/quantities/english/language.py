@@ -87,5 +87,5 @@ def fold(word: str) -> str:
     >>> fold("Companies"), fold("people")
     ('company', 'person')
     """
-    one = singular(word.lower())
-    return _SAME.get(one, one)
+    singular_form = singular(word.lower())
+    return _SAME.get(singular_form, singular_form)

@@ -68,8 +68,8 @@ class NounPhrases:
             if low in NO_CONTENT
             or (low in IN_PREPOSITIONS and before in ("in", "on") and after in ("of", "to", "with"))
         }
-        told = (first - 2 for first, _ in spans if first > 1 and tokens[first - 1].low == "of")
-        self.empty |= {k for k in told if tokens[k].low in SUMMARIES}
+        before_of = (first - 2 for first, _ in spans if first > 1 and tokens[first - 1].low == "of")
+        self.empty |= {k for k in before_of if tokens[k].low in SUMMARIES}
         self.empty |= {first - 1 for first, _ in spans if first and tokens[first - 1].low == "worth"}
 
     def names(self, k: int) -> bool:
@@ -93,7 +93,7 @@ class NounPhrases:
         Which nouns hang on the head is read off the parse; which words stand before each of them, off their tags, which
         are surer.
         """
-        found: set[int] = set()
+        words: set[int] = set()
         waiting = [head]
         while waiting:
             k = waiting.pop()
@@ -102,11 +102,11 @@ class NounPhrases:
             # Marks come in only between words that they join; a parser takes "C." for one word.
             wordy = self.tokens[k].kind != "mark" and self.parse.tags[k] in MODIFIER_TAGS
             if wordy and k not in self.empty:
-                found.add(k)
+                words.add(k)
                 if self.parse.tags[k] in NOUN_TAGS:
-                    found.update(self._before(k))
+                    words.update(self._before(k))
             waiting += self.parse.children[k]
-        return self._with_pieces(found)
+        return self._with_pieces(words)
 
     def case(self, k: int) -> str:
         """The preposition of token k; "" where it has none."""
@@ -165,8 +165,8 @@ class NounPhrases:
         if relation == "acl":
             # "the skull found in China", but not "the firm, founded in 2016"
             below = (c for c in self.parse.children[k] if self.names(c))
-            told = any(self.parse.relations[c].startswith(("obl", "obj")) for c in below)
-            return told and self.parse.tags[k] in ("VBN", "VBG") and not self._holds_mention(k)
+            has_object = any(self.parse.relations[c].startswith(("obl", "obj")) for c in below)
+            return has_object and self.parse.tags[k] in ("VBN", "VBG") and not self._holds_mention(k)
         if relation in ("obl", "obj"):
             return self.parse.relations[self.parse.heads[k]] == "acl" and self.names(k)
         return relation in WITHIN
@@ -183,21 +183,21 @@ class NounPhrases:
             waiting += self.parse.children[k]
         return False
 
-    def _with_pieces(self, found: set[int]) -> list[int]:
+    def _with_pieces(self, words: set[int]) -> list[int]:
         """With the rest of words that hyphens and the like join ("full-time", "S&P") and a number after a name."""
-        for k in sorted(found):
+        for k in sorted(words):
             for step in (-1, 1):
                 m = k + step
                 while self._free(m) and self._free(m + step) and self._glued(m, m - step) and self._glued(m, m + step):
                     if self.tokens[m].text not in JOINTS or self.tokens[m + step].kind == "mark":
                         break
-                    found |= {m, m + step}
+                    words |= {m, m + step}
                     m += 2 * step
-        found |= {k + 1 for k in found if self._free(k + 1) and abbreviates(self.tokens, k + 1)}
-        for k in sorted(found):
+        words |= {k + 1 for k in words if self._free(k + 1) and abbreviates(self.tokens, k + 1)}
+        for k in sorted(words):
             if self._free(k + 1) and self.tokens[k + 1].kind == "number" and self.parse.tags[k].startswith("NNP"):
-                found.add(k + 1)
-        return sorted(k for k in found if self.tokens[k].text != "/")  # "oil/gas" are two words
+                words.add(k + 1)
+        return sorted(k for k in words if self.tokens[k].text != "/")  # "oil/gas" are two words
 
     def _free(self, k: int) -> bool:
         return 0 <= k < len(self.tokens) and self.owner[k] == -1

@@ -46,21 +46,21 @@ def count_nouns(
     tokens: Sequence[Token], text: str, amounts: Sequence[Amount], forms: UnitReader, parse: Parse | None
 ) -> list[Amount]:
     """The amounts, bare ones with the noun that they count; without those that count nothing ("one of them")."""
-    kept, units = [], forms.units
+    counted, units = [], forms.units
     for position, amount in enumerate(amounts):
         if amount.bare or (amount.year and may_be_counted(tokens, amount)):
             limit = amounts[position + 1].first if position + 1 < len(amounts) else len(tokens)
-            found = None if parse is None else _by_tags(tokens, amount, limit, units, parse)
-            if found is None and (parse is None or amount.year):
-                found = _by_words(tokens, amount.number, units)  # a parser may take the noun after a year for a verb
-            if found is not None:
+            noun = None if parse is None else _by_tags(tokens, amount, limit, units, parse)
+            if noun is None and (parse is None or amount.year):
+                noun = _by_words(tokens, amount.number, units)  # a parser may take the noun after a year for a verb
+            if noun is not None:
                 # "three thousand tests per day"
-                unit, last, span = forms.compound(tokens, text, *found)
+                unit, last, span = forms.compound(tokens, text, *noun)
                 amount = replace(amount, unit=unit, last=last, unit_span=span, how=(*amount.how, "noun unit"))
             elif amount.bare and _says_nothing(tokens, amount) and not _linked(tokens, amounts, position):
                 continue
-        kept.append(amount)
-    return kept
+        counted.append(amount)
+    return counted
 
 
 def _says_nothing(tokens: Sequence[Token], amount: Amount) -> bool:
@@ -236,11 +236,11 @@ _COLUMNS = frozenset(
 def _unit(tokens: Sequence[Token], first: int, head: int, units: Units, *, of: bool) -> Unit:
     words = " ".join(words_of(tokens, [k for k in range(first, head + 1) if tokens[k].low != "and"]))
     # "thousands of dollars"; a single word right after the number was looked up before, and is no unit there.
-    known = units.named(fold(words)) if of or first < head else None
-    if known is None and first < head:
-        known = units.named(fold(tokens[head].low))  # "517 rushing yards", but not "12 steel bars"
-        known = known if known is not None and known.family in ("time", "length") else None
-    return known if known is not None else units.get(singular(words))
+    unit = units.named(fold(words)) if of or first < head else None
+    if unit is None and first < head:
+        unit = units.named(fold(tokens[head].low))  # "517 rushing yards", but not "12 steel bars"
+        unit = unit if unit is not None and unit.family in ("time", "length") else None
+    return unit if unit is not None else units.get(singular(words))
 
 
 def _by_words(tokens: Sequence[Token], number: Number, units: Units) -> Found | None:

@@ -131,8 +131,8 @@ def significant_digits(text: str) -> int:
     """
     digits = text.replace(",", "")
     whole, dot, part = digits.partition(".")
-    kept = (whole + part).lstrip("0") if dot else whole.strip("0")
-    return max(1, len(kept))
+    significant = (whole + part).lstrip("0") if dot else whole.strip("0")
+    return max(1, len(significant))
 
 
 def plain_digits(text: str) -> str:
@@ -207,26 +207,26 @@ def _power(tokens: Sequence[Token], number: Number, text: str) -> Number | None:
     last = number.last
     sign = tokens[last]
     if sign.text in ("e", "E") and glued(tokens[last - 1], sign):
-        found = _exponent(tokens, last + 1, bare=True)
-        if found is None or (found[1] < len(tokens) and _letters_glued(tokens, found[1])):
+        exponent = _exponent(tokens, last + 1, bare=True)
+        if exponent is None or (exponent[1] < len(tokens) and _letters_glued(tokens, exponent[1])):
             return None
     elif sign.text in ("x", "X", "×", "*", "·", "⋅") and last + 1 < len(tokens) and tokens[last + 1].text == "10":
-        found = _exponent(tokens, last + 2, bare=False)
-        found = found or (_parted_exponent(tokens, last + 2) if number.value < 100 else None)
+        exponent = _exponent(tokens, last + 2, bare=False)
+        exponent = exponent or (_parted_exponent(tokens, last + 2) if number.value < 100 else None)
     elif sign.text == "×" and last + 1 < len(tokens) and number.value < 100 and tokens[last + 1].text in _FLATTENED:
-        found = (int(tokens[last + 1].text[2:]), last + 2)  # "6 × 106 kg": the exponent has lost its raise
+        exponent = (int(tokens[last + 1].text[2:]), last + 2)  # "6 × 106 kg": the exponent has lost its raise
     elif text == "10":
-        text, found = "1", _exponent(tokens, last, bare=False)
-        if found is not None and tokens[last].text not in "^⁻⁺" and tokens[last].kind != "word":
+        text, exponent = "1", _exponent(tokens, last, bare=False)
+        if exponent is not None and tokens[last].text not in "^⁻⁺" and tokens[last].kind != "word":
             return None  # "10-30" alone is a range
-        if found is None and sign.text == "−":
-            found = _parted_exponent(tokens, last)
+        if exponent is None and sign.text == "−":
+            exponent = _parted_exponent(tokens, last)
     else:
         return None
-    if found is None or abs(found[0]) > MAX_EXPONENT:
+    if exponent is None or abs(exponent[0]) > MAX_EXPONENT:
         return None
-    value = float(f"{text}e{found[0]}")
-    return Number(value, value, number.first, found[1], number.digits, rule="power of ten")
+    value = float(f"{text}e{exponent[0]}")
+    return Number(value, value, number.first, exponent[1], number.digits, rule="power of ten")
 
 
 def _exponent(tokens: Sequence[Token], k: int, *, bare: bool) -> tuple[int, int] | None:
@@ -275,13 +275,13 @@ def _letters_glued(tokens: Sequence[Token], j: int) -> bool:
 
 
 def _words(tokens: Sequence[Token], i: int) -> Number | None:
-    found = read_words(tokens, i)
-    if found is None:
+    number = read_words(tokens, i)
+    if number is None:
         return None
-    digits = significant_digits(f"{found.value:.0f}" if found.value >= 1 else "1")
-    last = tokens[found.last - 1].low
-    magnitude = SCALES[last] if found.last - i > 1 and last in _SHARED and found.high is None else 1.0
-    return Number(found.value, found.value, i, found.last, digits, True, found.high, found.rule, magnitude)
+    digits = significant_digits(f"{number.value:.0f}" if number.value >= 1 else "1")
+    last = tokens[number.last - 1].low
+    magnitude = SCALES[last] if number.last - i > 1 and last in _SHARED and number.high is None else 1.0
+    return Number(number.value, number.value, i, number.last, digits, True, number.high, number.rule, magnitude)
 
 
 _SHARED = frozenset("thousand million billion trillion lakh crore".split()) & SCALES.keys()

@@ -17,8 +17,8 @@ from qbench.quantities.languages import EMBEDDED, NO_PARSER
 LONGEST = 160
 """Tokens to a stretch at most: longer ones (tables, lists without a full stop) are cut, for bounded memory."""
 BATCH = 128
-KEPT = 8_192
-"""Sentences whose reading is remembered: many differ in their numbers alone, and a parser reads stand-ins for those."""
+CACHED_READINGS = 8_192
+"""Readings cached per parser: many sentences differ in their numbers alone, and a parser reads stand-ins for those."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
 ENDS = frozenset(".!?;\n•|")
 
@@ -69,7 +69,7 @@ class Parser:
 
     def __init__(self, reader: WordParser) -> None:
         self._reader = reader
-        self._known: dict[tuple[str, ...], Reading] = {}
+        self._cache: dict[tuple[str, ...], Reading] = {}
 
     def parse_many(self, texts: Sequence[tuple[str, Sequence[Token], Sequence[StandIn]]]) -> list[Parse]:
         """The parse of each text.
@@ -91,14 +91,14 @@ class Parser:
 
     def _read(self, sentences: Sequence[tuple[str, ...]]) -> list[Reading]:
         """The reading of each sentence; equal ones are read once."""
-        found = {words: self._known[words] for words in sentences if words in self._known}
-        unread = [words for words in dict.fromkeys(sentences) if words not in found]
+        readings = {words: self._cache[words] for words in sentences if words in self._cache}
+        unread = [words for words in dict.fromkeys(sentences) if words not in readings]
         new = dict(zip(unread, self._reader.read(unread), strict=True)) if unread else {}
-        if len(self._known) + len(new) > KEPT:
-            self._known = {}
-        self._known |= new
-        found |= new
-        return [found[words] for words in sentences]
+        if len(self._cache) + len(new) > CACHED_READINGS:
+            self._cache = {}
+        self._cache |= new
+        readings |= new
+        return [readings[words] for words in sentences]
 
     def sentences(self, text: str, tokens: Sequence[Token], mentions: Sequence[StandIn]) -> Iterator[list[str]]:
         """The words of each sentence of a text that `parse_many` would have parsed."""

@@ -50,28 +50,28 @@ class QuantulumExtractor(RulesExtractor):
         tokens = tokenize(text)
         read = (self._from_quantulum(tokens, text, mention) for mention in self._read(text))
         years = {a.first: a for a in ours if a.year and self.years}
-        found = [years.pop(amount.first, amount) for amount in read if amount is not None]
-        return TokenizedText(text, tokens, sorted([*found, *years.values()], key=lambda amount: amount.first))
+        amounts = [years.pop(amount.first, amount) for amount in read if amount is not None]
+        return TokenizedText(text, tokens, sorted([*amounts, *years.values()], key=lambda amount: amount.first))
 
     def _finish(self, draft: TokenizedText, parse: Parse | None) -> list[Explained]:
         # quantulum3 has joined ranges and named units already.
         return self.describe(draft.tokens, draft.amounts, parse)
 
-    def _from_quantulum(self, tokens: Sequence[Token], text: str, found: Any) -> Amount | None:
-        start, end = found.span
+    def _from_quantulum(self, tokens: Sequence[Token], text: str, mention: Any) -> Amount | None:
+        start, end = mention.span
         inside = [k for k, t in enumerate(tokens) if t.start < end and t.end > start]
         digits = [k for k in inside if tokens[k].kind == "number"] or inside
         if not inside:
             return None
-        spread = float(found.uncertainty or 0.0)
-        low, high = found.value - spread, found.value + spread
+        spread = float(mention.uncertainty or 0.0)
+        low, high = mention.value - spread, mention.value + spread
         if not (abs(low) < float("inf") and abs(high) < float("inf")):
             return None
         number_first, number_last = digits[0], digits[-1] + 1
         number = Number(
-            found.value, found.value, number_first, number_last, significant_digits(tokens[number_first].text)
+            mention.value, mention.value, number_first, number_last, significant_digits(tokens[number_first].text)
         )
-        unit = self._map(found.unit)
+        unit = self._map(mention.unit)
         rest = [k for k in inside if not number_first <= k < number_last]
         span = (tokens[rest[0]].start, tokens[rest[-1]].end) if rest and unit.name else None
         return Amount(number, unit, inside[0], inside[-1] + 1, span, low, high, is_range=low != high)
@@ -80,7 +80,7 @@ class QuantulumExtractor(RulesExtractor):
         if unit.name in ("dimensionless", ""):
             return self.units.get("")
         for surface in (unit.name, *(unit.symbols or ()), *(unit.surfaces or ())):
-            known = self.units.lookup(surface)
-            if known is not None:
-                return known
+            match = self.units.lookup(surface)
+            if match is not None:
+                return match
         return self.units.get(unit.name)

@@ -47,8 +47,8 @@ QUERY_NOISE = SEARCH_NOISE | frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """A condition on its way.
+class _RawCondition:
+    """A condition while its query is read.
 
     Attributes:
         first, last: token range, the words that bound it included.
@@ -76,25 +76,25 @@ def parse_query(text: str, extractor: Extractor) -> ParsedQuery:
     != 5 inch. A number without bound words asks for equality; "about" does too. Two bounds on one thing are two
     conditions, so that each keeps its own strictness: "more than 5 but less than 10 kg" is > 5 kg and < 10 kg, while
     "between 5 and 10 kg", "5-10 kg" and "from 5 to 10 kg" are one, both ends included, in whatever order they are
-    given. An extractor that reports years is asked for dates too: "in the 90s" is between 1990 and 1999.
+    given. With an extractor that reports years, dates are conditions too: "in the 90s" is between 1990 and 1999.
     """
     tokens = tokenize(text)
-    asked = _read(text, tokens, extractor)
-    asked = _ratings(tokens, asked)
-    asked = _ranges(tokens, asked, extractor.units)
-    asked = _lend(tokens, asked, extractor.units)
-    used = sorted(span for each in asked for span in each.used)
+    conditions = _read(text, tokens, extractor)
+    conditions = _ratings(tokens, conditions)
+    conditions = _ranges(tokens, conditions, extractor.units)
+    conditions = _lend(tokens, conditions, extractor.units)
+    used = sorted(span for each in conditions for span in each.used)
     terms = [t.text for t in _outside(tokens, used) if t.kind != "mark" and t.low not in QUERY_NOISE]
-    return ParsedQuery(" ".join(terms), tuple(_condition(text, each, extractor.units) for each in asked))
+    return ParsedQuery(" ".join(terms), tuple(_condition(text, each, extractor.units) for each in conditions))
 
 
-def _read(text: str, tokens: Sequence[Token], extractor: Extractor) -> list[_Asked]:
+def _read(text: str, tokens: Sequence[Token], extractor: Extractor) -> list[_RawCondition]:
     """Each quantity and date by itself, in order."""
     years = bool(getattr(extractor, "years", False))
     dates = read_dates(text, tokens, extractor.units) if years else []
     starts = [t.start for t in tokens]
     spans = [(tokens[d.first].start, tokens[d.last - 1].end) for d in dates]
-    asked = [_from_date(tokens, d) for d in dates]
+    conditions = [_from_date(tokens, d) for d in dates]
     position = 0
     for quantity in extractor.extract_query(text):
         start, end = quantity.value_span
@@ -102,13 +102,13 @@ def _read(text: str, tokens: Sequence[Token], extractor: Extractor) -> list[_Ask
             position += 1
         if position < len(spans) and spans[position][0] < end:
             continue
-        made = _from_quantity(tokens, starts, quantity, extractor.units, years=years)
-        if made is not None:
-            asked.append(made)
-    return sorted(asked, key=lambda each: each.value_span)
+        condition = _from_quantity(tokens, starts, quantity, extractor.units, years=years)
+        if condition is not None:
+            conditions.append(condition)
+    return sorted(conditions, key=lambda each: each.value_span)
 
 
-def _from_date(tokens: Sequence[Token], date: AskedDate) -> _Asked:
+def _from_date(tokens: Sequence[Token], date: AskedDate) -> _RawCondition:
     comparator, low, high = date.condition()
     reading = date.reading
     span = (tokens[date.first].start, tokens[date.last - 1].end)
@@ -116,12 +116,14 @@ def _from_date(tokens: Sequence[Token], date: AskedDate) -> _Asked:
     plain = reading.comparator in ("=", "~")
     if plain and comparator in ("=", "between") and (negation := _negation(tokens, reading.first)) is not None:
         comparator, used = "!=", (negation[0], used[1])
-    return _Asked(comparator, low, high, CALENDAR_YEAR, reading.first, reading.last, (used,), plain, value_span=span)
+    return _RawCondition(
+        comparator, low, high, CALENDAR_YEAR, reading.first, reading.last, (used,), plain, value_span=span
+    )
 
 
 def _from_quantity(
     tokens: Sequence[Token], starts: Sequence[int], quantity: Quantity, units: Units, *, years: bool
-) -> _Asked | None:
+) -> _RawCondition | None:
     """A quantity as a condition; None for a number of results, or one that is part of a name."""
     spans = [span for span in (quantity.value_span, quantity.comparator_span) if span is not None]
     after = bisect_left(starts, quantity.value_span[1])
@@ -136,7 +138,7 @@ def _from_quantity(
     lead = tokens[first - 1].low if first else ""
     if plain and (counted or not quantity.unit) and (lead in RANKED or _in_name(tokens, first)):
         return None
-    asked = _Asked(
+    condition = _RawCondition(
         comparator="=" if quantity.comparator == "~" else quantity.comparator,
         low=quantity.value,
         high=quantity.high,
@@ -149,32 +151,34 @@ def _from_quantity(
         value_span=quantity.value_span,
         unit_span=quantity.unit_span,
     )
-    if not asked.unit:
-        asked = _as_year(tokens, asked) if years else asked
-        asked = _scaled(tokens, _with_bracketed_unit(tokens, asked, units))
-    return _compared(tokens, asked, quantity.family)
+    if not condition.unit:
+        condition = _as_year(tokens, condition) if years else condition
+        condition = _scaled(tokens, _with_bracketed_unit(tokens, condition, units))
+    return _compared(tokens, condition, quantity.family)
 
 
-def _compared(tokens: Sequence[Token], asked: _Asked, family: str) -> _Asked:
-    """The comparator by what only queries say: negations, labels, "from $500", "over 2 hours"."""
-    first = asked.first
+def _compared(tokens: Sequence[Token], condition: _RawCondition, family: str) -> _RawCondition:
+    """Set the comparator from wording found only in queries: negations, labels, "from $500", "over 2 hours"."""
+    first = condition.first
     lead = tokens[first - 1] if first else None
-    if asked.comparator == ">" and lead is not None and lead.text == "<":
-        return replace(asked, comparator="!=", used=(*asked.used, (lead.start, lead.end)))  # "<> 5"
-    if lead is None or not (asked.plain or asked.comparator == "between"):
-        return asked
+    if condition.comparator == ">" and lead is not None and lead.text == "<":
+        return replace(condition, comparator="!=", used=(*condition.used, (lead.start, lead.end)))  # "<> 5"
+    if lead is None or not (condition.plain or condition.comparator == "between"):
+        return condition
     negation = _negation(tokens, first) or (_negation(tokens, first - 1) if lead.low in EDGES else None)
     if negation is not None:
-        return replace(asked, comparator="!=", plain=False, used=(*asked.used, (negation[0], tokens[first].start)))
-    if not asked.plain:
-        return asked
+        return replace(
+            condition, comparator="!=", plain=False, used=(*condition.used, (negation[0], tokens[first].start))
+        )
+    if not condition.plain:
+        return condition
     if (label := _label(tokens, first)) is not None:
-        return replace(asked, comparator=label[0], plain=False, used=(*asked.used, label[1]))
+        return replace(condition, comparator=label[0], plain=False, used=(*condition.used, label[1]))
     if lead.low == "over" and family == "time":
-        return replace(asked, comparator=">", plain=False)
+        return replace(condition, comparator=">", plain=False)
     if lead.low == "from" and family == "currency":
-        return replace(asked, comparator=">=")
-    return asked
+        return replace(condition, comparator=">=")
+    return condition
 
 
 def _in_name(tokens: Sequence[Token], k: int) -> bool:
@@ -182,45 +186,49 @@ def _in_name(tokens: Sequence[Token], k: int) -> bool:
     return k > 0 and tokens[k].kind == "word" and tokens[k].text.istitle() and tokens[k - 1].kind == "word"
 
 
-def _as_year(tokens: Sequence[Token], asked: _Asked) -> _Asked:
+def _as_year(tokens: Sequence[Token], condition: _RawCondition) -> _RawCondition:
     """A bare number of four digits under "older than", "no later than" and the like, as a calendar year."""
-    words = [t.low for t in tokens[asked.first : asked.last]]
+    words = [t.low for t in tokens[condition.first : condition.last]]
     asks = next((DATE_WORDS[word] for word in words if word in DATE_WORDS), None)
-    digits = next((t.text for t in tokens[asked.first : asked.last] if t.kind == "number"), "")
-    if asks is None or len(digits) != 4 or not digits.isdigit() or not FIRST_YEAR <= asked.low <= LAST_YEAR:
-        return asked
+    digits = next((t.text for t in tokens[condition.first : condition.last] if t.kind == "number"), "")
+    if asks is None or len(digits) != 4 or not digits.isdigit() or not FIRST_YEAR <= condition.low <= LAST_YEAR:
+        return condition
     # "older than 2010" is over 10 years, but before 2010.
-    flip = "older" in words and asked.comparator in FLIPPED
-    return replace(asked, unit=CALENDAR_YEAR, comparator=FLIPPED[asked.comparator] if flip else asked.comparator)
-
-
-def _scaled(tokens: Sequence[Token], asked: _Asked) -> _Asked:
-    """A bare number with a magnitude's letter after a space: "1.6 M"."""
-    k = asked.last
-    if asked.unit or k >= len(tokens) or tokens[k - 1].kind != "number" or tokens[k].text not in QUERY_SCALES:
-        return asked
-    scale, span = QUERY_SCALES[tokens[k].text], (asked.value_span[0], tokens[k].end)
+    flip = "older" in words and condition.comparator in FLIPPED
     return replace(
-        asked,
-        low=asked.low * scale,
-        high=asked.high * scale,
+        condition, unit=CALENDAR_YEAR, comparator=FLIPPED[condition.comparator] if flip else condition.comparator
+    )
+
+
+def _scaled(tokens: Sequence[Token], condition: _RawCondition) -> _RawCondition:
+    """A bare number with a magnitude's letter after a space: "1.6 M"."""
+    k = condition.last
+    if condition.unit or k >= len(tokens) or tokens[k - 1].kind != "number" or tokens[k].text not in QUERY_SCALES:
+        return condition
+    scale, span = QUERY_SCALES[tokens[k].text], (condition.value_span[0], tokens[k].end)
+    return replace(
+        condition,
+        low=condition.low * scale,
+        high=condition.high * scale,
         last=k + 1,
-        used=(*asked.used, span),
+        used=(*condition.used, span),
         value_span=span,
     )
 
 
-def _ratings(tokens: Sequence[Token], asked: Sequence[_Asked]) -> list[_Asked]:
-    """Without what ratings are out of: "8.3/10 stars" is 8.3 stars."""
-    kept: list[_Asked] = []
-    for each in asked:
-        a = kept[-1] if kept else None
+def _ratings(tokens: Sequence[Token], conditions: Sequence[_RawCondition]) -> list[_RawCondition]:
+    """Drop the scales of ratings: "8.3/10 stars" is 8.3 stars."""
+    merged: list[_RawCondition] = []
+    for each in conditions:
+        a = merged[-1] if merged else None
         out_of = a is not None and not a.unit and each.plain and each.low in OUT_OF and each.first - a.last == 1
         if a is not None and out_of and a.high <= each.low and tokens[a.last].text == "/":
-            kept[-1] = replace(a, unit=each.unit, unit_span=each.unit_span, last=each.last, used=(*a.used, *each.used))
+            merged[-1] = replace(
+                a, unit=each.unit, unit_span=each.unit_span, last=each.last, used=(*a.used, *each.used)
+            )
         else:
-            kept.append(each)
-    return kept
+            merged.append(each)
+    return merged
 
 
 def _negation(tokens: Sequence[Token], first: int) -> Span | None:
@@ -242,21 +250,21 @@ def _label(tokens: Sequence[Token], first: int) -> tuple[Comparator, Span] | Non
     return None
 
 
-def _with_bracketed_unit(tokens: Sequence[Token], asked: _Asked, units: Units) -> _Asked:
+def _with_bracketed_unit(tokens: Sequence[Token], condition: _RawCondition, units: Units) -> _RawCondition:
     """A bare number with the unit that its concept carries in brackets: "revenue (USD) less than 1,500,000"."""
-    k = asked.first
-    if not asked.unit and k > 2 and tokens[k - 3].text == "(" and tokens[k - 1].text == ")":
+    k = condition.first
+    if not condition.unit and k > 2 and tokens[k - 3].text == "(" and tokens[k - 1].text == ")":
         unit = units.lookup(tokens[k - 2].text)
         if unit is not None:
             span = tokens[k - 3].start, tokens[k - 1].end
-            return replace(asked, unit=unit.name, used=(*asked.used, span))
-    return asked
+            return replace(condition, unit=unit.name, used=(*condition.used, span))
+    return condition
 
 
-def _ranges(tokens: Sequence[Token], asked: Sequence[_Asked], units: Units) -> list[_Asked]:
+def _ranges(tokens: Sequence[Token], conditions: Sequence[_RawCondition], units: Units) -> list[_RawCondition]:
     """Pairs that are one range, also with the upper end first or in two units: "between 2.3 hours and 90 minutes"."""
-    joined: list[_Asked] = []
-    for each in asked:
+    joined: list[_RawCondition] = []
+    for each in conditions:
         both = _range(tokens, joined[-1], each, units) if joined else None
         if both is None:
             joined.append(each)
@@ -265,7 +273,7 @@ def _ranges(tokens: Sequence[Token], asked: Sequence[_Asked], units: Units) -> l
     return joined
 
 
-def _range(tokens: Sequence[Token], a: _Asked, b: _Asked, units: Units) -> _Asked | None:
+def _range(tokens: Sequence[Token], a: _RawCondition, b: _RawCondition, units: Units) -> _RawCondition | None:
     ends = a.comparator in ("=", "between") and a.plain, b.comparator in ("=", "between") and b.plain
     within = tokens[a.first].low == "within" and a.comparator == "<="
     if not (ends[0] or within) or not ends[1] or b.first - a.last != 1:
@@ -298,10 +306,10 @@ def _range(tokens: Sequence[Token], a: _Asked, b: _Asked, units: Units) -> _Aske
     )
 
 
-def _lend(tokens: Sequence[Token], asked: Sequence[_Asked], units: Units) -> list[_Asked]:
-    """Units and concepts told once for two conditions: "over 4000 mAh and under 5000", "more than 5 but below 9 kg"."""
-    done: list[_Asked] = []
-    for b in asked:
+def _lend(tokens: Sequence[Token], conditions: Sequence[_RawCondition], units: Units) -> list[_RawCondition]:
+    """Share a unit or concept stated once between two: "over 4000 mAh and under 5000", "over 5 but below 9 kg"."""
+    done: list[_RawCondition] = []
+    for b in conditions:
         a = done[-1] if done else None
         if a is not None and all(t.low in CONNECTORS for t in tokens[a.last : b.first]) and a.last < b.first:
             if a.unit and not b.unit and not b.plain:
@@ -316,18 +324,18 @@ def _lend(tokens: Sequence[Token], asked: Sequence[_Asked], units: Units) -> lis
     return done
 
 
-def _condition(text: str, asked: _Asked, units: Units) -> Condition:
+def _condition(text: str, condition: _RawCondition, units: Units) -> Condition:
     return Condition(
-        comparator=asked.comparator,
-        value=asked.low,
-        high=asked.high,
-        unit=asked.unit,
-        base_unit=units.get(asked.unit).base_unit,
-        base_value=units.to_base(asked.low, asked.unit),
-        base_high=units.to_base(asked.high, asked.unit),
-        concept=asked.concept,
-        value_text=text[slice(*asked.value_span)],
-        unit_text=text[slice(*asked.unit_span)] if asked.unit_span else "",
+        comparator=condition.comparator,
+        value=condition.low,
+        high=condition.high,
+        unit=condition.unit,
+        base_unit=units.get(condition.unit).base_unit,
+        base_value=units.to_base(condition.low, condition.unit),
+        base_high=units.to_base(condition.high, condition.unit),
+        concept=condition.concept,
+        value_text=text[slice(*condition.value_span)],
+        unit_text=text[slice(*condition.unit_span)] if condition.unit_span else "",
     )
 
 

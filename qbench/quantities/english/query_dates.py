@@ -71,9 +71,9 @@ class AskedDate(NamedTuple):
 
 def read_dates(text: str, tokens: Sequence[Token], units: Units) -> list[AskedDate]:
     """The dates in a query's text that are more than a plain year of four digits, in order."""
-    found = list(_amounts(text, tokens, units))
-    readings = read_comparators(tokens, found, None)
-    return [AskedDate(a.low, a.high, r, a.first, a.last) for a, r in zip(found, readings, strict=True)]
+    amounts = list(_amounts(text, tokens, units))
+    readings = read_comparators(tokens, amounts, None)
+    return [AskedDate(a.low, a.high, r, a.first, a.last) for a, r in zip(amounts, readings, strict=True)]
 
 
 def _amounts(text: str, tokens: Sequence[Token], units: Units) -> Iterator[Amount]:

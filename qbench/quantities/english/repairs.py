@@ -72,12 +72,12 @@ class _Mender:
         return self._is_noun(k) and self.tags[k + 1] in ("IN", "TO")
 
     def _above(self, k: int) -> set[int]:
-        """Token k and all that govern it."""
-        found = {k}
-        while self.heads[k] not in found:
+        """Token k and all its governors up to the root."""
+        governors = {k}
+        while self.heads[k] not in governors:
             k = self.heads[k]
-            found.add(k)
-        return found
+            governors.add(k)
+        return governors
 
     def _outward(self, span: Span) -> int:
         """The token of a mention that hangs on one outside it; its first where none does."""

@@ -77,17 +77,17 @@ def dealt(tokens: Sequence[Token], mentions: Sequence[Span], parse: Parse) -> It
         start, end = mentions[group[0]][0], mentions[group[-1]][1]
         after = _segments(tokens, parse, range(end, k), len(group))
         if after:
-            yield _made(group, after, [], parse, before=False)
+            yield _deal(group, after, [], parse, before=False)
             continue
         floor = mentions[group[0] - 1][1] if group[0] else 0
         listed, tail = _segments_before(tokens, parse, start, floor, len(group))
         if listed:
-            yield _made(group, listed, tail, parse, before=True)
+            yield _deal(group, listed, tail, parse, before=True)
             continue
         verb = next((m for m in range(start - 1, max(floor, start - REACH), -1) if parse.tags[m] in FINITE), floor)
         if listed := _segments_before(tokens, parse, verb, floor, len(group))[0]:
             # "France and Spain had deficits of 5 and 8, respectively": what is had is said of both.
-            yield _made(group, listed, [], parse, before=False)
+            yield _deal(group, listed, [], parse, before=False)
 
 
 def dealt_unsaid(tokens: Sequence[Token], mentions: Sequence[Span], parse: Parse, group: Sequence[int]) -> Dealt | None:
@@ -108,10 +108,10 @@ def dealt_unsaid(tokens: Sequence[Token], mentions: Sequence[Span], parse: Parse
     verbs = [k for k in gap if parse.tags[k] in FINITE]
     if len(gap) > PREDICATE or len(verbs) != 1 or any(parse.tags[k] in ("IN", "TO", ",") for k in gap):
         return None
-    return _made(group, listed, tail, parse, before=True)
+    return _deal(group, listed, tail, parse, before=True)
 
 
-def _made(
+def _deal(
     group: Sequence[int], items: Sequence[Sequence[int]], tail: Sequence[int], parse: Parse, *, before: bool
 ) -> Dealt:
     last = items[-1]

@@ -72,7 +72,7 @@ class RulesExtractor:
 
     def extract_many(self, texts: Iterable[str]) -> list[list[Quantity]]:
         """The mentions of each text: the same as `extract` of one after the other, faster where a parser runs."""
-        return [[q for q, _ in found] for found in self.explain_many(texts)]
+        return [[q for q, _ in mentions] for mentions in self.explain_many(texts)]
 
     def extract_query(self, text: str) -> list[Quantity]:
         """The mentions of a typed query. By words alone: queries are seldom sentences, and are to be read at once."""
@@ -115,7 +115,9 @@ class RulesExtractor:
                 taken[reading.first : reading.last] = [True] * (reading.last - reading.first)
             concepts = [_concept_by_words(tokens, a, r, taken) for a, r in zip(amounts, readings, strict=True)]
         else:
-            concepts = find_concepts(tokens, [_place(a, r) for a, r in zip(amounts, readings, strict=True)], parse)
+            concepts = find_concepts(
+                tokens, [_mention_tokens(a, r) for a, r in zip(amounts, readings, strict=True)], parse
+            )
         return [self._quantity(tokens, *each) for each in zip(amounts, readings, concepts, strict=True)]
 
     def _quantity(self, tokens: Sequence[Token], amount: Amount, reading: Modifiers, concept: Concept) -> Explained:
@@ -144,7 +146,7 @@ class RulesExtractor:
         return quantity, (*amount.how, f"comparator {reading.comparator}", *moved, f"concept {concept.how}")
 
 
-def _place(amount: Amount, reading: Modifiers) -> MentionTokens:
+def _mention_tokens(amount: Amount, reading: Modifiers) -> MentionTokens:
     family = amount.unit.family
     money = family.startswith("currency")
     return MentionTokens(reading.first, reading.last, family == "count", family == "time", money)

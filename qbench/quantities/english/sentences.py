@@ -79,13 +79,13 @@ class EnglishSplitter:
         No sentence starts or ends with white space or a bullet, is longer than `LONGEST`, or is without a letter or
         digit. Nothing but white space, bullets and sentences without a letter or digit is left out.
         """
-        found: list[tuple[int, int]] = []
+        spans: list[tuple[int, int]] = []
         start = 0
         for end in merge(self._ends(text), _glued_headings(text)):
-            found += _trimmed(text, start, end)
+            spans += _trimmed(text, start, end)
             start = end
-        found += _trimmed(text, start, len(text))
-        return found
+        spans += _trimmed(text, start, len(text))
+        return spans
 
     def _ends(self, text: str) -> Iterator[int]:
         start = 0
@@ -132,9 +132,9 @@ class EnglishSplitter:
 def _glued_headings(text: str) -> Iterator[int]:
     """Ends of headings to which the next sentence is glued ("Results of OperationsWe sell")."""
     for match in _HEADING.finditer(text):
-        place = match.start()
-        if place >= 3 and text[place - 1].islower() and text[place - 3 : place].isalpha():
-            yield place
+        position = match.start()
+        if position >= 3 and text[position - 1].islower() and text[position - 3 : position].isalpha():
+            yield position
 
 
 def _glued_stop_ends(word: str, closing: str, following: str) -> bool:
@@ -179,9 +179,9 @@ def _cut(text: str, start: int) -> int:
     """Where to cut a long sentence: after the last mark or white space of its second half, else anywhere."""
     piece = text[start : start + LONGEST]
     for pattern in ("; ", ", ", " ", "\n", "\t"):
-        place = piece.rfind(pattern, LONGEST // 2)
-        if place >= 0:
-            return start + place + len(pattern)
+        index = piece.rfind(pattern, LONGEST // 2)
+        if index >= 0:
+            return start + index + len(pattern)
     return start + LONGEST
 
 
@@ -202,11 +202,11 @@ class _WrappedLines:
             self._add(text, start, len(text))
         self._next = 0
 
-    def inside(self, place: int) -> bool:
-        """Whether a line end at `place` is one of those; places must be asked for in order."""
-        while self._next < len(self._spans) and self._spans[self._next][1] <= place:
+    def inside(self, position: int) -> bool:
+        """Whether the line end at `position` only wraps a paragraph; call with increasing positions."""
+        while self._next < len(self._spans) and self._spans[self._next][1] <= position:
             self._next += 1
-        return self._next < len(self._spans) and self._spans[self._next][0] <= place
+        return self._next < len(self._spans) and self._spans[self._next][0] <= position
 
     def _add(self, text: str, start: int, end: int) -> None:
         lines = text[start:end].strip("\n").split("\n")

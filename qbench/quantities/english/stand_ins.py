@@ -23,14 +23,14 @@ def stand_ins(tokens: Sequence[Token], amounts: Sequence[Amount]) -> list[StandI
 
 def without_restatements(tokens: Sequence[Token], mentions: Sequence[StandIn]) -> list[StandIn]:
     """The stand-ins of a text; a restatement in brackets ("7 miles (11 km)") is left out with its brackets."""
-    found: list[StandIn] = []
+    stand_ins: list[StandIn] = []
     for mention in mentions:
         first, last = mention.first, mention.last
-        if found and found[-1].last == first - 1 and _in_brackets(tokens, first, last):
-            found.append(StandIn(first - 1, last + 1, ()))
+        if stand_ins and stand_ins[-1].last == first - 1 and _in_brackets(tokens, first, last):
+            stand_ins.append(StandIn(first - 1, last + 1, ()))
         else:
-            found.append(mention)
-    return found
+            stand_ins.append(mention)
+    return stand_ins
 
 
 def may_be_counted(tokens: Sequence[Token], year: Amount) -> bool:

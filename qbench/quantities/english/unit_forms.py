@@ -114,9 +114,9 @@ class UnitReader:
         if j < len(tokens) and tokens[j].text in HYPHENS and glued(tokens[j - 1], tokens[j]):
             if j + 1 < len(tokens) and glued(tokens[j], tokens[j + 1]) and tokens[j + 1].kind != "number":
                 j += 1
-        found = self._match(tokens, text, j, number) or self._quote_mark(tokens, text, j)
-        found = found or self._glued_letter(tokens, j, number)
-        return found if found is not None else (None, number.last, None)
+        match = self._match(tokens, text, j, number) or self._quote_mark(tokens, text, j)
+        match = match or self._glued_letter(tokens, j, number)
+        return match if match is not None else (None, number.last, None)
 
     def _match(self, tokens: Sequence[Token], text: str, j: int, number: Number | None) -> Found | None:
         """The longest unit that starts at token j and fits there."""
@@ -252,19 +252,19 @@ class UnitReader:
             k += 1
         while k < len(tokens) - 1 and tokens[k].low in PER_ADJECTIVES:
             k += 1
-        found = self._match(tokens, text, k, None)
-        if found is not None and found[1] < len(tokens) and tokens[found[1]].kind == "number":
+        match = self._match(tokens, text, k, None)
+        if match is not None and match[1] < len(tokens) and tokens[match[1]].kind == "number":
             return None  # "£50/$65"
-        if found is not None and (slash or found[0].family != "currency" or sign == "per"):
-            name, end = found[0].name, found[1]
+        if match is not None and (slash or match[0].family != "currency" or sign == "per"):
+            name, end = match[0].name, match[1]
         elif tokens[k].kind != "word" or tokens[k].low in FUNCTION_WORDS | VERBS:
             return None
         else:
-            found, name, end = None, singular(tokens[k].low), k + 1
+            match, name, end = None, singular(tokens[k].low), k + 1
         if sign in ("a", "an", "each", "every") and not _is_rate(tokens, name, end, sign):
             return None
         # Only a bare noun may follow "/" where both sides are words ("men/women" is no rate).
-        if slash and found is None and unit.family == "count":
+        if slash and match is None and unit.family == "count":
             return None
         return name, end
 

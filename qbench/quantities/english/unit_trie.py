@@ -42,8 +42,8 @@ class UnitTrie:
         self._exact: dict[str, Any] = {}
         self._folded: dict[str, Any] = {}
         for surface, default in shared_forms():
-            known = units.symbol(surface) or units.named(surface)
-            if known is None and surface not in _QUOTES:
+            existing = units.symbol(surface) or units.named(surface)
+            if existing is None and surface not in _QUOTES:
                 tree = self._folded if len(surface) > 3 else self._exact
                 _grow(tree, _pieces(surface), (units.get(default), surface, len(surface) < 4))
         symbols: dict[str, Unit | None] = {}
@@ -68,8 +68,8 @@ class UnitTrie:
 
     def matches(self, tokens: Sequence[Token], j: int) -> list[Match]:
         """The forms that start at token j, longest first; a symbol as written comes before a name as long."""
-        found = [*_walk(self._exact, tokens, j, folded=False), *_walk(self._folded, tokens, j, folded=True)]
-        return sorted(found, key=lambda m: -m.last) if len(found) > 1 else found
+        matches = [*_walk(self._exact, tokens, j, folded=False), *_walk(self._folded, tokens, j, folded=True)]
+        return sorted(matches, key=lambda m: -m.last) if len(matches) > 1 else matches
 
 
 def _pieces(form: str) -> list[str]:
@@ -81,16 +81,16 @@ def _grow(root: dict[str, Any], pieces: Iterable[str], leaf: tuple[Unit, str, bo
     words = list(pieces)
     # The point of "in." tells it from the word: only marks between two words are left out.
     ends = (0, len(words) - 1)
-    kept = [p for i, p in enumerate(words) if p not in JOINERS or i in ends or words[i + 1].isdecimal()]
+    path = [p for i, p in enumerate(words) if p not in JOINERS or i in ends or words[i + 1].isdecimal()]
     node = root
-    for piece in kept:
+    for piece in path:
         node = node.setdefault(piece, {})
     node.setdefault(_UNIT, leaf)
 
 
 def _walk(root: dict[str, Any], tokens: Sequence[Token], j: int, *, folded: bool) -> list[Match]:
     # A mark may be part of a form ("lb.") or stand between its words ("lb.-ft."): both ways are followed at once.
-    nodes, found = [root], []
+    nodes, matches = [root], []
     for k in range(j, min(len(tokens), j + LONGEST)):
         if tokens[k].kind == "number" and k > j and not glued(tokens[k - 1], tokens[k]) and tokens[k - 1].low != "per":
             break  # the "m2" of a square metre is written together: "12 m 2 dm" are two lengths
@@ -99,13 +99,13 @@ def _walk(root: dict[str, Any], tokens: Sequence[Token], j: int, *, folded: bool
         for node in following:
             leaf = node.get(_UNIT)
             if leaf is not None and _ends_word(tokens, k + 1):
-                found.append(Match(leaf[0], leaf[1], k + 1, leaf[2]))
+                matches.append(Match(leaf[0], leaf[1], k + 1, leaf[2]))
         if piece in JOINERS and k > j:
             following += nodes
         if not following:
             break
         nodes = following
-    return found
+    return matches
 
 
 def _ends_word(tokens: Sequence[Token], k: int) -> bool:

@@ -115,7 +115,7 @@ def test_a_text_of_nothing_but_a_restatement_is_read_too():
 
 
 def test_sentences_that_differ_in_numbers_alone_are_read_once(monkeypatch):
-    monkeypatch.setattr("qbench.quantities.english.parse.KEPT", 2)
+    monkeypatch.setattr("qbench.quantities.english.parse.CACHED_READINGS", 2)
     pipeline = Stub()
     parser = Parser(PipelineParser(pipeline))
 

@@ -84,11 +84,11 @@ class EmbeddedParser:
         """The head of each word, 0 for the root and k + 1 for word k of its sentence."""
         above = self._leaky("arc.head", vectors)
         below = _with_one(self._leaky("arc.child", vectors)) @ self._w["arc"]
-        found = []
+        heads = []
         for start, end in zip([0, *ends], ends, strict=False):
             scores = below[start:end] @ np.concatenate([self._w["root.arc"], above[start:end]]).T
-            found.append(best_tree(scores))
-        return np.concatenate(found)
+            heads.append(best_tree(scores))
+        return np.concatenate(heads)
 
     def _labels(self, vectors: Array, heads: NDArray[np.int64]) -> NDArray[np.int64]:
         """The relation of each word to its head, whose index may be that of the root, the one after the last word."""
@@ -97,8 +97,8 @@ class EmbeddedParser:
         # The sum over i and j of above[head, i] label[i, r, j] below[word, j]
         mixed = (_with_one(above[heads]) @ self._w["label"]).reshape(len(below), -1, below.shape[1])
         scores = mixed @ below[:, :, None]
-        found: NDArray[np.int64] = scores[:, :, 0].argmax(axis=1)
-        return found
+        labels: NDArray[np.int64] = scores[:, :, 0].argmax(axis=1)
+        return labels
 
     def _reading(
         self, words: int, tags: NDArray[np.int64], heads: NDArray[np.int64], relations: NDArray[np.int64]
@@ -113,10 +113,10 @@ class EmbeddedParser:
         )
 
     def _leaky(self, name: str, vectors: Array) -> Array:
-        found: Array = vectors @ self._w[f"{name}.weight"]
-        found += self._w[f"{name}.bias"]
-        np.maximum(found, SLOPE * found, out=found)
-        return found
+        activations: Array = vectors @ self._w[f"{name}.weight"]
+        activations += self._w[f"{name}.bias"]
+        np.maximum(activations, SLOPE * activations, out=activations)
+        return activations
 
 
 _OURS = frozenset({"tag", "arc", "label", "root"})

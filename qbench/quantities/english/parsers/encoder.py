@@ -57,24 +57,24 @@ class WordPieces:
     def _of(self, word: str) -> tuple[tuple[int, ...], int]:
         """The numbers of the first pieces of a word, one at least; and its shape."""
         plain = "".join(c for c in unicodedata.normalize("NFD", word.lower()) if unicodedata.category(c) != "Mn")
-        found: list[int] = []
+        pieces: list[int] = []
         for chunk in _CHUNKS.findall(plain[:100]):
-            found += self._cut(chunk)
-        return tuple(found[:PIECES_PER_WORD]) or (self._unknown,), shape(word)
+            pieces += self._cut(chunk)
+        return tuple(pieces[:PIECES_PER_WORD]) or (self._unknown,), shape(word)
 
     def _cut(self, chunk: str) -> list[int]:
         """The longest piece first, again and again; one unknown piece where that fails."""
-        found, start = [], 0
+        pieces, start = [], 0
         while start < len(chunk):
             for end in range(len(chunk), start, -1):
                 number = self._numbers.get(("##" if start else "") + chunk[start:end])
                 if number is not None:
-                    found.append(number)
+                    pieces.append(number)
                     start = end
                     break
             else:
                 return [self._unknown]
-        return found
+        return pieces
 
 
 class Encoder:
@@ -155,7 +155,7 @@ class _Layer:
 
     def _attended(self, h: Array, ends: NDArray[np.int64]) -> Array:
         mixed = _linear(h, self._mix).reshape(len(h), 3, self._heads, -1)
-        found = np.empty_like(h)
+        attended = np.empty_like(h)
         for start, end in zip([0, *ends], ends, strict=False):
             query, key, value = mixed[start:end].transpose(1, 2, 0, 3)
             scores = query @ key.transpose(0, 2, 1)
@@ -163,8 +163,8 @@ class _Layer:
             # Divided by their sum only after they are used: that is fewer numbers.
             read = scores @ value
             read /= scores.sum(axis=2, keepdims=True)
-            found[start:end] = read.transpose(1, 0, 2).reshape(end - start, -1)
-        return found
+            attended[start:end] = read.transpose(1, 0, 2).reshape(end - start, -1)
+        return attended
 
 
 PARTS = ("mix", "out", "up", "down")
@@ -178,7 +178,7 @@ def packed(matrix: Array) -> tuple[NDArray[np.int8], NDArray[np.float16]]:
 
 
 def unpacked(weights: Mapping[str, NDArray[np.generic]], name: str) -> Array:
-    """The matrix that `packed` made bytes of."""
+    """The matrix that `packed` wrote as bytes."""
     return _single(weights[name]) * _single(weights[name + ".scale"])
 
 
@@ -187,9 +187,9 @@ def _single(array: NDArray[np.generic]) -> Array:
 
 
 def _linear(h: Array, layer: tuple[Array, Array]) -> Array:
-    found: Array = h @ layer[0]
-    found += layer[1]
-    return found
+    projected: Array = h @ layer[0]
+    projected += layer[1]
+    return projected
 
 
 def _normalised(h: Array, norm: Array) -> Array:

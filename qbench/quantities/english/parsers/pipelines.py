@@ -72,15 +72,15 @@ def load_pipeline(name: str) -> PipelineParser:
         raise unknown(name) from fault
     except Exception as fault:  # what a damaged folder raises is spaCy's own choice, and has no common class
         raise OptionError(f"spaCy cannot load this pipeline: {fault}", value=name) from fault
-    missing = [part for part in NEEDED if part not in pipeline.pipe_names]
+    missing = [component for component in NEEDED if component not in pipeline.pipe_names]
     if missing:
         raise OptionError(
             f"the spaCy pipeline has no {' and no '.join(missing)}",
             value=name,
             remedy="Use `embedded`, or a pipeline that has both, such as en_core_web_sm",
         )
-    kept = {*NEEDED, "tok2vec", "transformer"}
-    pipeline.select_pipes(disable=[part for part in pipeline.pipe_names if part not in kept])
+    enabled = {*NEEDED, "tok2vec", "transformer"}
+    pipeline.select_pipes(disable=[component for component in pipeline.pipe_names if component not in enabled])
     return PipelineParser(pipeline)
 
 

@@ -46,11 +46,11 @@ def _arborescence(scores: NDArray[np.float64]) -> NDArray[np.int64]:
     small[:-1, :-1] = scores[np.ix_(outside, outside)]
     small[:-1, -1] = leaving.max(axis=1)
     small[-1, :-1] = entering.max(axis=0)
-    found = _arborescence(small)
+    contracted = _arborescence(small)
     result = heads.copy()
-    by = np.append(outside, -1)[found[:-1]]
+    by = np.append(outside, -1)[contracted[:-1]]
     result[outside] = np.where(by == -1, members[leaving.argmax(axis=1)], by)
-    entry = found[-1]
+    entry = contracted[-1]
     result[members[entering[:, entry].argmax()]] = outside[entry]
     result[ROOT] = ROOT
     return result
