@@ -106,7 +106,7 @@ def normalised(name: str) -> str:
     return lower if lower in LICENCES else plain or UNKNOWN
 
 
-def known(name: str) -> str:
+def identifier(name: str) -> str:
     """The identifier of a licence that a user names.
 
     Raises:
@@ -135,14 +135,14 @@ def licence(name: str, terms: str | None = None) -> Licence:
         OptionError: the terms are none, or are said of a licence whose terms are known to be others.
     """
     plain = normalised(name)
-    found: Terms = LICENCES.get(plain, "unknown")
+    listed: Terms = LICENCES.get(plain, "unknown")
     if terms is None:
-        return Licence(plain, found)
-    stated = next((one for one in get_args(Terms) if one == terms), None)
+        return Licence(plain, listed)
+    stated = next((choice for choice in get_args(Terms) if choice == terms), None)
     if stated is None:
         raise OptionError("unknown terms", value=terms, remedy=f"Known: {', '.join(get_args(Terms))}")
-    if found not in ("unknown", stated):
-        raise OptionError(f"the terms of {plain} are known: {found}", value=terms, remedy="Leave the terms out")
+    if listed not in ("unknown", stated):
+        raise OptionError(f"the terms of {plain} are known: {listed}", value=terms, remedy="Leave the terms out")
     if plain == UNKNOWN:
         raise OptionError("terms were stated, and no licence", value=terms, remedy="Name the licence too")
     return Licence(plain, stated)

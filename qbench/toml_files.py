@@ -88,9 +88,9 @@ class TomlFile:
         try:
             return tomllib.loads(self.text)
         except tomllib.TOMLDecodeError as fault:
-            found = re.search(r"\(at line (\d+), column \d+\)$", str(fault))
-            message = f"not valid TOML: {str(fault)[: found.start()].rstrip() if found else fault}"
-            raise InputError(message, file=self.path, line=int(found[1]) if found else None) from None
+            position = re.search(r"\(at line (\d+), column \d+\)$", str(fault))
+            message = f"not valid TOML: {str(fault)[: position.start()].rstrip() if position else fault}"
+            raise InputError(message, file=self.path, line=int(position[1]) if position else None) from None
 
     def read(self, shape: type[T]) -> T:
         """The file as a value of a type; see `read_toml`.
@@ -175,8 +175,8 @@ class TomlFile:
             kind, inner = arguments
             table = self._table(value, entry)
             return {
-                self.value(kind, key, (*entry, key)): self.value(inner, one, (*entry, key))
-                for key, one in table.items()
+                self.value(kind, key, (*entry, key)): self.value(inner, item, (*entry, key))
+                for key, item in table.items()
             }
         types, expected = _PLAIN[shape]
         if not isinstance(value, types) or (isinstance(value, bool) and shape is not bool):
@@ -190,9 +190,9 @@ class TomlFile:
             is_table = kind is not str and get_origin(kind) is not Literal
             expected = f"a list of tables, [[{entry[-1]}]]" if is_table else "a list of texts"
             raise self._wrong(entry, expected, value)
-        if kind is str and not all(isinstance(one, str) and one.strip() for one in value):
+        if kind is str and not all(isinstance(item, str) and item.strip() for item in value):
             raise self._wrong(entry, "a text or a list of texts", value)
-        return tuple(self.value(kind, one, (*entry, number)) for number, one in enumerate(value))
+        return tuple(self.value(kind, item, (*entry, number)) for number, item in enumerate(value))
 
     def _table(self, value: Any, entry: Entry) -> dict[str, Any]:
         if not isinstance(value, dict):
@@ -200,44 +200,44 @@ class TomlFile:
         return value
 
     def _record(self, shape: type[Any], table: Mapping[str, Any], entry: Entry) -> Any:
-        known = {str(one.extra.get("key", one.name)): one for one in declared(shape)}
+        options = {str(declaration.extra.get("key", declaration.name)): declaration for declaration in declared(shape)}
         for key in table:
-            if key not in known:
-                near = get_close_matches(key, known, n=1)
-                remedy = f"{f'Did you mean {near[0]}? ' if near else ''}Known: {', '.join(known)}"
+            if key not in options:
+                near = get_close_matches(key, options, n=1)
+                remedy = f"{f'Did you mean {near[0]}? ' if near else ''}Known: {', '.join(options)}"
                 where = self._name(entry)
                 message = f"{where}: unknown entry" if where else "unknown entry"
                 raise InputError(message, file=self.path, line=self.line(*entry, key), value=key, remedy=remedy)
         values = {}
-        for key, one in known.items():
+        for key, declaration in options.items():
             given = table.get(key)
-            if one.default is MISSING and (given is None or given in ([], {}) or not str(given).strip()):
-                remedy = f"Needed: {', '.join(name for name, other in known.items() if other.default is MISSING)}"
+            if declaration.default is MISSING and (given is None or given in ([], {}) or not str(given).strip()):
+                remedy = f"Needed: {', '.join(name for name, other in options.items() if other.default is MISSING)}"
                 raise self.error(*entry, message=f"{key} is missing", remedy=remedy)
             if given is not None:
-                values[one.name] = self.value(one.type, given, (*entry, key))
-                self._limits(one, values[one.name], (*entry, key))
+                values[declaration.name] = self.value(declaration.type, given, (*entry, key))
+                self._limits(declaration, values[declaration.name], (*entry, key))
         try:
             return shape(**values)
         except OptionError as fault:
-            raise self._refused(fault, entry, known) from None
+            raise self._refused(fault, entry, options) from None
 
-    def _limits(self, one: Declared, value: Any, entry: Entry) -> None:
+    def _limits(self, declaration: Declared, value: Any, entry: Entry) -> None:
         steps: Iterable[tuple[Any, Any]] = [(None, value)]
         if isinstance(value, Mapping):
             steps = value.items()
         elif isinstance(value, tuple):
             steps = enumerate(value)
         for step, item in steps:
-            if not one.allows(item):
+            if not declaration.allows(item):
                 at = entry if step is None else (*entry, step)
-                message = f"{self._name(at)} {one.allowed()}"
+                message = f"{self._name(at)} {declaration.allowed()}"
                 raise InputError(message, file=self.path, line=self.line(*at), value=item)
 
-    def _refused(self, fault: OptionError, entry: Entry, known: Mapping[str, Any]) -> Exception:
+    def _refused(self, fault: OptionError, entry: Entry, options: Mapping[str, Any]) -> Exception:
         """An error of the options class, with file and line."""
         name = fault.message.partition(" ")[0]
-        at = (*entry, name) if name in known else entry
+        at = (*entry, name) if name in options else entry
         kind = UnknownNameError if isinstance(fault, UnknownNameError) else InputError
         where = self._name(entry)
         message = f"{where}: {fault.message}" if where else fault.message
@@ -252,5 +252,5 @@ class TomlFile:
 
 def _keys(text: str) -> Entry:
     """The parts of a dotted key."""
-    found = re.findall(r"""[\w-]+|"[^"]*"|'[^']*'""", text)
-    return tuple(key[1:-1] if key[0] in "\"'" else key for key in found)
+    names = re.findall(r"""[\w-]+|"[^"]*"|'[^']*'""", text)
+    return tuple(key[1:-1] if key[0] in "\"'" else key for key in names)

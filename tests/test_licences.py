@@ -3,17 +3,17 @@ import pytest
 from qbench.errors import OptionError, UnknownNameError
 from qbench.index import build_index
 from qbench.index.disk import Index
-from qbench.licences import FORBIDDING, LICENCES, NOTICES, known, licence, normalised
+from qbench.licences import FORBIDDING, LICENCES, NOTICES, identifier, licence, normalised
 from qbench.quantities.extractors import ExtractorOptions
 
 
 def test_names_are_identifiers_in_any_case():
-    assert known(" CC-BY-4.0 ") == "cc-by-4.0"
-    assert known("ODbL-1.0") == "odbl"
+    assert identifier(" CC-BY-4.0 ") == "cc-by-4.0"
+    assert identifier("ODbL-1.0") == "odbl"
     assert normalised("Terms  of Ours") == "Terms of Ours"
     assert normalised("") == "unknown"
     with pytest.raises(UnknownNameError, match=r"Near: cc-by-4.0"):
-        known("cc-by-4")
+        identifier("cc-by-4")
 
 
 def test_every_licence_is_published_with_a_notice_or_refused_with_a_reason():

@@ -97,7 +97,9 @@ def look_up(
     matcher = Matcher(benchmark.quantities)
     candidates, dropped = {}, 0
     for number, (query_id, conditions) in enumerate(wanted.items(), start=1):
-        named = tuple(replace(one, concept=_with_synonyms(one.concept, synonyms)) for one in conditions)
+        named = tuple(
+            replace(condition, concept=_with_synonyms(condition.concept, synonyms)) for condition in conditions
+        )
         docs = sorted(matcher.grades(named)) if named else []
         if len(docs) > most:
             dropped += len(docs) - most

@@ -118,8 +118,10 @@ def conditions(query: Query, near: Sequence[Condition] = ()) -> list[str]:
         near: its conditions, each "=" replaced by the range of the tolerance; () if there is none.
     """
     return [
-        describe(one) if wide == one else f"{describe(one)} (near: {wide.value:.6g} to {wide.high:.6g})"
-        for one, wide in zip(query.conditions, near or query.conditions, strict=True)
+        describe(condition)
+        if wide == condition
+        else f"{describe(condition)} (near: {wide.value:.6g} to {wide.high:.6g})"
+        for condition, wide in zip(query.conditions, near or query.conditions, strict=True)
     ]
 
 

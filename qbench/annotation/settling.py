@@ -40,11 +40,13 @@ class Judgments:
 
     def names(self, *, real: bool) -> list[str]:
         """The annotators' names, or numbered ones, in the order of the files."""
-        return [one.name if real else f"annotator {number}" for number, one in enumerate(self.answers, start=1)]
+        return [
+            annotator.name if real else f"annotator {number}" for number, annotator in enumerate(self.answers, start=1)
+        ]
 
     def agreement(self, names: Sequence[str]) -> dict[str, dict[str, float | None]]:
         """`qbench.evaluation.agreement.agreements` under some names."""
-        return agreements([(name, one.grades) for name, one in zip(names, self.answers, strict=True)])
+        return agreements([(name, annotator.grades) for name, annotator in zip(names, self.answers, strict=True)])
 
 
 def settle(form: Form, files: Sequence[str | Path], output: Path, options: ImportOptions, guideline: str) -> Judgments:
@@ -93,11 +95,11 @@ def _check_files(paths: Sequence[Path]) -> None:
 
 def _check_names(answers: Sequence[Answers]) -> None:
     seen: set[str] = set()
-    for one in answers:
-        if one.name in seen:
+    for annotator in answers:
+        if annotator.name in seen:
             remedy = "Name the files after their annotators; put the answers of one person into one file"
-            raise OptionError("two annotators of one name", file=one.path, value=one.name, remedy=remedy)
-        seen.add(one.name)
+            raise OptionError("two annotators of one name", file=annotator.path, value=annotator.name, remedy=remedy)
+        seen.add(annotator.name)
 
 
 def _resolved(
@@ -105,8 +107,8 @@ def _resolved(
 ) -> tuple[dict[Pair, int], list[Pair]]:
     """The grade of each pair that has one, and the pairs with different grades."""
     by_pair: dict[Pair, list[int]] = {}
-    for one in answers:
-        for pair, grade in one.grades.items():
+    for annotator in answers:
+        for pair, grade in annotator.grades.items():
             by_pair.setdefault(pair, []).append(grade)
     disputed = [pair for pair, grades in by_pair.items() if len(set(grades)) > 1]
     unresolved = set(disputed) if resolve == "fail" else set()
@@ -120,7 +122,7 @@ def _write_disagreements(
     """Write a CSV file and a page of what is graded differently; existing files are never replaced."""
     items = form.items(set(disputed))
     pairs = [item.pair for item in items]
-    given = {one.name: [_answer(one, pair) for pair in pairs] for one in answers}
+    given = {annotator.name: [_answer(annotator, pair) for pair in pairs] for annotator in answers}
     # Other disagreements get other files: an existing one may be filled in.
     name = f"disagreements-{digest([pairs, given])[:6]}"
     table, screen = (output.with_name(f"{output.name}.{name}.{kind}") for kind in ("csv", "html"))
@@ -135,16 +137,21 @@ def _write_disagreements(
     return table, screen
 
 
-def _answer(one: Answers, pair: Pair) -> str:
-    grade = str(one.grades.get(pair, UNSURE if pair in one.unsure else ""))
-    return " ".join(filter(None, (grade, one.comments.get(pair, ""))))
+def _answer(annotator: Answers, pair: Pair) -> str:
+    grade = str(annotator.grades.get(pair, UNSURE if pair in annotator.unsure else ""))
+    return " ".join(filter(None, (grade, annotator.comments.get(pair, ""))))
 
 
 def _unsettled(judgments: Judgments, pairs: Sequence[Pair], final: Answers | None) -> InputError:
     def grades(pair: Pair) -> str:
-        graded = [one for one in judgments.answers if pair in one.grades]
-        positions = [f"{one.path.name}:{one.lines[pair]}" if pair in one.lines else one.path.name for one in graded]
-        return " against ".join(f"{one.grades[pair]} ({at})" for one, at in zip(graded, positions, strict=True))
+        graded = [annotator for annotator in judgments.answers if pair in annotator.grades]
+        positions = [
+            f"{annotator.path.name}:{annotator.lines[pair]}" if pair in annotator.lines else annotator.path.name
+            for annotator in graded
+        ]
+        return " against ".join(
+            f"{annotator.grades[pair]} ({at})" for annotator, at in zip(graded, positions, strict=True)
+        )
 
     examples = [f"{pair[0]}, {pair[1]}: {grades(pair)}" for pair in pairs[:_EXAMPLES]]
     agreement = judgments.agreement(judgments.names(real=True))

@@ -45,7 +45,7 @@ def build_index(
     """
     from qbench.cli import console
     from qbench.index import build_index as build
-    from qbench.licences import known
+    from qbench.licences import identifier
 
     with console.progress("build-index") as progress:
         index = build(
@@ -55,7 +55,7 @@ def build_index(
             reading=reading,
             workers=workers,
             on_error=on_error,
-            licence=None if licence is None else known(licence),
+            licence=None if licence is None else identifier(licence),
             overwrite=overwrite,
             progress=progress,
         )

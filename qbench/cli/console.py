@@ -66,11 +66,10 @@ def show_forecast(lines: Sequence[ExpectedCalls], total: Estimate) -> None:
 
     console = out()
     for line in lines:
-        one = line.estimate
-        what = (
-            f"{line.name}, {line.model}, {' and '.join(line.roles)}: {one.inputs:,} texts, {one.recorded:,} recorded; "
-        )
-        console.print(f"{what}about {spent(one.calls, one.input_tokens, one.money)}", markup=False)
+        estimate = line.estimate
+        what = f"{line.name}, {line.model}, {' and '.join(line.roles)}: {estimate.inputs:,} texts"
+        cost = spent(estimate.calls, estimate.input_tokens, estimate.money)
+        console.print(f"{what}, {estimate.recorded:,} recorded; about {cost}", markup=False)
     if not lines:
         console.print("Nothing would be asked of a server.")
     elif len(lines) > 1:

@@ -48,7 +48,7 @@ def describe(
     """
     from qbench.cli import console
     from qbench.errors import OptionError
-    from qbench.licences import known
+    from qbench.licences import identifier
     from qbench.mining.describe import describe as make
     from qbench.mining.description_table import import_descriptions
 
@@ -58,7 +58,7 @@ def describe(
                 source,
                 output,
                 on_error=on_error,
-                licence=None if licence is None else known(licence),
+                licence=None if licence is None else identifier(licence),
                 overwrite=overwrite,
                 progress=progress,
             )

@@ -84,7 +84,7 @@ def expand_concepts(
         named = expand.expand_concepts(
             opened, output, asking, options, command=line, overwrite=overwrite, progress=progress
         )
-    note_spent(asking, named.made["asked by"])
+    note_spent(asking, named.provenance["asked by"])
     if rejected is not None and named.new:
         expand.write_rejected(rejected, named.rejected)
     elif rejected is not None:
@@ -95,7 +95,7 @@ def expand_concepts(
 def _report(result: Expanded, output: Path) -> None:
     from qbench.cli.console import note, out
 
-    record = result.made
+    record = result.provenance
     for reason, count in record["rejected"].items():
         note(f"rejected: {count:,} {reason}")
     if record.get("without an answer"):

@@ -45,7 +45,7 @@ def synth(
     Example: qbench synth laptops.csv -o laptops-corpus --mapping laptops.toml
     """
     from qbench.cli import console
-    from qbench.licences import known
+    from qbench.licences import identifier
     from qbench.store import read_manifest
     from qbench.synth.make import KIND, synthesize
 
@@ -57,7 +57,7 @@ def synth(
             seed=seed,
             sentences_per_row=sentences_per_row,
             on_error=on_error,
-            licence=None if licence is None else known(licence),
+            licence=None if licence is None else identifier(licence),
             overwrite=overwrite,
             progress=progress,
         )

@@ -158,7 +158,7 @@ _FIGURES = {
 }
 
 
-def _figures(found: dict[str, Any]) -> str:
-    nearest = found["nearest_is_paraphrase"]
+def _figures(measures: dict[str, Any]) -> str:
+    nearest = measures["nearest_is_paraphrase"]
     shown = "" if nearest is None else f"  nearest is paraphrase {nearest:.3f}"
-    return f"F1 {found['f1']:.3f}  precision {found['precision']:.3f}  recall {found['recall']:.3f}{shown}"
+    return f"F1 {measures['f1']:.3f}  precision {measures['precision']:.3f}  recall {measures['recall']:.3f}{shown}"

@@ -32,7 +32,9 @@ Overwrite = Annotated[
 
 def others_options(kind: Kind) -> frozenset[str]:
     """The fields of `ContrastiveRecipe` that only models of other kinds have."""
-    return frozenset(one.name for one in declared(ContrastiveRecipe) if kind not in one.extra.get("models", (kind,)))
+    return frozenset(
+        option.name for option in declared(ContrastiveRecipe) if kind not in option.extra.get("models", (kind,))
+    )
 
 
 def colbert(

@@ -84,7 +84,7 @@ class Codec(ABC):
     def key(self) -> dict[str, Any]:
         """What can change its arrays, for keys of caches: all options; a file by its digest."""
         options: Any = self
-        values = {one.name: getattr(self, one.name) for one in declared(type(options))}
+        values = {option.name: getattr(self, option.name) for option in declared(type(options))}
         return {name: file_digest(value) if isinstance(value, Path) else value for name, value in values.items()}
 
     def with_learnt(self, **arrays: NDArray[Any]) -> Self:

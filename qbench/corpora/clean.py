@@ -77,11 +77,11 @@ def _document(record: Record, problems: Problems) -> Document:
             parts.append(value)
     if not parts:
         raise _BadRecordError("empty text", "the document has no text")
-    found = "\n\n".join(parts)
-    text = clean_text(found)
+    joined = "\n\n".join(parts)
+    text = clean_text(joined)
     if not text.strip():
-        raise _BadRecordError("empty text", "the text has nothing but control characters", found)
-    if text is not found:
+        raise _BadRecordError("empty text", "the text has nothing but control characters", joined)
+    if text is not joined:
         problems.note("control characters replaced")
     return Document(_given_id(record.doc_id) if record.has_ids else _made_id(record), text, _title(record.title))
 
@@ -136,8 +136,8 @@ class SeenIds:
             return False
         probe = np.uint64(key)
         for keys in self._sorted:
-            place = int(np.searchsorted(keys, probe))
-            if place < len(keys) and keys[place] == probe:
+            position = int(np.searchsorted(keys, probe))
+            if position < len(keys) and keys[position] == probe:
                 return False
         self._recent.add(key)
         if len(self._recent) >= self.LIMIT:

@@ -36,9 +36,9 @@ def choose(names: Sequence[str], options: ReadOptions, file: str, line: int | No
     return Fields(doc_id, texts, None if title in texts else title)
 
 
-def _first(names: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+def _first(names: Sequence[str], usual: Sequence[str]) -> tuple[str, ...]:
     lower = {name.lower(): name for name in reversed(names)}
-    return next(((lower[name],) for name in known if name in lower), ())
+    return next(((lower[name],) for name in usual if name in lower), ())
 
 
 class _Listed(str):

@@ -20,7 +20,7 @@ class DatasetSource:
     def __init__(self, name: str, splits: dict[str, Any], licence: str = "") -> None:
         self.name = name
         stated = (getattr(split.info, "license", None) for split in splits.values())
-        self.licence = licence or next((str(one) for one in stated if one), "")
+        self.licence = licence or next((str(text) for text in stated if text), "")
         self.meter = Meter(total=sum(split.num_rows for split in splits.values()))
         self._splits = splits
 

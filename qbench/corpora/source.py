@@ -61,8 +61,8 @@ class FileSource:
     def fingerprint(self) -> object:
         """Name and SHA-256 of each file."""
         tables = [] if self.quantities is None else [self.quantities]
-        found = [(file.name, file.path) for file in self.files] + [(table.name, table) for table in tables]
-        return [[name, _digest(path)] for name, path in found]
+        files = [(file.name, file.path) for file in self.files] + [(table.name, table) for table in tables]
+        return [[name, _digest(path)] for name, path in files]
 
     def records(self, options: ReadOptions, problems: Problems) -> Iterator[Record]:
         """The records of all files, in the order of their names."""
@@ -84,14 +84,14 @@ def open_source(source: str | Path, *, given: bool = False) -> Source:
         OptionError: `given`, and the corpus has no quantities of its own.
         MissingPackageError: the source needs a package that is not installed.
     """
-    found = _open(source)
-    if given and getattr(found, "quantities", None) is None:
+    opened = _open(source)
+    if given and getattr(opened, "quantities", None) is None:
         raise OptionError(
             "this corpus has no quantities of its own",
             value=str(source),
             remedy="Leave --extractor out, or give a folder that `qbench synth` made",
         )
-    return found
+    return opened
 
 
 def read_documents(
@@ -102,10 +102,10 @@ def read_documents(
     Raises:
         InputError: a record is bad, and bad records are fatal; or nothing in the source is usable.
     """
-    found = documents(source.records(options, problems), problems)
+    stream = documents(source.records(options, problems), problems)
     if given and isinstance(source, FileSource) and source.quantities is not None:
-        found = with_quantities(found, source.quantities)
-    yield from found
+        stream = with_quantities(stream, source.quantities)
+    yield from stream
     if not problems.used:
         raise InputError(
             "no usable document in this source" if problems.total else "the source is empty",
@@ -155,17 +155,17 @@ def _folder(folder: Path) -> Source:
     for corpus in (folder / "corpus.jsonl", folder / "corpus.jsonl.gz"):
         if corpus.is_file() and (folder / "queries.jsonl").is_file():  # BEIR: its queries are no documents
             return FileSource(name, [SourceFile(corpus, corpus.name, "json")])
-    found, ignored = [], 0
+    readable, ignored = [], 0
     for path in _walk(folder):
         kind = kind_of(path)
         if kind is None:
             ignored += 1
         else:
-            found.append(SourceFile(path, path.relative_to(folder).as_posix(), kind))
-    if not found:
+            readable.append(SourceFile(path, path.relative_to(folder).as_posix(), kind))
+    if not readable:
         message = "no file in this folder has a known format" if ignored else "the folder is empty"
         raise InputError(message, file=folder, remedy=f"Known: {KNOWN}, and .gz or .zst of these")
-    return FileSource(name, found, ignored)
+    return FileSource(name, readable, ignored)
 
 
 def _walk(folder: Path) -> Iterator[Path]:

@@ -51,9 +51,9 @@ class Table:
             raise InputError("no such table", file=self.path)
         kind = kind_of(self.path)
         if kind is None or kind == "text":
-            known = ", ".join(SUFFIXES)
+            endings = ", ".join(SUFFIXES)
             raise InputError(
-                "not a table that qbench reads", file=self.path, remedy=f"Known: {known}; .gz, .zst of these"
+                "not a table that qbench reads", file=self.path, remedy=f"Known: {endings}; .gz, .zst of these"
             )
         self._file = SourceFile(self.path, self.path.name, kind)
 
@@ -63,20 +63,20 @@ class Table:
         Raises:
             InputError: the table is empty or broken, or a line cannot be read and that is fatal.
         """
-        told = problems or self.problems
+        collected = problems or self.problems
         self.meter.done, self.meter.total = 0, self.path.stat().st_size
         if self._file.kind == "parquet":
             rows = self._parquet()
         elif self._file.kind == "json":
-            rows = self._json(told)
+            rows = self._json(collected)
         else:
-            rows = self._csv(told)
+            rows = self._csv(collected)
         number = 0
         for number, row in enumerate(rows, start=1):
             yield number, row
         if not number:
-            examples = "; ".join(told.examples[:3])
-            raise InputError("no row of this table can be used" if told.total else "the table has no rows",
+            examples = "; ".join(collected.examples[:3])
+            raise InputError("no row of this table can be used" if collected.total else "the table has no rows",
                              file=self.path, remedy=examples or None)  # fmt: skip
 
     def _json(self, problems: Problems) -> Iterator[Row]:

@@ -48,13 +48,13 @@ class Judge:
     """Judges names. All rules are about the text alone: whether a name is true of its concept, no rule can tell.
 
     Attributes:
-        prompt: what the model was told.
-        known: whether a word (lower case) is of the corpus' language.
+        prompt: the instruction given to the model.
+        is_word: whether a word (lower case) belongs to the corpus' language.
         measured: whether a text states a quantity.
     """
 
     prompt: Prompt
-    known: Callable[[str], bool]
+    is_word: Callable[[str], bool]
     measured: Callable[[str], bool]
 
     def judge(self, concept: str, names: Sequence[str], most: int) -> tuple[list[str], list[tuple[str, str]]]:
@@ -112,22 +112,22 @@ class Judge:
             for part in parts
             if word.startswith(part) or word.endswith(part)
         ]
-        return any(len(rest) > 2 and self.known(rest) for rest in rests)
+        return any(len(rest) > 2 and self.is_word(rest) for rest in rests)
 
     def _echoes(self, name: str) -> bool:
         """Whether a name is a stretch of the instruction itself."""
         said = " ".join(_WORD.findall(name))
-        return f" {said} " in self._told
+        return f" {said} " in self._instruction
 
     @cached_property
-    def _told(self) -> str:
+    def _instruction(self) -> str:
         """The words of the instruction."""
         return f" {' '.join(_WORD.findall(f'{self.prompt.system} {self.prompt.user}'.lower()))} "
 
     def _is_language(self, name: str) -> bool:
         """Whether at least half of the words that carry meaning are known."""
         words = [word for word in _PART.findall(name) if word not in FUNCTION_WORDS]
-        return 2 * sum(map(self.known, words)) >= len(words)
+        return 2 * sum(map(self.is_word, words)) >= len(words)
 
 
 def of_task(text: str) -> bool:

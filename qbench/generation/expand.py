@@ -52,12 +52,12 @@ class Expanded:
     """Result of an expansion.
 
     Attributes:
-        made: the provenance record in the file.
+        provenance: the record in the file.
         rejected: (concept, name, reason), in the order of the concepts.
         new: whether the file was written by this call; False if it existed.
     """
 
-    made: dict[str, Any]
+    provenance: dict[str, Any]
     rejected: list[tuple[str, str, str]] = field(default_factory=list)
     new: bool = True
 
@@ -233,7 +233,7 @@ def expand_from_table(
         "command": command,
         "table": source.name,
         "table digest": file_digest(source),
-        **({"from": {**expansions.made, "edited since": expansions.edited}} if expansions.made else {}),
+        **({"from": {**expansions.provenance, "edited since": expansions.edited}} if expansions.provenance else {}),
         "index": index.manifest.digest,
         **_counts(wanted, rows),
         "rejected": dict(sorted((+rejected).items())),
@@ -275,12 +275,12 @@ def _existing_record(output: Path, key: str, overwrite: bool) -> dict[str, Any] 
         expansions = Expansions.load(output)
     except InputError:
         expansions = Expansions()
-    intact = bool(expansions.made) and not expansions.edited
-    if intact and expansions.made.get("key") == key:
-        return dict(expansions.made)
+    intact = bool(expansions.provenance) and not expansions.edited
+    if intact and expansions.provenance.get("key") == key:
+        return dict(expansions.provenance)
     if overwrite:
         return None
-    if expansions.made and expansions.edited:
+    if expansions.provenance and expansions.edited:
         problem = "the output was edited since it was made"
     else:
         problem = "the output is another file"

@@ -11,7 +11,7 @@ from qbench.errors import InputError
 from qbench.quantities.concept_match import ALTERNATIVE
 from qbench.store import digest, read_json, read_text
 
-_MADE = "# made: "
+_PROVENANCE = "# made: "
 """Prefix of the comment line with the provenance as JSON."""
 
 
@@ -22,12 +22,14 @@ class Expansions:
     ({concept: [expansion, ...]}). Case and white space are normalised.
 
     Attributes:
-        made: provenance of a file written by `qbench expand-concepts`; else {}.
+        provenance: the record in a file written by `qbench expand-concepts`; else {}.
         edited: whether such a file was changed after it was written.
     """
 
-    def __init__(self, table: Mapping[str, Iterable[str]] | None = None, made: Mapping[str, Any] | None = None) -> None:
-        self.made: dict[str, Any] = dict(made or {})
+    def __init__(
+        self, table: Mapping[str, Iterable[str]] | None = None, provenance: Mapping[str, Any] | None = None
+    ) -> None:
+        self.provenance: dict[str, Any] = dict(provenance or {})
         self._of: dict[str, tuple[str, ...]] = {}
         self._concepts: dict[str, list[str]] = {}
         for concept, expansions in (table or {}).items():
@@ -53,11 +55,11 @@ class Expansions:
         if path.suffix == ".json":
             return cls(_read_json(path))
         text = read_text(path, "expansions")
-        return cls(_read_tsv(text, path), _read_made(text))
+        return cls(_read_tsv(text, path), _read_provenance(text))
 
     @property
     def edited(self) -> bool:  # noqa: D102  # see the class
-        return bool(self.made) and self.made.get("rows") != rows_digest(self.pairs())
+        return bool(self.provenance) and self.provenance.get("rows") != rows_digest(self.pairs())
 
     def __len__(self) -> int:
         return len(self._of)
@@ -79,11 +81,11 @@ def _plain(text: str) -> str:
     return " ".join(text.lower().split())
 
 
-def expansions_text(rows: Iterable[tuple[str, str]], made: Mapping[str, Any]) -> str:
-    """A TSV file of (concept, expansion), with a comment line that says what made it."""
-    record = json.dumps(made, sort_keys=True)
+def expansions_text(rows: Iterable[tuple[str, str]], provenance: Mapping[str, Any]) -> str:
+    """A TSV file of (concept, expansion), with its provenance in a comment line."""
+    record = json.dumps(provenance, sort_keys=True)
     lines = [f"{concept}\t{expansion}\n" for concept, expansion in rows]
-    return "".join([f"# concept, tab, another name or a broader concept\n{_MADE}{record}\n", *lines])
+    return "".join([f"# concept, tab, another name or a broader concept\n{_PROVENANCE}{record}\n", *lines])
 
 
 def rows_digest(rows: Iterable[tuple[str, str]]) -> str:
@@ -91,12 +93,12 @@ def rows_digest(rows: Iterable[tuple[str, str]]) -> str:
     return digest([[_plain(concept), _plain(expansion)] for concept, expansion in rows])
 
 
-def _read_made(text: str) -> dict[str, Any]:
+def _read_provenance(text: str) -> dict[str, Any]:
     """The record in a file's comments; {} where there is none that can be read."""
     for line in text.splitlines():
-        if line.startswith(_MADE):
+        if line.startswith(_PROVENANCE):
             try:
-                record = json.loads(line.removeprefix(_MADE))
+                record = json.loads(line.removeprefix(_PROVENANCE))
                 json.dumps(record, ensure_ascii=False, allow_nan=False).encode()  # it goes into manifests and cards
             except (ValueError, RecursionError):
                 return {}

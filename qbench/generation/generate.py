@@ -187,8 +187,8 @@ def _params(index: Index, options: GenerationOptions, expansions: Expansions, co
         **{name: index.manifest.params[name] for name in ("licence",) if name in index.manifest.params},
         "corpus": {name: index.manifest.params.get(name) for name in ("source", "content", "reading")},
     }
-    if expansions.made:
-        params["expansions"] = {**expansions.made, "edited since": expansions.edited}
+    if expansions.provenance:
+        params["expansions"] = {**expansions.provenance, "edited since": expansions.edited}
     return params
 
 
@@ -234,7 +234,7 @@ class _Collection:
     _samples: list[Row] = field(default_factory=list)
     _triples: list[Row] = field(default_factory=list)
     _texts: set[str] = field(default_factory=set)
-    _asked: dict[str, Split] = field(default_factory=dict)
+    _split_by_meaning: dict[str, Split] = field(default_factory=dict)
     _trained: set[Concept] = field(default_factory=set)
 
     def fill(self, split: Split, most: int, progress: Progress) -> None:
@@ -274,8 +274,8 @@ class _Collection:
         self._judge(query, labels)
         self.queries.append(query)
         self._texts.add(query.text.lower())
-        self._asked.setdefault(_meaning(query), query.split)
-        self._asked[f"{query.terms}\n{_meaning(query)}"] = query.split
+        self._split_by_meaning.setdefault(_meaning(query), query.split)
+        self._split_by_meaning[f"{query.terms}\n{_meaning(query)}"] = query.split
         return True
 
     def _is_trained(self, draft: QueryDraft) -> bool:
@@ -287,8 +287,8 @@ class _Collection:
         meaning = _meaning(query)
         return (
             query.text.lower() in self._texts
-            or self._asked.get(meaning, query.split) != query.split
-            or f"{query.terms}\n{meaning}" in self._asked
+            or self._split_by_meaning.get(meaning, query.split) != query.split
+            or f"{query.terms}\n{meaning}" in self._split_by_meaning
         )
 
     def _judge(self, query: Query, labels: Labels) -> None:

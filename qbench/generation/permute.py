@@ -91,12 +91,12 @@ def with_value(text: str, mentions: Sequence[Quantity], position: int, value: fl
 
 def unit_of(mention: Quantity, unit: str, units: Units) -> Quantity:
     """A mention with its number kept and its unit exchanged."""
-    known = units.get(unit)
+    target = units.get(unit)
     return replace(
         mention,
-        unit=known.name,
-        family=known.family,
-        base_unit=known.base_unit,
+        unit=target.name,
+        family=target.family,
+        base_unit=target.base_unit,
         base_value=units.to_base(mention.value, unit),
         base_high=units.to_base(mention.high, unit),
     )

@@ -99,12 +99,12 @@ class Rewriter:
     Attributes:
         rewriting: options of rewriting.
         extractor: the parser of queries.
-        known: returns whether a word belongs to the corpus' language.
+        is_word: returns whether a word belongs to the corpus' language.
     """
 
     rewriting: Rewriting
     extractor: Extractor
-    known: Callable[[str], bool]
+    is_word: Callable[[str], bool]
 
     def rewrite(self, queries: Sequence[Query], progress: Progress = silent) -> tuple[list[Query], dict[str, Any]]:
         """The queries in the same order, some of them rewritten, and counts of answers and rejections.
@@ -188,7 +188,7 @@ class Rewriter:
         if not in_script_of(text, query.text):
             yield SCRIPT
         words = re.findall(r"[^\W\d_]{3,}", text.lower())
-        if 2 * sum(map(self.known, words)) < len(words):
+        if 2 * sum(map(self.is_word, words)) < len(words):
             yield LANGUAGE
         if _numbers(text) - _numbers(query.text):
             yield ADDED

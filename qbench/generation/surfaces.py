@@ -150,8 +150,8 @@ def unit_forms(unit: Unit, units: Units, value: float) -> tuple[UnitForm, ...]:
 
 
 @lru_cache(maxsize=10_000)
-def _unit_forms(unit: Unit, units: Units, one: bool) -> tuple[UnitForm, ...]:
-    names = _agreeing(unit.names[:NAMES], one)
+def _unit_forms(unit: Unit, units: Units, is_singular: bool) -> tuple[UnitForm, ...]:
+    names = _agreeing(unit.names[:NAMES], is_singular)
     forms: list[UnitForm] = [UnitForm(after=f" {name}", named=True) for name in names]
     forms += [UnitForm(after=symbol if _sticks(symbol) else f" {symbol}") for symbol in unit.symbols[:SYMBOLS]]
     valid = [form for form in forms if _same(units.lookup(form.bare), unit)]
@@ -161,7 +161,7 @@ def _unit_forms(unit: Unit, units: Units, one: bool) -> tuple[UnitForm, ...]:
     if valid:
         return tuple(dict.fromkeys(valid))
 
-    return (UnitForm(after=f" {unit.name if one else plural(unit.name)}", named=True),)
+    return (UnitForm(after=f" {unit.name if is_singular else plural(unit.name)}", named=True),)
 
 
 def _same(read: Unit | None, unit: Unit) -> bool:
@@ -174,14 +174,14 @@ def _sticks(symbol: str) -> bool:
     return not symbol[0].isalnum()
 
 
-def _agreeing(names: Sequence[str], one: bool) -> list[str]:
+def _agreeing(names: Sequence[str], is_singular: bool) -> list[str]:
 
     def plural_of(many: str, single: str) -> bool:
         a, b = many.split(), single.split()
         return len(a) == len(b) and a != b and all(x == y or singular(x) == y for x, y in zip(a, b, strict=True))
 
     pairs = [(many, single) for many in names for single in names if plural_of(many, single)]
-    unwanted = {many if one else single for many, single in pairs}
+    unwanted = {many if is_singular else single for many, single in pairs}
     return [name for name in names if name not in unwanted]
 
 

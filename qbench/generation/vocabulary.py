@@ -19,5 +19,5 @@ def known_words(index: Index) -> Callable[[str], bool]:
     pieces = (FOLDER / VOCABULARY).read_text(encoding="utf-8").split("\n")
     frame = index.sentences().select(pl.col("text").str.to_lowercase().str.extract_all(r"\p{L}{3,}").alias("word"))
     words = frame.explode("word").unique().collect(engine="streaming")  # a large corpus has more words than memory
-    known = {*pieces, *words["word"].drop_nulls().to_list()}
-    return lambda word: word in known or singular(word) in known
+    vocabulary = {*pieces, *words["word"].drop_nulls().to_list()}
+    return lambda word: word in vocabulary or singular(word) in vocabulary

@@ -73,18 +73,18 @@ def build_index(
     plan = _Plan(extractor, reading, default_workers() if workers is None else workers, on_error, progress)
     _check(plan)
     folder = Path(output)
-    found = open_source(source, given=plan.given)
+    corpus = open_source(source, given=plan.given)
     _refuse_inside(folder, source)
     progress(0, None, "reading digests")
     params = {
-        "source": found.name,
-        "content": digest(found.fingerprint()),
+        "source": corpus.name,
+        "content": digest(corpus.fingerprint()),
         "reading": reading.key(),
         "extractor": extractor.key(),
         "format": FORMAT,
         "revision": keys.revision("index"),
     }
-    stated = normalised(licence or found.licence)
+    stated = normalised(licence or corpus.licence)
     if stated != UNKNOWN:
         params["licence"] = stated
     key = keys.key("index", **params)
@@ -94,7 +94,7 @@ def build_index(
         return Index.open(folder)
     try:
         with drafting(folder, KIND, key, params, overwrite=overwrite) as draft:
-            _make(found, draft, plan)
+            _make(corpus, draft, plan)
     except OSError as fault:
         full = fault.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
         raise QbenchError(
@@ -129,9 +129,9 @@ def _check(plan: _Plan) -> None:
     Problems(plan.on_error)
     if plan.workers < 1:
         raise OptionError("at least one worker is needed", value=plan.workers)
-    name, known = plan.extractor.name, language_package(plan.extractor.language).EXTRACTORS
-    if not plan.given and name not in known:
-        raise UnknownNameError("unknown extractor", value=name, remedy=f"Known: {', '.join([*known, GIVEN])}")
+    name, extractors = plan.extractor.name, language_package(plan.extractor.language).EXTRACTORS
+    if not plan.given and name not in extractors:
+        raise UnknownNameError("unknown extractor", value=name, remedy=f"Known: {', '.join([*extractors, GIVEN])}")
     units = plan.extractor.units_file
     if units is not None and not units.is_file():
         raise InputError("no such file of units", file=units)
@@ -187,7 +187,10 @@ def _state_licence(folder: Path, key: str, params: dict[str, Any]) -> None:
         return
     manifest = read_manifest(folder)
     # Compared as JSON, which knows no tuples.
-    bare = [digest({name: one[name] for name in one if name != "licence"}) for one in (manifest.params, params)]
+    bare = [
+        digest({name: settings[name] for name in settings if name != "licence"})
+        for settings in (manifest.params, params)
+    ]
     if manifest.kind == KIND and manifest.digest != key and bare[0] == bare[1]:
         restate(folder, KIND, key, params)
 

@@ -110,8 +110,8 @@ def process(payload: str, splitter: SentenceSplitter | None, extractor: Extracto
             if extractor is None:
                 quantities += [to_row(name_of, q) for q in map(from_row, given or ()) if _finite(q)]
     if extractor is not None:
-        for sentence, found in zip(sentences, _extract(extractor, sentences), strict=True):
-            quantities += [to_row(sentence[0], quantity) for quantity in found if _finite(quantity)]
+        for sentence, extracted in zip(sentences, _extract(extractor, sentences), strict=True):
+            quantities += [to_row(sentence[0], quantity) for quantity in extracted if _finite(quantity)]
     files = {
         QUANTITIES: _parquet(_quantity_frame(quantities)),
         SENTENCES: _parquet(pl.DataFrame(sentences, schema=sentence_schema(), orient="row")),

@@ -122,9 +122,9 @@ def _deal(quantities: Path, cuts: list[str], scratch: Path) -> list[Path]:
         ]
         for batch in table.iter_batches(GROUP_ROWS, columns=columns):
             frame = pl.DataFrame(pl.from_arrow(batch)).filter(pl.col("concept") != "")
-            place = pl.Series(cuts, dtype=pl.String).search_sorted(frame["concept"], side="right")
+            cut = pl.Series(cuts, dtype=pl.String).search_sorted(frame["concept"], side="right")
             for (number,), part in (
-                frame.with_columns(place.alias("place")).partition_by("place", as_dict=True, include_key=False).items()
+                frame.with_columns(cut.alias("cut")).partition_by("cut", as_dict=True, include_key=False).items()
             ):
                 writers[number].write_table(arrow(part.select(columns)))
     return files

@@ -157,15 +157,15 @@ def select(index: Index, concept: str | None, unit: str | None) -> Selection:
         unit = _unit(index, unit)
         pairs = pairs.filter(pl.col("unit") == unit)
         named.append(f"unit {unit_name(unit)!r}")
-    found = pairs.select("concept", "unit", "count", "values").collect()
-    if found.is_empty():
+    selected = pairs.select("concept", "unit", "count", "values").collect()
+    if selected.is_empty():
         raise UnknownNameError(
             f"nothing in this index with {' and '.join(named)}", remedy=_suggest(index, concept, unit)
         )
-    units = _tally(found, "unit")
-    values = found["values"].explode(empty_as_null=False).drop_nulls().to_numpy()
+    units = _tally(selected, "unit")
+    values = selected["values"].explode(empty_as_null=False).drop_nulls().to_numpy()
     only = next(iter(units)) if len(units) == 1 else None
-    return Selection(", ".join(named), values, units, _tally(found, "concept"), only)
+    return Selection(", ".join(named), values, units, _tally(selected, "concept"), only)
 
 
 def histogram(values: NDArray[np.float64], bins: int = BINS) -> list[str]:
@@ -231,17 +231,17 @@ def examples(index: Index, concept: str | None, unit: str | None, count: int) ->
     if unit is not None:
         mentions = mentions.filter(pl.col("unit") == _unit(index, unit))
     columns = ["doc_id", "value", "unit", "value_start", "value_end", "unit_start", "unit_end"]
-    found = (
+    selected = (
         mentions.select(columns).collect().sort("value", "doc_id", "value_start").unique("doc_id", maintain_order=True)
     )
-    if found.height > count:
-        found = found[[round(i * (found.height - 1) / max(1, count - 1)) for i in range(count)]]
-    wanted = found["doc_id"].to_list()
+    if selected.height > count:
+        selected = selected[[round(i * (selected.height - 1) / max(1, count - 1)) for i in range(count)]]
+    wanted = selected["doc_id"].to_list()
     texts = dict(
         index.sentences().filter(pl.col("doc_id").is_in(wanted)).select("doc_id", "text").collect().iter_rows()
     )
     shown = []
-    for doc_id, value, name, start, end, unit_start, unit_end in found.rows():
+    for doc_id, value, name, start, end, unit_start, unit_end in selected.rows():
         spans = [start, end] + ([unit_start, unit_end] if unit_start >= 0 else [])
         shown.append(Example(doc_id, value, name, printable(texts[doc_id]), min(spans), max(spans)))
     return shown
@@ -259,8 +259,8 @@ def _clip(text: str, width: int = 60) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
-def _tally(found: pl.DataFrame, column: str) -> dict[str, int]:
-    grouped = found.group_by(column).agg(pl.col("count").sum()).sort("count", column, descending=[True, False])
+def _tally(pairs: pl.DataFrame, column: str) -> dict[str, int]:
+    grouped = pairs.group_by(column).agg(pl.col("count").sum()).sort("count", column, descending=[True, False])
     return dict(grouped.iter_rows())
 
 
@@ -270,8 +270,8 @@ def _unit(index: Index, unit: str) -> str:
         return unit
     from qbench.quantities.units import load_units
 
-    known = load_units(index.extractor_options().units_file).lookup(unit)
-    return unit if known is None else known.name
+    match = load_units(index.extractor_options().units_file).lookup(unit)
+    return unit if match is None else match.name
 
 
 def _suggest(index: Index, concept: str | None, unit: str | None) -> str:

@@ -37,7 +37,7 @@ def plan_experiment(experiment: Experiment, given: Mapping[str, str]) -> list[st
     values = inputs_of(experiment, given)
     Steps(experiment, values, Path(), silent, lambda line: None).check()
     lines = [f"mask {mask.name}: {mask.what} of {filled(mask.bench, values)}" for mask in experiment.masks]
-    values |= {name: f"{{{name}}}" for name in experiment.made}
+    values |= {name: f"{{{name}}}" for name in experiment.produced}
     lines += [
         f"train {t.name}: {t.kind} from {filled(t.model, values)} on {filled(t.bench, values)}"
         for t in experiment.trainings
@@ -57,8 +57,8 @@ def inputs_of(experiment: Experiment, given: Mapping[str, str]) -> dict[str, str
     """
     for name in given:
         if name not in experiment.inputs:
-            known = ", ".join(f"{key} ({entry.help})" for key, entry in experiment.inputs.items()) or "none"
-            raise OptionError("this experiment has no such input", value=name, remedy=f"Its inputs: {known}")
+            listed = ", ".join(f"{key} ({entry.help})" for key, entry in experiment.inputs.items()) or "none"
+            raise OptionError("this experiment has no such input", value=name, remedy=f"Its inputs: {listed}")
     values: dict[str, str] = {}
     for name, entry in experiment.inputs.items():
         if name not in given and entry.default is None:
@@ -103,7 +103,7 @@ def run_experiment(
     page = None if html is None else page_name(html)
     folder = output_folder(output)
     values = inputs_of(experiment, given)
-    place = folder / experiment_name(experiment, values)
+    root = folder / experiment_name(experiment, values)
     with locked(folder):
         steps = Steps(experiment, values, folder, progress, tell, command)
         steps.check()
@@ -113,7 +113,7 @@ def run_experiment(
             steps.train(training)
         options = {"resamples": resamples, "seed": seed, "workers": workers, "access": access, "page": page}
         leaderboards = {
-            leaderboard.name: steps.leaderboard(leaderboard, place / leaderboard.name, options)
+            leaderboard.name: steps.leaderboard(leaderboard, root / leaderboard.name, options)
             for leaderboard in experiment.leaderboards
         }
         ran = {name: leaderboard for name, leaderboard in leaderboards.items() if leaderboard is not None}
@@ -123,8 +123,8 @@ def run_experiment(
         about = {"command": command, **steps.about(ran), "tests": {"resamples": resamples, "seed": seed}}
         failed = {name: str(error) for name, error in steps.failed.items()}
         result = ExperimentResult(experiment, ran, tables, about, failed, tuple(steps.notes))
-        write_text(place / "experiment.md", documents.markdown(result))
-        write_json(place / "experiment.json", documents.as_dict(result))
+        write_text(root / "experiment.md", documents.markdown(result))
+        write_json(root / "experiment.json", documents.as_dict(result))
     return result
 
 

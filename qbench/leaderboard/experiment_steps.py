@@ -67,7 +67,7 @@ class Steps:
         self.failed: dict[str, QbenchError] = {}
         self.notes: list[str] = []
         # Masked benchmarks and checkpoints to come stand under their own names, so that systems can be checked.
-        self._values = {**values, **{name: name for name in experiment.made}}
+        self._values = {**values, **{name: name for name in experiment.produced}}
         self._opened: dict[tuple[str, str | None], Benchmark] = {}
         self._trained: dict[str, dict[str, Any]] = {}
 
@@ -124,7 +124,7 @@ class Steps:
         for table in self.experiment.tables:
             if table.change_from is None:
                 continue
-            queries_of = {name: self._asked(leaderboards[name]) for name in table.leaderboards or leaderboards}
+            queries_of = {name: self._queries(leaderboards[name]) for name in table.leaderboards or leaderboards}
             expected = queries_of[table.change_from]
             other = next((name for name, queries in queries_of.items() if queries != expected), None)
             if other is not None:
@@ -134,7 +134,7 @@ class Steps:
                     remedy="Remove change_from, or mask one benchmark for both",
                 )
 
-    def _asked(self, leaderboard: LeaderboardPlan) -> set[tuple[str, str]]:
+    def _queries(self, leaderboard: LeaderboardPlan) -> set[tuple[str, str]]:
         bench = self._source(leaderboard.bench, leaderboard.qrels)
         return {(query.query_id, query.text) for query in bench.queries_of(leaderboard.split)}
 
@@ -150,7 +150,7 @@ class Steps:
         ]
 
     def _require_model(self, model: str) -> None:
-        if model not in self.experiment.made:
+        if model not in self.experiment.produced:
             model_folder(model)
 
     def _fill(self, text: str) -> str:
@@ -200,7 +200,7 @@ class Steps:
         self, training: Training, bench: Benchmark, joint: Benchmark | None, manifest: Manifest
     ) -> dict[str, Any]:
         """What a checkpoint was made from, under the names of this experiment."""
-        named = {name: f"{{{name}}}" for name in (*self.inputs, *self.experiment.made)}
+        named = {name: f"{{{name}}}" for name in (*self.inputs, *self.experiment.produced)}
         return {
             **manifest.params,
             "base_name": filled(training.model, named),

@@ -19,7 +19,7 @@ from qbench.randomness import generator
 Key = tuple[str, str]
 """A column: a leaderboard, and a measure or a bucket."""
 
-Place = tuple[str, Key]
+CellKey = tuple[str, Key]
 """A row and a column."""
 
 
@@ -151,7 +151,7 @@ def _ran(leaderboard: Leaderboard) -> dict[str, Row]:
 
 def _means(
     leaderboards: Mapping[str, Leaderboard], rows: Sequence[str], keys: Sequence[Key]
-) -> dict[Place, ExperimentCell]:
+) -> dict[CellKey, ExperimentCell]:
     """The figures without comparisons."""
     ran = {name: _ran(leaderboard) for name, leaderboard in leaderboards.items()}
     return {
@@ -164,7 +164,7 @@ def _means(
 
 def _differences(
     table: Table, leaderboards: Mapping[str, Leaderboard], rows: Sequence[str], keys: Sequence[Key]
-) -> dict[Place, ExperimentCell]:
+) -> dict[CellKey, ExperimentCell]:
     """Figures compared with other rows of their leaderboards; Holm over all shown comparisons of a measure."""
     cells = _means(leaderboards, rows, keys)
     for measure in dict.fromkeys(measure for _, measure in keys):
@@ -191,7 +191,7 @@ def _p(leaderboard: Leaderboard, measure: str, row: str, base: str) -> float:
 
 def _changes(
     table: Table, leaderboards: Mapping[str, Leaderboard], rows: Sequence[str], keys: Sequence[Key], tests: _Tests
-) -> dict[Place, ExperimentCell]:
+) -> dict[CellKey, ExperimentCell]:
     """Changes of each row from another leaderboard on the same queries, and differences between the rows' changes.
 
     Holm correction over all changes of a measure, and over all differences between changes.
@@ -236,7 +236,7 @@ def _buckets(table: Table, leaderboards: Mapping[str, Leaderboard], rows: Sequen
     """The means of one measure by bucket."""
     keys: list[Key] = []
     heads: list[str] = []
-    cells: dict[Place, ExperimentCell] = {}
+    cells: dict[CellKey, ExperimentCell] = {}
     for name, leaderboard in leaderboards.items():
         measure = table.measures[0] if table.measures else leaderboard.primary
         part = leaderboard.buckets.filter((pl.col("dimension") == table.columns) & (pl.col("measure") == measure))

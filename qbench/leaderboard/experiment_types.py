@@ -132,8 +132,8 @@ class Experiment:
     tables: tuple[Table, ...]
 
     @property
-    def made(self) -> list[str]:
-        """Names of the masked benchmarks and the checkpoints."""
+    def produced(self) -> list[str]:
+        """Names of the masked benchmarks and checkpoints that the experiment produces."""
         return [mask.name for mask in self.masks] + [training.name for training in self.trainings]
 
     @property

@@ -62,8 +62,12 @@ class _File:
     table: tuple[Table, ...] = ()
 
 
-_OWN = [(one.name, one.type, one.default) for one in declared(Training) if one.name != "recipe"]
-_RECIPE = [one.name for one in fields(ContrastiveRecipe)]
+_OWN = [
+    (declaration.name, declaration.type, declaration.default)
+    for declaration in declared(Training)
+    if declaration.name != "recipe"
+]
+_RECIPE = [declaration.name for declaration in fields(ContrastiveRecipe)]
 _TRAIN = make_dataclass(
     "_Train",
     [(name, kind, option(default, help="")) for name, kind, default in _OWN] + [(name, Any, None) for name in _RECIPE],
@@ -150,7 +154,7 @@ def _with_measures(file: TomlFile, entry: tuple[str, int], plan: Plan) -> Plan:
 
 def _check_names(file: TomlFile, experiment: Experiment) -> None:
     """Refuse names used twice, or unfit for folders."""
-    made: list[tuple[str, Entry]] = [
+    artefacts: list[tuple[str, Entry]] = [
         *[(name, ("inputs", name)) for name in experiment.inputs],
         *[(mask.name, ("mask", number)) for number, mask in enumerate(experiment.masks)],
         *[(training.name, ("train", number)) for number, training in enumerate(experiment.trainings)],
@@ -158,7 +162,7 @@ def _check_names(file: TomlFile, experiment: Experiment) -> None:
     plans: list[tuple[str, Entry]] = [
         (plan.name, ("leaderboard", number)) for number, plan in enumerate(experiment.leaderboards)
     ]
-    for group in (made, plans):
+    for group in (artefacts, plans):
         seen = set()
         for name, entry in group:
             if name in ("experiment.md", "experiment.json"):
@@ -198,7 +202,7 @@ def _uses(experiment: Experiment) -> Iterator[tuple[str, Entry, list[str]]]:
 
 def _check_systems(experiment: Experiment, leaderboard: LeaderboardPlan) -> None:
     """Parse the systems in which nothing stands that only the inputs can tell: it may be a number."""
-    values = {name: name for name in experiment.made}
+    values = {name: name for name in experiment.produced}
     whole = {name: text for name, text in leaderboard.systems.items() if set(REFERENCE.findall(text)) <= set(values)}
     for name in leaderboard.systems:
         if name.endswith((" [given]", " [parsed]")):

@@ -146,11 +146,11 @@ def _rows(
 ) -> tuple[Row, ...]:
     cells = {(row["label"], row["measure"]): row for row in means.iter_rows(named=True)}
 
-    def place(entry: Entry) -> tuple[bool, float, str]:
+    def sort_key(entry: Entry) -> tuple[bool, float, str]:
         cell = cells.get((entry.label, measures[0]))
         return (cell is None, -cell["mean"] if cell else 0.0, entry.label)
 
-    ordered = sorted(entries, key=place)
+    ordered = sorted(entries, key=sort_key)
     index = {entry.label: i for i, entry in enumerate(ordered)}
     beats: dict[tuple[str, str], list[int]] = {}
     for row in pairs.filter("significant").iter_rows(named=True):

@@ -163,9 +163,9 @@ def _bags(
     first: NDArray[np.int64],
     order: NDArray[np.int64],
 ) -> Bags:
-    place = np.empty(order.size, np.int32)
-    place[order] = np.arange(order.size)
-    of = place[group]
+    position = np.empty(order.size, np.int32)
+    position[order] = np.arange(order.size)
+    of = position[group]
     starts = np.concatenate(([0], np.cumsum(np.bincount(of, minlength=order.size)))).astype(np.int64)
     own, sizes = np.zeros(order.size, np.int64), np.zeros(order.size, np.int32)
     lengths = np.diff(matrix.starts)[first[order]]
@@ -292,16 +292,16 @@ def mark(starts: NDArray[np.int64], labels: NDArray[np.int32], masks: NDArray[np
 def list_frequent(index: Index, at: NDArray[np.int64]) -> None:
     """Fill `Index.places`, `frequent`, `heads` and `peaks`; all are zeros before. `at`: shape (BITS,), scratch."""
     bits = index.peaks.shape[1]
-    place = 0
+    offset = 0
     for block in range(index.lows.size - 1):
         low, high = index.starts[index.lows[block]], index.starts[index.lows[block + 1]]
         for entry in range(low, high):
             if index.labels[entry] < bits:
                 index.places[block, index.labels[entry] + 1] += 1
-        index.places[block, 0] = place
+        index.places[block, 0] = offset
         for label in range(bits):
             index.places[block, label + 1] += index.places[block, label]
-        place = index.places[block, bits]
+        offset = index.places[block, bits]
         for label in range(bits):
             at[label] = index.places[block, label]
         for bag in range(index.lows[block], index.lows[block + 1]):

@@ -148,9 +148,9 @@ def bit_of(label: Whole) -> np.uint64:
 
 
 @inlined
-def worse(score: Whole, position: Whole, other: Whole, place: Whole) -> bool:
+def worse(score: Whole, position: Whole, other: Whole, other_position: Whole) -> bool:
     """Whether a result comes after another: lower score, or the same and a later position."""
-    return bool(score < other or (score == other and position > place))
+    return bool(score < other or (score == other and position > other_position))
 
 
 @inlined
@@ -312,17 +312,17 @@ def meet(
     if worse(common + scratch.most[query], index.earliest[block], scratch.limits[query], scratch.behind[query]):
         return
     size = gather(index, scratch, split, end, block, cursor + split - begin, shift)
-    for place in range(size):
-        bag = low + scratch.touched[place]
-        held = scratch.sums[scratch.touched[place]]
+    for slot in range(size):
+        bag = low + scratch.touched[slot]
+        held = scratch.sums[scratch.touched[slot]]
         score = held >> shift
         if bag == me or score + common < scratch.limits[query]:
             continue
         if score + ceiling(index, scratch, bag) >= scratch.limits[query]:
             admit(index, scratch, best, query, bag, score, held & ((1 << shift) - 1))
     walk(index, scratch, best, me, query, block, begin, split, common)
-    for place in range(size):
-        scratch.sums[scratch.touched[place]] = 0
+    for slot in range(size):
+        scratch.sums[scratch.touched[slot]] = 0
 
 
 @inlined
@@ -336,19 +336,19 @@ def gather(
         if scratch.nexts[at] >= high:
             continue
         times = np.int64(index.counts[entry])
-        place, stop = scratch.cursors[at], index.lists[index.labels[entry] + 1]
+        posting, stop = scratch.cursors[at], index.lists[index.labels[entry] + 1]
         # Blocks that were skipped have left the cursor behind.
-        while place < stop and index.rare[place] < low:
-            place += 1
-        while place < stop and index.rare[place] < high:
-            local = index.rare[place] - low
+        while posting < stop and index.rare[posting] < low:
+            posting += 1
+        while posting < stop and index.rare[posting] < high:
+            local = index.rare[posting] - low
             before = scratch.sums[local]
             scratch.touched[size] = local
             size += before == 0
-            scratch.sums[local] = before + ((index.values[place] * times) << shift) + 1
-            place += 1
-        scratch.cursors[at] = place
-        scratch.nexts[at] = index.rare[place] if place < stop else LAST
+            scratch.sums[local] = before + ((index.values[posting] * times) << shift) + 1
+            posting += 1
+        scratch.cursors[at] = posting
+        scratch.nexts[at] = index.rare[posting] if posting < stop else LAST
     return size
 
 
@@ -384,13 +384,13 @@ def walk(
             if remain - scratch.peak[needed] < scratch.limits[query]:
                 scratch.must[needed >> 6] |= bit_of(needed)
         label, seen, must, wanted = index.labels[entry], scratch.seen[0], scratch.must[0], scratch.wanted[0]
-        for place in range(index.places[block, label], index.places[block, label + 1]):
-            head = index.heads[place]
+        for posting in range(index.places[block, label], index.places[block, label + 1]):
+            head = index.heads[posting]
             if (head & seen) | (must & ~head):
                 continue
             if most(head & wanted, 0, scratch.peak) + others < scratch.limits[query]:
                 continue
-            local = index.frequent[place]
+            local = index.frequent[posting]
             bag, missed = low + local, np.uint64(0)
             for word in range(1, WORDS):
                 mask = index.masks[bag, word]
@@ -460,9 +460,9 @@ def arrange(numbers: NDArray[np.int64], size: Whole) -> None:
     """Sort the first `size` numbers, by insertion in shrinking steps (Shell); nearly always there is one."""
     step = size // 2
     while step > 0:
-        for place in range(step, size):
-            number = numbers[place]
-            at: Whole = place
+        for start in range(step, size):
+            number = numbers[start]
+            at: Whole = start
             while at >= step and numbers[at - step] > number:
                 numbers[at] = numbers[at - step]
                 at -= step
@@ -483,11 +483,11 @@ def collect(
 ) -> Whole:
     """Append the first k texts of a bag, position and number of shared terms in one; returns the new size."""
     room = k
-    for place in range(starts[bag], starts[bag + 1]):
+    for entry in range(starts[bag], starts[bag + 1]):
         if room == 0:
             break
-        if members[place] != me:
-            tied[size] = (np.int64(members[place]) << 16) | number
+        if members[entry] != me:
+            tied[size] = (np.int64(members[entry]) << 16) | number
             size += 1
             room -= 1
     return size

@@ -119,9 +119,9 @@ def value_shares(
     (0.6, 0.0)
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        place = np.where(value != 0, np.floor(np.log10(np.abs(value))) - 2, 0.0)
-    rounded = np.rint(value / 10.0**place)
-    keys = np.stack([unit.astype(np.float64), place, rounded], axis=1)[usable]
+        exponent = np.where(value != 0, np.floor(np.log10(np.abs(value))) - 2, 0.0)
+    rounded = np.rint(value / 10.0**exponent)
+    keys = np.stack([unit.astype(np.float64), exponent, rounded], axis=1)[usable]
     share = np.zeros(value.size)
     if not keys.size:
         return share

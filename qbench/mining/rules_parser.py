@@ -127,7 +127,7 @@ class _Sentence:
     def __init__(self, draft: _Draft, parse: Parse) -> None:
         self._draft, self._parse, self._tokens = draft, parse, draft.tokens
         self._nouns = NounPhrases(draft.tokens, draft.spans, parse)
-        places = [_place(mention, span) for mention, span in zip(draft.mentions, draft.spans, strict=True)]
+        places = [_mention_tokens(mention, span) for mention, span in zip(draft.mentions, draft.spans, strict=True)]
         self._concepts = find_concepts(draft.tokens, places, parse)
         lengths = [span for mention, span in zip(draft.mentions, draft.spans, strict=True) if _lasts(mention, span)]
         periods = [span for span in lengths if is_period(draft.tokens, self._nouns.owner, *span)]
@@ -357,6 +357,6 @@ def _lasts(mention: Quantity, span: Span) -> bool:
     return mention.family == "time" and span[0] < span[1]
 
 
-def _place(mention: Quantity, span: Span) -> MentionTokens:
+def _mention_tokens(mention: Quantity, span: Span) -> MentionTokens:
     family = mention.family
     return MentionTokens(*span, family == "count", family == "time", family.startswith("currency"))

@@ -81,9 +81,9 @@ def _step(written: NDArray[np.float64], base: NDArray[np.float64], digits: NDArr
     4,587 million: 1 million; 12.5 %: 0.1 per cent points.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        place = np.floor(np.log10(written) + 1e-12) - digits + 1
+        exponent = np.floor(np.log10(written) + 1e-12) - digits + 1
         factor = np.where(written > 0, base / written, 1.0)
-    step: NDArray[np.float64] = np.where(written > 0, 10.0 ** np.nan_to_num(place) * factor, 0.0)
+    step: NDArray[np.float64] = np.where(written > 0, 10.0 ** np.nan_to_num(exponent) * factor, 0.0)
     return step
 
 

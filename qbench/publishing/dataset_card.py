@@ -85,7 +85,7 @@ def published_card(contents: Contents, facts: Facts) -> str:
         "## How to load it",
         _loading(contents, facts),
         "## How it was made",
-        _made(contents),
+        _provenance(contents),
         attachments_section(facts.attachments, params, facts.repo_id) if facts.attachments else "",
         *([_COUNTED[contents.kind], parts.left_out(contents.left_out)] if contents.left_out else []),
         *(["## Checks of the labels", contents.checked] if contents.checked else []),
@@ -166,7 +166,7 @@ def _withheld(facts: Facts) -> str:
     )
 
 
-def _made(contents: Contents) -> str:
+def _provenance(contents: Contents) -> str:
     manifest = contents.manifest
     about_corpus = manifest.params.get("corpus") or {}
     lines = []

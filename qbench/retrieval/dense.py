@@ -83,7 +83,7 @@ class Dense:
     def rerank(self, searches: Sequence[Search], candidates: Sequence[Candidates]) -> list[NDArray[np.float64]]:
         """The products of each search's vector with its candidates' vectors."""
         texts, products = self.vectors.shared.of, self.vectors.products
-        return [products(texts[some.docs], one.vector) for one, some in zip(searches, candidates, strict=True)]
+        return [products(texts[some.docs], search.vector) for search, some in zip(searches, candidates, strict=True)]
 
 
 def open_dense(stage: Stage, options: DenseOptions, context: RankerContext) -> OpenedRanker:

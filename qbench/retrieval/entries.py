@@ -26,7 +26,7 @@ _NEURAL = ("qbench[neural]", "a model")
 def _checkpoint(
     name: str, what: str, source: str, options: type, opener: str, steps: tuple[str, ...], model: str, default: str = ""
 ) -> Entry:
-    """A neural model: one implementation may have a name for each way that the papers' models were trained."""
+    """A neural model. An implementation has one name for each way in which the papers trained it."""
     return Entry(
         name,
         _MODEL,
@@ -71,52 +71,52 @@ BUILT_IN = Registry(
         Entry(
             "Run",
             _MODEL,
-            "takes a ranking that another tool made",
+            "reads a ranking that another tool produced",
             "TREC run file, or Parquet with query_id, doc_id, score",
             RunFileOptions,
             "qbench.retrieval.given_run:open_run",
         ),
         _dense(
             "SBERT",
-            "ranks by the cosine (or the dot product, if the model says so) of query and document, each a vector of a "
+            "ranks by the cosine (or dot product, if the model specifies it) of query and document vectors from a "
             "sentence-transformers model",
             "sentence-transformers; *Quantity Retrieval* 3.3",
             "any single-vector model",
         ),
         _dense(
             "SBERT_ft",
-            "SBERT with a model tuned on this benchmark's triples",
+            "SBERT with a model fine-tuned on this benchmark's triples",
             "the _ft models of *Numbers Matter* 3.3",
             "the checkpoint of a training on this benchmark",
         ),
         _dense(
             "SBERT_out",
-            "SBERT with a model tuned on another benchmark's triples",
+            "SBERT with a model fine-tuned on another benchmark's triples",
             "cross-dataset rows, *Numbers Matter* 4.3",
             "the checkpoint of a training on another benchmark",
         ),
         _dense(
             "BERT",
-            "SBERT with a BERT that was not tuned, mean pooling",
+            "SBERT with a BERT without fine-tuning, mean pooling",
             "*Quantity Retrieval* 5.2",
             "a plain BERT, such as bert-base-chinese",
         ),
         _dense(
             "BERT-P",
-            "SBERT with a model tuned on other paraphrases",
+            "SBERT with a model fine-tuned on general paraphrases",
             "*Quantity Retrieval* 5.2",
             "a paraphrase model",
             "sentence-transformers/paraphrase-multilingual-mpnet-base-v2",
         ),
         _dense(
             "BERT-WS",
-            "SBERT with a model tuned on mined paraphrases",
+            "SBERT with a model fine-tuned on mined paraphrases",
             "*Quantity Retrieval* 5.1, 5.2",
             "the checkpoint of `qbench train bi-encoder`",
         ),
         _checkpoint(
             "TCT-ColBERT",
-            "ranks by the dot product of the means of query's and document's token vectors",
+            "ranks by the dot product of the query's and the document's mean token vectors",
             "*WolfPQ* eq. 2.8; Lin, Yang and Lin (2021)",
             TctColbertOptions,
             "qbench.retrieval.dense:open_tct_colbert",
@@ -125,7 +125,7 @@ BUILT_IN = Registry(
         ),
         _checkpoint(
             "Aggretriever",
-            "ranks by the dot product of vectors made of [CLS] and of what BERT's MLM head says of every token",
+            "ranks by the dot product of vectors that join [CLS] with the pooled MLM predictions of all tokens",
             "*WolfPQ* eq. 2.10-2.11; Lin, Li and Lin (2023)",
             AggretrieverOptions,
             "qbench.retrieval.dense:open_aggretriever",
@@ -135,7 +135,7 @@ BUILT_IN = Registry(
         Entry(
             "OpenAI",
             _MODEL,
-            "ranks by the cosine of query and document, with embeddings of OpenAI or of a server with its interface",
+            "ranks by the cosine of embeddings from OpenAI, or from a server with the same interface",
             "OpenAI's API, /embeddings",
             OpenAIOptions,
             "qbench.retrieval.api:open_api",
@@ -145,7 +145,7 @@ BUILT_IN = Registry(
         Entry(
             "Cohere",
             _MODEL,
-            "ranks by the cosine of query and document, with embeddings of Cohere",
+            "ranks by the cosine of embeddings from Cohere",
             "Cohere's API, /v2/embed",
             CohereOptions,
             "qbench.retrieval.api:open_api",
@@ -154,20 +154,20 @@ BUILT_IN = Registry(
         ),
         _late_interaction(
             "ColBERT",
-            "late interaction: each query token takes the cosine of its best document token, and these are summed",
+            "late interaction (MaxSim): sums over query tokens the highest cosine with any document token",
             "Khattab and Zaharia (2020); *Numbers Matter* eq. 6",
             "a ColBERT, single-vector or plain BERT model",
             "colbert-ir/colbertv2.0",
         ),
         _late_interaction(
             "ColBERT_ft",
-            "ColBERT with a model tuned on the benchmark's own training samples",
+            "ColBERT with a model fine-tuned on this benchmark's training samples",
             "*Numbers Matter* 3.3",
             "the checkpoint of `qbench train colbert`",
         ),
         _late_interaction(
             "ColBERT_out",
-            "ColBERT with a model tuned on another benchmark",
+            "ColBERT with a model fine-tuned on another benchmark",
             "*Numbers Matter* 4.3",
             "the checkpoint of `qbench train colbert` on another benchmark",
         ),
@@ -175,7 +175,7 @@ BUILT_IN = Registry(
             "SPLADE",
             "ranks by the weighted terms that query and document share, both expanded by a masked language model",
             "Formal et al. (2021); *Numbers Matter* eq. 8",
-            "a SPLADE model, or a BERT to make one of",
+            "a SPLADE model, or a BERT to start from",
         ),
         _splade(
             "SPLADE_ft",
@@ -220,7 +220,7 @@ BUILT_IN = Registry(
         ),
     )
 )
-"""The components that qbench brings."""
+"""The components that come with qbench."""
 
 REGISTRY = Registry(BUILT_IN.entries, "qbench.retrieval.registration:add_installed")
-"""Those, and the systems that users and installed packages register."""
+"""The built-in components, and the systems registered by users and installed packages."""

@@ -103,7 +103,7 @@ class _Reader:
         word = _WORD.match(self.text, self.at)
         raise unknown(word.group() if word else self.text[self.at :], role, [form for form, _, _ in forms])
 
-    def parameters(self, owner: str, known: Sequence[Parameter]) -> dict[str, Value]:
+    def parameters(self, owner: str, allowed: Sequence[Parameter]) -> dict[str, Value]:
         """What stands between parentheses, read by the parameters that may stand there."""
         given: dict[str, Value] = {}
         if not self.take("("):
@@ -116,9 +116,9 @@ class _Reader:
                 raise OptionError(f"{owner} has this parameter twice", value=name)
             if not self.take("="):
                 raise self.lost("=")
-            parameter = next((p for p in known if p.name == name), None)
+            parameter = next((p for p in allowed if p.name == name), None)
             if parameter is None:
-                chosen(known, {name: ""}, owner)  # says which there are
+                chosen(allowed, {name: ""}, owner)  # says which there are
             else:
                 given[name] = parameter.read(self.value())
         return given

@@ -67,15 +67,15 @@ class LateInteraction:
         """The searches with their vectors, each of shape (query tokens, dimension)."""
         lengths, vectors = self.encoder.encode([search.text for search in searches], "query")
         parts = np.split(vectors, np.cumsum(lengths)[:-1]) if len(searches) else []
-        return [replace(one, vector=part) for one, part in zip(searches, parts, strict=True)]
+        return [replace(query, vector=part) for query, part in zip(searches, parts, strict=True)]
 
     def prepared(self, searches: Sequence[Search]) -> list[Search]:
         """The searches with what they find: documents are read once for many searches."""
         encoded = self.encoded(searches)
         if self.probing is not None:
-            return [replace(one, hits=self._probed(one.vector, self.probing)) for one in encoded]
-        best, spread = search(self.tokens, [one.vector for one in encoded], self.depth), self.tokens.shared.spread
-        return [replace(one, hits=spread(*row, self.depth)) for one, row in zip(encoded, best, strict=True)]
+            return [replace(query, hits=self._probed(query.vector, self.probing)) for query in encoded]
+        best, spread = search(self.tokens, [query.vector for query in encoded], self.depth), self.tokens.shared.spread
+        return [replace(query, hits=spread(*row, self.depth)) for query, row in zip(encoded, best, strict=True)]
 
     def search(self, search: Search) -> Candidates:
         """The `depth` documents with the highest MaxSim; of equal ones the lower positions."""
@@ -86,7 +86,7 @@ class LateInteraction:
 
     def rerank(self, searches: Sequence[Search], candidates: Sequence[Candidates]) -> list[NDArray[np.float64]]:
         """The MaxSim of each search's candidates, exact with either engine."""
-        return [self._maxsim(one.vector, some.docs) for one, some in zip(searches, candidates, strict=True)]
+        return [self._maxsim(query.vector, some.docs) for query, some in zip(searches, candidates, strict=True)]
 
     def _maxsim(self, query: NDArray[np.float32], docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
         texts, inverse = np.unique(self.tokens.shared.of[docs], return_inverse=True)

@@ -89,14 +89,14 @@ class Pipeline:
         result = Rankings([], [])
         ready = self._prepared("", self.first.prepared, 0)
         for query in self.queries:
-            asked = self.bench.search(stage, query, prefix.source)
+            unprepared = self.bench.search(stage, query, prefix.source)
             conditions = self.bench.conditions(query, prefix.source)
-            search, preparing = ready[asked]
-            if asked not in self._retrieved:
+            search, preparing = ready[unprepared]
+            if unprepared not in self._retrieved:
                 start = time.perf_counter()
                 hits = self.first.search(search)
-                self._retrieved[asked] = hits, time.perf_counter() - start + preparing
-            hits, seconds = self._retrieved[asked]
+                self._retrieved[unprepared] = hits, time.perf_counter() - start + preparing
+            hits, seconds = self._retrieved[unprepared]
             start = time.perf_counter()
             if index is not None and stage.filters:
                 hits = filtered(hits, index, conditions)
@@ -116,14 +116,14 @@ class Pipeline:
         index = self.bench.quantity_index.index if stage.quantity else None
         ready = self._prepared(str(stage.bare), ranker.encoded, position)
         prepared = [ready[self.bench.search(stage, query, prefix.source)] for query in self.queries]
-        asked = [self.bench.conditions(query, prefix.source) for query in self.queries]
+        query_conditions = [self.bench.conditions(query, prefix.source) for query in self.queries]
         start = time.perf_counter()
         best = [Candidates(ranking.docs[: stage.k], ranking.scores[: stage.k]) for ranking in before.rankings]
         if index is not None and stage.filters:
-            best = [filtered(some, index, conditions) for some, conditions in zip(best, asked, strict=True)]
+            best = [filtered(some, index, conditions) for some, conditions in zip(best, query_conditions, strict=True)]
         scores = ranker.rerank([search for search, _ in prepared], best)
         rankings = []
-        for some, own, conditions, (search, _) in zip(best, scores, asked, prepared, strict=True):
+        for some, own, conditions, (search, _) in zip(best, scores, query_conditions, prepared, strict=True):
             if index is not None and stage.takes_terms:
                 held = np.flatnonzero(~np.isnan(own))
                 scored = Candidates(some.docs[held], own[held])

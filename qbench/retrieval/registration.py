@@ -103,9 +103,9 @@ class OwnRanker:
 
     def rerank(self, searches: Sequence[Search], candidates: Sequence[Candidates]) -> list[NDArray[np.float64]]:
         """The scores of each search's candidates; NaN where they are -inf."""
-        return [self._known(search)[some.docs] for search, some in zip(searches, candidates, strict=True)]
+        return [self._scores_or_nan(search)[some.docs] for search, some in zip(searches, candidates, strict=True)]
 
-    def _known(self, search: Search) -> NDArray[np.float64]:
+    def _scores_or_nan(self, search: Search) -> NDArray[np.float64]:
         scores = self._scores(search)
         return np.where(np.isneginf(scores), np.nan, scores)
 

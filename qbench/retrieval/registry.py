@@ -246,7 +246,8 @@ class Registry:
             OptionError: it could be written like another one.
         """
         before = self.entries
-        self.entries = (*(known for known in before if not (known.version and known.name == entry.name)), entry)
+        others = (other for other in before if not (other.version and other.name == entry.name))
+        self.entries = (*others, entry)
         try:
             self._check()
         except OptionError:
@@ -305,12 +306,12 @@ def affixed(quantity: str, model: str) -> str:
     return model + quantity if quantity.startswith("_") else quantity + model
 
 
-def unknown(name: str, role: str, known: list[str]) -> UnknownNameError:
+def unknown(name: str, role: str, names: list[str]) -> UnknownNameError:
     """The error for a name that is not known: the nearest ones, then all."""
-    folded = {k.lower(): k for k in reversed(known)}
+    folded = {k.lower(): k for k in reversed(names)}
     near = [folded[k] for k in difflib.get_close_matches(name.lower(), folded, n=2, cutoff=0.6)]
     hint = f"Did you mean {' or '.join(near)}? " if near else ""
-    return UnknownNameError(f"unknown {role}", value=name, remedy=f"{hint}Known: {', '.join(known) or 'none yet'}")
+    return UnknownNameError(f"unknown {role}", value=name, remedy=f"{hint}Known: {', '.join(names) or 'none yet'}")
 
 
 def chosen(parameters: Iterable[Parameter], given: Mapping[str, Value], owner: str) -> tuple[tuple[str, Value], ...]:
@@ -320,9 +321,9 @@ def chosen(parameters: Iterable[Parameter], given: Mapping[str, Value], owner: s
         OptionError: one is not known, is missing or has a value that is not allowed.
     """
     parameters = tuple(parameters)
-    known = {p.name for p in parameters}
+    names = {p.name for p in parameters}
     for name in given:
-        if name not in known:
+        if name not in names:
             allowed = ", ".join(p.name for p in parameters)
             remedy = f"It takes {allowed}" if allowed else "It takes none"
             raise OptionError(f"{owner} has no such parameter", value=name, remedy=remedy)

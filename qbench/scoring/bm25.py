@@ -75,8 +75,8 @@ def saturation(
     >>> saturation(np.array([1, 2]), np.array([4, 4]), 4.0).round(3)
     array([1.   , 1.429])
     """
-    found: NDArray[np.float64] = counts * (k1 + 1) / (counts + k1 * (1 - b + b * lengths / mean))
-    return found
+    worth: NDArray[np.float64] = counts * (k1 + 1) / (counts + k1 * (1 - b + b * lengths / mean))
+    return worth
 
 
 def idf(frequencies: NDArray[np.int64], size: int, epsilon: float = 0.25) -> NDArray[np.float64]:
@@ -92,8 +92,8 @@ def idf(frequencies: NDArray[np.int64], size: int, epsilon: float = 0.25) -> NDA
     """
     distinct, which = np.unique(frequencies, return_inverse=True)
     values = np.array([math.log(size - df + 0.5) - math.log(df + 0.5) for df in distinct.tolist()])
-    found: NDArray[np.float64] = values[which] if frequencies.size else np.empty(0)
-    if found.size:
-        mean = sum(found.tolist()) / found.size
-        found[found < 0] = epsilon * mean
-    return found
+    weights: NDArray[np.float64] = values[which] if frequencies.size else np.empty(0)
+    if weights.size:
+        mean = sum(weights.tolist()) / weights.size
+        weights[weights < 0] = epsilon * mean
+    return weights

@@ -13,10 +13,10 @@ Function = TypeVar("Function", bound="Callable[..., Any]")
 def kept(function: Function, **options: Any) -> Function:
     """Compile, and keep the result on disk if there is a place to write to."""
     try:
-        made: Function = numba.njit(cache=True, **options)(function)
+        result: Function = numba.njit(cache=True, **options)(function)
     except RuntimeError:
-        made = numba.njit(**options)(function)
-    return made
+        result = numba.njit(**options)(function)
+    return result
 
 
 def compiled(function: Function) -> Function:

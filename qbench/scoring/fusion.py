@@ -104,7 +104,7 @@ def reciprocal_rank(scores: Sequence[NDArray[np.float64]], k: int = 60) -> NDArr
     """
     total = np.zeros(len(scores[0]))
     for row in scores:
-        known = np.flatnonzero(~np.isnan(row))
-        ordered = np.sort(-row[known])
-        total[known] += 1 / (k + 1 + np.searchsorted(ordered, -row[known]))
+        ranked = np.flatnonzero(~np.isnan(row))
+        ordered = np.sort(-row[ranked])
+        total[ranked] += 1 / (k + 1 + np.searchsorted(ordered, -row[ranked]))
     return total

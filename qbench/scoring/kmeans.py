@@ -87,10 +87,10 @@ def assigned(
             products -= half
         best = products.argmax(axis=1)
         labels[first : first + rows] = best
-        found = products[np.arange(len(part)), best]
+        nearest = products[np.arange(len(part)), best]
         if not spherical:
-            found = np.minimum(2 * found - (part**2).sum(axis=1), 0)
-        nearness[first : first + rows] = found
+            nearest = np.minimum(2 * nearest - (part**2).sum(axis=1), 0)
+        nearness[first : first + rows] = nearest
     return labels, nearness
 
 

@@ -164,7 +164,7 @@ def search(
     >>> docs, scores.round(2)
     (array([0]), array([0.8]))
     """
-    found = []
+    results = []
     for group in _groups(queries):
         best = [(np.empty(0, dtype=np.intp), np.empty(0)) for _ in group]
         for first, last in blocks(tokens.starts):
@@ -172,8 +172,8 @@ def search(
             rows = tokens.rows(int(borders[0]), int(borders[-1]))
             scores = maxsim(group, rows, borders - borders[0])
             best = [_merged(*row, first, column, k) for row, column in zip(best, scores.T, strict=True)]
-        found += best
-    return found
+        results += best
+    return results
 
 
 def blocks(starts: NDArray[np.int64], rows: int | None = None) -> Iterator[tuple[int, int]]:

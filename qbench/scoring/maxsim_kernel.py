@@ -82,8 +82,8 @@ def sums_over_centroids(
         out: shape (n,), written.
     """
     width = products.shape[1]
-    for place in range(docs.size):
-        first, last = starts[docs[place]], starts[docs[place] + 1]
+    for slot in range(docs.size):
+        first, last = starts[docs[slot]], starts[docs[slot] + 1]
         for column in range(width):
             best[column] = products[members[first], column] if last > first else np.float32(0)
         for row in range(first + 1, last):
@@ -94,4 +94,4 @@ def sums_over_centroids(
         total = 0.0
         for column in range(width):
             total += best[column]
-        out[place] = total
+        out[slot] = total

@@ -26,9 +26,9 @@ def add(
         terms, factors: shape (m,), of the query.
         sums: shape (documents,); changed in place, term after term, so that equal input gives equal bits.
     """
-    for place in range(terms.size):
-        factor = factors[place]
-        for posting in range(starts[terms[place]], starts[terms[place] + 1]):
+    for entry in range(terms.size):
+        factor = factors[entry]
+        for posting in range(starts[terms[entry]], starts[terms[entry] + 1]):
             sums[docs[posting]] += factor * weights[posting]
 
 

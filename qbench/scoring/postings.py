@@ -66,10 +66,10 @@ def score(postings: Postings, terms: Terms, factors: NDArray[np.floating[Any]] |
         return np.zeros(postings.size)
     docs = np.concatenate([postings.docs[part] for part in parts])
     weights = np.concatenate([postings.weights[part] for part in parts])
-    found: NDArray[np.float64] = np.bincount(docs, weights=weights, minlength=postings.size).astype(
+    totals: NDArray[np.float64] = np.bincount(docs, weights=weights, minlength=postings.size).astype(
         np.float64, copy=False
     )
-    return found
+    return totals
 
 
 def matching(postings: Postings, terms: Terms, scores: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -94,10 +94,10 @@ def holding_all(postings: Postings, terms: Terms) -> NDArray[np.int32]:
     lists = sorted((postings.docs[postings.of(term)] for term in {int(term) for term in terms}), key=len)
     if not lists:
         return np.empty(0, dtype=np.int32)
-    found = lists[0]
+    common = lists[0]
     for docs in lists[1:]:
-        if not found.size or not docs.size:
-            return found[:0]
-        place = np.searchsorted(docs, found)
-        found = found[docs[np.minimum(place, docs.size - 1)] == found]
-    return found
+        if not common.size or not docs.size:
+            return common[:0]
+        positions = np.searchsorted(docs, common)
+        common = common[docs[np.minimum(positions, docs.size - 1)] == common]
+    return common

@@ -126,7 +126,7 @@ class _Draft:
     things: list[Thing]
     qualified: list[bool]
     dice: Dice
-    told: list[tuple[int, Fact, Written]] = field(default_factory=list)
+    statements: list[tuple[int, Fact, Written]] = field(default_factory=list)
 
 
 class Writer:
@@ -212,8 +212,8 @@ class Writer:
         return self._surfaces.write(fact.value, fact.unit, draft.dice)
 
     def _tell(self, draft: _Draft, which: int, fact: Fact, written: Written) -> int:
-        draft.told.append((which, fact, written))
-        return len(draft.told) - 1
+        draft.statements.append((which, fact, written))
+        return len(draft.statements) - 1
 
     def _verbs(self, which: int, facts: Sequence[Fact], draft: _Draft) -> list[Piece]:
         """ "weighs 1.2 kg, costs 900 euros and has a display of 13 inches and 8 GB of memory"."""
@@ -325,7 +325,7 @@ class Writer:
                 draft.things[which],
                 fact,
             )
-            for number, (which, fact, written) in enumerate(draft.told)
+            for number, (which, fact, written) in enumerate(draft.statements)
         ]
         return Sentence(text, tuple(sorted(mentions, key=lambda m: m.quantity.value_span)))
 

@@ -51,8 +51,8 @@ class Written:
 class Form:
     """One way to write a unit: its text for one and for many, and how it joins the number."""
 
-    one: str
-    many: str
+    singular: str
+    plural: str
     joins: str  # "space", "glue" or "before"
 
 
@@ -101,11 +101,12 @@ class Surfaces:
 
     def adjective(self, value: float, unit: str) -> Written | None:
         """ "13.3-inch"; None for units that are not written so."""
-        form = next((f for f in self.forms(unit) if f.joins == "space" and f.one != f.many and f.one.isalpha()), None)
+        forms = (form for form in self.forms(unit) if form.joins == "space" and form.singular != form.plural)
+        form = next((form for form in forms if form.singular.isalpha()), None)
         if form is None or value <= 0 or self._units.get(unit).family == "count":
             return None
         text = number_text(value)
-        pieces = ((text, "value"), ("-", ""), (form.one, "unit"))
+        pieces = ((text, "value"), ("-", ""), (form.singular, "unit"))
         return Written(value, value, "=", unit, significant_digits(text), pieces)
 
     def _choose_unit(self, value: float, unit: str, dice: Dice) -> tuple[str, float]:
@@ -162,7 +163,7 @@ class Surfaces:
         texts = [number_text(low), number_text(high)]
         pieces = [(before, "")] if before else []
         if form is not None and form.joins == "before":
-            pieces += [(form.one, "unit"), (f"{texts[0]}{between}{form.one}{texts[1]}", "value")]
+            pieces += [(form.singular, "unit"), (f"{texts[0]}{between}{form.singular}{texts[1]}", "value")]
         else:
             pieces += _joined(f"{texts[0]}{between}{texts[1]}", high, form)
         return Written(low, high, "between", unit, max(map(significant_digits, texts)), tuple(pieces))
@@ -186,7 +187,7 @@ class Surfaces:
                 if abs(scaled) >= 1 and scaled == round(scaled, 2):
                     mantissa = number_text(float(scaled))
                     return mantissa + (letter if dice.chance(0.4) else word), mantissa
-        spelt = form is None or (form.joins == "space" and len(form.many) > 3)
+        spelt = form is None or (form.joins == "space" and len(form.plural) > 3)
         if spelt and value == int(value) and 2 <= value <= 12 and dice.chance(SPELT):
             return SMALL[int(value)], plain
         if abs(value) >= 1_000 and dice.chance(GROUPED):
@@ -241,9 +242,9 @@ def _joined(number: str, value: float, form: Form | None) -> list[tuple[str, str
     if form is None:
         return [(number, "value")]
     if form.joins == "before":
-        symbol = form.one.rstrip()
-        return [(symbol, "unit"), *([(" ", "")] if form.one != symbol else []), (number, "value")]
-    unit = (form.one if abs(value) == 1 else form.many, "unit")
+        symbol = form.singular.rstrip()
+        return [(symbol, "unit"), *([(" ", "")] if form.singular != symbol else []), (number, "value")]
+    unit = (form.singular if abs(value) == 1 else form.plural, "unit")
     return [(number, "value"), unit] if form.joins == "glue" else [(number, "value"), (" ", ""), unit]
 
 

@@ -170,7 +170,7 @@ class TaggerTask(Task[list[int]]):
             "cut_to_a_window": sum(encoded.cut for encoded in self.network.encode(_items(every))),
             "epochs": history.epochs,
             "best_epoch": history.best,
-            **{name: {mode: one.to_dict() for mode, one in self.scores(name).items()} for name in ("dev", "test")},
+            **{name: {mode: score.to_dict() for mode, score in self.scores(name).items()} for name in ("dev", "test")},
         }
 
     def scores(self, name: str) -> dict[str, SegmentScores]:

@@ -14,7 +14,7 @@ from qbench.quantities.concept_match import folded
 ENGLISH = set("money taken in trade income from company bottom line profit cost of goods sold business the".split())
 JUDGE = c.Judge(
     load_prompt("expand", "finance"),
-    known=lambda word: word in ENGLISH,
+    is_word=lambda word: word in ENGLISH,
     measured=lambda text: "million" in text,
 )
 
@@ -136,11 +136,11 @@ def test_a_file_says_what_made_it_and_whether_it_was_edited(tmp_path):
     path = tmp_path / "names.tsv"
     path.write_text(expansions_text(rows, {"model": "m\n# x", "rows": rows_digest(rows)}))
     found = Expansions.load(path)
-    assert (found.pairs(), found.made["model"], found.edited) == (rows, "m\n# x", False)
+    assert (found.pairs(), found.provenance["model"], found.edited) == (rows, "m\n# x", False)
     path.write_text(path.read_text() + "# my own\nrent\tprice of housing\n")
     assert Expansions.load(path).edited
     path.write_text("net income\tprofit\n# made: {}\n")
-    assert (Expansions.load(path).made, Expansions.load(path).edited) == ({}, False)
+    assert (Expansions.load(path).provenance, Expansions.load(path).edited) == ({}, False)
     for hostile in ("{broken", "[1]", '{"x": NaN}', '{"x": "\\ud800"}', "[" * 100_000):
         path.write_text(f"# made: {hostile}\nnet income\tprofit\n")
-        assert Expansions.load(path).made == {}
+        assert Expansions.load(path).provenance == {}

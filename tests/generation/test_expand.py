@@ -70,8 +70,8 @@ def test_every_concept_that_can_be_asked_about_is_named_in_order(index, web, tmp
     expected = [(concept, name) for concept in sorted(NAMES) for name in NAMES[concept]]
     lines = (tmp_path / "names.tsv").read_text().splitlines()
     assert [tuple(line.split("\t")) for line in lines[2:]] == expected
-    assert Expansions.load(tmp_path / "names.tsv").made == found.made
-    made = found.made
+    assert Expansions.load(tmp_path / "names.tsv").provenance == found.provenance
+    made = found.provenance
     assert (made["concepts"], made["names"], made["answers"], made["rejected"]) == (12, len(expected), 12, {})
     prompt = load_prompt("expand", "general")
     assert (made["model"], made["prompt digest"], made["temperature"]) == ("some-model", prompt.digest, 1.0)
@@ -133,7 +133,7 @@ def test_nonsense_is_asked_again_rejected_and_counted(index, web, tmp_path):
     found = expand_concepts(index, tmp_path / "names.tsv", asking(web, tmp_path, tries=3))
     assert Expansions.load(tmp_path / "names.tsv").pairs() == []
     assert len(web.seen) == 36
-    assert sum(found.made["rejected"].values()) == 36
+    assert sum(found.provenance["rejected"].values()) == 36
     assert {(concept, reason) for concept, _, reason in found.rejected} == {(k, v[1]) for k, v in NONSENSE.items()}
     write_rejected(tmp_path / "rejected.tsv", found.rejected)
     lines = (tmp_path / "rejected.tsv").read_text().splitlines()[1:]
@@ -145,7 +145,7 @@ def test_a_name_that_is_no_text_costs_that_name_alone(index, web, tmp_path):
     web.chat = lambda asked: json.dumps({"names": [7, *NAMES[concept(asked)], {"name": "x"}]})
     found = expand_concepts(index, tmp_path / "names.tsv", asking(web, tmp_path), ExpansionOptions(names=2))
     assert len(web.seen) == 12
-    assert (found.made["concepts with names"], found.made["rejected"]) == (12, {"not a text": 24})
+    assert (found.provenance["concepts with names"], found.provenance["rejected"]) == (12, {"not a text": 24})
     assert ("revenue", '{"name": "x"}', "not a text") in found.rejected
 
 
@@ -158,8 +158,8 @@ def test_a_second_try_may_do(index, web, tmp_path):
 
     web.chat = chat
     found = expand_concepts(index, tmp_path / "names.tsv", asking(web, tmp_path))
-    assert (found.made["answers"], found.made["concepts with names"]) == (24, 12)
-    assert sum(found.made["rejected"].values()) == 12
+    assert (found.provenance["answers"], found.provenance["concepts with names"]) == (24, 12)
+    assert sum(found.provenance["rejected"].values()) == 12
 
 
 def test_what_the_server_refuses_is_missing_until_it_answers(index, web, tmp_path):
@@ -179,19 +179,19 @@ def test_what_the_server_refuses_is_missing_until_it_answers(index, web, tmp_pat
     web.plan.clear()
     web.plan.append(refuse)
     found = expand_concepts(index, path, asking(web, tmp_path, allow_missing=True))
-    assert (found.made["without an answer"], found.made["concepts with names"], len(refused)) == (1, 11, 2)
+    assert (found.provenance["without an answer"], found.provenance["concepts with names"], len(refused)) == (1, 11, 2)
     # It is not done: the same again asks for it.
     again = expand_concepts(index, path, asking(web, tmp_path, allow_missing=True))
-    assert (again.made["without an answer"], again.made["concepts with names"]) == (0, 12)
+    assert (again.provenance["without an answer"], again.provenance["concepts with names"]) == (0, 12)
 
 
 def test_names_that_too_many_share_are_dropped(index, web, tmp_path):
     web.chat = lambda asked: '{"names": ["some kind of figure"]}'
     options = ExpansionOptions(shared=11)
     found = expand_concepts(index, tmp_path / "names.tsv", asking(web, tmp_path), options)
-    assert (found.made["names"], found.made["rejected"]) == (0, {c.GENERAL: 12})
+    assert (found.provenance["names"], found.provenance["rejected"]) == (0, {c.GENERAL: 12})
     options = ExpansionOptions(shared=12)
-    assert expand_concepts(index, tmp_path / "more.tsv", asking(web, tmp_path), options).made["names"] == 12
+    assert expand_concepts(index, tmp_path / "more.tsv", asking(web, tmp_path), options).provenance["names"] == 12
 
 
 def test_a_part_of_the_concepts(index, web, tmp_path):
@@ -247,7 +247,7 @@ def test_a_table_names_concepts_without_a_model(index, tmp_path, expansions_file
     path = tmp_path / "names.tsv"
     found = expand_from_table(index, path, expansions_file, ExpansionOptions(names=1))
     assert Expansions.load(path).lookup("net income") == ("profit",)
-    assert (found.made["by"], found.made["names"], found.made["rejected"]) == (
+    assert (found.provenance["by"], found.provenance["names"], found.provenance["rejected"]) == (
         "table",
         12 - 1,
         {"beyond the number of names": 1},
@@ -255,8 +255,8 @@ def test_a_table_names_concepts_without_a_model(index, tmp_path, expansions_file
     assert not expand_from_table(index, path, expansions_file, ExpansionOptions(names=1)).new
     shared = tmp_path / "shared.tsv"
     shared.write_text("revenue\tmoney\nnet income\tmoney\nheadcount\tstaff\n")
-    assert expand_from_table(index, tmp_path / "all.tsv", shared).made["names"] == 3
-    few = expand_from_table(index, tmp_path / "few.tsv", shared, ExpansionOptions(shared=1)).made
+    assert expand_from_table(index, tmp_path / "all.tsv", shared).provenance["names"] == 3
+    few = expand_from_table(index, tmp_path / "few.tsv", shared, ExpansionOptions(shared=1)).provenance
     assert (few["names"], few["rejected"]) == (1, {c.GENERAL: 2})
     folder = tmp_path / "corpus"
     folder.mkdir()
@@ -274,7 +274,7 @@ def test_a_table_names_concepts_without_a_model(index, tmp_path, expansions_file
 
 def test_a_benchmark_says_who_named_its_concepts(index, web, tmp_path):
     path = tmp_path / "names.tsv"
-    made = expand_concepts(index, path, asking(web, tmp_path), ExpansionOptions(names=2)).made
+    made = expand_concepts(index, path, asking(web, tmp_path), ExpansionOptions(names=2)).provenance
     options = GenerationOptions(min_sentences=4, max_train=10, max_dev=5, max_test=40, expansions=path)
     benchmark = open_benchmark(generate(index, tmp_path / "bench", options))
     assert benchmark.params["expansions"] == {**made, "edited since": False}

@@ -64,7 +64,8 @@ def write(tmp_path):
 
 def test_parts_in_order(write):
     experiment = read_experiment(write(SMALL))
-    assert (experiment.name, experiment.title, experiment.made) == ("experiment", "Two leaderboards", ["masked", "ft"])
+    assert (experiment.name, experiment.title) == ("experiment", "Two leaderboards")
+    assert experiment.produced == ["masked", "ft"]
     assert [leaderboard.name for leaderboard in experiment.leaderboards] == ["plain", "bare"]
     assert experiment.leaderboards[0].measures == ("nDCG@10", "P@10", "RR@10", "R@100", "AP")
     assert experiment.tables[0].change_from == "plain"

@@ -193,12 +193,12 @@ def test_surfaces_name_their_unit_and_vary():
     surfaces = Surfaces(UNITS, GRAMMAR.comparators, GRAMMAR.alternatives, GRAMMAR.unwanted)
     for unit in UNITS:
         for form in surfaces.forms(unit.name):
-            assert UNITS.lookup(form.one.strip()) is unit
-            if form.many and (unit.names or unit.symbols):
-                assert UNITS.lookup(form.many) is unit
-    assert {form.many for form in surfaces.forms("kilogram")} == {"kilograms", "kilos", "kg"}
-    assert {form.many or form.one for form in surfaces.forms("euro")} == {"euros", "EUR", "€", "EUR "}
-    assert {form.many for form in surfaces.forms("person")} == {"people"}
+            assert UNITS.lookup(form.singular.strip()) is unit
+            if form.plural and (unit.names or unit.symbols):
+                assert UNITS.lookup(form.plural) is unit
+    assert {form.plural for form in surfaces.forms("kilogram")} == {"kilograms", "kilos", "kg"}
+    assert {form.plural or form.singular for form in surfaces.forms("euro")} == {"euros", "EUR", "€", "EUR "}
+    assert {form.plural for form in surfaces.forms("person")} == {"people"}
 
 
 def test_names_are_data():

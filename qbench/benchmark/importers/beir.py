@@ -193,8 +193,8 @@ def _judgments(
     path: Path, queries: dict[str, Query], documents: set[str], problems: Problems
 ) -> Iterator[tuple[str, str, int]]:
     for number, query_id, doc_id, grade in qrels_rows(path, problems):
-        for what, name, known in (("query", query_id, queries), ("document", doc_id, documents)):
-            if name not in known:
+        for what, name, existing in (("query", query_id, queries), ("document", doc_id, documents)):
+            if name not in existing:
                 error = InputError(
                     f"this judgment points to a {what} that does not exist",
                     file=path,

@@ -35,12 +35,12 @@ def with_our_quantities(benchmark: Benchmark, options: ExtractorOptions, progres
     def extract() -> pl.DataFrame:
         return extract_table(benchmark.corpus["doc_id"], texts(), extractor)
 
-    made = {"quantities": "extracted", "extractor": options.key()}
+    provenance = {"quantities": "extracted", "extractor": options.key()}
     return replace(
         benchmark,
         quantities=extract,
-        params={**benchmark.params, **made},
-        digest=key("benchmark quantities", benchmark=benchmark.digest, **made),
+        params={**benchmark.params, **provenance},
+        digest=key("benchmark quantities", benchmark=benchmark.digest, **provenance),
     )
 
 

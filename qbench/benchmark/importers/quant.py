@@ -79,11 +79,11 @@ def read_quant(
     judged = read_judgments(files[ALL[0]], queries, set(corpus["doc_id"]), problems)
     kinds = read_kinds(files, queries, judged, problems)
     compare_comparators(files, queries, problems)
-    kept = list(_answered(queries, judged, kinds, files[ALL[0]], problems))
-    if not kept:
+    answered = list(_answered(queries, judged, kinds, files[ALL[0]], problems))
+    if not answered:
         raise InputError("no query has a relevant document", file=files[ALL[0]])
-    rows = [(q.query_id, doc_id, grade) for q in kept for doc_id, grade in judged[q.query_id].items()]
-    return _benchmark(folder, files, corpus, quantities, kept, rows, problems)
+    rows = [(q.query_id, doc_id, grade) for q in answered for doc_id, grade in judged[q.query_id].items()]
+    return _benchmark(folder, files, corpus, quantities, answered, rows, problems)
 
 
 def _benchmark(
@@ -117,19 +117,22 @@ def _find(folder: Path) -> dict[str, Path]:
     if not folder.is_dir():
         raise InputError("no such folder", file=folder)
     here = folder / COLLECTION
-    found = [here] if here.is_file() else sorted(folder.rglob(COLLECTION))
-    if not found:
+    collections = [here] if here.is_file() else sorted(folder.rglob(COLLECTION))
+    if not collections:
         raise InputError(f"no {COLLECTION} in this folder or below it", file=folder)
-    if len(found) > 1:
-        choices = ", ".join(str(path.parent.relative_to(folder)) for path in found)
+    if len(collections) > 1:
+        choices = ", ".join(str(path.parent.relative_to(folder)) for path in collections)
         raise OptionError("the folder holds several collections", file=folder, remedy=f"Choose one of {choices}")
-    files = {COLLECTION: found[0], QUERIES: _locate(found[0].parent, (QUERIES,)) or found[0].parent / QUERIES}
-    complete = _locate(found[0].parent, ALL)
+    files = {
+        COLLECTION: collections[0],
+        QUERIES: _locate(collections[0].parent, (QUERIES,)) or collections[0].parent / QUERIES,
+    }
+    complete = _locate(collections[0].parent, ALL)
     if complete is None:
-        raise InputError(f"no judgments: {ALL[0]}.json is missing", file=found[0].parent)
+        raise InputError(f"no judgments: {ALL[0]}.json is missing", file=collections[0].parent)
     files[ALL[0]] = complete
     for name in (*KINDS, *COMPARATORS):
-        path = _locate(found[0].parent, (name,))
+        path = _locate(collections[0].parent, (name,))
         if path is not None:
             files[name] = path
     return files
@@ -157,11 +160,11 @@ def _read_collection(
             progress(number, None, "sentences")
         if given:
             try:
-                found = list(_quantities(cells, units, path, line, problems))
+                quantities = list(_quantities(cells, units, path, line, problems))
             except InputError as error:
                 problems.bad("sentences with unusable quantities", error)
                 continue
-            mentions += [to_row(doc_id, quantity) for quantity in found]
+            mentions += [to_row(doc_id, quantity) for quantity in quantities]
         texts.append((doc_id, cells["sentence"], "", doc_id))
     corpus = pl.DataFrame(texts, schema=corpus_schema(), orient="row")
     return corpus, pl.DataFrame(mentions, schema=quantity_schema()) if given else None
@@ -211,10 +214,10 @@ def _unit(name: str, units: Units, problems: Problems) -> Unit:
     name = " ".join(name.split())
     if name in ("", "-"):
         return units.get("")
-    known = units.lookup(name)
-    if known is None:
+    listed = units.lookup(name)
+    if listed is None:
         problems.note("units taken for counted nouns")
-    return known or units.get(name)
+    return listed or units.get(name)
 
 
 def _spans(cell: str | None, text: str, n: int, path: Path, line: int) -> list[Span | None]:
