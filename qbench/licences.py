@@ -107,7 +107,7 @@ def normalised(name: str) -> str:
 
 
 def identifier(name: str) -> str:
-    """The identifier of a licence that a user names.
+    """The identifier of a licence by its name.
 
     Raises:
         UnknownNameError: it is none of `LICENCES`.

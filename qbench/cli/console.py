@@ -61,7 +61,7 @@ def progress(title: str) -> Iterator[Progress]:
 
 
 def show_forecast(lines: Sequence[ExpectedCalls], total: Estimate) -> None:
-    """What would be asked of servers, a line each."""
+    """Print the expected calls to servers, one line per model."""
     from qbench.llm.budget import spent
 
     console = out()

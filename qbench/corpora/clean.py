@@ -128,7 +128,7 @@ class SeenIds:
         self._sorted: list[NDArray[np.uint64]] = []
 
     def add(self, doc_id: str) -> bool:
-        """Remember an id; False if it was there."""
+        """Add an id; returns False if it was added before."""
         import numpy as np
 
         key = int.from_bytes(hashlib.blake2b(doc_id.encode(), digest_size=8).digest(), "little")

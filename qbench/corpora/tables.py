@@ -58,7 +58,7 @@ class Table:
         self._file = SourceFile(self.path, self.path.name, kind)
 
     def rows(self, problems: Problems | None = None) -> Iterator[tuple[int, Row]]:
-        """The rows with their numbers, from 1; other `problems` may be told this time.
+        """The rows with their numbers, from 1; `problems`, if given, collects bad rows instead of the table's own.
 
         Raises:
             InputError: the table is empty or broken, or a line cannot be read and that is fatal.

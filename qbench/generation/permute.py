@@ -90,7 +90,7 @@ def with_value(text: str, mentions: Sequence[Quantity], position: int, value: fl
 
 
 def unit_of(mention: Quantity, unit: str, units: Units) -> Quantity:
-    """A mention with its number kept and its unit exchanged."""
+    """The mention with the same number in another unit."""
     target = units.get(unit)
     return replace(
         mention,

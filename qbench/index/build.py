@@ -47,20 +47,20 @@ def build_index(
 ) -> Index:
     """Build the concept/unit index of a corpus (*Numbers Matter*, sections 3.2.1 and B.1).
 
-    A run that was interrupted goes on where it was when the same call is made again. An index that is already there,
-    made from the same input with the same options, is opened and not made again.
+    An interrupted run resumes when the same call is repeated. An existing index of the same input and options is opened
+    and not built again.
 
     Args:
         source: file, folder, "hf:NAME[:CONFIG][:SPLIT]" or "irds:ID"; see `qbench.corpora.open_source`.
         output: folder of the index.
-        extractor: which extractor, with its options; the name "given" takes the quantities that came with the corpus.
+        extractor: extractor and its options; the name "given" uses the quantities supplied with the corpus.
         reading: fields and encodings.
         workers: number of worker processes; the processor's cores by default.
         on_error: "skip" leaves bad records out and counts them, "fail" stops at the first.
         licence: of the texts, for the cards of what is made of them; what the source says by default. Stated of an
             index that is there already, it is only written down.
         overwrite: replace another index in `output`.
-        progress: told of the documents that are finished, and about how many there are.
+        progress: receives the number of finished documents and an estimate of their total.
 
     Raises:
         InputError: the source is missing or has nothing usable; or a record is bad, and `on_error` is "fail".
@@ -182,7 +182,7 @@ def _extract(source: Source, folder: Path, plan: _Plan, problems: Problems, tall
 
 
 def _state_licence(folder: Path, key: str, params: dict[str, Any]) -> None:
-    """Write another licence down in an index that is otherwise the one that is asked for."""
+    """Update the licence of an index that differs from the requested one in nothing else."""
     if not (folder / MANIFEST).is_file():
         return
     manifest = read_manifest(folder)

@@ -20,7 +20,7 @@ Key = tuple[str, str]
 """A column: a leaderboard, and a measure or a bucket."""
 
 CellKey = tuple[str, Key]
-"""A row and a column."""
+"""Key of a cell: its row and its column."""
 
 
 @dataclass(frozen=True)

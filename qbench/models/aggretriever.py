@@ -365,7 +365,7 @@ def load_aggretriever(
     Args:
         model: a folder, or a name on the hub.
         agg_dimension, cls_dimension: of an untrained one, as in `Aggretriever.new`.
-        max_length: tokens of a text that are read; 0 for as many as the model was made for.
+        max_length: maximum number of tokens read of a text; 0 for the model's own maximum.
         batch: texts that go through it together.
 
     Raises:

@@ -117,7 +117,7 @@ def load_multi_vector_model(model: str, *, max_length: int = 0) -> sentence_tran
 
     Args:
         model: a folder, or a name on the hub.
-        max_length: tokens of a document that are read, markers included; 0 for as many as the model was made for.
+        max_length: maximum number of tokens read of a document, with markers; 0 for the model's own maximum.
             Queries have a length of their own.
 
     Raises:

@@ -148,7 +148,7 @@ def load_encoder(
 
     Args:
         model: a folder, or a name on the hub.
-        max_length: tokens of a text that are read; 0 for as many as the model was made for.
+        max_length: maximum number of tokens read of a text; 0 for the model's own maximum.
         batch: texts that go through it together.
         pooling: how the vectors of a text's tokens become one: "mean", "max", "cls" (the first token's), or "own", as
             the model's files say.

@@ -173,7 +173,7 @@ def load_sparse_encoder(model: str, *, max_length: int = 0, batch: int = BATCH) 
     Args:
         model: a folder or a name on the hub: a SPLADE model that sentence-transformers saved; a masked language model;
             or an encoder without its head, plain or of sentence-transformers, which gets one: see `new_head`.
-        max_length: tokens of a text that are read; 0 for as many as the model was made for.
+        max_length: maximum number of tokens read of a text; 0 for the model's own maximum.
         batch: texts that go through it together.
 
     Raises:

@@ -104,7 +104,7 @@ class _Reader:
         raise unknown(word.group() if word else self.text[self.at :], role, [form for form, _, _ in forms])
 
     def parameters(self, owner: str, allowed: Sequence[Parameter]) -> dict[str, Value]:
-        """What stands between parentheses, read by the parameters that may stand there."""
+        """Parse the parameters in parentheses, if any."""
         given: dict[str, Value] = {}
         if not self.take("("):
             return given

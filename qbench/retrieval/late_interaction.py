@@ -70,7 +70,7 @@ class LateInteraction:
         return [replace(query, vector=part) for query, part in zip(searches, parts, strict=True)]
 
     def prepared(self, searches: Sequence[Search]) -> list[Search]:
-        """The searches with what they find: documents are read once for many searches."""
+        """The searches with their hits; documents are read once for many searches."""
         encoded = self.encoded(searches)
         if self.probing is not None:
             return [replace(query, hits=self._probed(query.vector, self.probing)) for query in encoded]

@@ -307,7 +307,7 @@ def affixed(quantity: str, model: str) -> str:
 
 
 def unknown(name: str, role: str, names: list[str]) -> UnknownNameError:
-    """The error for a name that is not known: the nearest ones, then all."""
+    """The error for an unknown name; its remedy lists the nearest names, then all."""
     folded = {k.lower(): k for k in reversed(names)}
     near = [folded[k] for k in difflib.get_close_matches(name.lower(), folded, n=2, cutoff=0.6)]
     hint = f"Did you mean {' or '.join(near)}? " if near else ""

@@ -121,7 +121,7 @@ class Sentence:
 
 @dataclass
 class _Draft:
-    """What a sentence has so far: the facts that it states, each with its thing, and how they are written."""
+    """A sentence under construction: the facts it states, each with its thing and its written form."""
 
     things: list[Thing]
     qualified: list[bool]

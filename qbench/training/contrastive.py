@@ -111,7 +111,7 @@ def _task(
 
 
 def _own_options(kind: Kind, recipe: ContrastiveRecipe) -> dict[str, Any]:
-    """The recipe's options that only some kinds of models have, this one among them, as its student takes them."""
+    """The recipe's options specific to some kinds of models, for those that this kind has."""
     named = {option.name for option in declared(ContrastiveRecipe) if kind in option.extra.get("models", ())}
     return {name: getattr(recipe, name) for name in named - {"temperature"}}
 

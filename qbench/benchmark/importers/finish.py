@@ -19,7 +19,7 @@ EVERY = 1_000
 
 
 def with_our_quantities(benchmark: Benchmark, options: ExtractorOptions, progress: Progress = silent) -> Benchmark:
-    """The same benchmark with the quantities that our extractor finds, extracted when they are first asked for.
+    """The same benchmark with quantities from qbench's extractor, extracted on first access.
 
     Raises:
         UnknownNameError: no extractor has the name in `options`.

@@ -210,7 +210,7 @@ def _quantities(
 
 
 def _unit(name: str, units: Units, problems: Problems) -> Unit:
-    """Our unit of their name; a name that we do not know is a counted noun of its own."""
+    """The unit that a name in the data stands for; an unlisted name becomes a counted noun."""
     name = " ".join(name.split())
     if name in ("", "-"):
         return units.get("")
