@@ -250,21 +250,13 @@ def _installed(point: EntryPoint) -> Entry:
         raise InputError(f"the system {point.name} of {package} cannot be loaded: {reason}")
 
     what = f"cannot be loaded: {reason}"
-    return Entry(point.name, ("first stage", "reranker"), what, package, opener=refuse, version=package)
+    return Entry(point.name, ROLES, what, package, opener=refuse, version=package)
 
 
 def _options_of(name: str, make: Callable[..., object]) -> tuple[type[Any], bool]:
     """The dataclass of the options of a system, and whether `make` takes it whole, as `options`."""
-    function = make.func if isinstance(make, partial) else make
-    call = (
-        function.__init__
-        if inspect.isclass(function)
-        else function
-        if inspect.isroutine(function)
-        else type(function).__call__
-    )
     parameters = inspect.signature(make).parameters
-    hints = _hints(name, call, parameters)
+    hints = _hints(name, _function_of(make), parameters)
     declared_whole = hints.get("options") if "options" in parameters else None
     if declared_whole is not None:
         if not (isinstance(declared_whole, type) and is_dataclass(declared_whole)):
@@ -279,6 +271,15 @@ def _options_of(name: str, make: Callable[..., object]) -> tuple[type[Any], bool
             message = f"{name} has an option with a name that rerankers or quantity scores use"
             raise OptionError(message, value=declared.name)
     return options, declared_whole is not None
+
+
+def _function_of(make: Any) -> Any:
+    """The function that runs when `make` is called: the one that holds the types of its parameters."""
+    if isinstance(make, partial):
+        return _function_of(make.func)
+    if inspect.isclass(make):
+        return make.__init__
+    return make if inspect.isroutine(make) else type(make).__call__
 
 
 def _hints(name: str, call: Any, parameters: Mapping[str, inspect.Parameter]) -> dict[str, Any]:

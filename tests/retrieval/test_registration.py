@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
@@ -191,6 +192,14 @@ def test_the_documents_need_no_type_that_is_known_at_run_time(tmp_path):
 
     qbench.register("Typed", typed, version="1")
     assert ask(tmp_path, "Typed(weight=2)")[0].run["score"].unique().to_list() == [2.0]
+
+
+def test_a_partial_function_has_the_options_that_are_left(tmp_path):
+    def weighed(documents, *, base: float, weight: float = 1.0):
+        return lambda query: [base * weight] * len(documents)
+
+    qbench.register("Weighed", functools.partial(weighed, base=3.0), version="1")
+    assert ask(tmp_path, "Weighed(weight=2)")[0].run["score"].unique().to_list() == [6.0]
 
 
 def test_options_of_other_types_and_taken_names_are_refused():
