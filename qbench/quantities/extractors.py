@@ -35,6 +35,9 @@ class ExtractorOptions:
         flag="extractor",
     )
     years: bool = option(False, help='Report calendar years too (unit "calendar year", family "date").', negatable=True)
+    p_values: bool = option(
+        True, help="Report p-values too, as bare numbers of concept p. [default: report them]", negatable=True
+    )
     units_file: Path | None = option(None, help="A file of units, added to the built-in ones.", flag="units")
     spacy_model: str = option(
         EMBEDDED,
@@ -56,6 +59,7 @@ class ExtractorOptions:
         return cls(
             name=name if name in language_package(plain.language).EXTRACTORS else plain.name,
             years=bool(key.get("years", plain.years)),
+            p_values=bool(key.get("p_values", plain.p_values)),
             units_file=units_file,
             spacy_model=str(key.get("spacy_model", plain.spacy_model)),
             language=plain.language,
@@ -67,6 +71,7 @@ class ExtractorOptions:
             "extractor": self.name,
             "language": self.language,
             "years": self.years,
+            "p_values": self.p_values,
             "units_file": None if self.units_file is None else file_digest(self.units_file),
             "spacy_model": self.spacy_model,
             "parser": language_package(self.language).parser_digest(self.spacy_model),
@@ -93,7 +98,8 @@ def get_extractor(options: ExtractorOptions = ExtractorOptions()) -> Extractor:
         names = ", ".join(package.EXTRACTORS)
         raise UnknownNameError("unknown extractor", value=options.name, remedy=f"Known: {names}")
     units = load_units(options.units_file)
-    return package.extractor(options.name, units, years=options.years, spacy_model=options.spacy_model)
+    chosen = {"years": options.years, "p_values": options.p_values}
+    return package.extractor(options.name, units, **chosen, spacy_model=options.spacy_model)
 
 
 def extract_table(doc_ids: Iterable[str], texts: Iterable[str], extractor: Extractor) -> pl.DataFrame:

@@ -74,7 +74,7 @@ class LanguagePackage(Protocol):
     EXTRACTORS: Mapping[str, str]
     """The extractors of the language by name, each with a line of help; the first is the default."""
 
-    def extractor(self, name: str, units: Units, *, years: bool, spacy_model: str) -> Extractor:
+    def extractor(self, name: str, units: Units, *, years: bool, p_values: bool, spacy_model: str) -> Extractor:
         """The extractor of a name in `EXTRACTORS`."""
         ...
 

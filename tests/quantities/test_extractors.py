@@ -183,6 +183,7 @@ def test_the_key_holds_every_option(tmp_path):
         ExtractorOptions().key(),
         ExtractorOptions("quantulum3").key(),
         ExtractorOptions(years=True).key(),
+        ExtractorOptions(p_values=False).key(),
         ExtractorOptions(units_file=units).key(),
         ExtractorOptions(spacy_model="none").key(),
         ExtractorOptions(spacy_model="en_core_web_sm").key(),
@@ -190,7 +191,7 @@ def test_the_key_holds_every_option(tmp_path):
     assert all(a != b for n, a in enumerate(keys) for b in keys[:n])
     assert keys[0] == ExtractorOptions().key()
     assert {"extractor", "years", "units_file", "spacy_model", "parser", "rules", "language"} <= set(keys[0])
-    assert len(dataclasses.fields(ExtractorOptions)) == 5
+    assert len(dataclasses.fields(ExtractorOptions)) == 6
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ class ToySplitter:
         return [m.span() for m in re.finditer(r"[^|]+", text)]
 
 
-def extractor(name, units, *, years, spacy_model):
+def extractor(name, units, *, years, p_values, spacy_model):
     return ToyExtractor(name, units)
 
 

@@ -12,6 +12,7 @@ from qbench.quantities.english.lexicon import FRACTION_MARKS
 from qbench.quantities.english.names import names_model
 from qbench.quantities.english.notquantity import excluded_until
 from qbench.quantities.english.numbers import MINUSES, Number, bracketed, read_number, with_late_scale
+from qbench.quantities.english.p_values import P_VALUE, p_value_name
 from qbench.quantities.english.tokens import HYPHENS, Token, glued
 from qbench.quantities.english.unit_forms import UnitReader
 from qbench.quantities.english.written import STARTERS, is_part
@@ -48,8 +49,13 @@ class Amount:
 
     @property
     def bare(self) -> bool:
-        """Whether it has no unit of its own."""
-        return not self.unit.name
+        """Whether it has no unit of its own, and may get one."""
+        return not self.unit.name and not self.p_value
+
+    @property
+    def p_value(self) -> bool:
+        """Whether it is the p-value of a test."""
+        return self.how[-1:] == (P_VALUE,)
 
     @property
     def year(self) -> bool:
@@ -127,6 +133,9 @@ class AmountFinder:
         if currency is None and not goes_on:
             if (end := excluded_until(tokens, number)) is not None:
                 return None, end
+        if currency is None and p_value_name(tokens, number):
+            low, first, last = number.value, number.first, number.last
+            return Amount(number, self.units.get(""), first, last, None, low, low, how=(number.rule, P_VALUE)), last
         number, unit, last, span = self._unit_after(tokens, text, number)
         how = [number.rule] + (["magnitude"] if number.scaled else [])
         if unit is not None:

@@ -30,7 +30,7 @@ _SAME = {"people": "person"}
 """Another plural of a word that `singular` leaves as it is, since units are named by it ("900 people")."""
 
 
-def extractor(name: str, units: Units, *, years: bool, spacy_model: str) -> Extractor:
+def extractor(name: str, units: Units, *, years: bool, p_values: bool, spacy_model: str) -> Extractor:
     """The extractor of a name in `EXTRACTORS`.
 
     Raises:
@@ -39,10 +39,10 @@ def extractor(name: str, units: Units, *, years: bool, spacy_model: str) -> Extr
     if name == "quantulum3":
         from qbench.quantities.english.quantulum import QuantulumExtractor
 
-        return QuantulumExtractor(units, years=years, spacy_model=spacy_model)
+        return QuantulumExtractor(units, years=years, p_values=p_values, spacy_model=spacy_model)
     from qbench.quantities.english.rules import RulesExtractor
 
-    return RulesExtractor(units, years=years, spacy_model=spacy_model)
+    return RulesExtractor(units, years=years, p_values=p_values, spacy_model=spacy_model)
 
 
 @lru_cache

@@ -49,15 +49,6 @@ def _version(tokens: Sequence[Token], number: Number) -> int | None:
     return last + n if n else None
 
 
-def _p_value(tokens: Sequence[Token], number: Number) -> int | None:
-    """ "p = 0.03", "P<.001": a property of a test, no quantity of the world."""
-    k, stop = number.first - 1, max(0, number.first - _NEAR)
-    while k >= stop and tokens[k].text in "=<>≤≥≦≧":
-        k -= 1
-    is_p = stop <= k < number.first - 1 and tokens[k].low == "p" and number.value <= 1
-    return number.last if is_p else None
-
-
 def _ordinal(tokens: Sequence[Token], number: Number) -> int | None:
     """ "twenty-first", "the two hundredth": words that end as ordinals."""
     last = number.last
@@ -460,6 +451,6 @@ _PICTURES = frozenset(
 _AFTER_ZERO = frozenset("percent per cent pct degree degrees to day days year years mile miles point points".split())
 
 _RULES = (
-    date_until, clock_until, _version, _p_value, _ordinal, _joined_to_word, _area_code, _phone, _label, _citation,
+    date_until, clock_until, _version, _ordinal, _joined_to_word, _area_code, _phone, _label, _citation,
     _list_mark, _coordinate, _legal, _address, _postcode, _street, _odds, _idiom, _resolution, named_until,
 )  # fmt: skip

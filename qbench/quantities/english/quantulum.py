@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from qbench.quantities.english.amounts import Amount
 from qbench.quantities.english.numbers import Number, significant_digits
+from qbench.quantities.english.p_values import P_VALUE, p_value_name
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.rules import Explained, RulesExtractor, TokenizedText
 from qbench.quantities.english.tokens import Token, tokenize
@@ -26,12 +27,15 @@ class QuantulumExtractor(RulesExtractor):
     Args:
         units: the known units; quantulum3's names are mapped to them where a name or symbol agrees.
         years: report calendar years too (found by our rules: quantulum3 reads them as bare numbers).
+        p_values: report p-values too.
     """
 
     name = "quantulum3"
 
-    def __init__(self, units: Units, *, years: bool = False, spacy_model: str = NO_PARSER) -> None:
-        super().__init__(units, years=years, spacy_model=spacy_model)
+    def __init__(
+        self, units: Units, *, years: bool = False, p_values: bool = True, spacy_model: str = NO_PARSER
+    ) -> None:
+        super().__init__(units, years=years, p_values=p_values, spacy_model=spacy_model)
         with warnings.catch_warnings():
             # It advises to install a classifier that we switch off below.
             warnings.simplefilter("ignore")
@@ -74,7 +78,8 @@ class QuantulumExtractor(RulesExtractor):
         unit = self._map(mention.unit)
         rest = [k for k in inside if not number_first <= k < number_last]
         span = (tokens[rest[0]].start, tokens[rest[-1]].end) if rest and unit.name else None
-        return Amount(number, unit, inside[0], inside[-1] + 1, span, low, high, is_range=low != high)
+        how = (P_VALUE,) if not unit.name and p_value_name(tokens, number) else ()
+        return Amount(number, unit, inside[0], inside[-1] + 1, span, low, high, is_range=low != high, how=how)
 
     def _map(self, unit: Any) -> Unit:
         if unit.name in ("dimensionless", ""):

@@ -16,6 +16,7 @@ from qbench.quantities.english.concept_words import find_concept
 from qbench.quantities.english.concepts import Concept, MentionTokens, find_concepts
 from qbench.quantities.english.lexicon import FRACTION_MARKS, FRACTIONS, SCALES
 from qbench.quantities.english.nouns import count_nouns
+from qbench.quantities.english.p_values import P_VALUE, p_value_name
 from qbench.quantities.english.parse import Parse, load_parser, require_parser
 from qbench.quantities.english.queries import parse_query
 from qbench.quantities.english.ranges import join
@@ -50,6 +51,7 @@ class RulesExtractor:
     Args:
         units: the known units.
         years: report calendar years too.
+        p_values: report p-values too.
         spacy_model: what parses the sentences with amounts, for counted nouns and concepts (see `load_parser`);
             "none" goes by word lists. Loaded when first needed.
 
@@ -59,9 +61,12 @@ class RulesExtractor:
 
     name = "rules"
 
-    def __init__(self, units: Units, *, years: bool = False, spacy_model: str = NO_PARSER) -> None:
+    def __init__(
+        self, units: Units, *, years: bool = False, p_values: bool = True, spacy_model: str = NO_PARSER
+    ) -> None:
         self.units = units
         self.years = years
+        self.p_values = p_values
         require_parser(spacy_model)
         self._spacy_model = spacy_model
         self._finder = AmountFinder(units)
@@ -107,17 +112,11 @@ class RulesExtractor:
 
     def describe(self, tokens: Sequence[Token], amounts: Sequence[Amount], parse: Parse | None) -> list[Explained]:
         """Read comparator, change and concept of each amount from the words around it."""
-        amounts = [a for a in amounts if self.years or not a.year]
+        amounts = [a for a in amounts if (self.years or not a.year) and (self.p_values or not a.p_value)]
         readings = read_comparators(tokens, amounts, parse)
-        if parse is None:
-            taken = [False] * len(tokens)
-            for reading in readings:
-                taken[reading.first : reading.last] = [True] * (reading.last - reading.first)
-            concepts = [_concept_by_words(tokens, a, r, taken) for a, r in zip(amounts, readings, strict=True)]
-        else:
-            concepts = find_concepts(
-                tokens, [_mention_tokens(a, r) for a, r in zip(amounts, readings, strict=True)], parse
-            )
+        named = [(a, r) for a, r in zip(amounts, readings, strict=True) if not a.p_value]
+        found = iter(_concepts(tokens, named, parse))
+        concepts = [Concept(p_value_name(tokens, a.number), P_VALUE) if a.p_value else next(found) for a in amounts]
         return [self._quantity(tokens, *each) for each in zip(amounts, readings, concepts, strict=True)]
 
     def _quantity(self, tokens: Sequence[Token], amount: Amount, reading: Modifiers, concept: Concept) -> Explained:
@@ -150,6 +149,18 @@ def _mention_tokens(amount: Amount, reading: Modifiers) -> MentionTokens:
     family = amount.unit.family
     money = family.startswith("currency")
     return MentionTokens(reading.first, reading.last, family == "count", family == "time", money)
+
+
+def _concepts(
+    tokens: Sequence[Token], mentions: Sequence[tuple[Amount, Modifiers]], parse: Parse | None
+) -> list[Concept]:
+    """The concept of each mention: from the parse, or from the words around it."""
+    if parse is not None:
+        return find_concepts(tokens, [_mention_tokens(a, r) for a, r in mentions], parse)
+    taken = [False] * len(tokens)
+    for _, reading in mentions:
+        taken[reading.first : reading.last] = [True] * (reading.last - reading.first)
+    return [_concept_by_words(tokens, a, r, taken) for a, r in mentions]
 
 
 def _concept_by_words(tokens: Sequence[Token], amount: Amount, reading: Modifiers, taken: Sequence[bool]) -> Concept:

@@ -64,8 +64,8 @@ def values(text):
         "at 1900 hours", "1900 hours local time",
         # what is left of an exponent
         "counts s −1",
-        # properties of tests, denominators
-        "(p < 0.05)", "deaths per 100,000",
+        # denominators
+        "deaths per 100,000",
     ],
 )  # fmt: skip
 def test_leaves_alone(text):
