@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 import typer
 
 from qbench.cli.from_options import command
+from qbench.corpora.types import OnError, Problems
 from qbench.quantities.extractors import ExtractorOptions
 
 if TYPE_CHECKING:
+    from qbench.errors import InputError
     from qbench.quantities.extractors import Extractor
     from qbench.quantities.types import Quantity
 
@@ -23,6 +25,8 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 BATCH = 256
 """Lines of a file that are read together: the parser works faster on many sentences at once."""
+NAMED_LINES = 20
+"""Lines left out whose numbers are shown; more are only counted."""
 
 
 @command(app, "extract")
@@ -36,6 +40,10 @@ def extract(
         bool, typer.Option("--query", help="Read each text as a query: search words and conditions.")
     ] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show the rules that made each mention.")] = False,
+    on_error: Annotated[
+        OnError,
+        typer.Option(help="Lines that are not UTF-8: skip omits and counts them, fail stops at the first."),
+    ] = "fail",
 ) -> None:
     """Print the quantities of each text: value, unit, comparator, concept.
 
@@ -47,26 +55,100 @@ def extract(
     if query and explain:
         raise OptionError("--explain is about the mentions of a text", remedy="Leave out --query, or --explain")
     engine = get_extractor(extractor)
-    for lines in _batches(_texts(text), 1 if text == "-" and sys.stdin.isatty() else BATCH):
+    source = _Source(text, on_error)
+    for lines in _batches(source.texts(), 1 if text == "-" and sys.stdin.isatty() else BATCH):
         for record in [_query_record(line, engine) for line in lines] if query else _records(lines, engine, explain):
             if output_format == "jsonl":
                 typer.echo(json.dumps(record, ensure_ascii=False))
             else:
                 _print_table(record)
+    source.report()
 
 
 def _batches(lines: Iterator[str], size: int) -> Iterator[list[str]]:
-    while batch := list(islice(lines, size)):
+    """Lists of lines; those before a line that cannot be read come before its error."""
+    from qbench.errors import InputError
+
+    fault: InputError | None = None
+    while fault is None:
+        batch: list[str] = []
+        try:
+            batch.extend(islice(lines, size))  # keeps what came before an error
+        except InputError as error:
+            fault = error
+        if not batch and fault is None:
+            return
         yield batch
+    raise fault
 
 
-def _texts(source: str) -> Iterator[str]:
-    if source == "-":
-        yield from _lines(sys.stdin.buffer, "standard input")
-    elif len(source) < 1024 and "\n" not in source and (Path(source).exists() or _looks_like_a_path(source)):
-        yield from _file(Path(source))
-    else:
-        yield source
+class _Source:
+    """Where the texts come from: the argument itself, a file or standard input; and which lines were left out.
+
+    Args:
+        argument: the text, the name of a file, or "-".
+        on_error: what is done with lines that are not UTF-8.
+    """
+
+    def __init__(self, argument: str, on_error: OnError) -> None:
+        self._argument = argument
+        self._name = "standard input" if argument == "-" else argument
+        self._problems = Problems(on_error)
+        self._left_out: list[int] = []
+
+    def texts(self) -> Iterator[str]:
+        """The texts in order.
+
+        Raises:
+            InputError: there is no such file; a line is not UTF-8, and bad lines are fatal; or no line is UTF-8.
+        """
+        source = self._argument
+        if source == "-":
+            yield from self._lines(sys.stdin.buffer)
+        elif len(source) < 1024 and "\n" not in source and (Path(source).exists() or _looks_like_a_path(source)):
+            with _opened(Path(source)) as stream:
+                yield from self._lines(stream)
+        else:
+            yield source
+
+    def report(self) -> None:
+        """Say on standard error which lines were left out."""
+        from qbench.cli import console
+
+        count = self._problems.total
+        if not count:
+            return
+        numbers = ", ".join(f"{number:,}" for number in self._left_out)
+        more = f" and {count - len(self._left_out):,} more" if count > len(self._left_out) else ""
+        lines, which = f"{count + self._problems.used:,} lines", "line" if count == 1 else "lines"
+        console.note(f"{self._name}: left out {count:,} of {lines}, not UTF-8: {which} {numbers}{more}")
+
+    def _lines(self, stream: BinaryIO) -> Iterator[str]:
+        from qbench.errors import InputError
+
+        for number, raw in enumerate(stream, start=1):
+            try:
+                # A byte order mark is no part of the first text.
+                line = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+            except UnicodeDecodeError as fault:
+                packed = number == 1 and raw[:2] == b"\x1f\x8b"
+                remedy = "Decompress the file" if packed else "Convert it to UTF-8, as with iconv"
+                if not packed and self._problems.on_error == "fail":
+                    remedy += "; or leave such lines out with --on-error skip"
+                error = InputError(f"not UTF-8: {fault.reason}", file=self._name, line=number, remedy=remedy)
+                if packed:
+                    raise error from None
+                self._leave_out(number, error)
+                continue
+            self._problems.used += 1
+            yield line
+        if self._left_out and not self._problems.used:
+            raise InputError("no line is UTF-8", file=self._name, remedy="Convert it to UTF-8, as with iconv")
+
+    def _leave_out(self, number: int, error: InputError) -> None:
+        self._problems.bad("not UTF-8", error)
+        if len(self._left_out) < NAMED_LINES:
+            self._left_out.append(number)
 
 
 def _looks_like_a_path(source: str) -> bool:
@@ -74,26 +156,13 @@ def _looks_like_a_path(source: str) -> bool:
     return " " not in source and (ends or source.startswith(("./", "../", "/", "~/")))
 
 
-def _file(path: Path) -> Iterator[str]:
+def _opened(path: Path) -> BinaryIO:
     from qbench.errors import InputError
 
     if path.is_dir() or not path.exists():
         fault = "a folder" if path.is_dir() else "no such file"
         raise InputError(fault, file=path, remedy="Give a text, a file with one text per line, or -")
-    with path.open("rb") as stream:
-        yield from _lines(stream, str(path))
-
-
-def _lines(stream: BinaryIO, name: str) -> Iterator[str]:
-    from qbench.errors import InputError
-
-    for number, raw in enumerate(stream, start=1):
-        try:
-            # A byte order mark is no part of the first text.
-            yield raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-        except UnicodeDecodeError as fault:
-            remedy = "Decompress the file" if raw[:2] == b"\x1f\x8b" else "Convert the file to UTF-8, as with iconv"
-            raise InputError(f"not UTF-8: {fault.reason}", file=name, line=number, remedy=remedy) from None
+    return path.open("rb")
 
 
 def _records(texts: list[str], engine: Extractor, explain: bool) -> Iterator[dict[str, Any]]:
@@ -130,7 +199,6 @@ def _value(quantity: Quantity) -> float | list[float]:
 
 
 def _query_record(text: str, engine: Extractor) -> dict[str, Any]:
-
     parsed = engine.parse_query(text)
     return {"text": text, "terms": parsed.terms, "conditions": [c.to_dict() for c in parsed.conditions]}
 

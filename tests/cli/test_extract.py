@@ -235,6 +235,48 @@ def test_wrong_options_and_files(tmp_path):
         extract(tmp_path / "bad.txt")
 
 
+BAD = b"It weighs 5 kg.\n\xff 6 kg\n\nIt costs $5.\ncaf\xe9 for 3 euros\n"
+
+
+def test_bad_lines_are_left_out_and_counted(tmp_path):
+    (tmp_path / "bad.txt").write_bytes(BAD)
+    for source, name, stdin in ((tmp_path / "bad.txt", tmp_path / "bad.txt", None), ("-", "standard input", BAD)):
+        result = extract(source, "--on-error", "skip", "--format", "jsonl", stdin=stdin)
+        assert result.exit_code == 0
+        found = [json.loads(line) for line in result.stdout.splitlines()]
+        assert [record["text"] for record in found] == ["It weighs 5 kg.", "", "It costs $5."]
+        assert [len(record["quantities"]) for record in found] == [1, 0, 1]
+        assert "".join(result.stderr.split()) == f"{name}:leftout2of5lines,notUTF-8:lines2,5".replace(" ", "")
+
+
+def test_lines_left_out_are_no_more_than_counted_where_they_are_many(tmp_path):
+    (tmp_path / "bad.txt").write_bytes(b"\xff\n" * 30 + b"5 kg\n" + b"\xff\n" * BATCH)
+    result = extract(tmp_path / "bad.txt", "--on-error", "skip", "--format", "jsonl")
+    assert [json.loads(line)["text"] for line in result.stdout.splitlines()] == ["5 kg"]
+    said = " ".join(result.stderr.split())
+    assert f"left out {30 + BATCH} of {31 + BATCH} lines" in said
+    assert said.endswith(f"19, 20 and {10 + BATCH} more")
+
+
+def test_nothing_is_said_of_good_lines():
+    assert extract("-", "--on-error", "skip", stdin=b"5 kg\n").stderr == ""
+
+
+def test_the_lines_before_a_bad_one_are_written():
+    result = runner.invoke(app, ["-", "--format", "jsonl"], input=BAD)
+    assert isinstance(result.exception, InputError)
+    assert "standard input:2" in str(result.exception)
+    assert "--on-error skip" in str(result.exception)
+    assert [json.loads(line)["text"] for line in result.stdout.splitlines()] == ["It weighs 5 kg."]
+
+
+@pytest.mark.parametrize("raw", [b"\xff\n\xfe", gzip.compress(b"It weighs 5 kg.\n" * 9), b"\xff\n" * 5000])
+def test_a_file_without_a_good_line_is_an_error(tmp_path, raw):
+    (tmp_path / "bad.txt").write_bytes(raw)
+    with pytest.raises(InputError):
+        extract(tmp_path / "bad.txt", "--on-error", "skip")
+
+
 def test_a_folder_and_a_missing_path_are_no_text(tmp_path):
     with pytest.raises(InputError, match="a folder"):
         extract(tmp_path)
