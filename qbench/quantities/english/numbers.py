@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from qbench.quantities.english.lexicon import ABBREVIATED_SCALES, FRACTION_MARKS, GLUED_SCALES, MONEY_SCALES, SCALES
+from qbench.quantities.english.notations import notation
 from qbench.quantities.english.tokens import Token, glued
 from qbench.quantities.english.written import PLURAL_SCALES, and_fraction, read_words
 
@@ -91,7 +92,22 @@ def read_number(tokens: Sequence[Token], i: int, *, money: bool = False) -> Numb
         plain = _words(tokens, i)
     if plain is None or plain.high is not None or plain.rule in ("fold", "power of ten"):
         return plain
-    return _with_scale(tokens, plain, money)
+    return _restated(tokens, _with_scale(tokens, _restated(tokens, plain), money))
+
+
+def _restated(tokens: Sequence[Token], number: Number) -> Number:
+    """A number with the same number in brackets behind it, in digits and words: "thirty (30) days", "3 (three)"."""
+    k = number.last + 1
+    if k + 1 >= len(tokens) or tokens[k - 1].text != "(":
+        return number
+    if tokens[k].kind != ("number" if number.written else "word"):
+        return number
+    other = _digits(tokens, k, money=False) if number.written else _words(tokens, k)
+    if other is None or other.high is not None:
+        return number
+    other = _with_scale(tokens, other, money=False)
+    closes = other.last < len(tokens) and tokens[other.last].text == ")"
+    return replace(number, last=other.last + 1) if closes and other.value == number.value else number
 
 
 def bracketed(tokens: Sequence[Token], number: Number, *, money: bool) -> Number:
@@ -136,10 +152,16 @@ def significant_digits(text: str) -> int:
 
 
 def plain_digits(text: str) -> str:
-    """A number token as `float` reads it: without separators of thousands, with a decimal point."""
+    """A number token as `float` reads it: without separators of thousands, with a decimal point.
+
+    >>> [plain_digits(t) for t in ("1,200.5", "1.200,5", "1.200.000", "50·3")]
+    ['1200.5', '1200.5', '1200000', '50.3']
+    """
     if "," in text and "." in text and text.rfind(",") > text.rfind("."):
         return text.replace(".", "").replace(",", ".")
-    return "".join(c for c in text if c not in ", \u00a0\u2009\u202f")
+    if text.count(".") > 1:
+        return text.replace(".", "")
+    return "".join("." if c == "·" else c for c in text if c not in ", \u00a0\u2009\u202f")
 
 
 def _digits(tokens: Sequence[Token], i: int, *, money: bool) -> Number | None:
@@ -153,6 +175,9 @@ def _digits(tokens: Sequence[Token], i: int, *, money: bool) -> Number | None:
     number = Number(value, value, i, last, digits)
     if last >= len(tokens):
         return number
+    if (more := notation(tokens, i, money=money)) is not None:
+        digits = significant_digits(more.figures)
+        return Number(more.value, more.value, i, more.last, digits, high=more.high, rule=more.rule)
     if money and "." not in text and tokens[last].text[0] == "." and tokens[last].kind == "number":
         if tokens[last].start - tokens[i].end == 1:  # "EUR13 .1 m", as some texts part them
             value = float(text + tokens[last].text)
@@ -297,6 +322,9 @@ def _with_scale(tokens: Sequence[Token], number: Number, money: bool) -> Number:
             if tokens[j + 1].low in SCALES or tokens[j + 1].low in ABBREVIATED_SCALES:
                 j += 1
                 continue
+        if token.text == "+" and is_glued and j + 1 < len(tokens) and tokens[j + 1].low in SCALES:
+            j += 1  # "2.5+million", "5+ million": the comparator is read by itself
+            continue
         scale = None if token.kind != "word" else _scale(tokens, j, is_glued, money)
         if scale is None and token.kind == "word" and not number.written:
             scale = _AFTER_DIGITS.get(token.low)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from qbench.quantities.english.lexicon import FRACTIONS, FUNCTION_WORDS, ONES, SCALES, TENS
-from qbench.quantities.english.tokens import Token, glued
+from qbench.quantities.english.tokens import HYPHENS, Token, glued
 
 NUMERALS = frozenset(ONES) | frozenset(TENS) | frozenset(SCALES)
 PLURAL_SCALES = {
@@ -62,16 +62,16 @@ def read_words(tokens: Sequence[Token], i: int) -> Written | None:
 
 def and_fraction(tokens: Sequence[Token], j: int) -> tuple[float, int] | None:
     """ "and a half", "and three quarters" at token j: its value and the token after it."""
-    hyphen = 1 if j + 1 < len(tokens) and tokens[j].text == "-" else 0
+    hyphen = 1 if j + 1 < len(tokens) and tokens[j].text in HYPHENS else 0
     at = j + hyphen
     if at + 2 >= len(tokens) or tokens[at].low != "and":
         return None
-    at += 1 + (hyphen and tokens[at + 1].text == "-")
+    at += 1 + (hyphen and tokens[at + 1].text in HYPHENS)
     if at + 1 >= len(tokens) or (tokens[at].low != "a" and tokens[at].low not in ONES):
         return None
     top = ONES.get(tokens[at].low, 1.0)
     at += 1
-    if tokens[at].text == "-" and at + 1 < len(tokens):
+    if tokens[at].text in HYPHENS and at + 1 < len(tokens):
         at += 1
     part = _PARTS.get(tokens[at].low)
     if part is None or not 0 < top * part < 1 or (top > 1) != tokens[at].low.endswith("s"):
@@ -85,7 +85,7 @@ def _cardinal(tokens: Sequence[Token], i: int, j: int, group: float, seen: int) 
     while j < len(tokens):
         word = tokens[j].low
         follows = j + 1 < len(tokens) and tokens[j + 1].low in NUMERALS
-        if tokens[j].text == "-" and seen and follows:
+        if tokens[j].text in HYPHENS and seen and follows:
             j += 1
             continue
         if word == "and" and seen and follows and _joins(tokens, j, total, group):
@@ -153,7 +153,7 @@ def _of_a_scale(tokens: Sequence[Token], k: int) -> tuple[float, int]:
 
 def _denominator(tokens: Sequence[Token], j: int, value: float) -> tuple[float, int] | None:
     """ "thirds" after "two" or "two-", "fourth" after "one": its value and the token after it."""
-    hyphen = tokens[j].text == "-" and j + 1 < len(tokens)
+    hyphen = tokens[j].text in HYPHENS and j + 1 < len(tokens)
     k = j + hyphen
     word = tokens[k].low
     of = k + 1 < len(tokens) and tokens[k + 1].low == "of"
@@ -164,7 +164,7 @@ def _denominator(tokens: Sequence[Token], j: int, value: float) -> tuple[float, 
         return None
     if value == 1 and word not in ("half", "third") and not (hyphen or of or _ends_phrase(tokens, k + 1)):
         return None
-    if value == 1 and k + 1 < len(tokens) and tokens[k + 1].text == "-":
+    if value == 1 and k + 1 < len(tokens) and tokens[k + 1].text in HYPHENS:
         return None
     return _PARTS[word], k + 1
 
@@ -200,7 +200,7 @@ def _article(tokens: Sequence[Token], i: int) -> Written | None:
     word = tokens[i + 1].low
     if word in SCALES:
         return _cardinal(tokens, i, i + 1, 1.0, 1)
-    if word == "half" and i + 2 < len(tokens) and tokens[i + 2].text != "-":
+    if word == "half" and i + 2 < len(tokens) and tokens[i + 2].text not in HYPHENS:
         half = _half(tokens, i + 1)
         return half if half is not None and half.value > 1 else None
     if word == "quarter" and i + 2 < len(tokens) and tokens[i + 2].low in SCALES:
@@ -247,12 +247,12 @@ def _part_of(tokens: Sequence[Token], i: int, word: str) -> Written | None:
 
 def _half(tokens: Sequence[Token], i: int) -> Written | None:
     """ "half a million", "half-dozen", "half of the", "half an hour", "half-inch": what follows must say of what."""
-    if i and (tokens[i - 1].low in _HALVES_OF_TIME or tokens[i - 1].text == "-"):
+    if i and (tokens[i - 1].low in _HALVES_OF_TIME or tokens[i - 1].text in HYPHENS):
         return None
     k = i + 1
     if k >= len(tokens):
         return Written(0.5, i + 1)
-    if tokens[k].low in ("a", "an") or (tokens[k].text == "-" and glued(tokens[i], tokens[k])):
+    if tokens[k].low in ("a", "an") or (tokens[k].text in HYPHENS and glued(tokens[i], tokens[k])):
         k += 1
     if k < len(tokens) and tokens[k].low in _HALF_NAMES:
         return None

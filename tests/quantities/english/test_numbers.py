@@ -55,6 +55,43 @@ def values(text):
         ("1.200,50 euros", [1200.5]),
         (".500 inches", [0.5]),
         ("13000 boats", [13000]),
+        ("2.300.000 boats", [2.3e6]),
+        ("the 1.200.300 and 1.2.3 releases", [1200300]),
+        ("the host 192.168.100.200", []),
+        ("a town of 12 500 people", [12500]),
+        ("it covers 1 234 567 square metres", [1234567]),
+        ("costs of EUR 12 500", [12500]),
+        ("it holds 1 250 000 euros", [1.25e6]),
+        ("the Nexa 11 128 GB", [128]),
+        ("12 500 g bags", [12, 500]),
+        ("rows 5 120 340 300 600", [5, 120, 340, 300, 600]),
+        # decimal points at half height and decimal commas
+        ("a ratio of 0·76", [0.76]),
+        ("50·3% (48·1–52·5)", [50.3, (48.1, 52.5)]),
+        ("1.2·10^6 cells", [1.2e6]),
+        ("5·10−3 kg", [5e-3]),
+        ("it costs 5,99 EUR", [5.99]),
+        ("it costs €7,5 million", [7.5e6]),
+        ("1,5 million readers", [1.5e6]),
+        ("a bag of 2,5 kg", [2.5]),
+        ("3,2 % of them", [3.2]),
+        ("cells 1,2 and 3", [1, 2, 3]),
+        ("cells 1,2,3 kg", [1, 2, 3]),
+        # a number said twice
+        ("thirty (30) days", [30]),
+        ("three (3) million shares", [3e6]),
+        ("five million (5,000,000) shares", [5e6]),
+        ("3 (three) boats", [3]),
+        ("five (6) boats", [5, 6]),
+        ("eighty‐one boats", [81]),
+        # weeks and days, and prices for buying and selling
+        ("scans at 16+0 to 18+6 weeks", [(16, 18.8571)]),
+        ("it scored 16+2 points", [16, 2]),
+        ("quoted at 1.6175/85", [(1.6175, 1.6185)]),
+        ("quoted at 1.8295/05", [(1.8295, 1.8305)]),
+        ("at 145.80/90 yen", [(145.8, 145.9)]),
+        ("0.25/35 mg", [0.25, 35]),
+        ("2.5+million shares", [2.5e6]),
         # Unicode digits are digits
         ("\u0663\u0665 kg", [35]),
         ("\uff15\uff10 kg", [50]),
@@ -104,7 +141,10 @@ def values(text):
     ],
 )
 def test_digits(text, expected):
-    assert values(text) == pytest.approx(expected, rel=1e-12)
+    got = values(text)
+    assert len(got) == len(expected)
+    for g, e in zip(got, expected, strict=True):
+        assert g == pytest.approx(e, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -187,7 +227,7 @@ def test_rules_are_named():
 
 
 @pytest.mark.parametrize(
-    ("text", "digits"), [("1,200.50 kg", 6), ("4.60", 3), ("5,000", 1), ("1.200,50", 6), ("twelve", 2)]
+    ("text", "digits"), [("1,200.50 kg", 6), ("4.60", 3), ("5,000", 1), ("1.200,50", 6), ("twelve", 2), ("3,40 EUR", 3), ("0·050", 2)]
 )
 def test_significant_digits(text, digits):
     number = read_number(tokenize(text), 0)

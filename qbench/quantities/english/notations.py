@@ -1,0 +1,147 @@
+"""Numbers that take more than one token of digits: "12 500 boats", "5,99 EUR", "16+0 weeks", "1.6175/85".
+
+Each function looks at a token of digits and gives a `Notation`, or None where it is not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from qbench.quantities.english.lexicon import ABBREVIATED_SCALES, FUNCTION_WORDS, LABELS, SCALES
+from qbench.quantities.english.tokens import Token, glued
+
+_TAKES_COMMA = frozenset(
+    "% ‰ ° € £ ¥ eur euro euros usd gbp chf sek nok dkk pln czk huf dollars dollar pounds kroner kronor francs marks kg g mg "
+    "km m cm mm l ml dl kw mw kwh mwh gwh ha t mb gb tb ghz mhz inch inches percent pct per".split()
+) | frozenset(ABBREVIATED_SCALES | SCALES)
+"""What a number with a decimal comma stands before: a list of two whole numbers seldom does."""
+_COUNTED = frozenset("people men women children inhabitants square cubic euros".split())
+_LONGEST_GROUPS = 4
+_TERM, _GESTATION = 45, frozenset("week weeks wk wks gestation gestational".split())
+_REACH = 8
+
+
+class Notation(NamedTuple):
+    """A number that goes on: its value, the token after it, its figures with a decimal point, its upper end, the rule."""
+
+    value: float
+    last: int
+    figures: str
+    rule: str
+    high: float | None = None
+
+
+def notation(tokens: Sequence[Token], i: int, *, money: bool) -> Notation | None:
+    """The number that starts with the digits at token i and goes on in the tokens after it; None if it ends there.
+
+    Args:
+        tokens: of the text.
+        i: a token of digits.
+        money: a currency stands before.
+    """
+    if i + 1 >= len(tokens):
+        return None
+    return (
+        _decimal_comma(tokens, i, money=money)
+        or _spaced(tokens, i, money=money)
+        or _weeks_and_days(tokens, i)
+        or _bid_and_ask(tokens, i, money=money)
+    )
+
+
+def _decimal_comma(tokens: Sequence[Token], i: int, *, money: bool) -> Notation | None:
+    """ "5,99 EUR", "€7,5 million", "1,5 kg": one or two digits after a comma, and no list of numbers."""
+    if i + 2 >= len(tokens) or tokens[i + 1].text != "," or not tokens[i].text.isdecimal():
+        return None
+    part, last = tokens[i + 2].text, i + 3
+    if not part.isdecimal() or len(part) > 2 or not _joined(tokens, i, last):
+        return None
+    if (i and tokens[i - 1].text in ",(" and glued(tokens[i - 1], tokens[i])) or _is_list(tokens, last):
+        return None
+    after = tokens[last] if last < len(tokens) else None
+    if not money and (after is None or after.low not in _TAKES_COMMA):
+        return None
+    if not money and after is not None and after.low == "per" and tokens[min(last + 1, len(tokens) - 1)].low != "cent":
+        return None
+    figures = f"{tokens[i].text}.{part}"
+    return Notation(float(figures), last, figures, "decimal comma")
+
+
+def _is_list(tokens: Sequence[Token], last: int) -> bool:
+    """Whether another comma or figure is glued behind: "1,2,3", "1,2-4"."""
+    if last >= len(tokens) or not glued(tokens[last - 1], tokens[last]):
+        return False
+    goes_on = last + 1 < len(tokens) and glued(tokens[last], tokens[last + 1]) and tokens[last + 1].kind == "number"
+    return goes_on and tokens[last].text in ",-–."
+
+
+def _spaced(tokens: Sequence[Token], i: int, *, money: bool) -> Notation | None:
+    """ "12 500 inhabitants", "1 234 567 square metres", "EUR 12 500": groups of three after plain spaces.
+
+    Only after a word in small letters or a currency, and before what is counted: rows of tables and names of products
+    ("phone 11 128 GB") are figures that stand beside each other.
+    """
+    text, last = tokens[i].text, i + 1
+    if not text.isdecimal() or len(text) > 3 or text[0] == "0":
+        return None
+    while last < len(tokens) and last - i < _LONGEST_GROUPS and _is_group(tokens, last):
+        text, last = text + tokens[last].text, last + 1
+    if last == i + 1 or (last < len(tokens) and _is_group(tokens, last)):
+        return None
+    before = tokens[i - 1] if i else None
+    if before is not None and not money:
+        if before.kind == "number" or before.low in LABELS or not (before.text.islower() or before.text in "(,:~≈<>"):
+            return None
+    after = tokens[last] if last < len(tokens) else None
+    if money:
+        counts = after is None or after.kind == "mark" or after.low in FUNCTION_WORDS
+    else:
+        counts = after is not None and (after.low in _COUNTED or _is_plural(after))
+    return Notation(float(text), last, text, "digits") if counts else None
+
+
+def _is_group(tokens: Sequence[Token], k: int) -> bool:
+    return len(tokens[k].text) == 3 and tokens[k].text.isdecimal() and tokens[k].start - tokens[k - 1].end == 1
+
+
+def _is_plural(token: Token) -> bool:
+    word = token.text
+    return len(word) > 3 and word.islower() and word.endswith("s") and not word.endswith(("ss", "us", "is"))
+
+
+def _weeks_and_days(tokens: Sequence[Token], i: int) -> Notation | None:
+    """ "16+0 to 18+6 weeks": weeks and days of gestation, as weeks."""
+    if i + 2 >= len(tokens) or tokens[i + 1].text != "+" or not _joined(tokens, i, i + 3):
+        return None
+    weeks, days = tokens[i].text, tokens[i + 2].text
+    if not (weeks.isdecimal() and int(weeks) < _TERM and len(days) == 1 and days.isdecimal() and int(days) < 7):
+        return None
+    around = tokens[max(0, i - _REACH) : i + 3 + _REACH]
+    if _GESTATION.isdisjoint(t.low for t in around):
+        return None
+    return Notation(float(f"{int(weeks) + int(days) / 7:.6g}"), i + 3, weeks + days, "weeks and days")
+
+
+def _bid_and_ask(tokens: Sequence[Token], i: int, *, money: bool) -> Notation | None:
+    """ "1.6175/85", "145.80/90 yen": a price at which a currency is bought, and the last digits of the one for sale."""
+    if i + 2 >= len(tokens) or tokens[i + 1].text != "/" or not _joined(tokens, i, i + 3):
+        return None
+    low, tail, last = tokens[i].text, tokens[i + 2].text, i + 3
+    whole, _, decimals = low.partition(".")
+    if not (whole.isdecimal() and decimals.isdecimal() and tail.isdecimal() and 2 <= len(tail) <= len(decimals)):
+        return None
+    if last < len(tokens) and tokens[last].text == "/" and glued(tokens[last - 1], tokens[last]):
+        return None
+    quoted = money or len(decimals) >= 4 or (last < len(tokens) and tokens[last].low in _QUOTED)
+    high = float(low[: -len(tail)] + tail)
+    if high < float(low):
+        high = float(f"{high + 10 ** (len(tail) - len(decimals)):.12g}")  # "1.8295/05" ends at 1.8305
+    return Notation(float(low), last, low, "bid and ask", high) if quoted and high > float(low) else None
+
+
+_QUOTED = frozenset("yen francs francs marks dollars dlrs lire lira guilders crowns pesetas won baht".split())
+
+
+def _joined(tokens: Sequence[Token], first: int, last: int) -> bool:
+    return all(glued(tokens[k], tokens[k + 1]) for k in range(first, last - 1))
