@@ -12,8 +12,8 @@ from qbench.quantities.english.lexicon import ABBREVIATED_SCALES, FUNCTION_WORDS
 from qbench.quantities.english.tokens import Token, glued
 
 _TAKES_COMMA = frozenset(
-    "% ‰ ° € £ ¥ eur euro euros usd gbp chf sek nok dkk pln czk huf dollars dollar pounds kroner kronor francs marks kg g mg "
-    "km m cm mm l ml dl kw mw kwh mwh gwh ha t mb gb tb ghz mhz inch inches percent pct per".split()
+    "% ‰ ° € £ ¥ eur euro euros usd gbp chf sek nok dkk pln czk huf dollars dollar pounds kroner kronor francs marks "
+    "kg g mg km m cm mm l ml dl kw mw kwh mwh gwh ha t mb gb tb ghz mhz inch inches percent pct per".split()
 ) | frozenset(ABBREVIATED_SCALES | SCALES)
 """What a number with a decimal comma stands before: a list of two whole numbers seldom does."""
 _COUNTED = frozenset("people men women children inhabitants square cubic euros".split())
@@ -23,7 +23,7 @@ _REACH = 8
 
 
 class Notation(NamedTuple):
-    """A number that goes on: its value, the token after it, its figures with a decimal point, its upper end, the rule."""
+    """A number that goes on: value, the token after it, its figures with a decimal point, the rule, the upper end."""
 
     value: float
     last: int

@@ -227,7 +227,8 @@ def test_rules_are_named():
 
 
 @pytest.mark.parametrize(
-    ("text", "digits"), [("1,200.50 kg", 6), ("4.60", 3), ("5,000", 1), ("1.200,50", 6), ("twelve", 2), ("3,40 EUR", 3), ("0·050", 2)]
+    ("text", "digits"),
+    [("1,200.50 kg", 6), ("4.60", 3), ("5,000", 1), ("1.200,50", 6), ("twelve", 2), ("3,40 EUR", 3), ("0·050", 2)],
 )
 def test_significant_digits(text, digits):
     number = read_number(tokenize(text), 0)

@@ -1,0 +1,149 @@
+"""Compounds of units: "cents per diluted share", "mg/kg/day", "g C kg-1", "4 km squared", "800 IU daily"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from qbench.quantities.english.lexicon import FUNCTION_WORDS, VERBS
+from qbench.quantities.english.numbers import MINUSES
+from qbench.quantities.english.tokens import HYPHENS, Token, glued
+from qbench.quantities.units import Unit, Units, singular
+
+Found = tuple[Unit, int, tuple[int, int]]
+"""A unit, the token after it, and its characters."""
+
+PER_WORDS = frozenset({"per", "a", "an", "each", "every"})
+PER_ADJECTIVES = frozenset(["diluted", "basic", "common", "ordinary", "class", "average", "weighted", "fully"])
+A_DENOMINATORS = frozenset(
+    (
+        "share barrel ounce pound-mass ton tonne gallon bushel head person unit second minute hour day week month "
+        "year quarter night piece litre kilogram gram mile kilometre metre yard gallon game match head pop plate "
+        "bottle can pack dozen acre hectare pair"
+    ).split()
+) | {"troy ounce"}
+NOT_A_RATE = frozenset("ago earlier later before after old prior previously".split())
+"""Words that make a point in time of "a year", so that "from $6.8 billion a year earlier" is no rate."""
+NATIONAL = {
+    "us": "dollar", "u.s.": "dollar", "usd": "dollar", "canadian": "canadian dollar", "cdn": "canadian dollar",
+    "cad": "canadian dollar", "australian": "australian dollar", "aud": "australian dollar",
+    "singapore": "singapore dollar", "sgd": "singapore dollar", "hkd": "hong kong dollar", "nzd": "new zealand dollar",
+}  # fmt: skip
+"""What may follow an amount of dollars and says whose they are: "$75 U.S. per barrel"."""
+
+
+class CompoundReader:
+    """Reads what follows a unit and makes a compound of it.
+
+    Args:
+        units: the known units.
+        match: finds the unit of a denominator at a token of a text.
+    """
+
+    def __init__(self, units: Units, match: Callable[[Sequence[Token], str, int], Found | None]) -> None:
+        self.units = units
+        self._match = match
+
+    def read(
+        self, tokens: Sequence[Token], text: str, unit: Unit, last: int, span: tuple[int, int] | None
+    ) -> tuple[Unit, int, tuple[int, int] | None]:
+        """Denominators after a unit: "cents per diluted share", "mg/kg/day", "dlrs a barrel", "hours a week"."""
+        if unit.name == "dollar" and (country := _country(tokens, last)) is not None:
+            unit, last = self.units.get(country[0]), country[1]
+        if span is not None and (raised := self._raised(tokens, unit, last))[1] > last:
+            unit, last, span = raised[0], raised[1], (span[0], tokens[raised[1] - 1].end)
+        for _ in range(3):
+            below = self._denominator(tokens, text, last, unit)
+            if below is None:
+                break
+            name, end = below
+            span = (span[0] if span and span[1] <= tokens[end - 1].end else tokens[last].start, tokens[end - 1].end)
+            if span[0] > tokens[last].start:
+                span = (tokens[last].start, tokens[end - 1].end)
+            unit, last = self.units.get(f"{unit.name} per {name}"), end
+        return unit, last, span
+
+    def _denominator(self, tokens: Sequence[Token], text: str, j: int, unit: Unit) -> tuple[str, int] | None:
+        hyphened = j + 2 < len(tokens) and tokens[j].text in HYPHENS and glued(tokens[j], tokens[j + 1])
+        if hyphened:  # "barrel-a-day"
+            j += 1
+        if j + 1 >= len(tokens):
+            return None
+        if (inverse := self._inverse(tokens, j)) is not None:
+            return inverse
+        sign = tokens[j].low
+        slash = sign == "/" and glued(tokens[j], tokens[j + 1])
+        if not slash and sign not in PER_WORDS:
+            return None
+        k = j + 1
+        if hyphened and tokens[k].text in HYPHENS and k + 1 < len(tokens):
+            k += 1
+        while k < len(tokens) - 1 and tokens[k].low in PER_ADJECTIVES:
+            k += 1
+        match = self._match(tokens, text, k)
+        if match is not None and match[1] < len(tokens) and tokens[match[1]].kind == "number":
+            return None  # "£50/$65"
+        if match is not None and (slash or match[0].family != "currency" or sign == "per"):
+            name, end = match[0].name, match[1]
+        elif tokens[k].kind != "word" or tokens[k].low in FUNCTION_WORDS | VERBS:
+            return None
+        else:
+            match, name, end = None, singular(tokens[k].low), k + 1
+        if sign in ("a", "an", "each", "every") and not _is_rate(tokens, name, end, sign):
+            return None
+        # Only a bare noun may follow "/" where both sides are words ("men/women" is no rate).
+        if slash and match is None and unit.family == "count":
+            return None
+        return name, end
+
+    def _inverse(self, tokens: Sequence[Token], j: int) -> tuple[str, int] | None:
+        """A unit to a negative power, "kg m-3", "mg kg−1 day−1", "km s −1", "g·l−1", as a denominator."""
+        if tokens[j].text in "·⋅." and j + 3 < len(tokens):
+            j += 1  # a product's point; "g. The -1" has no unit after it
+        if j + 2 >= len(tokens) or tokens[j].kind != "word" or tokens[j + 1].text not in (*MINUSES, "⁻"):
+            return None
+        power = _POWERS.get(tokens[j + 2].text)
+        if power is None or tokens[j + 1].start - tokens[j].end > 1 or not glued(tokens[j + 1], tokens[j + 2]):
+            return None
+        below = self.units.symbol(tokens[j].text) or self.units.named(tokens[j].low)
+        name = power + below.name if below is not None else ""
+        return (name, j + 3) if name in self.units else None
+
+    def _raised(self, tokens: Sequence[Token], unit: Unit, last: int) -> tuple[Unit, int]:
+        """An area or a volume whose exponent stands after a space: "12 cm 2 of leaf"."""
+        if last >= len(tokens) or tokens[last].text not in ("2", "3") or unit.family != "length":
+            return unit, last
+        if unit.name == "foot":
+            return unit, last  # "6 ft 2 in"
+        name = _POWERS[tokens[last].text] + unit.name
+        after = tokens[last + 1] if last + 1 < len(tokens) else None
+        counts = after is not None and (after.kind == "number" or after.text in "-–×x%°+±")
+        if after is not None and after.kind == "word":
+            # "12 cm 2 samples", "6 ft 2in"
+            counts = after.low not in FUNCTION_WORDS | VERBS or glued(tokens[last], after)
+        near = tokens[last].start - tokens[last - 1].end == 1 and len(tokens[last - 1].text) <= 2
+        return (self.units.get(name), last + 1) if near and not counts and name in self.units else (unit, last)
+
+
+_POWERS = {"1": "", "2": "square ", "3": "cubic ", "¹": "", "²": "square ", "³": "cubic "}
+
+
+def _is_rate(tokens: Sequence[Token], name: str, end: int, sign: str) -> bool:
+    """Whether "a NAME" after a quantity is a rate: "$3,500 a month", and not "$6.8 billion a year earlier"."""
+    if name not in A_DENOMINATORS:
+        return False
+    return end >= len(tokens) or tokens[end].low not in NOT_A_RATE
+
+
+def _country(tokens: Sequence[Token], k: int) -> tuple[str, int] | None:
+    """Whose dollars, said after the number, and the token after that."""
+    if k >= len(tokens) or tokens[k].kind != "word":
+        return None
+    if tokens[k].text == "U" and k + 3 < len(tokens) and [t.text for t in tokens[k + 1 : k + 4]] == [".", "S", "."]:
+        return "dollar", k + 4
+    name = NATIONAL.get(tokens[k].low) if tokens[k].text[:1].isupper() else None
+    if name is None:
+        return None
+    following = tokens[k + 1] if k + 1 < len(tokens) else None
+    if following is not None and following.kind == "word" and following.low not in FUNCTION_WORDS:
+        return None  # "$75 Canadian bonds"
+    return name, k + 1
