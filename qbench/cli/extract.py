@@ -105,7 +105,7 @@ class _Source:
         source = self._argument
         if source == "-":
             yield from self._lines(sys.stdin.buffer)
-        elif len(source) < 1024 and "\n" not in source and (Path(source).exists() or _looks_like_a_path(source)):
+        elif "\n" not in source and (_exists(source) or _looks_like_a_path(source)):
             with _opened(Path(source)) as stream:
                 yield from self._lines(stream)
         else:
@@ -149,6 +149,13 @@ class _Source:
         self._problems.bad("not UTF-8", error)
         if len(self._left_out) < NAMED_LINES:
             self._left_out.append(number)
+
+
+def _exists(source: str) -> bool:
+    try:
+        return Path(source).exists()
+    except (OSError, ValueError):
+        return False  # a text too long to be a name
 
 
 def _looks_like_a_path(source: str) -> bool:

@@ -158,6 +158,12 @@ def test_queries_line_by_line():
     assert found[0]["conditions"][0]["comparator"] == "<"
 
 
+@pytest.mark.parametrize("words", [60, 300, 3000])
+def test_a_text_longer_than_any_name_is_a_text(words):
+    (mention,) = records("mill " * words + "employs 40 people.", "--spacy-model", "none")[0]["quantities"]
+    assert mention["unit"] == "people"
+
+
 # Tables.
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from qbench.quantities.english.dates import is_month
 from qbench.quantities.english.lexicon import FUNCTION_WORDS, VERBS
 from qbench.quantities.english.numbers import Number
-from qbench.quantities.english.tokens import Token
+from qbench.quantities.english.tokens import HYPHENS, Token, glued
 
 OLDEST = 120
 _BRIDGE = frozenset(
@@ -20,6 +20,7 @@ _PEOPLE = frozenset(
     "subjects players drivers drinkers smokers singles".split()
 )
 """Whom a bare number after "over" or before "and over" gives the age of."""
+_BEFORE_COHORTS = frozenset("the for among of all many most".split())
 _SIDES = frozenset("over under above below aged".split())
 _WEEKDAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday however first second".split())
 
@@ -29,6 +30,21 @@ def is_age(tokens: Sequence[Token], number: Number) -> bool:
     if number.scaled or not 0 <= number.value < OLDEST:
         return False
     return _asked_for(tokens, number.first) or _compared(tokens, number) or _after_name(tokens, number)
+
+
+def of_cohort(tokens: Sequence[Token], number: Number) -> bool:
+    """Whether a number and the "s" glued to it name people by their age: "the under-5s", "over 65s"."""
+    first, last = number.first, number.last
+    if number.scaled or number.written or not 0 < number.value < OLDEST or last >= len(tokens):
+        return False
+    if tokens[last].text not in ("s", "'s", "’s") or not glued(tokens[last - 1], tokens[last]):
+        return False
+    k = first - 1
+    joined = k > 0 and tokens[k].text in HYPHENS and glued(tokens[k], tokens[first])
+    k -= joined
+    if k < 0 or tokens[k].low not in ("under", "over"):
+        return False
+    return joined or (k > 0 and tokens[k - 1].low in _BEFORE_COHORTS)  # "in under 10s" is less than ten seconds
 
 
 def _asked_for(tokens: Sequence[Token], first: int) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from qbench.quantities.english.ages import is_age
+from qbench.quantities.english.ages import is_age, of_cohort
 from qbench.quantities.english.ambiguity import scaled
 from qbench.quantities.english.dates import is_year, names_a_year
 from qbench.quantities.english.lexicon import FRACTION_MARKS
@@ -131,6 +131,8 @@ class AmountFinder:
         if tokens[number.first].text == "000":
             return None, number.last  # "in $000's": the scale of a table
         if currency is None and not goes_on:
+            if of_cohort(tokens, number):
+                return self._of_age(tokens, number), number.last + 1
             if (end := excluded_until(tokens, number)) is not None:
                 return None, end
         if currency is None and p_value_name(tokens, number):
@@ -165,6 +167,12 @@ class AmountFinder:
         is_range = number.high is not None
         unit = unit or self.units.get("")
         return Amount(number, unit, first, last, span, low, high, is_range=is_range, how=tuple(how)), last
+
+    def _of_age(self, tokens: Sequence[Token], number: Number) -> Amount:
+        """The 5 of "under-5s", with the characters of its "s" for a unit."""
+        unit, value = self.units.get("year of age"), number.value
+        span = tokens[number.last].start, tokens[number.last].end
+        return Amount(number, unit, number.first, number.last + 1, span, value, value, how=(number.rule, "age"))
 
     def _unit_after(
         self, tokens: Sequence[Token], text: str, number: Number

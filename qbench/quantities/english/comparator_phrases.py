@@ -22,12 +22,18 @@ LESS = (
     "weaker nearer sooner closer"
 ).split()
 """Comparatives of "than", of "or ..." and of "and ..."."""
+DEARER = "expensive costly pricey powerful massive distant".split()
+CHEAPER = "affordable economical".split()
+"""Adjectives of "more ... than" and "less ... than"."""
 
 INCLUSIVE: dict[str, MentionComparator] = {">": ">=", "<": "<=", ">=": ">=", "<=": "<=", "~": "~", "=": "="}
 NEGATED: dict[str, MentionComparator] = {">": "<=", "<": ">=", ">=": "<", "<=": ">"}
 
-_OVER = "over|above|exceeding|exceed|exceeds|exceeded|in excess of|upwards of|upward of|beyond|north of|>|& gt ;"
-_UNDER = "below|under|beneath|underneath|south of|shy of|short of|inferior to|<|& lt ;"
+_OVER = (
+    "over|over -|above|above -|exceeding|exceed|exceeds|exceeded|in excess of|upwards of|upward of|"
+    "beyond|north of|>|& gt ;"
+)
+_UNDER = "below|below -|under|under -|beneath|underneath|south of|shy of|short of|inferior to|<|& lt ;"
 _BEFORE: dict[MentionComparator, str] = {
     ">": _OVER + "|superior to|over than|after|past|post|post -",
     "<": _UNDER + "|before|sub|sub -|prior to|pre|pre -",
@@ -88,6 +94,9 @@ def _phrases_before() -> dict[Phrase, MentionComparator]:
                 table[word, "than", *tail.split()] = table[word, *tail.split()] = inclusive
             for lead in ("equal to", "equal", "equals", "at"):
                 table[*lead.split(), "or", word, "than"] = inclusive
+        for adjective in DEARER + CHEAPER:
+            degree = "more" if (adjective in DEARER) == (strict == ">") else "less"
+            table[degree, adjective, "than"] = strict
         for preposition in prepositions.split("|"):
             for lead in ("at", "equal to", "equal", "close to", "meet", "meets", "near", "on"):
                 table[*lead.split(), "or", *preposition.split()] = inclusive

@@ -144,7 +144,9 @@ def _label(tokens: Sequence[Token], number: Number) -> int | None:
     if word.low not in LABELS and word.text not in CAPITAL_LABELS:
         return None
     if _measures(tokens, number.last):
-        return None  # "a follow-up visit 4-7 days later"
+        return None  # "a follow-up visit 4-7 days later", "a table 120 cm wide"
+    if word.low == "phone" and not _dialled(tokens, number):
+        return None  # "phone 500 euros"
     several = word.low.endswith("s") or word.low in ("pp", "fig", "scope")
     return _end_of_labels(tokens, number.last) if several else _end_of_section(tokens, number.last)
 
@@ -154,13 +156,27 @@ def _is_word(tokens: Sequence[Token], k: int) -> bool:
 
 
 def _measures(tokens: Sequence[Token], j: int) -> bool:
-    """Whether the number before token j, or the range that it begins, is of days or the like: no label then."""
+    """Whether the number before token j, or the range that it begins, has a unit that no label is followed by."""
     if j + 1 < len(tokens) and tokens[j].low in ("-", "–", "to") and tokens[j + 1].kind == "number":
         j += 2
-    return j < len(tokens) and tokens[j].low in _TIMES
+    if j + 1 < len(tokens) and tokens[j].text in HYPHENS and glued(tokens[j], tokens[j + 1]):
+        j += 1  # "a case 15-inch wide"
+    return j < len(tokens) and tokens[j].low in _MEASURED
 
 
-_TIMES = frozenset("minutes hours days weeks months years percent %".split())
+_MEASURED = frozenset(
+    "minutes hours days weeks months years percent % kg kgs kilos grams mg lb lbs pounds oz cm mm km inch inches feet "
+    "ft meters metres miles sqm sqft m2 m² cm2 euro euros eur € dollar dollars usd gb tb mb mah mhz ghz watts "
+    "litre litres liter liters ml kcal calories kmh km/h mph".split()
+)
+"""Units after which a number is no label's."""
+
+
+def _dialled(tokens: Sequence[Token], number: Number) -> bool:
+    """Whether a number after "phone" is to be dialled: long, or of several groups."""
+    groups = chain_of_numbers(tokens, number.first, "-–.")
+    spaced = number.last < len(tokens) and tokens[number.last].kind == "number"
+    return groups > 1 or spaced or len(tokens[number.first].text) > 5 or tokens[number.first].text[0] == "0"
 
 
 def _end_of_section(tokens: Sequence[Token], j: int) -> int:
@@ -425,6 +441,8 @@ def _idiom(tokens: Sequence[Token], number: Number) -> int | None:
     if not (glued(tokens[last - 1], tokens[last]) and glued(tokens[last], tokens[last + 1])):
         return None
     word = tokens[last + 1].low
+    if word in _NAMING or (number.value == 1 and word in _NAMING_ONE):
+        return last + 2
     if number.value == 0 and word not in _AFTER_ZERO and tokens[last + 1].kind == "word":
         return last + 2
     if word not in ("on", "for", "by", "to") or last + 3 >= len(tokens) or tokens[last + 2].text not in HYPHENS:
@@ -433,6 +451,22 @@ def _idiom(tokens: Sequence[Token], number: Number) -> int | None:
     if word == "to" and other != tokens[number.first].low:
         return None  # "five-to-six-week"
     return last + 4 if other in ONES else None
+
+
+_NAMING = frozenset("way factor handed sided dimensional tone".split())
+_NAMING_ONE = frozenset("time off stop size shot step".split())
+"""What makes one word of a numeral and a hyphen before it: "a one-time charge", "two-factor", "a one-way ticket"."""
+
+
+def _race(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "a 5k run", "the 10K": a race that is named by its length."""
+    last = number.last
+    if tokens[number.first].text not in ("3", "5", "8", "10", "15", "20", "50") or tokens[last - 1].low != "k":
+        return None
+    return last if last < len(tokens) and tokens[last].low in _RACES else None
+
+
+_RACES = frozenset("run runs race races runner runners running jog walk walks course pb swim fun charity road".split())
 
 
 def _resolution(tokens: Sequence[Token], number: Number) -> int | None:
@@ -452,5 +486,6 @@ _AFTER_ZERO = frozenset("percent per cent pct degree degrees to day days year ye
 
 _RULES = (
     date_until, clock_until, _version, _ordinal, _joined_to_word, _area_code, _phone, _label, _citation,
-    _list_mark, _coordinate, _legal, _address, _postcode, _street, _odds, _idiom, _resolution, named_until,
+    _list_mark, _coordinate, _legal, _address, _postcode, _street, _odds, _idiom, _resolution, _race,
+    named_until,
 )  # fmt: skip

@@ -85,6 +85,14 @@ def changes(text):
         ("within the last 6 months", "<="),
         ("in the last 6 months", "="),
         ("over the age of 18", ">"),
+        ("a jab for under-5s", "<"),
+        ("a jab for the over-65s", ">"),
+        # adjectives without a comparative of their own
+        ("it is more expensive than $40", ">"),
+        ("it is no more expensive than $40", "<="),
+        ("it is more affordable than $40", "<"),
+        ("it is less costly than $40", "<"),
+        ("it is less affordable than $40", ">"),
     ],
 )
 def test_comparator(text, comparator):

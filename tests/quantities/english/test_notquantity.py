@@ -37,6 +37,8 @@ def values(text):
         # citations, list marks, places
         "in phases 3, 5, and 7 of it", "see Figs. 2 and 3", "Columns 4-6", "so they said (Li, 2006a)", "Ca(ClO4)2",
         "as seen before (26,29)", "in earlier work (4,35–38)", "as shown [12].",
+        "a one-time fee", "a one-way street", "a two-factor key", "a three-dimensional map", "a 5k run", "the 10K race",
+        "phone 555-0123", "Phone 02079460958",
         "as shown [3,4] and [5-8].", "1. Open the box", "2) Close it", "(3) Go home",
         "51.5° N", "40°42′N",
         # ordinals and names
@@ -120,6 +122,14 @@ def test_leaves_alone(text):
         ("It flies 85 Acme 737 jets", [85]),
         ("At Acme 300 workers left", [300]),
         ("1100-1350 lbs", [1100]),
+        ("a phone 500 euros", [500]),
+        ("a table 120 cm wide", [120]),
+        ("a case 15-inch wide", [15]),
+        ("a flight 12 hours long", [12]),
+        ("a one-day sail", [1]),
+        ("a two-time winner", [2]),
+        ("sold 5k runners' shoes, 40k boats", [40000]),
+        ("it sailed in under 5s", [5]),
     ],
 )
 def test_keeps(text, expected):
@@ -136,6 +146,10 @@ def test_keeps(text, expected):
         ("adults 65 and over", "year of age"),
         ("voters under 30, too", "year of age"),
         ("under 40 contracts", ""),
+        ("a jab for under-5s", "year of age"),
+        ("a jab for under 5s", "year of age"),
+        ("the over-65s", "year of age"),
+        ("a run in under 5s", "second"),
         ("60 or older than 50", ""),
         ("On Monday, 65, and so on", ""),
         ("The total was 9, 65, 7", ""),
