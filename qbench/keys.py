@@ -25,9 +25,9 @@ REVISIONS: dict[str, int] = {
     # Benchmarks
     "import": 1,
     "mask": 1,
-    "relax": 1,
-    "generation": 1,
-    "expansion": 1,
+    "relax": 2,
+    "generation": 2,
+    "expansion": 2,
     "synthesis": 1,
     # Retrieval
     "analysis": 1,
@@ -42,7 +42,7 @@ REVISIONS: dict[str, int] = {
     "quantity-index": 1,
     "run": 1,
     # Judging
-    "annotation sheet": 1,
+    "annotation sheet": 2,
     "judged benchmark": 1,
     # Descriptions and pairs
     "description rules": 1,

@@ -188,6 +188,7 @@ def _what_it_asks(query: Query) -> object:
             frozenset(concept_alternatives(c.concept)),
             c.comparator,
             c.base_unit,
+            c.change,
             f"{c.base_value:.9g}",
             f"{c.base_high:.9g}",
         )

@@ -12,7 +12,7 @@ from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.findings import Finding, report
 from qbench.benchmark.matching import Matcher
 from qbench.benchmark.types import Query
-from qbench.quantities.concept_match import concept_grade
+from qbench.quantities.concept_match import concept_grade, stated_concepts
 from qbench.quantities.conditions import BROKEN, MET, verdicts
 from qbench.quantities.types import Condition
 from qbench.quantities.units import load_units
@@ -112,7 +112,7 @@ class _Checker:
         self._in_place = dict(ordered.select("row", "in_place").iter_rows())
         self._samples = samples.select("sample_id", "doc_id", "label", "method", "value_start").rows()
         self._positive = (samples["label"] == 1).to_numpy()
-        self._concepts = _concepts_of(quantities, samples["doc_id"])
+        self._concepts = _concepts_of(quantities, samples["doc_id"], matcher.language)
         self._matcher = matcher
 
     def parts(self) -> Iterator[tuple[str, slice]]:
@@ -141,7 +141,8 @@ class _Checker:
                 grade = grades.get(doc_id)
                 right = (grade or 0) > 0 if label == 1 else grade is None
             elif label == 1:
-                right = not self._matcher.knows_concepts or _about(query, self._concepts.get(doc_id, []))
+                concepts = self._concepts.get(doc_id, [])
+                right = not self._matcher.knows_concepts or _about(query, concepts, self._matcher.language)
             else:
                 if met is None:
                     met = self._matcher.met(single, {self._samples[r][1] for r in holds}) if single else {}
@@ -174,14 +175,15 @@ class _Checker:
         return codes
 
 
-def _concepts_of(quantities: pl.DataFrame, documents: pl.Series) -> dict[str, list[tuple[str, ...]]]:
-    rows = quantities.filter(pl.col("doc_id").is_in(documents.unique().to_list())).select("doc_id", "concept").unique()
+def _concepts_of(quantities: pl.DataFrame, documents: pl.Series, language: str) -> dict[str, list[tuple[str, ...]]]:
+    rows = quantities.filter(pl.col("doc_id").is_in(documents.unique().to_list()))
+    rows = rows.select("doc_id", concept=stated_concepts(rows, language)).unique()
     concepts: dict[str, list[tuple[str, ...]]] = {}
     for doc_id, concept in rows.sort("doc_id", "concept").iter_rows():
         concepts.setdefault(doc_id, []).append(tuple(concept.split()))
     return concepts
 
 
-def _about(query: Query, concepts: list[tuple[str, ...]]) -> bool:
+def _about(query: Query, concepts: list[tuple[str, ...]], language: str) -> bool:
     """Whether a sentence speaks of what the query asks for."""
-    return any(concept_grade(c.concept, concept) for c in query.conditions for concept in concepts)
+    return any(concept_grade(c.concept, concept, language) > 0 for c in query.conditions for concept in concepts)

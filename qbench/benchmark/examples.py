@@ -9,7 +9,7 @@ import polars as pl
 
 from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.types import Query
-from qbench.quantities.concept_match import concept_grade
+from qbench.quantities.concept_match import concept_grade, stated_concept
 from qbench.quantities.conditions import MET, frame_verdicts
 from qbench.quantities.types import Span
 
@@ -66,9 +66,10 @@ def _spans(benchmark: Benchmark, query: Query, doc_id: str) -> tuple[Span, ...]:
     mentions = benchmark.quantities.filter(pl.col("doc_id") == doc_id)
     spans: set[Span] = set()
     for condition in query.conditions:
-        for row, code in zip(mentions.iter_rows(named=True), frame_verdicts(mentions, condition), strict=True):
-            concept = tuple(row["concept"].split())
-            if code == MET and (not concept or concept_grade(condition.concept, concept)):
+        codes = frame_verdicts(mentions, condition)
+        for row, code in zip(mentions.iter_rows(named=True), codes, strict=True):
+            stated = stated_concept(tuple(row["concept"].split()), row["unit"], row["family"], benchmark.language)
+            if code == MET and (not stated or concept_grade(condition.concept, stated, benchmark.language) > 0):
                 spans.add((row["value_start"], row["value_end"]))
                 spans.add((row["unit_start"], row["unit_end"]))
     return tuple(sorted(span for span in spans if span[0] >= 0))

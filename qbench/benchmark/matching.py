@@ -8,8 +8,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from qbench.quantities.concept_match import Concept, concept_alternatives, concept_grade
+from qbench.quantities.concept_match import Concept, concept_alternatives, concept_grade, concept_words, stated_concepts
 from qbench.quantities.conditions import BROKEN, MET, verdicts
+from qbench.quantities.languages import ENGLISH
 from qbench.quantities.types import Condition
 
 UNDECIDED_GRADE = 0
@@ -19,17 +20,25 @@ UNDECIDED_GRADE = 0
 class Matcher:
     """A quantity table, sorted so that the mentions of a unit and a concept are found without looking at the rest.
 
+    Args:
+        quantities: `quantity_schema`.
+        language: code of their language.
+
     Attributes:
+        language: as given.
         knows_concepts: whether any mention has a concept. Where none has (quantities given without), concepts are not
             compared, and every document that meets a condition has grade 2.
     """
 
-    def __init__(self, quantities: pl.DataFrame) -> None:
-        ordered = quantities.sort("base_unit", "concept", maintain_order=True)
+    def __init__(self, quantities: pl.DataFrame, language: str = ENGLISH) -> None:
+        self.language = language
+        stated = stated_concepts(quantities, language)
+        ordered = quantities.with_columns(_stated=stated).sort("base_unit", "_stated", maintain_order=True)
         self.knows_concepts = bool((quantities["concept"] != "").any())
         self._low = ordered["base_value"].to_numpy()
         self._high = ordered["base_high"].to_numpy()
         self._comparator = ordered["comparator"].to_numpy().astype(object)
+        self._change = ordered["change"].to_numpy().astype(object)
         names = ordered["doc_id"].unique(maintain_order=True).to_list()
         self._names = names
         self._codes = {name: code for code, name in enumerate(names)}
@@ -40,7 +49,7 @@ class Matcher:
         self._words: dict[str, dict[str, set[Concept]]] = {}
         for unit, concept, start, end in _groups(ordered):
             self._spans.setdefault(unit, {})[concept] = (start, end)
-            for word in set(concept):
+            for word in set(concept_words(concept, language)):
                 self._words.setdefault(unit, {}).setdefault(word, set()).add(concept)
 
     def grades(self, conditions: tuple[Condition, ...], documents: Collection[str] | None = None) -> dict[str, int]:
@@ -84,7 +93,8 @@ class Matcher:
         return best
 
     def _verdicts(self, rows: NDArray[np.int64], condition: Condition) -> NDArray[np.int8]:
-        return verdicts(self._low[rows], self._high[rows], self._comparator[rows], condition)
+        low, high, comparator = self._low[rows], self._high[rows], self._comparator[rows]
+        return verdicts(low, high, comparator, condition, self._change[rows])
 
     def _candidates(
         self, condition: Condition, documents: Collection[str] | None
@@ -94,7 +104,9 @@ class Matcher:
         if not self.knows_concepts:
             graded = dict.fromkeys(spans, 2)
         else:
-            graded = {concept: concept_grade(condition.concept, concept) for concept in self._similar(condition)}
+            similar = self._similar(condition)
+            every = {concept: concept_grade(condition.concept, concept, self.language) for concept in similar}
+            graded = {concept: grade for concept, grade in every.items() if grade > 0}
         rows = [np.arange(*spans[concept]) for concept in graded]
         grades = [np.full(len(part), grade, dtype=np.int8) for part, grade in zip(rows, graded.values(), strict=True)]
         if not rows:
@@ -115,14 +127,15 @@ class Matcher:
         for alternative in concept_alternatives(condition.concept):
             if not alternative:
                 return sorted(self._spans.get(condition.base_unit, {}))
-            similar |= set.intersection(*(words.get(word, set()) for word in alternative))
+            folded = concept_words(alternative, self.language)
+            similar |= set.intersection(*(words.get(word, set()) for word in folded))
         return sorted(similar)
 
 
 def _groups(ordered: pl.DataFrame) -> list[tuple[str, Concept, int, int]]:
     """Unit, concept, first row and row after the last, for each run of equal units and concepts."""
-    sizes = ordered.group_by("base_unit", "concept", maintain_order=True).agg(size=pl.len())
+    sizes = ordered.group_by("base_unit", "_stated", maintain_order=True).agg(size=pl.len())
     ends = sizes["size"].cum_sum().to_list()
     starts = [0, *ends][:-1]
-    concepts = (tuple(text.split()) for text in sizes["concept"])
+    concepts = (tuple(text.split()) for text in sizes["_stated"])
     return list(zip(sizes["base_unit"], concepts, starts, ends, strict=True))

@@ -112,7 +112,18 @@ def read_parquet(path: Path, schema: Schema, nullable: Collection[str] = ()) -> 
     except (pl.exceptions.PolarsError, OSError) as fault:
         raise InputError(f"not a readable Parquet file: {_first_line(fault)}", file=path) from None
     earlier = {old: new for new, old in EARLIER.items() if new in schema and new not in frame.columns}
-    return fit(frame.rename(earlier, strict=False), schema, path, nullable)
+    return fit(_with_change(frame.rename(earlier, strict=False)), schema, path, nullable)
+
+
+def _with_change(frame: pl.DataFrame) -> pl.DataFrame:
+    """Conditions of earlier development versions asked for levels only, and did not say so."""
+    dtype = frame.schema.get("conditions")
+    if not isinstance(dtype, pl.List) or not isinstance(dtype.inner, pl.Struct):
+        return frame
+    if any(field.name == "change" for field in dtype.inner.fields):
+        return frame
+    level = pl.element().struct.with_fields(pl.lit("").alias("change"))
+    return frame.with_columns(pl.col("conditions").list.eval(level))
 
 
 def write_table(frame: pl.DataFrame, table: str, folder: Path) -> None:

@@ -87,6 +87,7 @@ def query_schema() -> Schema:
             "concept": pl.String,
             "value_text": pl.String,
             "unit_text": pl.String,
+            "change": pl.String,
         }
     )
     return {

@@ -18,8 +18,9 @@ from qbench.benchmark.card import printable
 from qbench.errors import InputError, OptionError
 from qbench.generation.candidates import GENERAL, Judge, plain
 from qbench.generation.expansions import Expansions, expansions_text, rows_digest
+from qbench.generation.mentions import load_mentions
 from qbench.generation.options import ExpansionOptions, GenerationOptions
-from qbench.generation.pairs import usable_pairs
+from qbench.generation.pairs import pair_table, usable_pairs
 from qbench.generation.vocabulary import known_words
 from qbench.index.disk import Index
 from qbench.llm.asking import Asking, ask_until, forecast
@@ -68,19 +69,25 @@ def wanted_concepts(index: Index, options: ExpansionOptions = ExpansionOptions()
     Raises:
         InputError: no concept of the index can be asked about, or the file names one that the index lacks.
     """
-    table = index.pairs().select("concept", "unit", "sentences", "values").collect()
-    pairs = usable_pairs(table, GenerationOptions(min_sentences=options.min_sentences))
-    # A line that starts with # is a comment, so such a concept could not be written.
-    usable = {" ".join(concept) for concept, _ in pairs if not concept[0].startswith("#")}
     if options.concepts is not None:
+        table = index.pairs().select("concept", "unit", "sentences").collect()
         usable = _listed(options.concepts, set(table["concept"].to_list()))
+    else:
+        language = index.extractor_options().language
+        mentions = load_mentions(index.sentences().collect(), index.quantities().collect(), language)
+        table = pair_table(mentions)
+        pairs = usable_pairs(mentions, GenerationOptions(min_sentences=options.min_sentences))
+        # A line that starts with # is a comment, so such a concept could not be written.
+        usable = {" ".join(pair.concept) for pair in pairs if not pair.concept[0].startswith("#")}
     rows = table.filter(pl.col("concept").is_in(sorted(usable))).sort(
         "concept", "sentences", "unit", descending=[False, True, False]
     )
     units: dict[str, list[str]] = {}
     weight: Counter[str] = Counter()
     for concept, unit, sentences in rows.select("concept", "unit", "sentences").iter_rows():
-        units.setdefault(concept, []).append(unit or "plain number")
+        name = unit or "plain number"
+        if name not in units.setdefault(concept, []):
+            units[concept].append(name)
         weight[concept] += sentences
     chosen = sorted(units, key=lambda concept: (-weight[concept], concept))[: options.max_concepts]
     return [Wanted(concept, tuple(units[concept][:UNITS_SHOWN])) for concept in sorted(chosen)]

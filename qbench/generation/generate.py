@@ -21,7 +21,7 @@ from qbench.generation.expansions import Expansions
 from qbench.generation.labels import Labels, confirmed, label
 from qbench.generation.mentions import load_mentions
 from qbench.generation.options import GenerationOptions
-from qbench.generation.pairs import usable_pairs
+from qbench.generation.pairs import pair_table, usable_pairs
 from qbench.generation.queries import Plan, QueryDraft
 from qbench.generation.recheck import Rechecker
 from qbench.generation.rewrite import Rewriter, Rewriting
@@ -201,22 +201,22 @@ def _plan(
     index: Index, options: GenerationOptions, templates: Templates, expansions: Expansions
 ) -> tuple[Plan, pl.DataFrame, dict[str, Any]]:
     """The input of algorithm 1, the benchmark's corpus, and counts of what was left out."""
-    quantities, table = index.quantities().collect(), index.pairs().collect()
+    quantities = index.quantities().collect()
     sentences = index.sentences().collect()
     if options.corpus == "quantities":
         sentences = sentences.join(quantities.select("doc_id").unique(), on="doc_id", how="semi", maintain_order="left")
-    pairs = usable_pairs(table, options)
     mentions = load_mentions(sentences, quantities, index.extractor_options().language)
+    pairs = usable_pairs(mentions, options)
     splits = split_concepts(pairs, mentions, expansions, options)
     units = load_units(index.extractor_options().units_file)
     counts: dict[str, Any] = {
-        "pairs": {"in the index": table.height, "asked about": len(pairs)},
+        "pairs": {"in the index": pair_table(mentions).height, "asked about": len(pairs)},
         "groups of concepts": dict(splits.groups),
         "sentences held out": {f"of {split}": int(splits.blocked[split].sum()) for split in ("train", "dev")},
     }
     if options.expansions is not None:
         named = {concept for concept, _ in expansions.pairs()}
-        usable = {" ".join(concept) for concept, _ in pairs}
+        usable = {" ".join(pair.concept) for pair in pairs}
         counts["concepts with expansions"] = {"in the file": len(named), "asked about": len(named & usable)}
     plan = Plan(pairs, mentions, splits, expansions, templates, units, options)
     return plan, sentences.select(list(corpus_schema())), counts
@@ -336,7 +336,7 @@ def _meaning(query: Query) -> str:
     """Normalised form of a query's conditions, independent of its words and units."""
     return "\n".join(
         sorted(
-            f"{' '.join(c.concept)} {c.comparator} {c.base_value:.9g} {c.base_high:.9g} {c.base_unit}"
+            f"{' '.join(c.concept)} {c.comparator} {c.base_value:.9g} {c.base_high:.9g} {c.base_unit} {c.change}"
             for c in query.conditions
         )
     )

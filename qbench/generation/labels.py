@@ -11,8 +11,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from qbench.generation.mentions import Mentions, folded
-from qbench.quantities.concept_match import concept_alternatives, concept_grade
+from qbench.generation.mentions import Mentions
+from qbench.quantities.concept_match import concept_grade, stated_concept
 from qbench.quantities.conditions import BROKEN, MET, RELATIVE_TOLERANCE, verdicts
 from qbench.quantities.languages import ENGLISH
 from qbench.quantities.types import Condition, Quantity
@@ -77,11 +77,12 @@ def _surely_broken(condition: Condition, docs: NDArray[np.int64], mentions: Ment
 
 
 def _codes(condition: Condition, rows: NDArray[np.int64], mentions: Mentions) -> NDArray[np.int8]:
-    return verdicts(mentions.low[rows], mentions.high[rows], mentions.comparator[rows], condition)
+    low, high, comparator = mentions.low[rows], mentions.high[rows], mentions.comparator[rows]
+    return verdicts(low, high, comparator, condition, mentions.change[rows])
 
 
 def meets(quantity: Quantity, condition: Condition) -> bool | None:
-    """Whether a mention meets a condition by unit and value; None if undecided.
+    """Whether a mention meets a condition by unit, value and change; None if undecided.
 
     The answers of `qbench.quantities.conditions.verdict`, worked out in another way: the values that the mention allows
     and those that the condition allows are two intervals, and one lies inside the other, apart from it, or neither.
@@ -102,7 +103,9 @@ def meets(quantity: Quantity, condition: Condition) -> bool | None:
         below < 0 or (below == 0 and (high_open or start_open))
     )
     met, broken = (apart, inside) if wanted == "!=" else (inside, apart)
-    return True if met else False if broken else None
+    if broken or {quantity.change, condition.change} == {"up", "down"}:
+        return False
+    return True if met and quantity.change == condition.change else None
 
 
 def _side(value: float, mark: float) -> int:
@@ -122,14 +125,15 @@ def holds(conditions: Iterable[Condition], quantities: Sequence[Quantity], langu
     """
     certain, possible = True, True
     for condition in conditions:
-        words = folded((word for option in concept_alternatives(condition.concept) for word in option), language)
         met = maybe = False
         for quantity in quantities:
             answer = meets(quantity, condition)
             if answer is False:
                 continue
-            met |= answer is True and concept_grade(condition.concept, quantity.concept) > 0
-            maybe |= not quantity.concept or bool(words & folded(quantity.concept, language))
+            stated = stated_concept(quantity.concept, quantity.unit, quantity.family, language)
+            grade = concept_grade(condition.concept, stated, language)
+            met |= answer is True and grade > 0
+            maybe |= grade != 0
         certain &= met
         possible &= maybe
     return "yes" if certain else "unclear" if possible else "no"
@@ -154,8 +158,8 @@ def confirmed(
     concepts, code = np.unique(mentions.concept[rows], return_inverse=True)
     least = np.full(docs.size, 2, dtype=np.int8)
     for condition in conditions:
-        of_concepts = [concept_grade(condition.concept, mentions.concepts[c]) for c in concepts]
-        grade = np.array(of_concepts, dtype=np.int8)[code]
+        of_concepts = [concept_grade(condition.concept, mentions.concepts[c], mentions.language) for c in concepts]
+        grade = np.maximum(np.array(of_concepts, dtype=np.int8), 0)[code]
         comparable = mentions.base[rows] == mentions.base_code.get(condition.base_unit, -1)
         met = comparable & (_codes(condition, rows, mentions) == MET)
         best = np.zeros(docs.size, dtype=np.int8)

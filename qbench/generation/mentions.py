@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from qbench.errors import InputError
-from qbench.quantities.concept_match import Concept, concept_alternatives, concept_grade
+from qbench.quantities.concept_match import Concept, concept_alternatives, concept_grade, concept_words, stated_concepts
 from qbench.quantities.concept_match import folded as folded
 from qbench.quantities.languages import ENGLISH
 from qbench.quantities.types import Quantity, from_row
@@ -33,9 +33,10 @@ class Mentions:
         texts: m texts; a sentence is identified by its row.
         doc_ids: m ids.
         doc: shape (n,), each mention's sentence.
-        concept, unit, base: shape (n,), codes into `concepts`, `units`, `bases`.
+        concept, unit, base: shape (n,), codes into `concepts`, `units`, `bases`. Concepts are those that
+            `stated_concept` gives: with the noun that a mention counts.
         value, low, high: shape (n,), the value as written, and both ends in the base unit.
-        comparator: shape (n,), objects.
+        comparator, change: shape (n,), objects.
         concepts: the distinct concepts, as words; units, bases: distinct unit names.
         language: code of the sentences' language.
     """
@@ -51,6 +52,7 @@ class Mentions:
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     comparator: NDArray[np.object_]
+    change: NDArray[np.object_]
     concepts: list[Concept]
     units: list[str]
     bases: list[str]
@@ -78,10 +80,6 @@ class Mentions:
     def folded(self) -> list[frozenset[str]]:
         """The folded words of each concept."""
         return [folded(concept, self.language) for concept in self.concepts]
-
-    @cached_property
-    def _word_concepts(self) -> dict[str, list[int]]:
-        return _postings(self.concepts)
 
     @cached_property
     def _folded_concepts(self) -> dict[str, list[int]]:
@@ -127,9 +125,9 @@ class Mentions:
         if entry is None:
             codes: set[int] = set()
             for alternative in concept_alternatives(concept):
-                codes |= _holding_all(alternative, self._word_concepts)
+                codes |= _holding_all(concept_words(alternative, self.language), self._folded_concepts)
             candidates = np.array(sorted(codes), dtype=np.int64)
-            grades = np.array([concept_grade(concept, self.concepts[code]) for code in candidates], dtype=np.int8)
+            grades = np.array([self._grade(concept, code) for code in candidates], dtype=np.int8)
             entry = candidates[grades > 0], grades[grades > 0]
             _keep(self._graded, concept, entry)
         return entry
@@ -148,6 +146,15 @@ class Mentions:
             entry = np.array(sorted(codes), dtype=np.int64)
             _keep(self._related, concept, entry)
         return entry
+
+    def _grade(self, concept: Concept, code: int) -> int:
+        return concept_grade(concept, self.concepts[code], self.language)
+
+    def same(self, concept: Concept) -> NDArray[np.int64]:
+        """Codes of the concepts that are the same as a query's but for case and number, ascending."""
+        codes, grades = self.graded(concept)
+        same: NDArray[np.int64] = codes[grades == 2]
+        return same
 
     def holders(self, sets: Iterable[frozenset[str]]) -> NDArray[np.int64]:
         """Codes of the concepts that hold all (folded) words of one of `sets`, ascending."""
@@ -216,7 +223,7 @@ def load_mentions(sentences: pl.DataFrame, quantities: pl.DataFrame, language: s
             "a quantity's sentence does not exist", value=missing["doc_id"][0], remedy="Build the index again"
         )
     joined = joined.sort("doc", "value_start", maintain_order=True)
-    concepts, concept = _codes(joined["concept"])
+    concepts, concept = _codes(stated_concepts(joined, language))
     units, unit = _codes(joined["unit"])
     bases, base = _codes(joined["base_unit"])
     return Mentions(
@@ -231,6 +238,7 @@ def load_mentions(sentences: pl.DataFrame, quantities: pl.DataFrame, language: s
         low=joined["base_value"].to_numpy(),
         high=joined["base_high"].to_numpy(),
         comparator=np.array(joined["comparator"].to_list(), dtype=object),
+        change=np.array(joined["change"].to_list(), dtype=object),
         concepts=[tuple(text.split()) for text in concepts],
         units=units,
         bases=bases,

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -15,21 +16,33 @@ from qbench.errors import InputError
 from qbench.generation.mentions import Mentions, folded
 from qbench.generation.options import GenerationOptions
 from qbench.generation.surfaces import clean
-from qbench.quantities.concept_match import ALTERNATIVE, Concept
+from qbench.quantities.concept_match import ALTERNATIVE, Concept, concept_alternatives, concept_words
 from qbench.quantities.english.lexicon import FUNCTION_WORDS, WEAK_WORDS
+from qbench.quantities.types import Change
 from qbench.randomness import shuffled
 
 MAX_WORDS, MAX_LETTERS = 6, 60
 """A longer concept is a clause that the extractor swallowed, and nothing that anybody searches for."""
-
-
-Pair = tuple[Concept, str]
 
 MIN_SENTENCES = 3
 """Fewer sentences with all pairs leave nothing to choose a value from."""
 
 MAX_PAIRS = 8
 """A sentence with more pairs is a flattened table, whose numbers belong to its rows."""
+
+
+class Pair(NamedTuple):
+    """What queries ask about.
+
+    Attributes:
+        concept: its words, as the corpus says them most often.
+        unit: canonical unit of the values.
+        change: "up" or "down" for sizes of changes, "" for levels.
+    """
+
+    concept: Concept
+    unit: str
+    change: Change = ""
 
 
 @dataclass(frozen=True)
@@ -61,31 +74,60 @@ def distribution(values: NDArray[np.float64]) -> Distribution:
     return Distribution(distinct, counts)
 
 
-def observed(mentions: Mentions, concepts: tuple[Concept, ...], unit: str) -> NDArray[np.int64]:
+def observed(mentions: Mentions, concepts: tuple[Concept, ...], unit: str, change: Change = "") -> NDArray[np.int64]:
     """Rows of the mentions of some concepts in one unit that say a single value (no range, no bound)."""
-    codes = [mentions.concept_code[c] for c in concepts if c in mentions.concept_code]
-    rows = mentions.rows_of_concepts(np.array(codes, dtype=np.int64))
-    rows = rows[mentions.unit[rows] == mentions.unit_code.get(unit, -1)]
+    codes = {code for concept in concepts for code in mentions.same(concept).tolist()}
+    rows = mentions.rows_of_concepts(np.array(sorted(codes), dtype=np.int64))
+    rows = rows[(mentions.unit[rows] == mentions.unit_code.get(unit, -1)) & (mentions.change[rows] == change)]
     comparators = mentions.comparator[rows]
     single: NDArray[np.int64] = rows[(comparators == "=") | (comparators == "~")]
     return single
 
 
-def usable_pairs(pairs: pl.DataFrame, options: GenerationOptions) -> list[tuple[Concept, str]]:
-    """The pairs of the concept/unit index that get queries, ordered.
+def pair_table(mentions: Mentions) -> pl.DataFrame:
+    """All pairs: concept, unit, change, `sentences` and `values` (how many different ones), ordered.
+
+    Concepts that differ in case and number only are one, under the name with most mentions.
+    """
+    named = [next(iter(concept_alternatives(concept))) for concept in mentions.concepts]
+    rows = pl.DataFrame(
+        {
+            "doc": mentions.doc,
+            "value": mentions.value,
+            "name": pl.Series([" ".join(words) for words in named], dtype=pl.String).gather(mentions.concept),
+            "key": pl.Series(
+                [" ".join(concept_words(words, mentions.language)) for words in named], dtype=pl.String
+            ).gather(mentions.concept),
+            "unit": mentions.table["unit"],
+            "change": mentions.table["change"],
+        }
+    ).filter(pl.col("key") != "")
+    names = rows.group_by("key", "name").len().sort("len", "name", descending=[True, False]).unique("key", keep="first")
+    return (
+        rows.group_by("key", "unit", "change")
+        .agg(sentences=pl.col("doc").n_unique(), values=pl.col("value").n_unique())
+        .join(names.select("key", concept="name"), on="key")
+        .select("concept", "unit", "change", "sentences", "values")
+        .sort("concept", "unit", "change")
+    )
+
+
+def usable_pairs(mentions: Mentions, options: GenerationOptions) -> list[Pair]:
+    """The pairs that get queries, ordered.
 
     Args:
-        pairs: concept, unit, sentences, values.
+        mentions: of the index.
         options: thresholds, and how many pairs at most.
 
     Raises:
         InputError: no pair is usable.
     """
+    pairs = pair_table(mentions)
     frequent = pairs.filter(pl.col("sentences") >= options.min_sentences)
-    varied = frequent.filter(pl.col("values").list.n_unique() >= 2)
+    varied = frequent.filter(pl.col("values") >= 2)
     named = [
-        (tuple(concept.split()), unit)
-        for concept, unit in varied.select("concept", "unit").iter_rows()
+        Pair(tuple(concept.split()), unit, change)
+        for concept, unit, change in varied.select("concept", "unit", "change").iter_rows()
         if sane(concept)
     ]
     if not named:
@@ -121,15 +163,15 @@ def joint_pairs(pairs: Sequence[Pair], mentions: Mentions) -> list[tuple[Pair, .
     a range.
     """
     spoken: dict[int, list[int]] = {}
-    for number, (concept, unit) in enumerate(pairs):
-        for doc in mentions.docs_of(observed(mentions, (concept,), unit)).tolist():
+    for number, (concept, unit, change) in enumerate(pairs):
+        for doc in mentions.docs_of(observed(mentions, (concept,), unit, change)).tolist():
             spoken.setdefault(doc, []).append(number)
     counts: Counter[tuple[int, ...]] = Counter()
     for numbers in spoken.values():
         if 2 <= len(numbers) <= MAX_PAIRS:
             counts.update(combinations(numbers, 2))
             counts.update(combinations(numbers, 3))
-    words = [folded(concept, mentions.language) for concept, _ in pairs]
+    words = [folded(pair.concept, mentions.language) for pair in pairs]
     return [
         tuple(pairs[n] for n in numbers)
         for numbers, count in sorted(counts.items())

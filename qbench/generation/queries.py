@@ -13,13 +13,13 @@ from qbench.benchmark.types import Kind, Query, Split
 from qbench.generation.expansions import Expansions
 from qbench.generation.mentions import Mentions
 from qbench.generation.options import GenerationOptions
-from qbench.generation.pairs import Distribution, distribution, joint_pairs, observed
+from qbench.generation.pairs import Distribution, Pair, distribution, joint_pairs, observed
 from qbench.generation.splits import Splits, alternatives, shares_no_word
 from qbench.generation.surfaces import pick_form, unit_forms
 from qbench.generation.templates import Templates, Wording
 from qbench.generation.values import Ask, around, choose_value, rounded
 from qbench.quantities.concept_match import Concept, join_alternatives
-from qbench.quantities.types import Comparator, Condition
+from qbench.quantities.types import Change, Comparator, Condition
 from qbench.quantities.units import Units
 from qbench.randomness import generator, shuffled
 from qbench.store import digest
@@ -43,16 +43,18 @@ class Topic:
         text: its name in the query.
         concepts: the index's concepts that it stands for; one, unless `text` is an expansion.
         unit: canonical unit of the values.
+        change: "up" or "down" where the size of a change is asked for.
     """
 
     text: str
     concepts: tuple[Concept, ...]
     unit: str
+    change: Change = ""
 
     @property
     def key(self) -> str:
         """Key of the topic in random seeds."""
-        return "\x1e".join((self.text, " ".join(join_alternatives(self.concepts)), self.unit))
+        return "\x1e".join((self.text, " ".join(join_alternatives(self.concepts)), self.unit, self.change))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ class QueryDraft:
 class Plan:
     """The input of algorithm 1; read-only."""
 
-    pairs: Sequence[tuple[Concept, str]]
+    pairs: Sequence[Pair]
     mentions: Mentions
     splits: Splits
     expansions: Expansions
@@ -108,8 +110,8 @@ class Plan:
         return ("peak", "random") if self.options.random_set else ("peak",)
 
     def _lexical(self, split: Split) -> Iterable[QueryDraft]:
-        for concept, unit in self.pairs:
-            home, topic = self.splits.split_of[concept], Topic(" ".join(concept), (concept,), unit)
+        for concept, unit, change in self.pairs:
+            home, topic = self.splits.split_of[concept], Topic(" ".join(concept), (concept,), unit, change)
             if split == "test" and home == "train" and "seen" in self.options.kinds:
                 yield from self._sets("test", "seen", topic, ("other",))
             if home != split or concept in self.splits.wordless:
@@ -138,32 +140,32 @@ class Plan:
     @cached_property
     def _expanded_topics(self) -> list[Topic]:
         topics: dict[Topic, None] = {}
-        for concept, unit in self.pairs:
+        for concept, unit, change in self.pairs:
             for expansion in self.expansions.lookup(" ".join(concept)):
-                topics[Topic(expansion, alternatives(expansion, self.mentions, self.expansions), unit)] = None
+                topics[Topic(expansion, alternatives(expansion, self.mentions, self.expansions), unit, change)] = None
         return sorted(topics, key=lambda topic: topic.key)
 
     def _joint(self, split: Split) -> Iterable[QueryDraft]:
         """Several constraints on concepts of one split; training concepts also make `seen` test queries."""
         for pairs in self._joint_pairs:
-            homes = {self.splits.split_of[concept] for concept, _ in pairs}
-            if len(homes) > 1 or any(concept in self.splits.wordless for concept, _ in pairs):
+            homes = {self.splits.split_of[pair.concept] for pair in pairs}
+            if len(homes) > 1 or any(pair.concept in self.splits.wordless for pair in pairs):
                 continue
             home = homes.pop()
             kind: Kind = "seen" if home == "train" else "unseen"
             included = home == split or (home, split) == ("train", "test")
             if included and (split != "test" or kind in self.options.kinds):
-                topics = tuple(Topic(" ".join(concept), (concept,), unit) for concept, unit in pairs)
+                topics = tuple(Topic(" ".join(pair.concept), (pair.concept,), pair.unit, pair.change) for pair in pairs)
                 yield QueryDraft(split, kind, "joint", topics)
 
     @cached_property
-    def _joint_pairs(self) -> list[tuple[tuple[Concept, str], ...]]:
+    def _joint_pairs(self) -> list[tuple[Pair, ...]]:
         return joint_pairs(self.pairs, self.mentions)
 
     def seen(self, topic: Topic) -> Distribution:
         """The distribution of a topic's observed values."""
         if topic.key not in self._seen:
-            rows = observed(self.mentions, topic.concepts, topic.unit)
+            rows = observed(self.mentions, topic.concepts, topic.unit, topic.change)
             self._seen[topic.key] = distribution(self.mentions.value[rows])
         return self._seen[topic.key]
 
@@ -190,7 +192,7 @@ class Plan:
 
     def _lexical_values(self, topic: Topic, comparator: Comparator) -> frozenset[Ask]:
         """The values of the lexical queries on an expansion's concepts; empty for a topic that is its own concept."""
-        own = [Topic(" ".join(concept), (concept,), topic.unit) for concept in topic.concepts]
+        own = [Topic(" ".join(concept), (concept,), topic.unit, topic.change) for concept in topic.concepts]
         if topic in own:
             return frozenset()
         asks = (self.value(lexical, comparator, values) for lexical in own for values in self._usual)
@@ -257,7 +259,7 @@ class Plan:
 
     def _joint_asks(self, draft: QueryDraft, rng: np.random.Generator) -> list[tuple[Comparator, Ask, str]]:
         """Constraints that a randomly chosen sentence satisfies jointly."""
-        rows = [observed(self.mentions, topic.concepts, topic.unit) for topic in draft.topics]
+        rows = [observed(self.mentions, topic.concepts, topic.unit, topic.change) for topic in draft.topics]
         docs = self.mentions.docs_of(rows[0])
         for others in rows[1:]:
             docs = np.intersect1d(docs, self.mentions.docs_of(others))
@@ -293,6 +295,7 @@ class Plan:
             concept=join_alternatives(topic.concepts),
             value_text=f"{low_text} to {high_text}" if ranged else low_text,
             unit_text=form.bare,
+            change=topic.change,
         )
         return text, condition, name
 

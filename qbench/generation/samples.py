@@ -20,7 +20,7 @@ from qbench.generation.pairs import observed
 from qbench.generation.permute import Permuted, joined, unit_of, with_unit, with_value
 from qbench.generation.recheck import Rechecker
 from qbench.generation.surfaces import read_value, unit_forms
-from qbench.quantities.concept_match import concept_grade
+from qbench.quantities.concept_match import Concept, concept_grade, stated_concept
 from qbench.quantities.conditions import BROKEN, MET, verdicts
 from qbench.quantities.types import Condition, Quantity
 from qbench.quantities.units import Units
@@ -101,7 +101,7 @@ class Sampler:
         for doc in rng.choice(docs, n, replace=False).tolist():
             mentions = self.mentions.quantities(doc)
             if not self._refused(self.rechecker.sentence(mentions, query.conditions, positive)):
-                position = _positions(mentions, query.conditions, positive)[0][0]
+                position = _positions(mentions, query.conditions, positive, self.mentions.language)[0][0]
                 rows.append(self._row(query, "original", positive, len(rows), doc, None, mentions[position]))
         return rows
 
@@ -133,7 +133,7 @@ class Sampler:
         rng = generator(self.options.seed, stream, query.query_id)
         for doc in rng.permutation(docs)[: n * TRIES].tolist():
             mentions = self.mentions.quantities(doc)
-            positions = _positions(mentions, query.conditions, met)
+            positions = _positions(mentions, query.conditions, met, self.mentions.language)
             position, condition = positions[int(rng.integers(len(positions)))]
             yield doc, change(Spot(self.mentions.texts[doc], mentions, position, condition), rng)
 
@@ -185,7 +185,8 @@ class Sampler:
         written = read_value(spot.text[slice(*mention.value_span)])
         if written is None:
             return None
-        values = self.mentions.value[observed(self.mentions, (mention.concept,), mention.unit)]
+        concept = _stated(mention, self.mentions.language)
+        values = self.mentions.value[observed(self.mentions, (concept,), mention.unit, mention.change)]
         base = values * unit.factor + unit.offset
         codes = verdicts(base, base, np.full(base.size, "=", dtype=object), spot.condition)
         fit = np.sort(values[(codes == wanted) & (values != mention.value)])
@@ -246,7 +247,9 @@ def triples(rows: list[Row]) -> list[Row]:
     ]
 
 
-def _positions(mentions: list[Quantity], conditions: Iterable[Condition], wanted: bool) -> list[tuple[int, Condition]]:
+def _positions(
+    mentions: list[Quantity], conditions: Iterable[Condition], wanted: bool, language: str
+) -> list[tuple[int, Condition]]:
     """The mentions of the very concept of a condition for which `meets` says `wanted`, with that condition.
 
     Never empty: a negative of several constraints can be one for what it does not say; then all mentions count.
@@ -255,6 +258,11 @@ def _positions(mentions: list[Quantity], conditions: Iterable[Condition], wanted
         (position, condition)
         for condition in conditions
         for position, quantity in enumerate(mentions)
-        if quantity.base_unit == condition.base_unit and concept_grade(condition.concept, quantity.concept) == 2
+        if quantity.base_unit == condition.base_unit
+        and concept_grade(condition.concept, _stated(quantity, language), language) == 2
     ]
     return [(position, c) for position, c in about if meets(mentions[position], c) is wanted] or about
+
+
+def _stated(quantity: Quantity, language: str) -> Concept:
+    return stated_concept(quantity.concept, quantity.unit, quantity.family, language)

@@ -12,6 +12,7 @@ from qbench.benchmark.types import Split
 from qbench.generation.expansions import Expansions
 from qbench.generation.mentions import Mentions, folded
 from qbench.generation.options import GenerationOptions
+from qbench.generation.pairs import Pair
 from qbench.quantities.concept_match import Concept
 from qbench.quantities.languages import ENGLISH
 from qbench.randomness import shuffled
@@ -54,7 +55,7 @@ class Splits:
 
 
 def split_concepts(
-    pairs: Sequence[tuple[Concept, str]], mentions: Mentions, expansions: Expansions, options: GenerationOptions
+    pairs: Sequence[Pair], mentions: Mentions, expansions: Expansions, options: GenerationOptions
 ) -> Splits:
     """Split the concepts of the usable (concept, unit) pairs.
 
@@ -82,9 +83,7 @@ def split_concepts(
     )
 
 
-def group_concepts(
-    pairs: Sequence[tuple[Concept, str]], expansions: Expansions, language: str = ENGLISH
-) -> list[Group]:
+def group_concepts(pairs: Sequence[Pair], expansions: Expansions, language: str = ENGLISH) -> list[Group]:
     """The groups of the pairs' concepts, ordered by name."""
     parent: dict[Words, Words] = {}
 
@@ -97,9 +96,9 @@ def group_concepts(
     for concept, expansion in expansions.pairs():
         parent[root(folded(concept.split(), language))] = root(folded(expansion.split(), language))
     concepts: dict[Words, dict[Concept, int]] = {}
-    for concept_words, _ in pairs:
-        members = concepts.setdefault(root(folded(concept_words, language)), {})
-        members[concept_words] = members.get(concept_words, 0) + 1
+    for pair in pairs:
+        members = concepts.setdefault(root(folded(pair.concept, language)), {})
+        members[pair.concept] = members.get(pair.concept, 0) + 1
     held: dict[Words, list[Words]] = {}
     for words in list(parent):
         held.setdefault(root(words), []).append(words)

@@ -7,16 +7,23 @@ then holds the alternatives one after the other, separated by the word "|".
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal
 
 from qbench.quantities.languages import ENGLISH, language_package
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Concept = tuple[str, ...]
 
 ALTERNATIVE = "|"
 """The word between two alternatives of a query's concept."""
 
-Grade = Literal[0, 1, 2]
+Grade = Literal[-1, 0, 1, 2]
+
+UNCLEAR: Grade = -1
+"""Of concepts that share words and are neither the same nor one more specific than the other."""
 
 
 def concept_alternatives(concept: Concept) -> tuple[Concept, ...]:
@@ -36,6 +43,23 @@ def concept_alternatives(concept: Concept) -> tuple[Concept, ...]:
     return tuple(alternatives) or ((),)
 
 
+@lru_cache(maxsize=200_000)
+def concept_words(concept: Concept, language: str = ENGLISH) -> Concept:
+    """The words of a concept as they are compared: without case and number, in order.
+
+    Parts of compounds stand apart ("follow-up"), and a word that is said twice running counts once.
+
+    Raises:
+        UnknownNameError: no package knows the language.
+
+    >>> concept_words(("Follow-up", "visits"))
+    ('follow', 'up', 'visit')
+    """
+    fold = language_package(language).fold
+    words = [fold(part) for word in concept if word != ALTERNATIVE for part in word.replace("-", " ").split()]
+    return tuple(word for at, word in enumerate(words) if at == 0 or word != words[at - 1])
+
+
 def folded(concept: Iterable[str], language: str = ENGLISH) -> frozenset[str]:
     """The words of a concept without case, number and order: what makes two concepts the same for splitting.
 
@@ -49,7 +73,7 @@ def folded(concept: Iterable[str], language: str = ENGLISH) -> frozenset[str]:
     >>> folded(("Net", "Incomes")) == folded(("income", "net"))
     True
     """
-    return frozenset(map(language_package(language).fold, concept))
+    return frozenset(concept_words(tuple(concept), language))
 
 
 def join_alternatives(concepts: tuple[Concept, ...]) -> Concept:
@@ -64,22 +88,75 @@ def join_alternatives(concepts: tuple[Concept, ...]) -> Concept:
     return tuple(words)
 
 
-def concept_grade(query_concept: Concept, mention_concept: Concept) -> Grade:
+def stated_concept(concept: Concept, unit: str, family: str, language: str = ENGLISH) -> Concept:
+    """What a mention is compared by: its concept and, where it counts something, the noun that it counts.
+
+    "334 participants" is about participants, though the noun stands as the unit; "a staff of 40 employees" is about
+    staff, and about staff employees.
+
+    Args:
+        concept: its words.
+        unit, family: of the mention.
+        language: code of their language.
+
+    Returns:
+        words; two ways to say it are alternatives, as in a query's concept.
+
+    >>> stated_concept((), "participant", "count"), stated_concept(("staff",), "employee", "count")
+    (('participant',), ('staff', '|', 'staff', 'employee'))
+    """
+    if family != "count":
+        return concept
+    noun = tuple(unit.lower().split())
+    if not concept:
+        return noun
+    known = {*concept_words(noun, language)} <= {*concept_words(concept, language)}
+    return concept if known else join_alternatives((concept, (*concept, *noun)))
+
+
+def stated_concepts(quantities: pl.DataFrame, language: str = ENGLISH) -> pl.Series:
+    """`stated_concept` of each row of a quantity table, words joined by spaces.
+
+    Raises:
+        UnknownNameError: no package knows the language.
+    """
+    import polars as pl
+
+    columns = ["concept", "unit", "family"]
+    kinds = quantities.select(columns).unique(maintain_order=True)
+    stated = [stated_concept(tuple(text.split()), unit, family, language) for text, unit, family in kinds.iter_rows()]
+    named = kinds.with_columns(stated=pl.Series([" ".join(words) for words in stated], dtype=pl.String))
+    return quantities.select(columns).join(named, on=columns, how="left", maintain_order="left")["stated"]
+
+
+def concept_grade(query_concept: Concept, mention_concept: Concept, language: str = ENGLISH) -> Grade:
     """How well a mention's concept answers a query's: the grade of a document that meets the condition by it.
+
+    Words are compared without case and number. Their order counts, and so does their closeness: a more specific
+    concept says the query's words one after the other and last ("adjusted net income" is a net income, a "net income
+    target" and an "income net of tax" may be anything).
 
     Args:
         query_concept: the condition's concept, alternatives and all; a condition without one takes every mention.
-        mention_concept: the words of one mention.
+        mention_concept: the words of one mention, as `stated_concept` gives them.
+        language: code of their language.
 
     Returns:
-        2 for the very concept (the same words in the same order), 1 for a more specific one (it holds all words of an
-        alternative), 0 otherwise.
+        2 for the very concept, 1 for a more specific one, `UNCLEAR` where the mention has no concept or shares words
+        with an alternative without being either, 0 otherwise.
 
-    >>> concept_grade(("income",), ("net", "income"))
-    1
+    Raises:
+        UnknownNameError: no package knows the language.
+
+    >>> concept_grade(("income",), ("net", "incomes")), concept_grade(("income",), ("income", "tax"))
+    (1, -1)
     """
-    alternatives = concept_alternatives(query_concept)
-    if () in alternatives or mention_concept in alternatives:
+    if not query_concept:
         return 2
-    words = set(mention_concept)
-    return 1 if any(words.issuperset(alternative) for alternative in alternatives) else 0
+    said = [concept_words(alternative, language) for alternative in concept_alternatives(mention_concept)]
+    asked = [concept_words(alternative, language) for alternative in concept_alternatives(query_concept)]
+    if any(words in asked or () in asked for words in said):
+        return 2
+    if any(own[-len(words) :] == words for words in asked for own in said):
+        return 1
+    return UNCLEAR if () in said or any(not {*words}.isdisjoint(own) for words in asked for own in said) else 0

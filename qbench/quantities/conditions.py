@@ -3,6 +3,8 @@
 A mention says which values are possible: "5" or "about 5" one, "5 to 8" an interval, "more than 5" an open one. A
 condition is *met* if every possible value meets it, *broken* if none does, *undecided* otherwise ("more than 500
 employees" against "> 600"). Undecided mentions become neither positives nor negatives.
+
+The size of a change is no level: "rose 5%" leaves "above 4%" undecided at best. A fall breaks a condition on a rise.
 """
 
 from __future__ import annotations
@@ -42,12 +44,17 @@ def verdict(quantity: Quantity, condition: Condition) -> Verdict:
         np.array([quantity.base_high]),
         np.array([quantity.comparator], dtype=object),
         condition,
+        np.array([quantity.change], dtype=object),
     )[0]
     return "met" if code == MET else "broken" if code == BROKEN else "undecided"
 
 
 def verdicts(
-    low: NDArray[np.float64], high: NDArray[np.float64], comparator: NDArray[np.object_], condition: Condition
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    comparator: NDArray[np.object_],
+    condition: Condition,
+    change: NDArray[np.object_] | None = None,
 ) -> NDArray[np.int8]:
     """MET, UNDECIDED or BROKEN for n mentions that already have the condition's base unit.
 
@@ -55,10 +62,22 @@ def verdicts(
         low, high: shape (n,), `base_value` and `base_high` of the mentions.
         comparator: shape (n,), their comparators.
         condition: the condition of the query.
+        change: shape (n,), "up", "down" or ""; None to compare values alone.
 
     Returns:
         shape (n,), int8.
     """
+    codes = _value_verdicts(low, high, comparator, condition)
+    if change is None:
+        return codes
+    other = change != condition.change
+    opposite = other & (change != "") & (condition.change != "")
+    return np.where(opposite, BROKEN, np.where(other, np.minimum(codes, UNDECIDED), codes)).astype(np.int8)
+
+
+def _value_verdicts(
+    low: NDArray[np.float64], high: NDArray[np.float64], comparator: NDArray[np.object_], condition: Condition
+) -> NDArray[np.int8]:
     # A mention's possible values are the interval from `lo` to `hi`; an open end is a value that is itself impossible.
     lo = np.where((comparator == "<") | (comparator == "<="), -np.inf, low)
     hi = np.where((comparator == ">") | (comparator == ">="), np.inf, high)
@@ -88,6 +107,7 @@ def frame_verdicts(quantities: pl.DataFrame, condition: Condition) -> NDArray[np
             part["base_high"].to_numpy(),
             part["comparator"].to_numpy().astype(object),
             condition,
+            part["change"].to_numpy().astype(object),
         )
     return codes
 

@@ -80,6 +80,7 @@ class Condition:
         base_unit, base_value, base_high: the same in the unit that values compare in.
         concept: lower-case words of what it is about; () where only unit and value count.
         value_text, unit_text: as written in the query; "" where unknown.
+        change: "up" or "down" where the size of a change is asked for ("fell by more than 5%"); "" for a level.
     """
 
     comparator: Comparator
@@ -92,6 +93,7 @@ class Condition:
     concept: tuple[str, ...] = ()
     value_text: str = ""
     unit_text: str = ""
+    change: Change = ""
 
     def __post_init__(self) -> None:
         if self.comparator not in COMPARATORS:

@@ -457,7 +457,7 @@ def test_the_matcher_agrees_with_one_mention_at_a_time(rows, conditions):
             for mention_doc, quantity_ in rows:
                 grade = concept_grade(one.concept, quantity_.concept) if matcher.knows_concepts else 2
                 said = verdict(quantity_, one)
-                if mention_doc == doc and grade and said != "broken":
+                if mention_doc == doc and grade > 0 and said != "broken":
                     best = max(best or 0, grade if said == "met" else 0)
             grades.append(best)
         if None not in grades:

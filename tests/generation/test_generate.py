@@ -19,7 +19,7 @@ from qbench.errors import InputError, OptionError
 from qbench.generation.generate import generate
 from qbench.generation.options import GenerationOptions
 from qbench.generation.surfaces import read_value
-from qbench.quantities.concept_match import concept_alternatives, concept_grade
+from qbench.quantities.concept_match import concept_alternatives, concept_grade, stated_concept
 from qbench.quantities.conditions import verdict
 from qbench.quantities.types import from_row
 from qbench.quantities.units import load_units
@@ -51,7 +51,8 @@ def grade_of(query, mentions):
     grades = []
     for condition in query.conditions:
         met = [m for m in mentions if verdict(m, condition) == "met"]
-        grades.append(max((concept_grade(condition.concept, m.concept) for m in met), default=0))
+        stated = [stated_concept(m.concept, m.unit, m.family) for m in met]
+        grades.append(max([0, *(concept_grade(condition.concept, concept) for concept in stated)]))
     return min(grades)
 
 

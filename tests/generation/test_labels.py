@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,7 +26,8 @@ def quantities(draw):
     high = draw(st.sampled_from([x for x in NUMBERS if x >= low])) if bound == "between" else low
     base = draw(st.sampled_from(["dollar", "kilogram"]))
     concept = draw(st.sampled_from(CONCEPTS))
-    return Quantity(low, high, bound, base, "", base, low, high, tuple(concept.split()))
+    change = draw(st.sampled_from(["", "", "up", "down"]))
+    return Quantity(low, high, bound, base, "", base, low, high, tuple(concept.split()), change=change)
 
 
 @st.composite
@@ -35,7 +37,8 @@ def conditions(draw):
     high = draw(st.sampled_from([x for x in NUMBERS if x >= low])) if comparator == "between" else low
     base = draw(st.sampled_from(["dollar", "kilogram"]))
     concept = draw(st.sampled_from(ASKED))
-    return Condition(comparator, low, high, base, base, low, high, tuple(concept.split()))
+    change = draw(st.sampled_from(["", "", "up", "down"]))
+    return Condition(comparator, low, high, base, base, low, high, tuple(concept.split()), change=change)
 
 
 @given(quantities(), conditions())
@@ -55,7 +58,8 @@ def test_labels_are_what_a_walk_over_all_sentences_finds(docs, asked):
     mentions = load_mentions(pl.DataFrame({"doc_id": ids, "text": ids}), pl.DataFrame(rows, schema=quantity_schema()))
     labels = label(asked, mentions)
     for number, found in enumerate(docs):
-        grade = min(max((concept_grade(c.concept, q.concept) for q in found if meets(q, c)), default=0) for c in asked)
+        grades = [[concept_grade(c.concept, q.concept) for q in found if meets(q, c)] for c in asked]
+        grade = min(max([0, *of_condition]) for of_condition in grades)
         answer = holds(asked, found)
         assert (number in labels.relevant) == (grade > 0) == (answer == "yes")
         if grade:
@@ -71,6 +75,17 @@ def test_labels_are_what_a_walk_over_all_sentences_finds(docs, asked):
     assert confirmed(asked, docs_judged[order], grades, mentions).all()
     if grades.size:
         assert not confirmed(asked, docs_judged[order], (grades + 1) % 3, mentions).any()
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "answer"),
+    [("", "", "yes"), ("up", "up", "yes"), ("", "up", "unclear"), ("up", "", "unclear"), ("down", "up", "no")],
+)
+def test_a_change_is_no_level(asked, said, answer):
+    mention = Quantity(6, 6, "=", "percentage", "ratio", "one", 0.06, 0.06, ("revenue",), change=said)
+    condition = Condition(">", 5, 5, "percentage", "one", 0.05, 0.05, ("revenue",), change=asked)
+    assert holds([condition], [mention]) == answer
+    assert {"yes": True, "no": False, "unclear": None}[answer] is meets(mention, condition)
 
 
 def test_words_in_common_and_unknown_concepts_keep_a_sentence_from_being_a_negative():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from qbench.generation.expansions import Expansions
 from qbench.generation.mentions import folded, load_mentions
 from qbench.generation.options import GenerationOptions
-from qbench.generation.pairs import joint_pairs
+from qbench.generation.pairs import Pair, joint_pairs
 from qbench.generation.splits import alternatives, group_concepts, shares_no_word, split_concepts
 from qbench.quantities.types import Quantity, quantity_schema, to_row
 
@@ -29,7 +29,7 @@ def mentions_of(docs):
 
 
 def pairs_of(*concepts):
-    return [(tuple(concept.split()), "dollar") for concept in concepts]
+    return [Pair(tuple(concept.split()), "dollar") for concept in concepts]
 
 
 def test_what_makes_two_concepts_one_group():
