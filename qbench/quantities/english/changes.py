@@ -1,6 +1,7 @@
 """Which amounts are the size of a change: "rose about 5%", "grew sales by 35 per cent", "1.2% lower", "or 0.6%".
 
-The level that a change leads to ("fell to $3"), the one it comes from, and the noun ("a 5% rise") are no change.
+Nouns of change are in `change_nouns`. The level that a change leads to ("fell to $3") and the one it comes from are no
+change.
 """
 
 from __future__ import annotations
@@ -8,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from qbench.quantities.english.amounts import Amount
+from qbench.quantities.english.change_nouns import noun_change
+from qbench.quantities.english.intervals import in_interval
 from qbench.quantities.english.parse import Parse
-from qbench.quantities.english.tokens import HYPHENS, Token
+from qbench.quantities.english.tokens import HYPHENS, Token, glued
 from qbench.quantities.types import Change
 
 
@@ -56,7 +59,7 @@ NOUNS_TOO = frozenset(
     "rise rises increase increases climb jump jumps surge surges rally spike leap advance fall falls decline declines "
     "decrease decreases drop drops slip slide slides tumble plunge slump dip dips crash retreat dive gain gains boost "
     "hike hikes cut cuts raise raises lift discount discounts contract contracts rebound tank tanks mark ease swell "
-    "balloon rocket".split()
+    "balloon rocket lower".split()
 )
 BEFORE_NOUNS = frozenset(
     "a an the this that these those any no some its their his her our my your each every of in "
@@ -91,6 +94,11 @@ TAKERS = frozenset(
     "put puts set sets turn turns turned use used".split()
 )
 """Those of them after which not even a percentage is a direction: "makes up 5%"."""
+JUDGED: dict[str, Change] = _words("favorably favourably positively", "up") | _words(
+    "unfavorably unfavourably negatively adversely", "down"
+)
+JUDGED_VERBS = frozenset("impacted impact impacts affected affect affects changed influenced".split())
+"""Verbs whose adverb tells where it goes: "sales were favorably impacted by $3 million"."""
 AFTERWARDS: dict[str, Change] = {"higher": "up", "up": "up", "lower": "down", "down": "down"}
 ENDS = frozenset(".;:!?")
 REACH = 10
@@ -109,18 +117,21 @@ def read_changes(
     for k, amount in enumerate(amounts):
         last = amounts[k - 1].last if k else 0
         following = amounts[k + 1] if k + 1 < len(amounts) else None
-        change = _change(tokens, amount, firsts[k], max(last, firsts[k] - REACH), following, parse)
+        change = _change(tokens, amount, firsts[k], last, following, parse)
+        change = change or noun_change(tokens, amount, firsts[k], last, parse) or _moved_by_sign(tokens, amount)
         if not change and k and changes[k - 1] and _shares(tokens, amounts[k - 1], amount, firsts[k], parse):
             change = changes[k - 1]
         changes.append(change)
+        if k and not changes[k - 1] and _closes_list(tokens, amounts[k - 1], amount):
+            changes[k - 1] = change
     return changes
 
 
 def _change(
-    tokens: Sequence[Token], amount: Amount, first: int, floor: int, following: Amount | None, parse: Parse | None
+    tokens: Sequence[Token], amount: Amount, first: int, last: int, following: Amount | None, parse: Parse | None
 ) -> Change:
-    """The change by the words around one amount; `floor` is where the amount before it ends."""
-    family = amount.unit.family
+    """The change by the words around one amount; `last` is where the amount before it ends."""
+    family, floor = amount.unit.family, max(last, first - REACH)
     if family in ("date", "age"):
         return ""
     k = amount.first - 1
@@ -140,7 +151,8 @@ def _change(
             return "" if _denied(tokens, k) else change
         leads = following is not None and following.first - amount.last == 1 and tokens[amount.last].low == "to"
         if by or (leads and amount.unit.family == "ratio"):
-            return _far_verb(tokens, k, floor, parse)  # "grew sales by 35%", "raised its dividend 7% to 60 cents"
+            # "grew sales by 35%", "raised its dividend 7% to 60 cents"
+            return _far_verb(tokens, k, max(last, k - _FAR) if by else floor, parse)
     return _afterwards(tokens, amount)
 
 
@@ -185,6 +197,8 @@ def _far_verb(tokens: Sequence[Token], k: int, floor: int, parse: Parse | None) 
     """The verb of "grew sales by 35%": the nearest one before it in the clause."""
     while k >= floor and tokens[k].text not in ENDS:
         word = tokens[k].low
+        if k and (word in JUDGED_VERBS and (judged := JUDGED.get(tokens[k - 1].low) or JUDGED.get(tokens[k + 1].low))):
+            return judged
         change = MOVES.get(word) or TURNS.get(word)
         if change and not _is_noun(tokens, k, parse):
             return "" if _denied(tokens, k) else change
@@ -229,17 +243,55 @@ def _afterwards(tokens: Sequence[Token], amount: Amount) -> Change:
 def _shares(tokens: Sequence[Token], a: Amount, b: Amount, first: int, parse: Parse | None) -> bool:
     """Whether b has the change of a: "190 points, or 0.6%", "12 cents (0.9%)", "and Starbucks 3.5%"."""
     gap = tokens[a.last : first]
-    if not gap or len(gap) > REACH or b.unit.family in ("date", "age", "time"):
+    if not gap or len(gap) > _FAR or b.unit.family in ("date", "age", "time"):
         return False
     words = [t.low for t in gap]
-    if b.last < len(tokens) and tokens[b.last].low in ("ci", "confidence"):
-        return False  # "fell by 12 mm (95% CI 8 to 16)"
+    if b.is_range and len(gap) <= REACH and words[0] in ("(", "[", ";", ",") and in_interval(tokens, first):
+        return True  # "fell by 12 mm (95% CI 8 to 16)"
     alike = a.unit.base_unit == b.unit.base_unit
     if words in (["or"], [",", "or"], ["("], ["["]):
         return alike or any(u.unit.family in ("ratio", "ratio difference") for u in (a, b))
     if not alike or any(word in PLACES or word in ENDS or word in MOVES or word in TURNS for word in words):
         return False
+    if words in (["vs"], ["vs", "."], ["versus"]):
+        return True
+    opens = words[0] in ("and", ",", "while")
     if words[-1] == "by":
-        words, gap = words[:-1], gap[:-1]
+        return opens or words[-2:-1] == ["and"]  # "by 5 % in May, and by 6 % in June"
+    if len(gap) > REACH:
+        return False
+    if len(words) > 2 and words[0] in _WHEN and words[-1] == "and":
+        return all(t.kind == "number" or t.text[:1].isupper() or t.low in _TIMES for t in gap[1:-1])
     named = all(t.text[:1].isupper() or t.low in ("and", ",", "&", "while", "the", "of") for t in gap)
-    return named and bool(words) and words[0] in ("and", ",", "while")
+    return named and opens
+
+
+_FAR = 20
+"""Tokens between an amount and one after "by" that shares its change, at most."""
+_WHEN = frozenset("in for during".split())
+_TIMES = frozenset("the , quarter quarters year years month months first second third fourth last fiscal half".split())
+"""Words of a time between two changes: "rose 5 % in the first quarter and 6 % in May"."""
+
+
+def _closes_list(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
+    """Whether the word after b is about a, too: "3 and 5 % higher", "$3 million and $5 million lower"."""
+    if not 1 <= b.first - a.last <= 2 or a.unit.base_unit != b.unit.base_unit:
+        return False
+    between = [t.low for t in tokens[a.last : b.first]]
+    return between in (["and"], ["or"], [",", "and"]) and bool(_afterwards(tokens, b))
+
+
+def _moved_by_sign(tokens: Sequence[Token], amount: Amount) -> Change:
+    """ "(+0.2 %)", "-8 kg": the sign of what cannot be below zero, or has a plus for no other reason."""
+    family, k = amount.unit.family, amount.first - 1
+    if amount.is_range or family not in _NEVER_NEGATIVE | _PERCENT:
+        return ""
+    if amount.low >= 0:
+        plus = k >= 0 and tokens[k].text == "+" and glued(tokens[k], tokens[k + 1])
+        return "up" if plus and (not k or not glued(tokens[k - 1], tokens[k]) or tokens[k - 1].text in "([") else ""
+    # A percentage below zero may be a level: "a margin of -5 %".
+    return "down" if family in _NEVER_NEGATIVE or (k >= 0 and tokens[k].text in "([,;") else ""
+
+
+_NEVER_NEGATIVE = frozenset("mass pressure energy speed".split())
+_PERCENT = frozenset({"ratio", "ratio difference"})

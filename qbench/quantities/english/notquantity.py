@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from qbench.quantities.english.dates import chain_of_numbers, clock_until, date_until
+from qbench.quantities.english.intervals import level_until
 from qbench.quantities.english.lexicon import CAPITAL_LABELS, FUNCTION_WORDS, LABELS, ONES, VERBS
 from qbench.quantities.english.names import named_until
 from qbench.quantities.english.numbers import Number
@@ -485,7 +486,7 @@ _PICTURES = frozenset(
 _AFTER_ZERO = frozenset("percent per cent pct degree degrees to day days year years mile miles point points".split())
 
 _RULES = (
-    date_until, clock_until, _version, _ordinal, _joined_to_word, _area_code, _phone, _label, _citation,
+    date_until, clock_until, level_until, _version, _ordinal, _joined_to_word, _area_code, _phone, _label, _citation,
     _list_mark, _coordinate, _legal, _address, _postcode, _street, _odds, _idiom, _resolution, _race,
     named_until,
 )  # fmt: skip

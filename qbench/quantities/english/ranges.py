@@ -9,12 +9,14 @@ from qbench.quantities.english.amounts import Amount
 from qbench.quantities.english.changes import MOVES, TURNS
 from qbench.quantities.english.dates import is_month
 from qbench.quantities.english.elided import share_elided
+from qbench.quantities.english.intervals import in_interval
 from qbench.quantities.english.lexicon import CHANGE_VERBS
 from qbench.quantities.english.tokens import Token, glued
 from qbench.quantities.units import Unit
 
 JOINERS = frozenset({"-", "–", "—", "‑", "~", "-to-", "to-", "-to"})
 WORDS = frozenset({"to", "through", "till", "until", "thru"})
+_OPEN = WORDS | {",", ";"}
 LONGEST = 30
 """Tokens from the start of a range to its end, at most."""
 _APPROXIMATE = frozenset("about around nearly almost roughly approximately up just over under some as maybe an".split())
@@ -74,12 +76,14 @@ def _range(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphens: bool) -> A
         return None
     if (tokens[a.last].text in JOINERS) != hyphens and tokens[a.last].low != "to":
         return None
-    if not hyphens and tokens[a.last].low not in WORDS and tokens[b.first - 1].low not in _BEFORE_HIGH:
+    if not hyphens and tokens[a.last].low not in _OPEN and tokens[b.first - 1].low not in _BEFORE_HIGH:
         return None
     if _is_part(a, b):
         return None
     lead, start = _lead(tokens, a.first)
-    joint = _joint([t.low for t in tokens[a.last : b.first]], lead)
+    joint = _joint(between := [t.low for t in tokens[a.last : b.first]], lead)
+    if not joint and between in ([","], [";"], ["and"]) and in_interval(tokens, a.first):
+        joint = "and"
     hyphen = joint == "-"
     if not joint or hyphen != hyphens or (b.is_range and not (lead == "from" and joint == "to")):
         return None

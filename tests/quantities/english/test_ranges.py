@@ -82,6 +82,16 @@ def read(text):
         ("in 2018 to $31,560", [(31560, "dollar")]),
         ("53% in 1978 and 55% in 1984", [(53, "percentage"), (55, "percentage")]),
         ("2000 to 3000 tonnes of tea", [((2000, 3000), "tonne")]),
+        # confidence intervals
+        ("95% CI 1.2, 3.4", [((1.2, 3.4), "")]),
+        ("95 % C.I. -3; 4 kg", [((-3, 4), "kilogram")]),
+        ("99% confidence interval: 5 to 9 days", [((5, 9), "day")]),
+        ("CI95% = (0.3, 5.2)", [((0.3, 5.2), "")]),
+        ("(CI 95%, 5-9)", [((5, 9), "")]),
+        ("CI = −£97, £149", [((-97, 149), "pound sterling")]),
+        ("95% of 3, 4 and 5 kg", [(95, "percentage"), (3, "kilogram"), (4, "kilogram"), (5, "kilogram")]),
+        ("a 95% stake", [(95, "percentage")]),
+        ("at the 95% confidence level", [(95, "percentage")]),
         # no ranges
         ("crude lost $1.20 to $78.45 a barrel", [(1.2, "dollar"), (78.45, "dollar per barrel")]),
         ("it eased 20 cents to $4.10", [(20, "cent"), (4.1, "dollar")]),

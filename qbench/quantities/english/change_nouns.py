@@ -1,0 +1,204 @@
+"""Nouns of change, and the amounts that are their size: "a 5 % rise", "an increase in net sales of $3 million".
+
+A noun of change counts only as the head of its phrase (a "growth rate" does not grow), and only where nothing but its
+own complement stands between it and the amount.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from qbench.quantities.english.amounts import Amount
+from qbench.quantities.english.lexicon import FUNCTION_WORDS, VERBS
+from qbench.quantities.english.parse import Parse
+from qbench.quantities.english.tokens import Token
+from qbench.quantities.types import Change
+
+_UP: Change = "up"
+_DOWN: Change = "down"
+CHANGE_NOUNS: dict[str, Change] = dict.fromkeys(
+    "rise rises increase increases growth jump jumps surge surges hike hikes climb climbs upturn uptick upticks uplift "
+    "boost boosts raise raises improvement improvements expansion appreciation rebound increment increments gain gains "
+    "leap leaps spike spikes advance advances".split(),
+    _UP,
+) | dict.fromkeys(
+    "fall falls decrease decreases decline declines drop drops reduction reductions cut cuts cutback cutbacks downturn "
+    "slump slumps dip dips plunge plunges slide slides contraction shrinkage depreciation devaluation deterioration "
+    "erosion loss losses lowering".split(),
+    _DOWN,
+)
+_SIGNED = frozenset({"change", "changes"})
+"""What says only by a sign, or by an adjective, where it goes."""
+NOUNS = CHANGE_NOUNS.keys() | _SIGNED
+_WON_OR_LOST = frozenset("gain gains loss losses appreciation depreciation".split())
+"""Of money they are results and no changes: "a net loss of $5 million", "depreciation of $2 million"."""
+_BODILY = frozenset("weight mass fat bone height".split())
+"""Before "loss" and "gain": "a weight loss of 5 kg"."""
+_OF_LENGTHS = frozenset("fall falls drop drops climb climbs jump jumps leap leaps slide slides hike hikes".split())
+"""A length of these is one that somebody moves: "a 9 m drop"."""
+_LIGHT = frozenset(
+    "about around approximately approx nearly almost roughly some more less than as much many a an the another average "
+    "mean median net total overall only just at least most up to over under further additional estimated of ~ ≈ - – "
+    "− +".split()
+)
+_COPULAS = frozenset("was were is are averaged averaging totaled totalled totaling reached equals = :".split())
+_COMPLEMENTS = frozenset("in of to for and or the a an our its their & net".split())
+_HEADED = frozenset("in of to for on by from over was were is are among between at with and or during than (".split())
+"""What may follow a noun of change that is the head of its phrase."""
+_EXPENSES = frozenset(
+    "cost costs expense expenses sales revenue revenues volume volumes price prices income profit profits earnings "
+    "spending demand output production shipments deliveries bookings orders".split()
+)
+"""What can be higher or lower by a percentage, and is not itself measured in percent."""
+_COMPARATIVES: dict[str, Change] = {"higher": _UP, "increased": _UP, "lower": _DOWN, "reduced": _DOWN}
+_JUDGED: dict[str, Change] = {
+    "favorable": _UP, "favourable": _UP, "positive": _UP, "unfavorable": _DOWN, "unfavourable": _DOWN,
+    "adverse": _DOWN, "negative": _DOWN,
+}  # fmt: skip
+"""Which way a change is: "an unfavorable change of $3 million"."""
+_MODIFIERS = 3
+"""Words between an amount and the noun after it at most: "a 5 % annual price increase"."""
+_REACH = 24
+"""Tokens back from an amount to the noun before it at most."""
+
+
+def noun_change(tokens: Sequence[Token], amount: Amount, first: int, floor: int, parse: Parse | None) -> Change:
+    """The change whose size an amount is by a noun beside it, or "".
+
+    Args:
+        first: the first token of the amount and of the words that bound it.
+        floor: where the amount before it ends.
+    """
+    return _noun_after(tokens, amount, parse) or _noun_before(tokens, amount, first, floor, parse)
+
+
+def _noun_after(tokens: Sequence[Token], amount: Amount, parse: Parse | None) -> Change:
+    """ "a 5 % rise", "an 8 % organic growth", "6 % weight loss"."""
+    k = amount.last
+    for _ in range(_MODIFIERS + 1):
+        if k >= len(tokens) or tokens[k].kind != "word":
+            return ""
+        if tokens[k].low in NOUNS and _ends_phrase(tokens, k, parse):
+            if tokens[k].low in _SIGNED:
+                return by_sign(tokens, amount)
+            return "" if amount.bare and tokens[k].low.endswith("s") else _of_noun(tokens, k, amount)
+        if tokens[k].low in FUNCTION_WORDS or tokens[k].low in VERBS - NOUNS:
+            return ""
+        if parse is not None and parse.tags[k] and not parse.tags[k].startswith(("JJ", "NN", "VBG", "VBN", "AFX")):
+            return ""
+        k += 1
+    return ""
+
+
+def _ends_phrase(tokens: Sequence[Token], k: int, parse: Parse | None) -> bool:
+    """Whether the noun at k is the head of its phrase, and a noun: no "growth fund", no "sales of 5 tonnes fall"."""
+    if parse is not None and parse.tags[k] and not parse.tags[k].startswith(("NN", "JJ")):
+        return False
+    after = tokens[k + 1] if k + 1 < len(tokens) else None
+    if after is None or after.kind != "word" or after.low in FUNCTION_WORDS or after.low in VERBS:
+        return True
+    return parse is not None and not parse.tags[k + 1].startswith(("NN", "JJ", "CD"))
+
+
+def _of_noun(tokens: Sequence[Token], k: int, amount: Amount) -> Change:
+    """What the noun of change at k makes of an amount."""
+    noun, family = tokens[k].low, amount.unit.family
+    if family in ("date", "age", "time") or (noun in _OF_LENGTHS and family == "length"):
+        return ""
+    before = tokens[k - 1].low if k else ""
+    if noun in _SIGNED:
+        return _JUDGED.get(before) or by_sign(tokens, amount)
+    results = family not in ("ratio", "ratio difference", "mass") and amount.unit.name not in ("point", "tick", "pip")
+    return "" if noun in _WON_OR_LOST and results and before not in _BODILY else CHANGE_NOUNS[noun]
+
+
+def by_sign(tokens: Sequence[Token], amount: Amount) -> Change:
+    """The change that the sign of an amount says: "a change of -3 kg"."""
+    if amount.high < 0:
+        return _DOWN
+    k = amount.first - 1
+    return _UP if k >= 0 and tokens[k].text == "+" else ""
+
+
+def _noun_before(tokens: Sequence[Token], amount: Amount, first: int, floor: int, parse: Parse | None) -> Change:
+    """ "an increase of 5 %", "a decline in unit volume of 7 %", "the mean rise was 3 kg"."""
+    floor = max(floor, first - _REACH)
+    k = first - 1
+    while k >= floor and tokens[k].low in _LIGHT and tokens[k].low != "of":
+        k -= 1
+    if k <= floor:
+        return ""
+    link, family = tokens[k].low, amount.unit.family
+    if link == "(":
+        linked = amount.low < 0 or family.startswith(("ratio", "currency")) or amount.unit.name == "point"
+    elif link == "by":
+        linked = family != "count"
+    else:
+        linked = link == "of" or link in _COPULAS
+    return _head(tokens, k - 1, amount, floor, parse, direct=link == "of") if linked else ""
+
+
+def _head(
+    tokens: Sequence[Token], end: int, amount: Amount, floor: int, parse: Parse | None, *, direct: bool
+) -> Change:
+    """The noun of change that heads the phrase which ends at token `end`, past its complement.
+
+    Args:
+        direct: "of" stands between the phrase and the amount.
+    """
+    k, listed = end, False
+    while k >= floor:
+        token = tokens[k]
+        if token.text == ")":
+            k = _opening(tokens, k, floor)
+            continue
+        if token.low in NOUNS and (k == end or tokens[k + 1].low in _HEADED) and _may_be_noun(k, parse):
+            if (listed and tokens[k + 1].low not in ("in", "to")) or (
+                direct and k != end and amount.unit.family == "count"
+            ):
+                return ""  # "a rise in the number of 5 boats"
+            return _of_noun(tokens, k, amount)
+        if direct and token.low in _EXPENSES and amount.unit.family == "ratio":
+            if (change := _of_comparative(tokens, k, floor)) is not None:
+                return change
+        listed = listed or (token.text == "," and tokens[k + 1].low in ("and", "or"))
+        if _ends_complement(tokens, k, parse, listed=listed):
+            return ""
+        k -= 1
+    return ""
+
+
+def _ends_complement(tokens: Sequence[Token], k: int, parse: Parse | None, *, listed: bool) -> bool:
+    """Whether token k is no part of what a noun of change may be of: "in unit volume", "to income, tax, and dues"."""
+    token = tokens[k]
+    if token.kind == "mark":
+        return token.text not in "-–/&’'" and not (listed and token.text == ",")
+    if token.low in FUNCTION_WORDS:
+        return token.low not in _COMPLEMENTS
+    if parse is not None and parse.tags[k]:
+        return parse.tags[k] in _FINITE
+    return token.low in VERBS and token.low not in NOUNS and token.low != "total"
+
+
+_FINITE = frozenset({"VB", "VBD", "VBP", "VBZ", "MD"})
+
+
+def _may_be_noun(k: int, parse: Parse | None) -> bool:
+    return parse is None or not parse.tags[k] or parse.tags[k].startswith(("NN", "JJ"))
+
+
+def _of_comparative(tokens: Sequence[Token], k: int, floor: int) -> Change | None:
+    """ "higher operating costs of 3 %"; None where no comparative stands before the noun at k."""
+    for j in range(k - 1, max(floor, k - 4) - 1, -1):
+        if tokens[j].low in _COMPARATIVES:
+            return _COMPARATIVES[tokens[j].low]
+        if tokens[j].low in FUNCTION_WORDS or tokens[j].kind != "word":
+            return None
+    return None
+
+
+def _opening(tokens: Sequence[Token], k: int, floor: int) -> int:
+    """The token before the bracket that closes at k."""
+    while k >= floor and tokens[k].text != "(":
+        k -= 1
+    return k - 1
