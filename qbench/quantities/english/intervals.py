@@ -28,7 +28,7 @@ def level_until(tokens: Sequence[Token], number: Number) -> int | None:
     k = j + percent
     if k < len(tokens) and tokens[k].text in "-‐‑(":
         k += 1
-    if _name_ends(tokens, k):
+    if _name_ends(tokens, k) and (percent or tokens[k].text.isupper()):  # "50 Ci" are curies
         return j + percent
     before = number.first - 1
     before -= before > 0 and tokens[before].text in "(-"
