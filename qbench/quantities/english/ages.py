@@ -1,4 +1,8 @@
-"""Bare numbers that are ages, by the words around: "aged 26", "Marta Ruiz, 65,", "60 or older", "those over 40"."""
+"""Numbers that are ages, by the words around: "aged 26", "Marta Ruiz, 65,", "age >= 18 years", "65 years or older".
+
+An age is written with a unit of time as often as with "years old", and bare: all get one of the units of age, which
+compare with each other.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +12,21 @@ from qbench.quantities.english.dates import is_month
 from qbench.quantities.english.lexicon import FUNCTION_WORDS, VERBS
 from qbench.quantities.english.numbers import Number
 from qbench.quantities.english.tokens import HYPHENS, Token, glued
+from qbench.quantities.english.written import NUMERALS
 
 OLDEST = 120
 _BRIDGE = frozenset(
-    "of is was under over above below than less more greater older younger between and from to least at :".split()
+    "of is was were are be under over above below than less more greater older younger between and from to least most "
+    "at about approximately mean median average range ranged ranging group groups sd years year months month weeks "
+    "week days day : = ( [ ≥ ≤ > < ± + / - – — −".split()
 )
-"""Words between "age" and its number."""
+"""Words and marks between "age" and its number, beside other numbers."""
+_BRIDGE_LENGTH = 10
 _PEOPLE = frozenset(
     "people persons adults children kids men women boys girls patients those anyone everyone someone anybody everybody "
     "individuals voters residents workers seniors citizens americans males females students employees participants "
-    "subjects players drivers drinkers smokers singles".split()
+    "subjects players drivers drinkers smokers singles infants babies toddlers newborns teenagers girl boy woman man "
+    "child volunteers females adolescents persons respondents pupils youths outpatients inpatients".split()
 )
 """Whom a bare number after "over" or before "and over" gives the age of."""
 _BEFORE_COHORTS = frozenset("the for among of all many most".split())
@@ -29,7 +38,38 @@ def is_age(tokens: Sequence[Token], number: Number) -> bool:
     """Whether a number without a unit is an age."""
     if number.scaled or not 0 <= number.value < OLDEST:
         return False
-    return _asked_for(tokens, number.first) or _compared(tokens, number) or _after_name(tokens, number)
+    if _asked_for(tokens, number.first) or _compared(tokens, number) or _after_name(tokens, number):
+        return True
+    return _turned(tokens, number) or _older_than(tokens, number.first)
+
+
+def is_time_of_life(tokens: Sequence[Token], number: Number, last: int) -> bool:
+    """Whether an amount of time is an age: "aged 65 years", "65 years or older", "children under 5 years".
+
+    Args:
+        tokens: of the text.
+        number: the amount's number.
+        last: the token after its unit.
+    """
+    first = number.first
+    after = [t.low for t in tokens[last : last + 2]]
+    if after[:1] and after[0] in _AFTER_TIME:
+        return False
+    if len(after) == 2 and after[0] in ("or", "and") and after[1] in ("older", "younger", "over"):
+        return True
+    if _asked_for(tokens, first) or _older_than(tokens, first):
+        return True
+    return _of_people(tokens, first) or _in_brackets(tokens, first, last)
+
+
+_AFTER_TIME = frozenset("ago after before later earlier from since prior experience more longer".split())
+"""Words after an amount of time with which it is no age."""
+_SIGNS = frozenset("≥ ≤ > < >= <= =".split())
+_THINGS = frozenset(
+    "cheese whisky whiskey rum wine wines beef steak cask casks barrel barrels oak bourbon brandy tequila port "
+    "receivable receivables invoice invoices balance balances loan loans debt debts".split()
+)
+"""What is aged for some time, and has no age in years of life."""
 
 
 def of_cohort(tokens: Sequence[Token], number: Number) -> bool:
@@ -48,11 +88,55 @@ def of_cohort(tokens: Sequence[Token], number: Number) -> bool:
 
 
 def _asked_for(tokens: Sequence[Token], first: int) -> bool:
-    """ "aged 26", "an age of 26", "an age less than 26"."""
-    words = [t.low for t in tokens[max(0, first - 4) : first]]
-    while words and words[-1] in _BRIDGE:
-        words.pop()
-    return bool(words) and words[-1] in ("age", "aged", "ages")
+    """ "aged 26", "an age of 26", "mean age was 45 ± 3", "ranging in age from 18 to 77": a word of age before."""
+    k, stop = first - 1, max(-1, first - 1 - _BRIDGE_LENGTH)
+    while k > stop and (tokens[k].low in _BRIDGE or tokens[k].kind == "number" or tokens[k].low in NUMERALS):
+        k -= 1
+    if k > 1 and tokens[k].text == "," and k + 1 == first and tokens[k - 2].low in ("mean", "median", "average"):
+        k -= 1  # "median age, 54 years"
+    if k < 0 or tokens[k].low not in ("age", "aged", "ages"):
+        return False
+    return _THINGS.isdisjoint(t.low for t in tokens[max(0, k - 4) : k])
+
+
+def _older_than(tokens: Sequence[Token], first: int) -> bool:
+    """ "older than 65", "younger than about 5 years"."""
+    words = [t.low for t in tokens[max(0, first - 3) : first]]
+    return words[-2:] in (["older", "than"], ["younger", "than"])
+
+
+def _of_people(tokens: Sequence[Token], first: int) -> bool:
+    """ "patients ≥ 65 years", "children under 5 years": people, and how old they are at most or at least."""
+    k = first - 1
+    while k > 0 and tokens[k].text in _SIGNS:
+        k -= 1
+    if k < first - 1:
+        return tokens[k].low in _PEOPLE
+    return k > 0 and tokens[k].low in ("under", "below", "aged") and tokens[k - 1].low in _PEOPLE
+
+
+def _in_brackets(tokens: Sequence[Token], first: int, last: int) -> bool:
+    """ "twenty women (30.3 ± 2.0 years)", "122 children (7–12 years)": nothing but the age stands in brackets."""
+    if last >= len(tokens) or tokens[last].text not in ")];,":
+        return False
+    k, several = first - 1, False
+    while k > max(0, first - 6) and (tokens[k].kind == "number" or tokens[k].low in _SPREAD):
+        several, k = several or tokens[k].low in _SPREAD, k - 1
+    return several and k > 0 and tokens[k].text in "([" and tokens[k - 1].low in _PEOPLE
+
+
+_SPREAD = frozenset("± - – to +/- aged age mean median".split())
+
+
+def _turned(tokens: Sequence[Token], number: Number) -> bool:
+    """ "when you turn 21", "she turned 40 in May"."""
+    first, last = number.first, number.last
+    if not first or tokens[first - 1].low not in ("turn", "turns", "turned", "turning") or number.value < 1:
+        return False
+    after = tokens[last] if last < len(tokens) else None
+    if after is None:
+        return True
+    return (after.text in ".,;:!?)" or after.low in FUNCTION_WORDS) and after.low not in ("to", "per")
 
 
 def _compared(tokens: Sequence[Token], number: Number) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from qbench.quantities.english.ages import is_age, of_cohort
+from qbench.quantities.english.ages import is_age, is_time_of_life, of_cohort
 from qbench.quantities.english.ambiguity import scaled
 from qbench.quantities.english.dates import is_year, names_a_year
 from qbench.quantities.english.lexicon import FRACTION_MARKS
@@ -19,6 +19,14 @@ from qbench.quantities.english.written import STARTERS, is_part
 from qbench.quantities.units import Unit, Units
 
 CALENDAR_YEAR = "calendar year"
+AGES = {period: f"{period} of age" for period in ("year", "month", "week", "day")}
+"""The unit of age for each unit of time that ages are given in."""
+TIMES = frozenset("x×X*")
+"""What joins the sides of a thing, or how many there are of it to its size."""
+SIDES = frozenset({"length", "image"})
+"""Families of which each number of "9x13" takes the unit; of others the first number counts: "2x8 GB"."""
+SMALLEST, LARGEST = 200, 20_000
+"""Pixels on the sides of a screen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +94,10 @@ class AmountFinder:
             if token.kind != "number" and token.low not in STARTERS and token.text not in FRACTION_MARKS:
                 i += 1
                 continue
+            if (sides := self._dimensions(tokens, text, i)) is not None:
+                amounts += sides
+                i = sides[-1].last
+                continue
             currency, times = self._currency(tokens, text, i), 1.0
             if currency is None and i and (thousands := self.forms.scaled_code(tokens[i - 1])) is not None:
                 currency, times = (thousands[0], i - 1), thousands[1]
@@ -104,6 +116,39 @@ class AmountFinder:
             if amount is not None:
                 amounts.append(amount)
         return amounts
+
+    def _dimensions(self, tokens: Sequence[Token], text: str, i: int) -> list[Amount] | None:
+        """The amounts of "9x13-inch", "1920x1080", "2x8 GB": numbers that an x joins without a space."""
+        numbers, k = [], i
+        if i and glued(tokens[i - 1], tokens[i]) and tokens[i - 1].text != "(":
+            return None
+        while k < len(tokens) and tokens[k].kind == "number" and (number := read_number(tokens, k)) is not None:
+            numbers.append(number)
+            k = number.last
+            joint = tokens[k] if k + 1 < len(tokens) else None
+            if (
+                joint is None
+                or joint.text not in TIMES
+                or not (glued(tokens[k - 1], joint) and glued(joint, tokens[k + 1]))
+            ):
+                break
+            k += 1
+        if len(numbers) < 2 or any(n.last - n.first > 1 or not n.value for n in numbers):
+            return None
+        unit, last, span = self.forms.after(tokens, text, numbers[-1])
+        pixels = len(numbers) == 2 and all(n.value.is_integer() and SMALLEST <= n.value <= LARGEST for n in numbers)
+        if unit is None and pixels:
+            unit = self.units.get("pixel")
+        if unit is None or (len(numbers) > 2 and unit.family != "length"):
+            return None
+        alike = unit.family in SIDES
+        units = [unit if alike or n is numbers[-1] else self.units.get("") for n in numbers]
+        spans = [span if u is unit else None for u in units]
+        ends = [*(n.last + 1 for n in numbers[:-1]), last]
+        return [
+            Amount(n, u, n.first, end, where, n.value, n.value, how=("digits", "dimensions"))
+            for n, u, end, where in zip(numbers, units, ends, spans, strict=True)
+        ]
 
     def _currency(self, tokens: Sequence[Token], text: str, i: int) -> tuple[Unit, int] | None:
         """A currency before token i, a sign between them or not ("$-50.8bn"), and the token at which it starts."""
@@ -158,6 +203,9 @@ class AmountFinder:
             how += [rule] if rule else []
         if unit is not None:
             unit, last, span = self.forms.compound(tokens, text, unit, last, span)
+            if unit.name in AGES and is_time_of_life(tokens, number, last):
+                unit = self.units.get(AGES[unit.name])
+                how.append("age")
         first = number.first if currency is None else currency[1]
         low, high = number.value, number.high or number.value
         if number.bracketed or _is_negative(tokens, first, number.first):
@@ -194,7 +242,7 @@ class AmountFinder:
         """The unit of a number that has none beside it: an age, a multiple, a calendar year; and the rule's name."""
         if number.rule == "fold":
             return self.units.get("count"), ""
-        if is_age(tokens, number):
+        if is_age(tokens, number) and not self._starts_range(tokens, text, number):
             return self.units.get("year of age"), "age"
         if is_year(tokens, number) and not self._starts_range(tokens, text, number):
             return self.units.get(CALENDAR_YEAR), "year"

@@ -52,7 +52,7 @@ class CompoundReader:
         if span is not None and (raised := self._raised(tokens, unit, last))[1] > last:
             unit, last, span = raised[0], raised[1], (span[0], tokens[raised[1] - 1].end)
         for _ in range(3):
-            below = self._denominator(tokens, text, last, unit)
+            below = self._denominator(tokens, text, last, unit) or self._of_a_substance(tokens, text, last, unit)
             if below is None:
                 break
             name, end = below
@@ -60,12 +60,38 @@ class CompoundReader:
             if span[0] > tokens[last].start:
                 span = (tokens[last].start, tokens[end - 1].end)
             unit, last = self.units.get(f"{unit.name} per {name}"), end
+        if unit.name and (often := _how_often(tokens, last, unit)) is not None:
+            unit, last = self.units.get(f"{unit.name} per {often[0]}"), often[1]
         return unit, last, span
+
+    def _of_a_substance(self, tokens: Sequence[Token], text: str, j: int, unit: Unit) -> tuple[str, int] | None:
+        """The denominator behind what is measured: "g C kg-1", "mg N/L", "grams of fibre/day", "kg CO2 per km"."""
+        if unit.family not in _SUBSTANCES or j >= len(tokens):
+            return None
+        k = j + (tokens[j].low == "of")
+        stop = min(len(tokens) - 1, k + _WORDS_OF_SUBSTANCE)
+        while k < stop and tokens[k].kind == "word" and tokens[k].low not in FUNCTION_WORDS | VERBS:
+            k += 1
+            if tokens[k].kind == "number" and glued(tokens[k - 1], tokens[k]):
+                k += 1  # "CO2"
+            if k >= len(tokens):
+                return None
+            if (inverse := self._inverse(tokens, k)) is not None and _is_formula(tokens[k - 1]):
+                return inverse
+            slash = tokens[k].text == "/" and glued(tokens[k - 1], tokens[k])
+            if slash or (tokens[k].low == "per" and _is_formula(tokens[k - 1])):
+                return self._denominator(tokens, text, k, unit) if self._is_unit(tokens, text, k + 1) else None
+        return None
+
+    def _is_unit(self, tokens: Sequence[Token], text: str, k: int) -> bool:
+        return k < len(tokens) and (self._match(tokens, text, k) is not None or tokens[k].text in _SHORT)
 
     def _denominator(self, tokens: Sequence[Token], text: str, j: int, unit: Unit) -> tuple[str, int] | None:
         hyphened = j + 2 < len(tokens) and tokens[j].text in HYPHENS and glued(tokens[j], tokens[j + 1])
         if hyphened:  # "barrel-a-day"
             j += 1
+        if (letters := _letters(tokens, j, unit)) is not None:
+            return letters
         if j + 1 >= len(tokens):
             return None
         if (inverse := self._inverse(tokens, j)) is not None:
@@ -79,6 +105,8 @@ class CompoundReader:
             k += 1
         while k < len(tokens) - 1 and tokens[k].low in PER_ADJECTIVES:
             k += 1
+        if (short := _abbreviated(tokens, k, slash=slash)) is not None:
+            return short
         match = self._match(tokens, text, k)
         if match is not None and match[1] < len(tokens) and tokens[match[1]].kind == "number":
             return None  # "£50/$65"
@@ -109,7 +137,10 @@ class CompoundReader:
         return (name, j + 3) if name in self.units else None
 
     def _raised(self, tokens: Sequence[Token], unit: Unit, last: int) -> tuple[Unit, int]:
-        """An area or a volume whose exponent stands after a space: "12 cm 2 of leaf"."""
+        """An area or a volume whose exponent stands after a space or as a word: "12 cm 2 of leaf", "4 km squared"."""
+        if last < len(tokens) and unit.family == "length" and tokens[last].low in _RAISED:
+            name = f"{_RAISED[tokens[last].low]} {unit.name}"
+            return (self.units.get(name), last + 1) if name in self.units else (unit, last)
         if last >= len(tokens) or tokens[last].text not in ("2", "3") or unit.family != "length":
             return unit, last
         if unit.name == "foot":
@@ -125,6 +156,70 @@ class CompoundReader:
 
 
 _POWERS = {"1": "", "2": "square ", "3": "cubic ", "¹": "", "²": "square ", "³": "cubic "}
+
+
+_RAISED = {"squared": "square", "cubed": "cubic"}
+_SUBSTANCES = frozenset({"mass", "amount of substance", "volume", "biological activity"})
+_WORDS_OF_SUBSTANCE = 3
+_SHORT = {"d": "day", "wk": "week", "w": "week", "y": "year", "yr": "year", "mo": "month", "h": "hour", "annum": "year"}
+"""Denominators in short: "250 kcal/d", "5 days/wk", "per annum"."""
+_OFTEN = {
+    "daily": "day", "nightly": "night", "weekly": "week", "monthly": "month", "yearly": "year", "annually": "year",
+    "hourly": "hour", "quarterly": "quarter",
+}  # fmt: skip
+_LETTERS = {"pcm": "month", "pw": "week", "pa": "year", "ph": "hour", "od": "day", "qd": "day"}
+_MONEY_LETTERS, _DOSE_LETTERS = frozenset({"pcm", "pw", "pa", "ph"}), frozenset({"od", "qd"})
+_POINTED = {("p", "a"): "year", ("o", "d"): "day", ("q", "d"): "day", ("p", "w"): "week", ("p", "h"): "hour"}
+
+
+def _abbreviated(tokens: Sequence[Token], k: int, *, slash: bool) -> tuple[str, int] | None:
+    """A denominator in short at token k, and the token after it: the "d" of "kcal/d", the "annum" of "per annum"."""
+    token = tokens[k]
+    if token.text not in _SHORT or (len(token.text) == 1 and not slash):
+        return None
+    return _SHORT[token.text], k + 1
+
+
+def _letters(tokens: Sequence[Token], j: int, unit: Unit) -> tuple[str, int] | None:
+    """ "£900 pcm", "5% p.a.", "20 mg o.d.": a rate in letters, and the token after them."""
+    if j >= len(tokens) or tokens[j].kind != "word":
+        return None
+    money, dose = unit.family in ("currency", "ratio"), unit.family in _SUBSTANCES
+    word = tokens[j].text
+    if (money and word in _MONEY_LETTERS) or (dose and word in _DOSE_LETTERS):
+        return _LETTERS[word], j + 1
+    pieces = [t.text for t in tokens[j : j + 4]]
+    if (
+        len(pieces) < 3
+        or pieces[1] != "."
+        or not (glued(tokens[j], tokens[j + 1]) and glued(tokens[j + 1], tokens[j + 2]))
+    ):
+        return None
+    name = _POINTED.get((pieces[0], pieces[2]))
+    if name is None or not (money if pieces[0] == "p" else dose):
+        return None
+    return name, j + 3 + (pieces[3:] == ["."] and j + 4 < len(tokens))
+
+
+def _how_often(tokens: Sequence[Token], j: int, unit: Unit) -> tuple[str, int] | None:
+    """ "20 mg daily", "$5 million annually", "800 IU vitamin D daily": the period, and the token after the adverb."""
+    if " per " in unit.name or unit.family == "date":
+        return None
+    k, stop = j, min(len(tokens), j + (_WORDS_OF_SUBSTANCE if unit.family in _SUBSTANCES else 1))
+    while k < stop and tokens[k].kind == "word" and tokens[k].low not in _OFTEN:
+        if tokens[k].low in FUNCTION_WORDS | VERBS:
+            return None
+        k += 1
+    if k >= stop or tokens[k].low not in _OFTEN:
+        return None
+    after = tokens[k + 1] if k + 1 < len(tokens) else None
+    ends = after is None or after.kind != "word" or after.low in FUNCTION_WORDS | VERBS
+    return (_OFTEN[tokens[k].low], k + 1) if ends and tokens[k].text.islower() else None
+
+
+def _is_formula(token: Token) -> bool:
+    """Whether a token is a chemical symbol or formula ("C", "CaCO"), or the figure that ends one ("2")."""
+    return token.text[:1].isupper() or token.kind == "number"
 
 
 def _is_rate(tokens: Sequence[Token], name: str, end: int, sign: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from qbench.quantities.english.amounts import Amount
+from qbench.quantities.english.amounts import SIDES, Amount
 from qbench.quantities.english.changes import MOVES, TURNS
 from qbench.quantities.english.dates import is_month
 from qbench.quantities.english.elided import share_elided
@@ -244,9 +244,13 @@ def _lent(tokens: Sequence[Token], a: Amount, following: Amount, b: Amount, near
         return None
     between = "".join(t.low for t in tokens[a.last : following.first])
     if between not in (
-        ("to", "or", "and", ",or", ",and", "and/or", "x", "×", "by", "/", "-and", "-or", "-to") if nearest else (",",)
+        ("to", "or", "and", ",or", ",and", "and/or", "x", "×", "by", "/", "-and", "-or", "-to")
+        if nearest
+        else (",", "x", "×", "by")
     ):
         return None
+    if between in ("x", "×") and b.unit.family not in SIDES and b.unit.family != "count":
+        return None  # "6 x 1.5 L": so many of them
     if b.is_range or a.is_range or b.unit.family == "date":
         return None
     if between != "to" and a.low and not abs(b.low) / 10 <= abs(a.low) <= abs(b.low) * 10:

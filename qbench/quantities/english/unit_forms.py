@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from qbench.quantities.english.ambiguity import Sense, is_shared, resolve
 from qbench.quantities.english.compounds import CompoundReader, Found
-from qbench.quantities.english.lexicon import ABBREVIATED_SCALES, FUNCTION_WORDS, MONEY_SCALES, SCALES
-from qbench.quantities.english.numbers import Number
+from qbench.quantities.english.lexicon import ABBREVIATED_SCALES, FUNCTION_WORDS, MONEY_SCALES, SCALES, VERBS
+from qbench.quantities.english.numbers import MINUSES, Number
 from qbench.quantities.english.tokens import HYPHENS, Token, glued, tokenize
 from qbench.quantities.english.unit_trie import Match, UnitTrie
 from qbench.quantities.units import Unit, Units, singular
@@ -35,6 +35,8 @@ COMMON_NOUNS = frozenset(
 """Names that begin many compounds ("two chain stores"): in the singular they are no unit of another number than 1."""
 CODE_SCALES = {"M": 1e6, "m": 1e6, "k": 1e3, "K": 1e3, "T": 1e3, "B": 1e9}
 """Letters before a currency's code: "MSEK 5", "30 TEUR"."""
+DIMENSIONS = frozenset("long wide tall high deep thick square diameter".split())
+"""What says of a number with "in" or a quotation mark that it is in inches."""
 AFTER_HYPHEN = frozenset("long high tall wide deep old thick plus a an per and to or by square cubic".split())
 
 
@@ -97,8 +99,53 @@ class UnitReader:
             if j + 1 < len(tokens) and glued(tokens[j], tokens[j + 1]) and tokens[j + 1].kind != "number":
                 j += 1
         match = self._match(tokens, text, j, number) or self._quote_mark(tokens, text, j)
-        match = match or self._glued_letter(tokens, j, number)
+        match = match or self._glued_letter(tokens, j, number) or self._bracketed(tokens, text, j, number)
+        match = match or self._inch(tokens, j, number) or self._glued_pair(tokens, j)
         return match if match is not None else (None, number.last, None)
+
+    def _bracketed(self, tokens: Sequence[Token], text: str, j: int, number: Number) -> Found | None:
+        """ "20 (kg)", "95 (%)": a unit in brackets; single letters may be anything there."""
+        if j + 2 >= len(tokens) or tokens[j].text != "(" or number.written:
+            return None
+        match = self._match(tokens, text, j + 1, number)
+        if match is None or match[1] >= len(tokens) or tokens[match[1]].text != ")" or match[0].family == "count":
+            return None
+        start, end = match[2]
+        if text[start:end] in RISKY_SYMBOLS or (end - start == 1 and text[start:end].isalpha()):
+            return None
+        return match[0], match[1] + 1, match[2]
+
+    def _inch(self, tokens: Sequence[Token], j: int, number: Number) -> Found | None:
+        """ "2 in long", "2 1/2 in wide", "8 x 10 in photograph": an "in" that is no preposition."""
+        if j >= len(tokens) or tokens[j].low != "in" or tokens[j].text == "In" or number.written:
+            return None
+        after = tokens[j + 1] if j + 1 < len(tokens) else None
+        first = number.first
+        measured = after is not None and (after.low in DIMENSIONS or after.text in ")×")
+        if after is not None and after.low in ("x", "by"):
+            measured = j + 2 < len(tokens) and tokens[j + 2].kind == "number"
+        times = first > 1 and tokens[first - 1].low in ("x", "×") and tokens[first - 2].kind == "number"
+        if times and not measured:
+            measured = (
+                after is None
+                or after.kind == "mark"
+                or (after.text.islower() and after.low not in FUNCTION_WORDS | VERBS)
+            )
+        return (self.units.get("inch"), j + 1, (tokens[j].start, tokens[j].end)) if measured else None
+
+    def _glued_pair(self, tokens: Sequence[Token], j: int) -> Found | None:
+        """ "1.5gMJ-1", "3gkg−1": two symbols without anything between, the second to a negative power."""
+        if j + 2 >= len(tokens) or tokens[j].kind != "word" or not 2 < len(tokens[j].text) < 7:
+            return None
+        if tokens[j + 1].text not in MINUSES or tokens[j + 2].text != "1" or not glued(tokens[j], tokens[j + 2 - 1]):
+            return None
+        word = tokens[j].text
+        for cut in range(1, len(word)):
+            over, under = self.units.symbol(word[:cut]), self.units.symbol(word[cut:])
+            if over is not None and under is not None and glued(tokens[j + 1], tokens[j + 2]):
+                span = (tokens[j].start, tokens[j + 2].end)
+                return self.units.get(f"{over.name} per {under.name}"), j + 3, span
+        return None
 
     def _match(self, tokens: Sequence[Token], text: str, j: int, number: Number | None) -> Found | None:
         """The longest unit that starts at token j and fits there."""
@@ -160,6 +207,8 @@ class UnitReader:
             return False
         if cued:
             return True
+        if surface == "t" and number.value >= 1000:
+            return following is None or following.kind != "number"  # "278,000 t": nothing else is so written
         if surface in NEVER_SPACED:
             return following is not None and following.text == "/" and glued(tokens[last - 1], following)
         if surface not in RISKY_SYMBOLS:
@@ -171,9 +220,16 @@ class UnitReader:
 
     def _quote_mark(self, tokens: Sequence[Token], text: str, j: int) -> Found | None:
         """ "5'", '12"': feet and inches, minutes and seconds, if no quotation ends there."""
-        if j >= len(tokens) or tokens[j].text not in ("'", "’", '"', "”") or not glued(tokens[j - 1], tokens[j]):
+        if j >= len(tokens) or tokens[j].text not in ("'", "’", '"', "”"):
             return None
         last = j + 1
+        if not glued(tokens[j - 1], tokens[j]):
+            # `10 " long`
+            if tokens[j].text not in '"”' or last >= len(tokens) or tokens[last].low not in DIMENSIONS:
+                return None
+            if glued(tokens[j], tokens[last]):
+                return None  # the mark opens a quotation
+            return self.units.get("inch"), last, (tokens[j].start, tokens[j].end)
         mark = '"' if tokens[j].text in '"”' else "'"
         if tokens[j].text == "'" and last < len(tokens) and tokens[last].text == "'" and glued(tokens[j], tokens[last]):
             mark, last = '"', last + 1

@@ -70,7 +70,7 @@ def read(text):
         ("aged 18-55 years", [((18, 55), "year of age")]),
         ("age 18 to 55 years", [((18, 55), "year of age")]),
         ("between the ages of 18 and 55", [((18, 55), "year of age")]),
-        ("age 1-12 months", [((1, 12), "month")]),
+        ("age 1-12 months", [((1, 12), "month of age")]),
         ("a score of 0~2", [((0, 2), "")]),
         ("a visit 4-7 days later", [((4, 7), "day")]),
         ("- Age 25 to 65 years old", [((25, 65), "year of age")]),

@@ -55,7 +55,7 @@ def read(text, extractor=RULES):
         # units
         ("a 6.2″ display", [("=", 6.2, "inch")]),
         ("he is 6ft 2in tall", [("=", 6, "foot"), ("=", 2, "inch")]),
-        ("he is 6 ft 2 in tall", [("=", 6, "foot"), ("=", 2, "")]),
+        ("he is 6 ft 2 in tall", [("=", 6, "foot"), ("=", 2, "inch")]),
         ("5 W m⁻² K⁻¹ at 3 m s⁻¹", [("=", 5, "watt per square metre per kelvin"), ("=", 3, "metre per second")]),
         # brackets of accountants
         ("a loss of $(1,245) million", [("=", -1245e6, "dollar")]),

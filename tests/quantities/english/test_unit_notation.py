@@ -1,0 +1,114 @@
+"""Units as different fields write them, in sentences of our own: brackets, compounds in letters, dimensions, ages."""
+
+import pytest
+
+from qbench.quantities.english.rules import RulesExtractor
+from qbench.quantities.units import load_units
+
+UNITS = load_units()
+RULES = RulesExtractor(UNITS)
+
+
+def read(text):
+    return [(q.value if q.value == q.high else (q.value, q.high), q.unit) for q in RULES.extract(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # beside the number
+        ("a load of 20 (kg) and a rate of 95 (%)", [(20, "kilogram"), (95, "percentage")]),
+        ("boys 12 (m) and girls", [(12, "")]),
+        ("boiled at 100° Celsius", [(100, "celsius")]),
+        ("kept at 25 degC", [(25, "celsius")]),
+        ('a shelf 10 " long', [(10, "inch")]),
+        ('he scored 10 "long" goals', [(10, "")]),
+        ("a plank 2 in long, 4 in wide", [(2, "inch"), (4, "inch")]),
+        ("a board 2 1/2 in thick", [(2.5, "inch")]),
+        ("an 8 x 10 in photograph", [(8, "inch"), (10, "inch")]),
+        ("we put 8 x 10 in the table", [(8, ""), (10, "")]),
+        ("it won 2 in Leeds, 4 in total", [(2, ""), (4, "")]),
+        ("mills shipped 278,000 t of it", [(278_000, "tonne")]),
+        ("5 t was", [(5, "")]),
+        ("a park of 4 km squared", [(4, "square kilometre")]),
+        ("3 metres cubed", [(3, "cubic metre")]),
+        ("a 0.8%-units decrease", [(0.8, "percentage point")]),
+        ("the margin rose 1.4 pts", [(1.4, "percentage point")]),
+        ("the team scored 12 pts", [(12, "point")]),
+        ("0.1 U/mL of it", [(0.1, "unit per millilitre")]),
+        # sides, and how many of a size
+        ("a 9x13-inch pan", [(9, "inch"), (13, "inch")]),
+        ("a box of 10x20x30 cm", [(10, "centimetre"), (20, "centimetre"), (30, "centimetre")]),
+        ("a box of 10 x 20 x 30 cm", [(10, "centimetre"), (20, "centimetre"), (30, "centimetre")]),
+        ("a 1920x1080 display", [(1920, "pixel"), (1080, "pixel")]),
+        ("2x8 GB of memory", [(2, ""), (8, "gigabyte")]),
+        ("a case of 6 x 1.5L bottles", [(6, ""), (1.5, "litre")]),
+        ("a 4x4 truck, a 2x4 board", []),
+        # rates
+        ("interest of 5% per annum", [(5, "percentage per year")]),
+        ("interest of 3% p.a. on it", [(3, "percentage per year")]),
+        ("a rent of £900 pcm", [(900, "pound sterling per month")]),
+        ("they had EUR 3 mn a year", [(3e6, "euro per year")]),
+        ("fees of $3 million annually.", [(3e6, "dollar per year")]),
+        ("20 mg prednisone daily", [(20, "milligram per day")]),
+        ("20 mg daily doses", [(20, "milligram")]),
+        ("150 μg o.d. for a month", [(150, "microgram per day")]),
+        ("250 kcal/d on 5 d/wk", [(250, "kilocalorie per day"), (5, "day per week")]),
+        ("26 y of follow-up", [(26, "year")]),
+        ("un 26 y otro", [(26, "")]),
+        # science
+        ("yields of 5.4 Mg ha-1", [(5.4, "tonne per hectare")]),
+        ("500 Mg of caffeine per dose", [(500, "milligram")]),
+        ("12 g C kg-1 of soil", [(12, "gram per kilogram")]),
+        ("120 kg N ha−1", [(120, "kilogram per hectare")]),
+        ("5 kg CO2 per km", [(5, "kilogram per kilometre")]),
+        ("3 mg N/L", [(3, "milligram per litre")]),
+        ("6 mg elemental iron/kg/day", [(6, "milligram per kilogram per day")]),
+        ("an efficiency of 1.5gMJ-1", [(1.5, "gram per megajoule")]),
+        ("5 kg rice and/or beans", [(5, "kilogram")]),
+    ],
+)
+def test_units(text, expected):
+    assert read(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("people aged 65 years or older", [(65, "year of age")]),
+        ("age >= 18 years", [(18, "year of age")]),
+        ("a 65-year-old", [(65, "year of age")]),
+        ("children under 5", [(5, "year of age")]),
+        ("children under 5 years", [(5, "year of age")]),
+        ("members older than 65", [(65, "year of age")]),
+        ("men ≥ 65 years", [(65, "year of age")]),
+        ("a mean age of 45.2 ± 3.1 years", [(45.2, "year of age")]),
+        ("women ranging in age from 18 to 77 years", [((18, 77), "year of age")]),
+        ("aged between 22 and 65 years", [((22, 65), "year of age")]),
+        ("twenty women (30.3 ± 2.0 years)", [(20, "woman"), (30.3, "year of age")]),
+        ("infants aged six weeks", [(6, "week of age")]),
+        ("when they turn 21", [(21, "year of age")]),
+        # times that are no ages
+        ("treated for 5 years", [(5, "year")]),
+        ("at age 65, 5 years after", [(65, "year of age"), (5, "year")]),
+        ("cheese aged 24 months", [(24, "month")]),
+        ("smokers over 5 years of it", [(5, "year")]),
+        ("contracts of 5 years or more", [(5, "year")]),
+        ("twenty women (5 years)", [(20, "woman"), (5, "year")]),
+        ("he turned 40 pages", [(40, "page")]),
+    ],
+)
+def test_ages(text, expected):
+    assert read(text) == expected
+
+
+def test_ages_meet_each_other():
+    ages = ["aged 60 months", "5 years of age", "a 5-year-old", "children under 5", "younger than 5 years"]
+    found = [RULES.extract(text)[0] for text in ages]
+    assert {q.base_unit for q in found} == {"year of age"}
+    assert {round(q.base_value, 6) for q in found} == {5.0}
+
+
+def test_rates_of_interest_meet_each_other():
+    forms = ["5% per annum", "5 percent p.a.", "5% per year", "5% annually", "5 per cent a year", "5 %/yr"]
+    assert {RULES.extract(f"interest of {form}")[0].unit for form in forms} == {"percentage per year"}
