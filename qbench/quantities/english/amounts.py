@@ -207,14 +207,11 @@ class AmountFinder:
                 unit = self.units.get(AGES[unit.name])
                 how.append("age")
         first = number.first if currency is None else currency[1]
-        low, high = number.value, number.high or number.value
-        if number.bracketed or _is_negative(tokens, first, number.first):
-            low, high = -high, -low
-            first -= _sign_length(tokens, first)
-            how.append("minus")
-        is_range = number.high is not None
-        unit = unit or self.units.get("")
-        return Amount(number, unit, first, last, span, low, high, is_range=is_range, how=tuple(how)), last
+        high = number.value if number.high is None else number.high
+        amount = Amount(
+            number, unit or self.units.get(""), first, last, span, number.value, high, number.high is not None
+        )
+        return _signed(tokens, replace(amount, how=tuple(how))), last
 
     def _of_age(self, tokens: Sequence[Token], number: Number) -> Amount:
         """The 5 of "under-5s", with the characters of its "s" for a unit."""
@@ -265,6 +262,15 @@ class AmountFinder:
         if k < 1 or number.value not in (1, 2, 3) or number.written or tokens[k].text not in MINUSES:
             return False
         return glued(tokens[k], tokens[k + 1]) and self.units.symbol(tokens[k - 1].text) is not None
+
+
+def _signed(tokens: Sequence[Token], amount: Amount) -> Amount:
+    """The amount with the minus before it, or with that of the brackets around it."""
+    first = amount.first
+    if not (amount.number.bracketed or _is_negative(tokens, first, amount.number.first)):
+        return amount
+    how = (*amount.how, "minus")
+    return replace(amount, low=-amount.high, high=-amount.low, first=first - _sign_length(tokens, first), how=how)
 
 
 def _is_heading(tokens: Sequence[Token], number: Number, unit: Unit, last: int) -> bool:
