@@ -40,7 +40,7 @@ REVISIONS: dict[str, int] = {
     "faiss": 1,
     "quantities": 1,
     "quantity-index": 1,
-    "run": 1,
+    "run": 2,
     # Judging
     "annotation sheet": 2,
     "judged benchmark": 1,

@@ -201,7 +201,8 @@ def _mention(q: Quantity, how: tuple[str, ...] | None) -> dict[str, Any]:
 def _value(quantity: Quantity) -> float | list[float]:
     if quantity.value == quantity.high:
         return quantity.value
-    return [quantity.value, quantity.high]
+    ends = [quantity.value, quantity.high]
+    return ends[::-1] if quantity.falling else ends
 
 
 def _query_record(text: str, engine: Extractor) -> dict[str, Any]:

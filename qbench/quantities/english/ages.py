@@ -84,7 +84,7 @@ def of_cohort(tokens: Sequence[Token], number: Number) -> bool:
     k -= joined
     if k < 0 or tokens[k].low not in ("under", "over"):
         return False
-    return joined or (k > 0 and tokens[k - 1].low in _BEFORE_COHORTS)  # "in under 10s" is less than ten seconds
+    return joined or not k or tokens[k - 1].low in _BEFORE_COHORTS  # "in under 10s" is less than ten seconds
 
 
 def _asked_for(tokens: Sequence[Token], first: int) -> bool:
@@ -149,9 +149,16 @@ def _compared(tokens: Sequence[Token], number: Number) -> bool:
             return last + 2 >= len(tokens) or tokens[last + 2].low != "than"
         if words[1] in ("over", "under", "above", "up", "below") and before in _PEOPLE:
             return True
+    if before == "than" and first > 1 and tokens[first - 2].low in ("older", "younger"):
+        other = first > 2 and tokens[first - 3].low in ("or", "and")  # "60 or older than 50"
+        return not other and _stands_alone(tokens, last)
     if before not in _SIDES or first < 2 or tokens[first - 2].low not in _PEOPLE:
         return False
-    # "people over 40 who", not "employees under 40 contracts"
+    return _stands_alone(tokens, last)
+
+
+def _stands_alone(tokens: Sequence[Token], last: int) -> bool:
+    """Whether nothing follows that a number may count: "people over 40 who", not "employees under 40 contracts"."""
     after = tokens[last] if last < len(tokens) else None
     return after is None or after.kind == "mark" or after.low in FUNCTION_WORDS or after.low in VERBS
 

@@ -15,13 +15,15 @@ Phrase = tuple[str, ...]
 
 MORE = (
     "more greater larger higher bigger longer older taller heavier faster farther further wider deeper later better "
-    "stronger thicker richer hotter warmer costlier pricier newer dearer brighter"
+    "stronger louder thicker richer quicker hotter warmer costlier pricier newer dearer brighter"
 ).split()
 LESS = (
     "less fewer smaller lower shorter younger lighter cheaper earlier slower thinner colder cooler narrower worse "
-    "weaker nearer sooner closer"
+    "weaker nearer sooner closer quieter softer"
 ).split()
 """Comparatives of "than", of "or ..." and of "and ..."."""
+SWIFT = frozenset(("faster", "quicker", "slower"))
+"""Comparatives that turn round with a length of time: what is faster than 10 seconds takes less."""
 DEARER = "expensive costly pricey powerful massive distant".split()
 CHEAPER = "affordable economical".split()
 """Adjectives of "more ... than" and "less ... than"."""

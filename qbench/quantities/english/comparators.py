@@ -12,6 +12,7 @@ from qbench.quantities.english.comparator_phrases import (
     DEGREES,
     NEGATED,
     NEGATIONS,
+    SWIFT,
     Phrase,
     after,
     before,
@@ -55,6 +56,7 @@ DURATION_LEADS = frozenset(
     "since already them it age aged older runtime duration length time period delay wait tenure".split()
 )
 """Words before "over 10 years" after which it is more than 10 years, and not the time in which something happens."""
+_MIRRORED: dict[MentionComparator, MentionComparator] = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
 NEAR_ENOUGH = 0.12
 """Two amounts restate each other ("60 miles (100 km)") if they differ by at most this share."""
 
@@ -112,7 +114,8 @@ def _before(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator,
     for _ in range(4):
         phrase = before(tokens, end)
         if phrase is not None and _holds(tokens, amount, phrase[2], phrase[1], end):
-            return _outermost(tokens, amount, phrase[0], phrase[1])
+            turned = amount.unit.family == "time" and not SWIFT.isdisjoint(phrase[2])
+            return _outermost(tokens, amount, _MIRRORED[phrase[0]] if turned else phrase[0], phrase[1])
         if not end or tokens[end - 1].low not in skipped:
             break
         end -= 1

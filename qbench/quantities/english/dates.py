@@ -98,6 +98,14 @@ def _on_the_clock(tokens: Sequence[Token], first: int, last: int) -> bool:
     return hours < 24 and minutes < 60 and (local or (first > 0 and tokens[first - 1].low in ("at", "by", "until")))
 
 
+_BOUNDS = frozenset("under below over above least most".split())
+"""Words before a number of four digits that ends a query ("tvs under 2000"); "above 2002 levels" is of the year."""
+
+
+def _closes(tokens: Sequence[Token], k: int) -> bool:
+    return k >= len(tokens) or tokens[k].low in ("with", "and", "but")
+
+
 def is_year(tokens: Sequence[Token], number: Number) -> bool:
     """Whether a bare number is a calendar year: 1900-2100, or 1500-2200 after a word that announces years."""
     token = tokens[number.first]
@@ -105,7 +113,7 @@ def is_year(tokens: Sequence[Token], number: Number) -> bool:
         return False
     before = tokens[number.first - 1] if number.first else None
     year = int(token.text)
-    if before is not None and before.low == "than":
+    if before is not None and (before.low == "than" or (before.low in _BOUNDS and _closes(tokens, number.last))):
         return False
     if 2100 < year <= 2200:
         return before is not None and before.low in _FUTURE_CUES

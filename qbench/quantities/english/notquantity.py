@@ -460,8 +460,10 @@ _NAMING_ONE = frozenset("time off stop size shot step".split())
 
 
 def _race(tokens: Sequence[Token], number: Number) -> int | None:
-    """ "a 5k run", "the 10K": a race that is named by its length."""
+    """ "a 5k run", "the 10K race": a race that is named by its length; and plans for old age, "a 401k"."""
     last = number.last
+    if tokens[number.first].text in ("401", "403") and tokens[last - 1].text == "k":
+        return last  # "a 401k plan"
     if tokens[number.first].text not in ("3", "5", "8", "10", "15", "20", "50") or tokens[last - 1].low != "k":
         return None
     return last if last < len(tokens) and tokens[last].low in _RACES else None

@@ -245,6 +245,9 @@ def _unit(tokens: Sequence[Token], first: int, head: int, units: Units, *, of: b
 
 def _by_words(tokens: Sequence[Token], number: Number, units: Units) -> Found | None:
     j = _past_comparator(tokens, number.last, len(tokens))
+    k = j + (j < len(tokens) and tokens[j].text in HYPHENS)
+    if k < len(tokens) and tokens[k].low in _ATTRIBUTES and not number.scaled:
+        return units.get(tokens[k].low), k + 1, (tokens[k].start, tokens[k].end)
     if j < len(tokens) and glued(tokens[j - 1], tokens[j]) and tokens[j].kind == "word":
         return None
     words, k = 0, j
@@ -263,7 +266,14 @@ def _by_words(tokens: Sequence[Token], number: Number, units: Units) -> Found | 
     return None
 
 
+_ATTRIBUTES = frozenset(
+    "star bedroom bed bathroom bath room door seat seater person piece pack core speed burner slot player storey "
+    "drawer port blade string car page".split()
+)
+"""Singular nouns that a number before them counts, without a parser to say so: "a five-star hotel", "2 bed flat"."""
+
+
 def _is_plural(word: str) -> bool:
-    if word in ("people", "men", "women", "children"):
+    if word in ("people", "men", "women", "children", "staff", "personnel"):
         return True
     return len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is", "as")) and word not in VERBS

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import cast
 
 from qbench.quantities.english.amounts import CALENDAR_YEAR
-from qbench.quantities.english.lexicon import SEARCH_NOISE
+from qbench.quantities.english.comparator_phrases import NEGATED
+from qbench.quantities.english.comparator_phrases import after as phrase_after
+from qbench.quantities.english.lexicon import FUNCTION_WORDS, SEARCH_NOISE
+from qbench.quantities.english.query_conditions import EDGES, ReadCondition, join, portions
 from qbench.quantities.english.query_dates import AskedDate, read_dates
+from qbench.quantities.english.query_text import SearchWord, as_in_prose, quoted, search_words
 from qbench.quantities.english.tokens import Token, tokenize
 from qbench.quantities.languages import Extractor
 from qbench.quantities.types import Comparator, Condition, ParsedQuery, Quantity, Span
@@ -22,51 +27,55 @@ NEGATIONS = frozenset(
 )
 """Phrases before a plain number or a range that ask for any other value."""
 LONGEST_NEGATION = 3
-CONNECTORS = frozenset(("and", "but", "or", ",", "yet", "also", "while", "&", "plus", ";"))
-"""What may stand between two conditions on one thing: "more than 5 but less than 10 kg"."""
-EDGES = {"between": ("and", "to", "-", "–", "&"), "within": ("and",), "from": ("to", "until", "till", "-", "through"),
-         "ranging": ("to", "and"), "range": ("to", "and")}  # fmt: skip
-"""Words before the first of two amounts, and what joins the two to a range after each."""
+POINTERS = frozenset(
+    "those these ones one anything any everything all items products the that which are is cost costs costing priced "
+    "weighing with".split()
+)
+"""What may stand between a negation and a comparator that it turns round: "excluding those over $1000"."""
+NOTHING = frozenset("nothing none nobody".split())
+"""Words that turn the comparator after them round: "nothing over 20 kg"."""
 LABELS: dict[str, Comparator] = {"min": ">=", "minimum": ">=", "max": "<=", "maximum": "<="}
-"""Labels of a limit with the concept between it and the number: "minimum battery of 4000 mAh"."""
+"""Labels of a limit with the concept between it and the number: "a minimum battery of 4000 mAh", "max price $50"."""
 LABEL_REACH = 4
+LIMITED = frozenset("price budget cost costs rent salary pay weight size age length distance width height".split())
+"""What a searcher limits by "max price 50". Of other things the maximum is a property: "maximum load 150 kg"."""
+SINCE = frozenset("ago away".split())
+"""Words after "from 5 km" that make it no lower end."""
+SIDES: dict[str, Comparator] = {"below": "<", "under": "<", "above": ">", "over": ">"}
+BEFORE_TO = frozenset(
+    "up close next due down add back compared equal prior according similar relative equivalent convert go went "
+    "switch rise fall upgrade".split()
+)
+"""Words before "to 5 kg" that make it no upper end."""
+NEAREST = 4
+"""Search words before a number that name what it is about, at most."""
 QUERY_SCALES = {"K": 1e3, "k": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
 """Letters that a query may leave a space before: "budget over 1.6 M"."""
 DATE_WORDS: dict[str, Comparator] = {"older": "<", "earlier": "<", "newer": ">", "later": ">", "recent": ">"}
 """Comparatives that make a number of four digits a year: "no later than 2010", "cars older than 2010"."""
 FLIPPED: dict[Comparator, Comparator] = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
 FIRST_YEAR, LAST_YEAR = 1500, 2100
-OUT_OF = (4.0, 5.0, 6.0, 10.0, 20.0, 100.0)
-"""What a rating may be out of: the 10 of "8.3/10" asks nothing."""
 RANKED = frozenset("top best worst first last biggest largest highest lowest".split())
 """Words before a number of results wanted, which asks nothing of a quantity: "top 10 films"."""
-QUERY_NOISE = SEARCH_NOISE | frozenset(
-    "am want wanted need needed looking look something anything someone costing priced pricing weighing ranging equals "
-    "min max minimum maximum".split()
+MEASURED = frozenset(
+    "price budget cost rent salary wage fee rating score metascore points size index ratio age capacity population ph "
+    "bmi gpa iq eps spf count number total level rank value rate weight height length width depth distance speed power "
+    "temperature pressure humidity odds quantity qty amount storage bp percentile efficiency magnitude p/e dose "
+    "attendance employees revenue profit sales income turnover calories protein".split()
 )
-
-
-@dataclass(frozen=True, slots=True)
-class _RawCondition:
-    """A condition while its query is read.
-
-    Attributes:
-        first, last: token range, the words that bound it included.
-        used: characters that are no search words.
-        plain: whether no word bounds its value.
-    """
-
-    comparator: Comparator
-    low: float
-    high: float
-    unit: str
-    first: int
-    last: int
-    used: tuple[Span, ...]
-    plain: bool = False
-    concept: tuple[str, ...] = ()
-    value_span: Span = (0, 0)
-    unit_span: Span | None = None
+"""What a bare number right after it is a value of: "score 80". After other words it is one of a name: "iphone 13"."""
+NAMES = frozenset(
+    "fortune p formula iphone ipad galaxy pixel rtx gtx rx ryzen core windows playstation xbox boeing airbus usb hdmi "
+    "size wifi bluetooth android ios python java route highway euro type series model macbook pro max gen area forbes "
+    "nasdaq ftse dax russell nikkei".split()
+)
+"""Names of which a number is a part even before what could be counted: "fortune 500 companies"."""
+MOST_FOLD = 100
+"""A multiple, "10x zoom", is no more; the rest are names: "ryzen 5600x"."""
+PERIODS = frozenset("hour day night week month quarter year annum".split())
+"""What a bare amount of money may be paid for, each: "1500 a month"."""
+GRADES = frozenset("grade level stage tier class category phase type version".split())
+"""Labels whose numbers have an order: "grade 3 or higher"."""
 
 
 def parse_query(text: str, extractor: Extractor) -> ParsedQuery:
@@ -78,17 +87,23 @@ def parse_query(text: str, extractor: Extractor) -> ParsedQuery:
     "between 5 and 10 kg", "5-10 kg" and "from 5 to 10 kg" are one, both ends included, in whatever order they are
     given. With an extractor that reports years, dates are conditions too: "in the 90s" is between 1990 and 1999.
     """
-    tokens = tokenize(text)
-    conditions = _read(text, tokens, extractor)
-    conditions = _ratings(tokens, conditions)
-    conditions = _ranges(tokens, conditions, extractor.units)
-    conditions = _lend(tokens, conditions, extractor.units)
-    used = sorted(span for each in conditions for span in each.used)
-    terms = [t.text for t in _outside(tokens, used) if t.kind != "mark" and t.low not in QUERY_NOISE]
-    return ParsedQuery(" ".join(terms), tuple(_condition(text, each, extractor.units) for each in conditions))
+    plain, phrases = as_in_prose(text), quoted(text)
+    tokens = tokenize(plain)
+    conditions = [each for each in _read(plain, tokens, extractor) if not _within(each.value_span, phrases)]
+    conditions = join(tokens, conditions, extractor.units)
+    used = sorted([*(span for each in conditions for span in each.used), *portions(tokens)])
+    words = search_words(text, tokens, used, phrases)
+    return ParsedQuery(
+        " ".join(word.text for word in words),
+        tuple(_condition(text, each, words, extractor.units) for each in conditions),
+    )
 
 
-def _read(text: str, tokens: Sequence[Token], extractor: Extractor) -> list[_RawCondition]:
+def _within(span: Span, phrases: Sequence[Span]) -> bool:
+    return any(start < span[0] and span[1] < end for start, end in phrases)
+
+
+def _read(text: str, tokens: Sequence[Token], extractor: Extractor) -> list[ReadCondition]:
     """Each quantity and date by itself, in order."""
     years = bool(getattr(extractor, "years", False))
     dates = read_dates(text, tokens, extractor.units) if years else []
@@ -105,10 +120,26 @@ def _read(text: str, tokens: Sequence[Token], extractor: Extractor) -> list[_Raw
         condition = _from_quantity(tokens, starts, quantity, extractor.units, years=years)
         if condition is not None:
             conditions.append(condition)
+    conditions += _grades(tokens, {each.value_span for each in conditions})
     return sorted(conditions, key=lambda each: each.value_span)
 
 
-def _from_date(tokens: Sequence[Token], date: AskedDate) -> _RawCondition:
+def _grades(tokens: Sequence[Token], read: set[Span]) -> Iterator[ReadCondition]:
+    """ "grade 3 or higher": the number of a label is no quantity, but one that is bounded is a condition."""
+    for k in range(1, len(tokens)):
+        label, number = tokens[k - 1], tokens[k]
+        phrase = phrase_after(tokens, k + 1)
+        if label.low not in GRADES or not number.text.isdecimal() or len(number.text) > 2 or phrase is None:
+            continue
+        span = number.start, number.end
+        if span not in read and phrase[0] in (">=", "<="):
+            used = span[0], tokens[phrase[1] - 1].end
+            about = label.start, label.end
+            value = float(number.text)
+            yield ReadCondition(phrase[0], value, value, "", k, phrase[1], (used,), False, (about,), span)
+
+
+def _from_date(tokens: Sequence[Token], date: AskedDate) -> ReadCondition:
     comparator, low, high = date.condition()
     reading = date.reading
     span = (tokens[date.first].start, tokens[date.last - 1].end)
@@ -116,14 +147,14 @@ def _from_date(tokens: Sequence[Token], date: AskedDate) -> _RawCondition:
     plain = reading.comparator in ("=", "~")
     if plain and comparator in ("=", "between") and (negation := _negation(tokens, reading.first)) is not None:
         comparator, used = "!=", (negation[0], used[1])
-    return _RawCondition(
+    return ReadCondition(
         comparator, low, high, CALENDAR_YEAR, reading.first, reading.last, (used,), plain, value_span=span
     )
 
 
 def _from_quantity(
     tokens: Sequence[Token], starts: Sequence[int], quantity: Quantity, units: Units, *, years: bool
-) -> _RawCondition | None:
+) -> ReadCondition | None:
     """A quantity as a condition; None for a number of results, or one that is part of a name."""
     spans = [span for span in (quantity.value_span, quantity.comparator_span) if span is not None]
     after = bisect_left(starts, quantity.value_span[1])
@@ -135,10 +166,12 @@ def _from_quantity(
     last = bisect_left(starts, max(end for _, end in spans))
     counted = quantity.family == "count"
     plain = quantity.comparator in ("=", "~")
-    lead = tokens[first - 1].low if first else ""
-    if plain and (counted or not quantity.unit) and (lead in RANKED or _in_name(tokens, first)):
+    number = bisect_left(starts, quantity.value_span[0])
+    if counted and (quantity.unit == "count" and quantity.value > MOST_FOLD):
+        return None  # "ryzen 5600x"
+    if (counted or not quantity.unit) and _in_name(tokens, number, first, last, counted=counted):
         return None
-    condition = _RawCondition(
+    condition = ReadCondition(
         comparator="=" if quantity.comparator == "~" else quantity.comparator,
         low=quantity.value,
         high=quantity.high,
@@ -147,22 +180,31 @@ def _from_quantity(
         last=last,
         used=tuple(span for span in spans if span != quantity.unit_span or not counted),
         plain=plain,
-        concept=tuple(word for word in quantity.concept if word not in LABELS),
+        concept_spans=quantity.concept_spans,
         value_span=quantity.value_span,
         unit_span=quantity.unit_span,
     )
     if not condition.unit:
         condition = _as_year(tokens, condition) if years else condition
         condition = _scaled(tokens, _with_bracketed_unit(tokens, condition, units))
+        condition = _without_period(tokens, condition)
     return _compared(tokens, condition, quantity.family)
 
 
-def _compared(tokens: Sequence[Token], condition: _RawCondition, family: str) -> _RawCondition:
+def _compared(tokens: Sequence[Token], condition: ReadCondition, family: str) -> ReadCondition:
     """Set the comparator from wording found only in queries: negations, labels, "from $500", "over 2 hours"."""
     first = condition.first
     lead = tokens[first - 1] if first else None
     if condition.comparator == ">" and lead is not None and lead.text == "<":
         return replace(condition, comparator="!=", used=(*condition.used, (lead.start, lead.end)))  # "<> 5"
+    if condition.comparator in NEGATED and (denied := _denied(tokens, first)) is not None:
+        return replace(
+            condition,
+            comparator=cast("Comparator", NEGATED[condition.comparator]),
+            used=(*condition.used, (tokens[denied].start, tokens[first].start)),
+        )
+    if condition.plain and (late := _late(tokens, condition)) is not None:
+        return late
     if lead is None or not (condition.plain or condition.comparator == "between"):
         return condition
     negation = _negation(tokens, first) or (_negation(tokens, first - 1) if lead.low in EDGES else None)
@@ -173,20 +215,89 @@ def _compared(tokens: Sequence[Token], condition: _RawCondition, family: str) ->
     if not condition.plain:
         return condition
     if (label := _label(tokens, first)) is not None:
-        return replace(condition, comparator=label[0], plain=False, used=(*condition.used, label[1]))
+        return replace(condition, comparator=label, plain=False)
+    if (bracketed := _below_bracket(tokens, first)) is not None:
+        return replace(condition, comparator=bracketed, plain=False)
     if lead.low == "over" and family == "time":
         return replace(condition, comparator=">", plain=False)
-    if lead.low == "from" and family == "currency":
-        return replace(condition, comparator=">=")
+    return _one_end(tokens, condition)
+
+
+def _denied(tokens: Sequence[Token], first: int) -> int | None:
+    """The first token of what turns the comparator at token `first` round: "excluding those", "nothing"."""
+    if first and tokens[first - 1].low in NOTHING:
+        return first - 1
+    k = first
+    while k and first - k < 4 and tokens[k - 1].low in POINTERS:
+        k -= 1
+    for length in range(min(LONGEST_NEGATION, k), 0, -1):
+        if tuple(t.low for t in tokens[k - length : k]) in NEGATIONS | {("without",)}:
+            return k - length
+    return None
+
+
+def _late(tokens: Sequence[Token], condition: ReadCondition) -> ReadCondition | None:
+    """The comparator after the name of what there is so much of: "30 days of vacation or more"."""
+    for k in range(condition.last + 1, min(condition.last + 4, len(tokens))):
+        if tokens[k - 1].kind != "word":
+            return None
+        phrase = phrase_after(tokens, k)
+        if phrase is not None and phrase[2][0] == "or":
+            used = (*condition.used, (tokens[k].start, tokens[phrase[1] - 1].end))
+            return replace(condition, comparator=cast("Comparator", phrase[0]), plain=False, used=used)
+    return None
+
+
+def _below_bracket(tokens: Sequence[Token], first: int) -> Comparator | None:
+    """What "below freezing (32°F)" makes of the number in the brackets."""
+    if first < 3 or tokens[first - 1].text != "(" or tokens[first - 2].kind != "word":
+        return None
+    return SIDES.get(tokens[first - 3].low)
+
+
+def _one_end(tokens: Sequence[Token], condition: ReadCondition) -> ReadCondition:
+    """ "from 500 m2" is at least, "to $300" at most; "songs from 1999" are those of the year.
+
+    The comparator stays open for the other end: "from 5 kg to 10 kg".
+    """
+    first = condition.first
+    lead, before = tokens[first - 1], tokens[first - 2].low if first > 1 else ""
+    after = tokens[condition.last].low if condition.last < len(tokens) else ""
+    if condition.unit == CALENDAR_YEAR or after in SINCE:
+        return condition
+    if lead.low == "from":
+        return replace(condition, comparator=">=", used=(*condition.used, (lead.start, lead.end)))
+    if lead.low == "to" and condition.unit and condition.unit_span is not None and before not in BEFORE_TO:
+        return replace(condition, comparator="<=", used=(*condition.used, (lead.start, lead.end)))
     return condition
 
 
-def _in_name(tokens: Sequence[Token], k: int) -> bool:
-    """Whether a number word is part of a name: "Bobsleigh Men's Four"."""
-    return k > 0 and tokens[k].kind == "word" and tokens[k].text.istitle() and tokens[k - 1].kind == "word"
+def _in_name(tokens: Sequence[Token], number: int, first: int, last: int, *, counted: bool) -> bool:
+    """Whether a number is a word of a name, or of the results wanted: it is searched for then.
+
+    "Bobsleigh Men's Four", "rtx 3080 laptop", "air max 90", "top 10 films"; but "score 80", "rating of 4.5", "flat 3
+    rooms".
+
+    Args:
+        tokens: of the query.
+        number: the number's token.
+        first, last: its token range with its unit and the words that bound it.
+        counted: whether it counts a noun.
+    """
+    if not first or tokens[first - 1].kind != "word":
+        return False
+    lead, bounds = tokens[first - 1].low, first < number or (not counted and last > number + 1)
+    if bounds:
+        called = tokens[first].low == "max" if first < number else tokens[last - 1].low == "max" and lead in NAMES
+        return called and not counted and lead not in MEASURED
+    if lead in RANKED or (tokens[number].kind == "word" and tokens[number].text.istitle()):
+        return True
+    if counted:
+        return lead in NAMES
+    return not (lead in MEASURED or lead in FUNCTION_WORDS or lead in SEARCH_NOISE or lead in LABELS)
 
 
-def _as_year(tokens: Sequence[Token], condition: _RawCondition) -> _RawCondition:
+def _as_year(tokens: Sequence[Token], condition: ReadCondition) -> ReadCondition:
     """A bare number of four digits under "older than", "no later than" and the like, as a calendar year."""
     words = [t.low for t in tokens[condition.first : condition.last]]
     asks = next((DATE_WORDS[word] for word in words if word in DATE_WORDS), None)
@@ -200,7 +311,7 @@ def _as_year(tokens: Sequence[Token], condition: _RawCondition) -> _RawCondition
     )
 
 
-def _scaled(tokens: Sequence[Token], condition: _RawCondition) -> _RawCondition:
+def _scaled(tokens: Sequence[Token], condition: ReadCondition) -> ReadCondition:
     """A bare number with a magnitude's letter after a space: "1.6 M"."""
     k = condition.last
     if condition.unit or k >= len(tokens) or tokens[k - 1].kind != "number" or tokens[k].text not in QUERY_SCALES:
@@ -216,19 +327,14 @@ def _scaled(tokens: Sequence[Token], condition: _RawCondition) -> _RawCondition:
     )
 
 
-def _ratings(tokens: Sequence[Token], conditions: Sequence[_RawCondition]) -> list[_RawCondition]:
-    """Drop the scales of ratings: "8.3/10 stars" is 8.3 stars."""
-    merged: list[_RawCondition] = []
-    for each in conditions:
-        a = merged[-1] if merged else None
-        out_of = a is not None and not a.unit and each.plain and each.low in OUT_OF and each.first - a.last == 1
-        if a is not None and out_of and a.high <= each.low and tokens[a.last].text == "/":
-            merged[-1] = replace(
-                a, unit=each.unit, unit_span=each.unit_span, last=each.last, used=(*a.used, *each.used)
-            )
-        else:
-            merged.append(each)
-    return merged
+def _without_period(tokens: Sequence[Token], condition: ReadCondition) -> ReadCondition:
+    """A bare number without the "a month" after it, which is no search word."""
+    k = condition.last
+    if k + 1 >= len(tokens) or tokens[k].low not in ("a", "an", "per", "each", "every", "/", "p"):
+        return condition
+    if tokens[k + 1].low not in PERIODS:
+        return condition
+    return replace(condition, last=k + 2, used=(*condition.used, (tokens[k].start, tokens[k + 1].end)))
 
 
 def _negation(tokens: Sequence[Token], first: int) -> Span | None:
@@ -239,18 +345,19 @@ def _negation(tokens: Sequence[Token], first: int) -> Span | None:
     return None
 
 
-def _label(tokens: Sequence[Token], first: int) -> tuple[Comparator, Span] | None:
-    """What "minimum battery of", "max. weight:" before a token makes of its number; and the label's characters."""
+def _label(tokens: Sequence[Token], first: int) -> Comparator | None:
+    """What "a minimum battery of", "max. weight:" before a token makes of its number."""
     for k in range(first - 1, max(-1, first - 1 - LABEL_REACH), -1):
         token = tokens[k]
         if token.low in LABELS and (k == 0 or tokens[k - 1].kind != "number"):
-            return LABELS[token.low], (token.start, token.end)
+            asked = tokens[first - 1].text in ":=" or (k > 0 and tokens[k - 1].low in ("a", "an", "with"))
+            return LABELS[token.low] if asked or any(t.low in LIMITED for t in tokens[k:first]) else None
         if token.kind == "number" or (token.kind == "mark" and token.text not in ":.="):
             return None
     return None
 
 
-def _with_bracketed_unit(tokens: Sequence[Token], condition: _RawCondition, units: Units) -> _RawCondition:
+def _with_bracketed_unit(tokens: Sequence[Token], condition: ReadCondition, units: Units) -> ReadCondition:
     """A bare number with the unit that its concept carries in brackets: "revenue (USD) less than 1,500,000"."""
     k = condition.first
     if not condition.unit and k > 2 and tokens[k - 3].text == "(" and tokens[k - 1].text == ")":
@@ -261,70 +368,12 @@ def _with_bracketed_unit(tokens: Sequence[Token], condition: _RawCondition, unit
     return condition
 
 
-def _ranges(tokens: Sequence[Token], conditions: Sequence[_RawCondition], units: Units) -> list[_RawCondition]:
-    """Pairs that are one range, also with the upper end first or in two units: "between 2.3 hours and 90 minutes"."""
-    joined: list[_RawCondition] = []
-    for each in conditions:
-        both = _range(tokens, joined[-1], each, units) if joined else None
-        if both is None:
-            joined.append(each)
-        else:
-            joined[-1] = both
-    return joined
-
-
-def _range(tokens: Sequence[Token], a: _RawCondition, b: _RawCondition, units: Units) -> _RawCondition | None:
-    ends = a.comparator in ("=", "between") and a.plain, b.comparator in ("=", "between") and b.plain
-    within = tokens[a.first].low == "within" and a.comparator == "<="
-    if not (ends[0] or within) or not ends[1] or b.first - a.last != 1:
-        return None
-    lead = a.first if within else a.first - 1
-    while (
-        lead > 0 and a.first - lead < 4 and tokens[lead].low in ("the", "years", "year", "of", "a", "about", "around")
-    ):
-        lead -= 1
-    if lead < 0 or tokens[a.last].low not in EDGES.get(tokens[lead].low, ()):
-        return None
-    unit = a.unit or b.unit
-    if a.unit and b.unit and units.get(a.unit).base_unit != units.get(b.unit).base_unit:
-        return None
-    scale = (b.low, b.high) if b.unit in ("", unit) else tuple(units.convert(x, b.unit, unit) for x in (b.low, b.high))
-    low, high = min(a.low, scale[0]), max(a.high, scale[1])
-    return replace(
-        a,
-        comparator="between",
-        low=low,
-        high=high,
-        unit=unit,
-        first=lead,
-        last=b.last,
-        used=(*a.used, *b.used, (tokens[lead].start, b.value_span[1])),
-        plain=False,
-        concept=a.concept or b.concept,
-        value_span=(a.value_span[0], b.value_span[1]),
-        unit_span=a.unit_span or b.unit_span,
-    )
-
-
-def _lend(tokens: Sequence[Token], conditions: Sequence[_RawCondition], units: Units) -> list[_RawCondition]:
-    """Share a unit or concept stated once between two: "over 4000 mAh and under 5000", "over 5 but below 9 kg"."""
-    done: list[_RawCondition] = []
-    for b in conditions:
-        a = done[-1] if done else None
-        if a is not None and all(t.low in CONNECTORS for t in tokens[a.last : b.first]) and a.last < b.first:
-            if a.unit and not b.unit and not b.plain:
-                b = replace(b, unit=a.unit, unit_span=a.unit_span)
-            elif b.unit and not a.unit and not a.plain and b.unit != CALENDAR_YEAR:
-                a = replace(a, unit=b.unit, unit_span=b.unit_span)
-            if units.get(a.unit).base_unit == units.get(b.unit).base_unit:
-                a = replace(a, concept=a.concept or b.concept)
-                b = replace(b, concept=b.concept or a.concept)
-            done[-1] = a
-        done.append(b)
-    return done
-
-
-def _condition(text: str, condition: _RawCondition, units: Units) -> Condition:
+def _condition(text: str, condition: ReadCondition, words: Sequence[SearchWord], units: Units) -> Condition:
+    """The condition; its concept is made of search words, whole as they stand."""
+    concept = [w for w in words if any(a < w.end and w.start < b for a, b in condition.concept_spans)]
+    if not concept and condition.first:
+        concept = _nearest(text, condition, words)
+    concept = _with_number(text, concept, words)
     return Condition(
         comparator=condition.comparator,
         value=condition.low,
@@ -333,18 +382,32 @@ def _condition(text: str, condition: _RawCondition, units: Units) -> Condition:
         base_unit=units.get(condition.unit).base_unit,
         base_value=units.to_base(condition.low, condition.unit),
         base_high=units.to_base(condition.high, condition.unit),
-        concept=condition.concept,
+        concept=tuple(word.text.lower().removesuffix("'s").removesuffix("’s") for word in concept),
         value_text=text[slice(*condition.value_span)],
         unit_text=text[slice(*condition.unit_span)] if condition.unit_span else "",
     )
 
 
-def _outside(tokens: Sequence[Token], spans: Sequence[Span]) -> Iterator[Token]:
-    """The tokens that lie in none of the spans, which are sorted by their starts."""
-    position, reached = 0, 0
-    for token in tokens:
-        while position < len(spans) and spans[position][0] <= token.start:
-            reached = max(reached, spans[position][1])
-            position += 1
-        if token.end > reached:
-            yield token
+def _with_number(text: str, concept: list[SearchWord], words: Sequence[SearchWord]) -> list[SearchWord]:
+    """A concept with the number in its name, and what follows that: "fortune" is "fortune 500 companies"."""
+    if not concept:
+        return concept
+    named = list(concept)
+    for word in words[words.index(concept[-1]) + 1 :]:
+        goes_on = any(c.isdigit() for each in (named[-1], word) for c in each.text)
+        if not goes_on or text[named[-1].end : word.start].strip():
+            break
+        named.append(word)
+    return named
+
+
+def _nearest(text: str, condition: ReadCondition, words: Sequence[SearchWord]) -> list[SearchWord]:
+    """The search words right before a condition, where nothing else says what it is about."""
+    start = min(span[0] for span in condition.used)
+    found: list[SearchWord] = []
+    for word in reversed([word for word in words if word.end <= start]):
+        if text[word.end : start].strip() or len(found) == NEAREST:
+            break
+        found.insert(0, word)
+        start = word.start
+    return found

@@ -1,6 +1,6 @@
 """Everyday queries with the reading that a person gives them, and how many the parser reads so.
 
-`python -m tests.quantities.english.everyday` prints what is right of each file and, with `--faults FILE`, what is not.
+`python -m tests.quantities.english.everyday FILE` prints how many of a file are right, and with `--faults` what is not.
 """
 
 from __future__ import annotations
@@ -123,12 +123,12 @@ def _concept_faults(case: Case, asked: Asked, condition: Condition) -> Iterator[
 
 
 def main() -> None:
-    """Print the figures, and the faults of the files named after `--faults`."""
-    for name in FILES:
+    """Print how many queries of the named files are wholly right; with `--faults` what is wrong with the others."""
+    for name in (word for word in sys.argv[1:] if word in FILES):
         cases = load(name)
         wrong = {case.query: found for case in cases if (found := faults(case))}
         sys.stdout.write(f"{name}: {len(cases) - len(wrong)} of {len(cases)} wholly right\n")
-        for query, found in wrong.items() if name in sys.argv[2:] else ():
+        for query, found in wrong.items() if "--faults" in sys.argv else ():
             sys.stdout.write(f"  {query}\n    " + "\n    ".join(found) + "\n")
 
 

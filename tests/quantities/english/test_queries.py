@@ -61,7 +61,7 @@ PLAIN = get_extractor(ExtractorOptions())
         ("flats with 2+ bedrooms", "flats bedrooms", [(">=", 2, 2, "bedroom")]),
         ("suitcase max 2 kg", "suitcase", [("<=", 2, 2, "kilogram")]),
         ("laptop minimum 8GB", "laptop", [(">=", 8, 8, "gigabyte")]),
-        ("camera with a minimum battery of 900 mAh", "camera battery", [(">=", 900, 900, "milliampere hour")]),
+        ("camera with a minimum battery of 900 mAh", "camera minimum battery", [(">=", 900, 900, "milliampere hour")]),
         ("parcel <= 5 kg", "parcel", [("<=", 5, 5, "kilogram")]),
         ("parcel ≥ 5 kg", "parcel", [(">=", 5, 5, "kilogram")]),
         ("parcel = 5 kg", "parcel", [("=", 5, 5, "kilogram")]),
@@ -71,6 +71,58 @@ PLAIN = get_extractor(ExtractorOptions())
         ("walks over 2 hours", "walks", [(">", 2, 2, "hour")]),
         ("a budget above 1.6 M", "budget", [(">", 1.6e6, 1.6e6, "")]),
         ("a rating over 8.3/10", "rating", [(">", 8.3, 8.3, "")]),
+        # what is not an equality
+        ("phones not more expensive than 300 euros", "phones", [("<=", 300, 300, "euro")]),
+        ("phones more affordable than $300", "phones", [("<", 300, 300, "dollar")]),
+        ("phones excluding those over $1000", "phones", [("<=", 1000, 1000, "dollar")]),
+        ("phones, nothing below $100", "phones", [(">=", 100, 100, "dollar")]),
+        ("phones except ones under 5 inches", "phones", [(">=", 5, 5, "inch")]),
+        ("bp above 140/90", "bp", [(">", 140, 140, ""), (">", 90, 90, "")]),
+        ("bp under 140/90 mmHg", "bp", [("<", v, v, "millimetre of mercury") for v in (140, 90)]),
+        ("vaccines for under-5s", "vaccines", [("<", 5, 5, "year of age")]),
+        ("a one-time fee above $5", "one-time fee", [(">", 5, 5, "dollar")]),
+        ("days below freezing (32°F)", "days freezing", [("<", 32, 32, "fahrenheit")]),
+        ("fridges under 6 feet (183 cm)", "fridges", [("<", 6, 6, "foot")]),
+        ("plots from 500 m2", "plots", [(">=", 500, 500, "square metre")]),
+        ("plots to 500 m2", "plots", [("<=", 500, 500, "square metre")]),
+        ("walks from 2 hours to 90 minutes", "walks", [("between", 1.5, 2, "hour")]),
+        ("boats 5 miles from 3 towns", "boats towns", [("=", 5, 5, "mile"), (">=", 3, 3, "town")]),
+        ("boats compared to 5 kg", "boats", [("=", 5, 5, "kilogram")]),
+        ("30 days of leave or more", "leave", [(">=", 30, 30, "day")]),
+        ("boots in less than 5 s, faster than 2 seconds", "boots", [("<", 5, 5, "second"), ("<", 2, 2, "second")]),
+        ("grade 3 or higher hikes", "grade hikes", [(">=", 3, 3, "")]),
+        # how queries are typed
+        ("65w charger", "charger", [("=", 65, 65, "watt")]),
+        ("12v battery", "battery", [("=", 12, 12, "volt")]),
+        ("revenue above 1,5 million", "revenue", [(">", 1.5e6, 1.5e6, "")]),
+        ("shoes under usd 100", "shoes", [("<", 100, 100, "dollar")]),
+        ("phone 500 euros", "phone", [("=", 500, 500, "euro")]),
+        ("5g phone with 5g sugar", "phone sugar", [("=", 5, 5, "generation wireless"), ("=", 5, 5, "gram")]),
+        ("prices under 2000", "prices", [("<", 2000, 2000, "")]),
+        ("rent under 1500 a month", "rent", [("<", 1500, 1500, "")]),
+        ("bars with under 2 g fat per 100 g", "bars fat", [("<", 2, 2, "gram")]),
+        ("five-star hotel", "star hotel", [("=", 5, 5, "star")]),
+        # words that stay
+        ("s21 and hba1c over 7%", "s21 hba1c", [(">", 7, 7, "percentage")]),
+        ("wi-fi p/e at&t c++ u.s. usb-c", "wi-fi p/e at&t c++ u.s. usb-c", []),
+        ("maximum speed above 200 km/h", "maximum speed", [(">", 200, 200, "kilometre per hour")]),
+        ("minimum wage 12 euros", "minimum wage", [("=", 12, 12, "euro")]),
+        ("max price 50 euros", "max price", [("<=", 50, 50, "euro")]),
+        ("US visa not under $100", "US visa", [(">=", 100, 100, "dollar")]),
+        ("ask us for boats not on lakes", "ask boats not lakes", []),
+        ("THE BOATS FOR US", "BOATS", []),
+        ('"the who" songs', "the who songs", []),
+        ('"7 boats" songs under 5 minutes', "7 boats songs", [("<", 5, 5, "minute")]),
+        ('"boats under 5 kg"', "boats", [("<", 5, 5, "kilogram")]),
+        ('15" laptop, not 17" ones', "laptop ones", [("=", 15, 15, "inch"), ("!=", 17, 17, "inch")]),
+        ("boats that cost under $5", "boats", [("<", 5, 5, "dollar")]),
+        # numbers of names
+        ("rtx 3080 laptop", "rtx 3080 laptop", []),
+        ("boeing 737 max", "boeing 737 max", []),
+        ("fortune 500 companies", "fortune 500 companies", []),
+        ("flat 3 rooms", "flat rooms", [("=", 3, 3, "room")]),
+        ("score 80", "score", [("=", 80, 80, "")]),
+        ("score of 80", "score", [("=", 80, 80, "")]),
         # no conditions
         ("top 10 songs", "top 10 songs", []),
         ("rowing Men's Four under 80 kg", "rowing Men's Four", [("<", 80, 80, "kilogram")]),
@@ -115,6 +167,25 @@ def test_dates_are_asked_for_only_where_years_are_reported():
 )
 def test_abbreviations_are_words(query, concept):
     assert [c.concept for c in parse_query(query, EXTRACTOR).conditions] == [concept]
+
+
+@pytest.mark.parametrize(
+    ("query", "concepts"),
+    [
+        ("beer under 5% alcohol", ["beer alcohol"]),
+        ("bars with at least 10 g protein and at most 5 g sugar", ["protein", "sugar"]),
+        ("laptop with 16 gb ram under $900", ["ram", "laptop"]),
+        ("staff with 5 years of experience", ["experience"]),
+        ("hba1c over 7%", ["hba1c"]),
+        ("one-time charge above $5", ["one-time charge"]),
+        ("fortune 500 companies over $5", ["fortune 500 companies"]),
+        ("over $5", [""]),
+    ],
+)
+def test_concepts_are_made_of_search_words(query, concepts):
+    parsed = parse_query(query, PLAIN)
+    assert [" ".join(c.concept) for c in parsed.conditions] == concepts
+    assert all(word in parsed.terms.split() for c in parsed.conditions for word in c.concept)
 
 
 def test_a_concept_told_once_serves_both_bounds():
@@ -162,10 +233,14 @@ WORDS = st.sampled_from(
 @given(st.one_of(st.text(max_size=120), st.lists(WORDS, max_size=20).map(" ".join)))
 def test_any_text_gives_valid_conditions(text):
     for extractor in (EXTRACTOR, PLAIN):
-        for c in parse_query(text, extractor).conditions:
+        parsed = parse_query(text, extractor)
+        for c in parsed.conditions:
             assert c.comparator in COMPARATORS
             assert c.value <= c.high
             assert c.comparator in ("between", "!=") or c.value == c.high
             assert c.value_text in text
             assert c.unit_text in text
+            assert {word.lower() for word in " ".join(c.concept).split()} <= {
+                word.removesuffix(end) for word in parsed.terms.lower().split() for end in ("", "'s", "’s")
+            }
             assert c.base_unit == EXTRACTOR.units.get(c.unit).base_unit

@@ -1,0 +1,217 @@
+"""Conditions of a query that belong together: ranges, ratings, units and concepts that are told once, restatements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from qbench.quantities.english.amounts import CALENDAR_YEAR
+from qbench.quantities.english.lexicon import FUNCTION_WORDS
+from qbench.quantities.english.tokens import Token, glued
+from qbench.quantities.types import Comparator, Span
+from qbench.quantities.units import Units
+
+CONNECTORS = frozenset(("and", "but", "or", ",", "yet", "also", "while", "&", "plus", ";"))
+"""What may stand between two conditions on one thing: "more than 5 but less than 10 kg"."""
+EDGES = {"between": ("and", "to", "-", "–", "&"), "within": ("and",), "from": ("to", "until", "till", "-", "through"),
+         "ranging": ("to", "and"), "range": ("to", "and")}  # fmt: skip
+"""Words before the first of two amounts, and what joins the two to a range after each."""
+OUT_OF = (4.0, 5.0, 6.0, 10.0, 20.0, 100.0)
+"""What a rating may be out of: the 10 of "8.3/10" asks nothing."""
+RESTATED = 0.05
+"""How far an amount in brackets may be from the one before it that it restates, as a share."""
+SUBSTANCES = frozenset(("mass", "ratio", "volume", "energy", "data", "image", "mass concentration"))
+"""Families of units after which the thing measured is named: "5% alcohol", "16 GB RAM"."""
+SUBSTANCE_WORDS = 2
+PORTIONS = frozenset("g ml kg km l".split())
+
+
+@dataclass(frozen=True, slots=True)
+class ReadCondition:
+    """A condition while its query is read.
+
+    Attributes:
+        comparator, low, high, unit: as of `Condition`.
+        first, last: token range, the words that bound it included.
+        used: characters that are no search words.
+        plain: whether no word bounds its value.
+        concept_spans: characters of the words that say what it is about.
+        value_span, unit_span: characters of the number and of its unit.
+    """
+
+    comparator: Comparator
+    low: float
+    high: float
+    unit: str
+    first: int
+    last: int
+    used: tuple[Span, ...]
+    plain: bool = False
+    concept_spans: tuple[Span, ...] = ()
+    value_span: Span = (0, 0)
+    unit_span: Span | None = None
+
+
+def join(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: Units) -> list[ReadCondition]:
+    """The conditions of a query, in order, each told whole.
+
+    "Between 2 hours and 90 minutes" is one; in "above 140/90" and "over 4000 mAh and under 5000" each has what the
+    other lends; "8.3/10" is 8.3, and "6 feet (183 cm)" 6 feet; "beer under 5% alcohol" is about alcohol, too.
+    """
+    conditions = _ranges(tokens, _ratings(tokens, conditions), units)
+    conditions = _lend(tokens, _pairs(tokens, conditions), units)
+    return _with_substances(tokens, _without_restatements(tokens, conditions, units), units)
+
+
+def portions(tokens: Sequence[Token]) -> Iterator[Span]:
+    """The characters of each "per 100 g": what an amount is measured by is no search word."""
+    for per, number, unit in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        if per.low == "per" and number.kind == "number" and unit.low in PORTIONS:
+            yield per.start, unit.end
+
+
+def _ratings(tokens: Sequence[Token], conditions: Sequence[ReadCondition]) -> list[ReadCondition]:
+    """Drop the scales of ratings: "8.3/10 stars" is 8.3 stars."""
+    merged: list[ReadCondition] = []
+    for each in conditions:
+        a = merged[-1] if merged else None
+        out_of = a is not None and not a.unit and each.plain and each.low in OUT_OF and each.first - a.last == 1
+        if a is not None and out_of and a.high <= each.low and tokens[a.last].text == "/":
+            merged[-1] = replace(
+                a, unit=each.unit, unit_span=each.unit_span, last=each.last, used=(*a.used, *each.used)
+            )
+        else:
+            merged.append(each)
+    return merged
+
+
+def _ranges(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: Units) -> list[ReadCondition]:
+    """Pairs that are one range, also with the upper end first or in two units: "between 2.3 hours and 90 minutes"."""
+    joined: list[ReadCondition] = []
+    for each in conditions:
+        both = _range(tokens, joined[-1], each, units) if joined else None
+        if both is None:
+            joined.append(each)
+        else:
+            joined[-1] = both
+    return joined
+
+
+def _range(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition, units: Units) -> ReadCondition | None:
+    within = tokens[a.first].low == "within" and a.comparator == "<="
+    if not (a.plain or within) or not b.plain or b.first - a.last != 1:
+        return None
+    lead = a.first if within else a.first - 1
+    while (
+        lead > 0 and a.first - lead < 4 and tokens[lead].low in ("the", "years", "year", "of", "a", "about", "around")
+    ):
+        lead -= 1
+    if lead < 0 or tokens[a.last].low not in EDGES.get(tokens[lead].low, ()):
+        return None
+    unit = a.unit or b.unit
+    if a.unit and b.unit and units.get(a.unit).base_unit != units.get(b.unit).base_unit:
+        return None
+    scale = (b.low, b.high) if b.unit in ("", unit) else tuple(units.convert(x, b.unit, unit) for x in (b.low, b.high))
+    low, high = min(a.low, scale[0]), max(a.high, scale[1])
+    return replace(
+        a,
+        comparator="between",
+        low=low,
+        high=high,
+        unit=unit,
+        first=lead,
+        last=b.last,
+        used=(*a.used, *b.used, (tokens[lead].start, b.value_span[1])),
+        plain=False,
+        concept_spans=a.concept_spans or b.concept_spans,
+        value_span=(a.value_span[0], b.value_span[1]),
+        unit_span=a.unit_span or b.unit_span,
+    )
+
+
+def _pairs(tokens: Sequence[Token], conditions: Sequence[ReadCondition]) -> list[ReadCondition]:
+    """ "above 140/90": both numbers are bounded, and have one unit and one concept."""
+    done: list[ReadCondition] = []
+    for b in conditions:
+        a = done[-1] if done else None
+        if a is not None and a.low > b.low and b.plain and b.first - a.last == 1 and tokens[a.last].text == "/":
+            if a.unit in ("", b.unit) and glued(tokens[a.last - 1], tokens[a.last]):
+                a = done[-1] = replace(a, unit=b.unit, unit_span=b.unit_span)
+                b = replace(b, comparator=a.comparator, plain=a.plain, concept_spans=a.concept_spans)
+        done.append(b)
+    return done
+
+
+def _lend(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: Units) -> list[ReadCondition]:
+    """Share a unit or concept stated once between two: "over 4000 mAh and under 5000", "over 5 but below 9 kg"."""
+    done: list[ReadCondition] = []
+    for b in conditions:
+        a = done[-1] if done else None
+        if a is not None and all(t.low in CONNECTORS for t in tokens[a.last : b.first]) and a.last < b.first:
+            if a.unit and not b.unit and not b.plain:
+                b = replace(b, unit=a.unit, unit_span=a.unit_span)
+            elif b.unit and not a.unit and not a.plain and b.unit != CALENDAR_YEAR:
+                a = replace(a, unit=b.unit, unit_span=b.unit_span)
+            if units.get(a.unit).base_unit == units.get(b.unit).base_unit:
+                a = replace(a, concept_spans=a.concept_spans or b.concept_spans)
+                b = replace(b, concept_spans=b.concept_spans or a.concept_spans)
+            done[-1] = a
+        done.append(b)
+    return done
+
+
+def _without_restatements(
+    tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: Units
+) -> list[ReadCondition]:
+    """Drop what says an amount again in another unit: the 183 cm of "under 6 feet (183 cm)"."""
+    done: list[ReadCondition] = []
+    for each in conditions:
+        a = done[-1] if done else None
+        opens = each.first and tokens[each.first - 1].text == "("
+        if a is not None and opens and each.first - a.last == 1 and a.unit != each.unit:
+            same = units.get(a.unit).base_unit == units.get(each.unit).base_unit
+            x, y = units.to_base(a.low, a.unit), units.to_base(each.low, each.unit)
+            if same and abs(x - y) <= RESTATED * max(abs(x), abs(y)):
+                done[-1] = replace(a, used=(*a.used, *each.used))
+                continue
+        done.append(each)
+    return done
+
+
+def _with_substances(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: Units) -> list[ReadCondition]:
+    """Add to a concept what follows its amount: "beer under 5% alcohol", "10 g protein and 5 g sugar"."""
+    done, named = [], list[Span]()
+    for k, each in enumerate(conditions):
+        stop = conditions[k + 1].first if k + 1 < len(conditions) else len(tokens)
+        around = [span for span in each.concept_spans if not any(a <= span[0] < b for a, b in named)]
+        if each.concept_spans and not around:
+            around = _opening(tokens, conditions[0].first)
+        own = _substance(tokens, each, stop, units)
+        named += own
+        done.append(replace(each, concept_spans=tuple(dict.fromkeys([*around, *own]))))
+    return done
+
+
+def _opening(tokens: Sequence[Token], stop: int) -> list[Span]:
+    """The words that a query begins with."""
+    found: list[Span] = []
+    for token in tokens[:stop]:
+        if token.kind != "word" or token.low in FUNCTION_WORDS:
+            break
+        found.append((token.start, token.end))
+    return found
+
+
+def _substance(tokens: Sequence[Token], condition: ReadCondition, stop: int, units: Units) -> list[Span]:
+    """The words right after an amount that name what there is so much of, "of" left out."""
+    k, found = condition.last, list[Span]()
+    of = k < stop and tokens[k].low == "of"
+    if not condition.unit or not (of or units.get(condition.unit).family in SUBSTANCES):
+        return found
+    k += of
+    while k < stop and len(found) < SUBSTANCE_WORDS and tokens[k].kind == "word":
+        if tokens[k].low in FUNCTION_WORDS:
+            break
+        found.append((tokens[k].start, tokens[k].end))
+        k += 1
+    return found

@@ -1,0 +1,129 @@
+"""How queries are typed: in small letters, with a comma for a decimal point, with phrases in quotation marks.
+
+`as_in_prose` rewrites what documents would write otherwise, character for character, so that offsets stay;
+`search_words` gives what is left to search for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from qbench.quantities.english.lexicon import SEARCH_NOISE
+from qbench.quantities.english.tokens import Token, abbreviates, glued
+from qbench.quantities.types import Span
+
+_SYMBOLS = re.compile(
+    r"(?<![\w.,])(?P<number>\d+(?:\.\d+)?)(?P<space>\s?)(?P<symbol>w|v|iu)(?![\w'’/.])(?!(?<=\sv)\s+\d)"
+)
+"""Symbols of capital letters: "65w charger", "12 v battery"; not the versus of "team a 3 v 2 team b"."""
+_WIRELESS = re.compile(
+    r"(?<![\w.])[2-6]g(?=\s(?:phones?|smartphones?|iphones?|mobiles?|routers?|networks?|modems?|tablets?|laptops?|sim|"
+    r"plans?|towers?|coverage|data|internet|broadband|hotspots?)\b)"
+)
+"""Generations of mobile networks, not grams: "5g phone"."""
+_CODES = re.compile(
+    r"(?<![\w.])(?:usd|eur|gbp|inr|chf|cad|aud|nzd|hkd|sgd|jpy|cny|rmb|krw|sek|nok|dkk|pln|czk|huf|ron|brl|mxn|ars|zar|"
+    r"aed|sar|thb|idr|myr|php|rs)(?=\.?\s?\d)"
+)
+"""Codes of currencies before a number: "usd 100". Not those that are words: "all", "top", "try"."""
+_DECIMAL_COMMA = re.compile(r"(?<![\d.,])\d+,\d{1,2}(?![\d,]|\.\d|\s?(?:or|and)\s\d)")
+_QUOTED = re.compile(r"""(?<![\w"“])(?:"(?=[^\s"])[^"]*[^\s"]"|“[^“”]+”)(?!\w)""")
+_SEPARATORS = frozenset(',;:?!()[]{}<>=|"“”«»…–—*~^\\')
+"""Marks that part words even where they are glued to them; others are part of a word: "usb-c", "p/e", "R&D"."""
+_TRAILING = frozenset("+#")
+"""Marks that may end a word: "c++", "f#"."""
+KEPT = frozenset("not no without never".split())
+"""Function words that change what is searched for, where they belong to no condition: "flights not on Monday"."""
+_NOISE = (SEARCH_NOISE - KEPT) | frozenset(
+    "am want wanted need needed looking look something anything someone costing priced pricing weighing ranging "
+    "equals".split()
+)
+
+
+_RELATIVE = frozenset("that which who".split())
+_LINKING = frozenset("cost costs weigh weighs sell sells run runs last lasts".split())
+"""Verbs that only lead from a thing to its number: "phones that cost less than $200"."""
+
+
+def as_in_prose(text: str) -> str:
+    """The text as a document would write it, of the same length: "65w" is "65W", "usd 100" "USD 100", "1,5" "1.5"."""
+    text = _DECIMAL_COMMA.sub(lambda match: match.group().replace(",", "."), text)
+    text = _SYMBOLS.sub(lambda match: match["number"] + match["space"] + match["symbol"].upper(), text)
+    text = _WIRELESS.sub(lambda match: match.group().upper(), text)
+    return _CODES.sub(lambda match: "Rs" if match.group() == "rs" else match.group().upper(), text)
+
+
+def quoted(text: str) -> list[Span]:
+    """The phrases in quotation marks, with the marks, unless all of the text is one: searched as they stand."""
+    spans = [match.span() for match in _QUOTED.finditer(text)]
+    return [] if spans == [(len(text) - len(text.lstrip()), len(text.rstrip()))] else spans
+
+
+class SearchWord(NamedTuple):
+    """A word of a query, as it is typed, and its characters."""
+
+    text: str
+    start: int
+    end: int
+
+
+def search_words(text: str, tokens: Sequence[Token], used: Sequence[Span], phrases: Sequence[Span]) -> list[SearchWord]:
+    """The search words of a query, in order, whole words as they are typed.
+
+    Args:
+        text: of the query.
+        tokens: of the query, at the same offsets.
+        used: characters that conditions take, sorted by their starts.
+        phrases: of `quoted`; their words are kept whatever they are.
+    """
+    shouts = text.upper() == text
+    found = []
+    for run in _runs(tokens, list(_outside(tokens, used))):
+        first, last = tokens[run[0]], tokens[run[-1]]
+        word = text[first.start : last.end]
+        phrased = any(start <= first.start < end for start, end in phrases)
+        # "US" and "WHO" are names where other words are in small letters.
+        name = len(word) > 1 and word.isupper() and not shouts
+        linking = word.lower() in _LINKING and run[0] > 0 and tokens[run[0] - 1].low in _RELATIVE
+        if phrased or name or not (linking or word.lower() in _NOISE):
+            found.append(SearchWord(word, first.start, last.end))
+    return found
+
+
+def _runs(tokens: Sequence[Token], free: Sequence[int]) -> Iterator[list[int]]:
+    """The tokens of each word: glued to each other, without marks that part words or stand at its ends."""
+    run: list[int] = []
+    for k in (*free, -1):
+        joins = k >= 0 and tokens[k].text not in _SEPARATORS
+        if run and not (joins and k == run[-1] + 1 and glued(tokens[run[-1]], tokens[k])):
+            if (word := _trimmed(tokens, run)) is not None:
+                yield word
+            run = []
+        if joins:
+            run.append(k)
+
+
+def _trimmed(tokens: Sequence[Token], run: list[int]) -> list[int] | None:
+    """The run without the marks at its ends; None if nothing is left."""
+    while run and tokens[run[0]].kind == "mark":
+        run = run[1:]
+    while run and tokens[run[-1]].kind == "mark" and not _ends_word(tokens, run):
+        run = run[:-1]
+    return run or None
+
+
+def _ends_word(tokens: Sequence[Token], run: list[int]) -> bool:
+    return tokens[run[-1]].text in _TRAILING or abbreviates(tokens, run[-1])
+
+
+def _outside(tokens: Sequence[Token], spans: Sequence[Span]) -> Iterator[int]:
+    """The tokens that lie in none of the spans."""
+    position, reached = 0, 0
+    for k, token in enumerate(tokens):
+        while position < len(spans) and spans[position][0] <= token.start:
+            reached = max(reached, spans[position][1])
+            position += 1
+        if token.end > reached:
+            yield k

@@ -1,0 +1,20 @@
+"""Everyday queries are read as a person reads them: see `everyday`."""
+
+import pytest
+
+from tests.quantities.english.everyday import FILES, faults, load
+
+
+@pytest.mark.parametrize(("name", "right"), zip(FILES, (59, 49), strict=True))
+def test_most_are_wholly_right(name, right):
+    cases = load(name)
+    wrong = {case.query: found for case in cases if (found := faults(case))}
+    assert len(cases) - len(wrong) >= right, wrong
+
+
+def test_a_wrong_reading_is_noticed():
+    case = load(FILES[0])[0]
+    assert faults(case) == []
+    other = load(FILES[0])[1]
+    mixed = type(case)(other.query, case.words, case.loose, case.conditions)
+    assert faults(mixed) != []
