@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from qbench.annotation.form import COMMENT, KEYS, UNSURE, Form, Pair
+from qbench.annotation.form import CAUSE, COMMENT, KEYS, UNSURE, Form, Pair
 from qbench.benchmark.card import printable
 from qbench.benchmark.reading import Problems
 from qbench.errors import InputError
@@ -29,9 +29,11 @@ class Answers:
         grades: pair -> grade.
         unsure: pairs of which the annotator cannot tell.
         comments: pair -> comment.
+        causes: pair -> the cause of a grade that is not the highest; a pair whose cause is not given is missing.
         lines: pair -> line of the file, if it has lines.
         seen: pairs that the file has, answered or not.
         table: whether a complete file has a row for every item, answered or not.
+        asked: the chat model that gave the answers, and how it was asked; {} for a person.
     """
 
     path: Path
@@ -39,9 +41,11 @@ class Answers:
     grades: dict[Pair, int] = field(default_factory=dict)
     unsure: set[Pair] = field(default_factory=set)
     comments: dict[Pair, str] = field(default_factory=dict)
+    causes: dict[Pair, str] = field(default_factory=dict)
     lines: dict[Pair, int] = field(default_factory=dict)
     seen: set[Pair] = field(default_factory=set)
     table: bool = True
+    asked: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def blank(self) -> int:
@@ -56,7 +60,7 @@ def read_answers(path: Path, form: Form, problems: Problems) -> Answers:
         path: a CSV file with the columns query_id, doc_id and `form.grade`, or a file that the page saved.
         form: of the sheet.
         problems: what to do with an unusable answer: a pair that the sheet does not have, a text that differs from the
-            document's, a grade off the scale, two answers for one item.
+            document's, a grade off the scale, an unknown cause, two answers for one item.
 
     Raises:
         InputError: the file cannot be read, answers another sheet, holds no answer, or (where bad rows are fatal) an
@@ -65,14 +69,16 @@ def read_answers(path: Path, form: Form, problems: Problems) -> Answers:
     if _is_json(path):
         data = _json(path, form.key)
         name = str(data.get("annotator") or "").strip()
-        answers = Answers(path, printable(name)[:80] or path.stem, table=False)
+        asked = data.get("asked")
+        asked = asked if isinstance(asked, dict) else {}
+        answers = Answers(path, printable(name)[:80] or path.stem, table=False, asked=asked)
         rows = _json_rows(path, data, form.grade, problems)
     else:
         answers = Answers(path, printable(path.stem))
         rows = _csv_rows(path, form.grade, problems)
     _fill(answers, rows, form, problems)
     if not answers.grades and not answers.unsure:
-        remedy = f"Write {_scale(form.highest)} into the column {form.grade}, or judge in the page and save"
+        remedy = f"Write {_scale(form)} into the column {form.grade}, or judge in the page and save"
         raise InputError("nothing is judged in this file", file=path, remedy=remedy)
     return answers
 
@@ -96,12 +102,13 @@ def _fill(answers: Answers, rows: Iterator[tuple[Position, dict[str, str]]], for
         text = row[form.grade].strip()
         if not text:
             continue
-        grade = _grade(text, form.highest)
+        grade = _grade(text, form)
         before = UNSURE if pair in answers.unsure else answers.grades.get(pair)
         if grade is None:
             problems.bad("not a grade", _fault(answers, position, _off_scale(form), text))
         elif before is None:
             _take(answers, pair, grade, position[0])
+            _take_cause(answers, form, row, pair, position, problems)
         elif before == grade:
             problems.note("the same answer twice")
         else:
@@ -110,6 +117,7 @@ def _fill(answers: Answers, rows: Iterator[tuple[Position, dict[str, str]]], for
             problems.bad("two answers for one item", _fault(answers, position, message, pair))
     for pair in contradictory:
         answers.grades.pop(pair, None)
+        answers.causes.pop(pair, None)
         answers.unsure.discard(pair)
 
 
@@ -120,12 +128,14 @@ _EDITED = (
 )
 
 
-def _scale(highest: int) -> str:
-    return ", ".join(map(str, range(highest + 1))) if highest < 3 else f"0 to {highest}"
+def _scale(form: Form) -> str:
+    if form.words:
+        return ", ".join(reversed(form.labels))
+    return ", ".join(map(str, range(form.highest + 1))) if form.highest < 3 else f"0 to {form.highest}"
 
 
 def _off_scale(form: Form) -> tuple[str, str]:
-    return "not a grade of this sheet", f"Write {_scale(form.highest)}, {UNSURE} for cannot tell, or nothing"
+    return f"not a {form.grade if form.words else 'grade'} of this sheet", f"Write {_scale(form)}, {UNSURE} for cannot tell, or nothing"
 
 
 def _fault(answers: Answers, position: Position, message: tuple[str, str], value: object) -> InputError:
@@ -140,6 +150,19 @@ def _take(answers: Answers, pair: Pair, grade: int | str, line: int | None) -> N
         answers.unsure.add(pair)
     else:
         answers.grades[pair] = int(grade)
+
+
+def _take_cause(
+    answers: Answers, form: Form, row: Mapping[str, str], pair: Pair, position: Position, problems: Problems
+) -> None:
+    cause = " ".join(unshielded(row.get(CAUSE, "")).split()).lower()
+    if not cause or answers.grades.get(pair, form.highest) == form.highest:
+        return
+    if cause in form.causes:
+        answers.causes[pair] = cause
+    elif form.causes:
+        message = "not a cause of this sheet", f"Known: {', '.join(form.causes)}; say the rest in a comment"
+        problems.bad("not a cause", _fault(answers, position, message, cause))
 
 
 def _csv_rows(path: Path, grade: str, problems: Problems) -> Iterator[tuple[Position, dict[str, str]]]:
@@ -157,7 +180,7 @@ def _json_rows(
             problems.bad("not an answer", InputError(f"{start}not an answer", file=path, value=row))
             continue
         grade, comment = row.get("grade"), row.get("comment")
-        cells = {column: "" if grade is None else str(grade), COMMENT: str(comment or "")}
+        cells = {column: "" if grade is None else str(grade), COMMENT: str(comment or ""), CAUSE: str(row.get("cause") or "")}
         yield (None, start), {"query_id": query_id, "doc_id": doc_id, **cells}
 
 
@@ -204,12 +227,14 @@ def _changed(row: Mapping[str, str], form: Form, pair: Pair) -> str | None:
     return None
 
 
-def _grade(text: str, highest: int) -> int | str | None:
+def _grade(text: str, form: Form) -> int | str | None:
     """A grade, `UNSURE`, or None; a spreadsheet may write 1 as "1.0" or "1,0"."""
     if text == UNSURE:
         return UNSURE
+    if form.words and text.lower() in form.labels:
+        return form.labels.index(text.lower())
     try:
         number = float(text.replace(",", "."))
     except ValueError:
         return None
-    return int(number) if number.is_integer() and 0 <= number <= highest else None
+    return int(number) if number.is_integer() and 0 <= number <= form.highest else None

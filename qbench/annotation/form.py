@@ -15,6 +15,9 @@ KEYS = ("query_id", "doc_id")
 COMMENT = "comment"
 """The column of comments, which a sheet may lack."""
 
+CAUSE = "cause"
+"""The column of causes, in sheets whose form has some."""
+
 UNSURE = "?"
 """The answer of an annotator who cannot tell."""
 
@@ -49,15 +52,20 @@ class Item:
 class Form(Protocol):
     """How the items of one kind are shown, and what their answers are checked against.
 
-    There is one for the queries of a benchmark (`qbench.annotation.sheet`), and one for the records of a test set for
-    quantity retrieval (`qbench.mining.judging`).
+    There is one for the queries of a benchmark (`qbench.annotation.sheet`), one for the records of a test set for
+    quantity retrieval (`qbench.mining.judging`), and one for each kind of artefact whose labels are audited
+    (`qbench.annotation.audit_form`, `qbench.mining.pair_audit`).
 
     Attributes:
         key: names the sheet; the answers that a page saves carry it.
         columns: of the CSV file; `KEYS` and `grade` are among them.
         grade, text: names of the columns of grades, and of the document's text.
         labels: of the grades on a page, from 0.
+        tones: of the grades on a page, from 0: how the button of each looks, "no", "part" or "yes".
         highest: the highest grade that a CSV file may have.
+        words: whether a CSV file has the labels themselves and not their numbers.
+        question: what a page asks of each text.
+        causes: reasons for every grade but the highest, one of which is asked for; () where none is.
     """
 
     key: str
@@ -65,7 +73,11 @@ class Form(Protocol):
     grade: str
     text: str
     labels: tuple[str, ...]
+    tones: tuple[str, ...]
     highest: int
+    words: bool
+    question: str
+    causes: tuple[str, ...]
 
     def cells(self, item: Item) -> Sequence[str]:
         """The row of an item, a cell for each column, without an answer."""

@@ -59,11 +59,14 @@ def page(
         "sheet": form.key,
         "name": name,
         "scale": list(form.labels),
+        "tones": list(form.tones),
+        "question": form.question,
+        "causes": list(form.causes),
         "guideline": _blocks(guideline),
         "queries": list(groups.values()),
     }
     style, script = (read_text(DATA / file, "page") for file in ("page.css", "page.js"))
-    return static_page(f"{name}: which texts answer the query?", style, script, data)
+    return static_page(f"{name}: {form.question[0].lower()}{form.question[1:]}", style, script, data)
 
 
 def pieces(text: str, marks: Sequence[tuple[int, int, str]]) -> list[Piece]:

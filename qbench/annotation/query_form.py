@@ -26,6 +26,9 @@ LABELS: Mapping[Scale, tuple[str, ...]] = {
 }
 """Names of the grades, from 0."""
 
+TONES: Mapping[Scale, tuple[str, ...]] = {"binary": ("no", "yes"), "graded": ("no", "part", "yes")}
+"""How the buttons of the grades look, from 0."""
+
 
 class QueryForm:
     """The `qbench.annotation.form.Form` of a benchmark's queries.
@@ -39,8 +42,11 @@ class QueryForm:
         near: query id -> its conditions widened by the tolerance, if there is one.
     """
 
-    columns = COLUMNS
+    columns: tuple[str, ...] = COLUMNS
     grade, text = "grade", "text"
+    words = False
+    question = "Which texts answer the query?"
+    causes: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -52,7 +58,7 @@ class QueryForm:
         queries: Sequence[Query] | None = None,
         near: Mapping[str, Sequence[Condition]] | None = None,
     ) -> None:
-        self.key, self.labels, self.highest = key, LABELS[scale], HIGHEST[scale]
+        self.key, self.labels, self.tones, self.highest = key, LABELS[scale], TONES[scale], HIGHEST[scale]
         self._items = {item.pair: item for item in items}
         self._queries = {query.query_id: query for query in queries or benchmark.queries}
         self._near = near or {}

@@ -70,6 +70,10 @@ class RecordForm:
     columns = COLUMNS
     grade, text = "judgment", "description"
     labels: tuple[str, ...] = ("not relevant", "relevant")
+    tones: tuple[str, ...] = ("no", "yes")
+    words = False
+    question = "Which records state what the query describes?"
+    causes: tuple[str, ...] = ()
     highest = 100
     """Grades above 1 are for sheets that were filled in by other tools; a higher number is a slip."""
 

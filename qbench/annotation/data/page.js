@@ -2,9 +2,8 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const STORE = `qbench annotate ${data.sheet} ${data.name}`;
 const UNSURE = "?";
-const tones = data.scale.length === 2 ? ["no", "yes"] : ["no", "part", "yes"];
 const choices = [
-  ...data.scale.map((label, grade) => ({ grade, label, tone: tones[grade] })),
+  ...data.scale.map((label, grade) => ({ grade, label, tone: data.tones[grade] })),
   { grade: UNSURE, label: "cannot tell", tone: "unsure" },
 ];
 const total = data.queries.reduce((sum, query) => sum + query.items.length, 0);
@@ -15,10 +14,15 @@ let query = 0, item = 0; // what is looked at
 let target = null; // the file that was chosen for saving
 let saving = false; // whether a file is being chosen or written
 let cards = [];
+let awaited = null; // the item whose cause the next digit names
 
 const keys = data.queries.map((one) => one.items.map((shown) => JSON.stringify([one.id, shown.id])));
 const key = (q, i) => keys[q][i];
-const answer = (q, i) => state.answers[key(q, i)] || { grade: null, comment: "" };
+const EMPTY = { grade: null, comment: "", cause: "" };
+const answer = (q, i) => state.answers[key(q, i)] || EMPTY;
+// Whatever is less than the best grade has a cause, where the sheet knows some.
+const needsCause = (grade) => data.causes.length > 0 && Number.isInteger(grade) && grade < data.scale.length - 1;
+const digit = (place) => String((place + 1) % 10);
 const isJudged = (q, i) => answer(q, i).grade !== null;
 const known = new Set(keys.flat());
 let counts = []; // of judged items, by query: a large sheet is not counted anew at every key
@@ -30,7 +34,8 @@ function clean(answers) {
     if (!known.has(name) || !value || typeof value !== "object") continue;
     const grade = choices.some((choice) => choice.grade === value.grade) ? value.grade : null;
     const comment = typeof value.comment === "string" ? value.comment : "";
-    if (grade !== null || comment) taken[name] = { grade, comment };
+    const cause = needsCause(grade) && data.causes.includes(value.cause) ? value.cause : "";
+    if (grade !== null || comment) taken[name] = { grade, comment, cause };
   }
   return taken;
 }
@@ -137,6 +142,10 @@ function buildHelp() {
     ["← p", "query before"], ["u", "next unjudged"], ["c", "comment (Esc to leave)"], ["g", "guideline"], ["h", "keys"],
     ["s", "save"],
   ];
+  if (data.causes.length) {
+    const worse = choices.filter((choice) => needsCause(choice.grade)).map((choice) => choice.grade).join(" or ");
+    rows.push([`${worse}, then`, "the cause:"], ...data.causes.map((cause, place) => [digit(place), cause]));
+  }
   const list = el("ul", { class: "keys" });
   for (const [name, what] of rows) list.append(el("li", {}, el("kbd", {}, name), ` ${what}`));
   parts.help.append(el("h2", {}, "Keys"), list);
@@ -175,12 +184,15 @@ function card(q, i) {
       el("kbd", {}, String(choice.grade)), choice.label));
   const comment = el("input", { class: "comment", type: "text", placeholder: "Comment", "aria-label": "Comment", maxlength: 2000,
     oninput: () => { set(q, i, { comment: comment.value }); } });
+  const causes = data.causes.map((cause, place) =>
+    el("button", { type: "button", "data-cause": cause, onclick: () => clickCause(i, cause) }, el("kbd", {}, digit(place)), cause));
+  const reasons = el("div", { class: "causes", role: "group", "aria-label": "Why?", hidden: true }, ...causes);
   const text = el("p", {}, ...one.text.map(piece));
   const node = el("li", { class: "item", onclick: () => look(i, false) },
     ...(one.title ? [el("h2", {}, one.title)] : []), text,
     ...(one.said || []).map((line) => el("p", { class: "said" }, line)),
-    el("div", { class: "grades", role: "group", "aria-label": "Does it answer the query?" }, ...grades), comment);
-  const made = { node, grades, comment, i };
+    el("div", { class: "grades", role: "group", "aria-label": data.question }, ...grades), reasons, comment);
+  const made = { node, grades, comment, reasons, causes, i };
   paint(made);
   return made;
 }
@@ -196,6 +208,8 @@ function paint(made) {
   for (const button of made.grades) {
     button.setAttribute("aria-pressed", String(button.dataset.grade === String(given.grade)));
   }
+  made.reasons.hidden = !needsCause(given.grade);
+  for (const button of made.causes) button.setAttribute("aria-pressed", String(button.dataset.cause === given.cause));
   made.node.dataset.tone = (choices.find((choice) => choice.grade === given.grade) || { tone: "" }).tone;
   if (made.comment.value !== given.comment) made.comment.value = given.comment;
 }
@@ -224,6 +238,7 @@ function tell(text, warn = false) {
 
 function set(q, i, change) {
   const next = { ...answer(q, i), ...change };
+  if (!needsCause(next.grade)) next.cause = "";
   if (next.grade === null && !next.comment) delete state.answers[key(q, i)];
   else state.answers[key(q, i)] = next;
   changed();
@@ -235,6 +250,16 @@ function give(grade) {
   if (answer(query, item).grade === grade) return; // a key sets, however often it is pressed
   set(query, item, { grade });
   paint(cards[item]);
+}
+
+function giveCause(i, cause) {
+  set(query, i, { cause });
+  paint(cards[i]);
+}
+
+function clickCause(i, cause) {
+  look(i, false);
+  giveCause(i, answer(query, i).cause === cause ? "" : cause);
 }
 
 function takeBack() {
@@ -263,7 +288,19 @@ function nextUnjudged() {
 
 function byKey(grade) {
   give(grade);
+  if (needsCause(grade)) awaited = key(query, item);
+  else nextUnjudged();
+}
+
+// After a grade that needs a cause the next digit names it; any other key goes on as ever.
+function causeByKey(name) {
+  const waiting = awaited === key(query, item);
+  awaited = null;
+  const cause = waiting && data.causes.find((_, place) => digit(place) === name);
+  if (!cause) return false;
+  giveCause(item, cause);
   nextUnjudged();
+  return true;
 }
 
 const actions = {
@@ -280,7 +317,12 @@ document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") event.target.blur();
     return;
   }
-  if (event.ctrlKey || event.metaKey || event.altKey || !Object.hasOwn(actions, event.key)) return;
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (causeByKey(event.key)) {
+    event.preventDefault();
+    return;
+  }
+  if (!Object.hasOwn(actions, event.key)) return;
   event.preventDefault();
   actions[event.key]();
 });
@@ -291,7 +333,8 @@ function saved() {
   const lines = [];
   data.queries.forEach((one, q) => one.items.forEach((shown, i) => {
     const given = state.answers[key(q, i)];
-    if (given) lines.push(JSON.stringify({ query_id: one.id, doc_id: shown.id, grade: given.grade, comment: given.comment }));
+    const cause = given && given.cause ? { cause: given.cause } : {};
+    if (given) lines.push(JSON.stringify({ query_id: one.id, doc_id: shown.id, grade: given.grade, ...cause, comment: given.comment }));
   }));
   const head = { qbench: "answers", sheet: data.sheet, name: data.name, annotator: state.annotator, items: total };
   return `${JSON.stringify(head).slice(0, -1)},\n"answers": [\n${lines.join(",\n")}\n]}\n`;
@@ -389,7 +432,7 @@ function merge(found, name) {
   const others = Object.keys(state.answers).length && whose && state.annotator && whose !== state.annotator;
   if (others && !window.confirm(`${name} is the work of ${whose}, and what is here is the work of ${state.annotator}. Put them together?`)) return;
   const names = Object.keys(theirs);
-  const mine = (one) => state.answers[one] || { grade: null, comment: "" };
+  const mine = (one) => state.answers[one] || EMPTY;
   const grades = names.filter((one) => ![null, mine(one).grade].includes(theirs[one].grade) && mine(one).grade !== null);
   const comments = names.filter((one) => !["", mine(one).comment].includes(theirs[one].comment) && mine(one).comment);
   const differ = [[grades.length, "grade"], [comments.length, "comment"]].filter(([size]) => size).map(([size, what]) => some(size, what)).join(" and ");
@@ -397,8 +440,11 @@ function merge(found, name) {
   const before = JSON.stringify(state);
   for (const one of names) {
     const [file, here] = [theirs[one], mine(one)];
+    const theirGrade = file.grade !== null && (take || here.grade === null);
+    const same = file.grade === here.grade && !here.cause;
     state.answers[one] = {
-      grade: file.grade !== null && (take || here.grade === null) ? file.grade : here.grade,
+      grade: theirGrade ? file.grade : here.grade,
+      cause: theirGrade || same ? file.cause : here.cause,
       comment: file.comment && (take || !here.comment) ? file.comment : here.comment,
     };
   }
