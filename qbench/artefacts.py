@@ -10,6 +10,8 @@ from qbench.store import Manifest, file_digest, read_manifest
 
 CARD = "README.md"
 """The card of an artefact, which users may edit."""
+AUDIT = "audit.json"
+"""What an audit of an artefact's labels found; it is added when the artefact is finished, and may be replaced."""
 
 
 def open_artefact(
@@ -42,7 +44,7 @@ def open_artefact(
 
 
 def changed_files(folder: Path, manifest: Manifest, *, content: bool = True) -> Iterator[str]:
-    """The names of files that are missing or not as the manifest says, but for the card.
+    """The names of files that are missing or not as the manifest says, but for the card and the audit.
 
     Args:
         folder: the artefact.
@@ -51,7 +53,7 @@ def changed_files(folder: Path, manifest: Manifest, *, content: bool = True) -> 
     """
     for name, written in manifest.files.items():
         path = folder / name
-        if name != CARD and (
+        if name not in (CARD, AUDIT) and (
             not path.is_file()
             or path.stat().st_size != written["bytes"]
             or (content and file_digest(path) != written["sha256"])

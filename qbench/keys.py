@@ -44,6 +44,7 @@ REVISIONS: dict[str, int] = {
     # Judging
     "annotation sheet": 2,
     "judged benchmark": 1,
+    "audit sheet": 1,
     # Descriptions and pairs
     "description rules": 1,
     "descriptions": 1,

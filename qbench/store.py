@@ -154,6 +154,7 @@ _MAKERS = {
     "pairs": "mine-paraphrases",
     "test set": "test-set make",
     "sheet": "annotate export",
+    "audit": "benchmark audit",
     "publication": "publish",
     "description-parser": "train description-parser",
 }

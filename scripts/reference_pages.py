@@ -26,7 +26,11 @@ SLOTS = {
     "unit_after": "a unit that follows the number, or nothing",
 }
 
-PROMPTED = {"expand": "qbench expand-concepts --prompt", "rewrite": "qbench gen-queries --rewrite --rewrite-prompt"}
+PROMPTED = {
+    "expand": "qbench expand-concepts --prompt",
+    "rewrite": "qbench gen-queries --rewrite --rewrite-prompt",
+    "audit": "qbench benchmark audit --model MODEL --prompt",
+}
 PROMPTS_HEAD = """# Prompts
 
 The messages sent to chat models, generated from the files in `prompts/` by `scripts/reference_pages.py`. [How to use

@@ -135,7 +135,10 @@ def _scale(form: Form) -> str:
 
 
 def _off_scale(form: Form) -> tuple[str, str]:
-    return f"not a {form.grade if form.words else 'grade'} of this sheet", f"Write {_scale(form)}, {UNSURE} for cannot tell, or nothing"
+    return (
+        f"not a {form.grade if form.words else 'grade'} of this sheet",
+        f"Write {_scale(form)}, {UNSURE} for cannot tell, or nothing",
+    )
 
 
 def _fault(answers: Answers, position: Position, message: tuple[str, str], value: object) -> InputError:
@@ -180,7 +183,11 @@ def _json_rows(
             problems.bad("not an answer", InputError(f"{start}not an answer", file=path, value=row))
             continue
         grade, comment = row.get("grade"), row.get("comment")
-        cells = {column: "" if grade is None else str(grade), COMMENT: str(comment or ""), CAUSE: str(row.get("cause") or "")}
+        cells = {
+            column: "" if grade is None else str(grade),
+            COMMENT: str(comment or ""),
+            CAUSE: str(row.get("cause") or ""),
+        }
         yield (None, start), {"query_id": query_id, "doc_id": doc_id, **cells}
 
 

@@ -87,6 +87,10 @@ class Form(Protocol):
         """The text of a query, and lines that explain it."""
         ...
 
+    def claim(self, item: Item) -> str:
+        """What is claimed of an item, and judged, in a sentence; "" where the question says all."""
+        ...
+
     def document(self, item: Item) -> tuple[str, list[Piece]]:
         """The title of an item's document, "" for none, and its text."""
         ...

@@ -15,7 +15,8 @@ from qbench.annotation.options import ImportOptions
 from qbench.annotation.pooling import LOOK_UP
 from qbench.annotation.query_form import QueryForm
 from qbench.annotation.settling import Judgments, settle
-from qbench.annotation.sheet import GUIDELINE, Sheet
+from qbench.annotation.sheet import Sheet
+from qbench.annotation.sheet_files import GUIDELINE
 from qbench.benchmark.benchmark import Benchmark, benchmark_key
 from qbench.benchmark.disk import write_benchmark
 from qbench.benchmark.types import qrels_schema

@@ -75,3 +75,20 @@ class ImportOptions:
 
     def __post_init__(self) -> None:
         check(self)
+
+
+@dataclass(frozen=True)
+class AuditOptions:
+    """How many labels of each kind an audit draws."""
+
+    split: Split = option("test", help="Split whose queries and judgments are drawn; samples are drawn from all.")
+    queries: int = option(50, help="Number of queries that are read by themselves.", low=0)
+    relevant: int = option(100, help="Number of judgments of relevant documents.", low=0)
+    negative: int = option(50, help="Number of judgments of grade 0.", low=0, flag="judged-0")
+    samples: int = option(30, help="Number of training samples of each method, and positive or negative.", low=0)
+    pairs: int = option(50, help="Of mined pairs: number of each label.", low=0)
+    descriptions: int = option(50, help="Of mined pairs: number of descriptions.", low=0)
+    seed: int = option(13, help="Seed of the choice.")
+
+    def __post_init__(self) -> None:
+        check(self)

@@ -50,6 +50,8 @@ def page(
             groups[item.query_id] = {"id": item.query_id, "text": text, "asks": lines, "items": []}
         title, body = form.document(item)
         entry: dict[str, Any] = {"id": item.doc_id, "text": body}
+        if claim := form.claim(item):
+            entry["claim"] = claim
         if title:
             entry["title"] = title[:LONGEST]
         if answers is not None:

@@ -81,6 +81,10 @@ class QueryForm:
         query = self._queries[query_id]
         return query.text, conditions(query, self._near.get(query_id, ()))
 
+    def claim(self, item: Item) -> str:
+        """Nothing is claimed."""
+        return ""
+
     def document(self, item: Item) -> tuple[str, list[Piece]]:
         """A document's title and text, with the quantities that compare with those of the query marked."""
         units = {condition.base_unit: condition.unit for condition in self._queries[item.query_id].conditions}

@@ -30,6 +30,7 @@ class Judgments:
         graded_differently: number of pairs with different grades.
         files: the disagreements that nobody adjudicated, as a CSV file and a page; () if there are none.
         problems: answers that were left out, and why.
+        adjudicated: the answers that resolve disagreements, if there are some.
     """
 
     grades: dict[Pair, int]
@@ -37,6 +38,7 @@ class Judgments:
     graded_differently: int
     files: tuple[Path, ...]
     problems: Problems
+    adjudicated: Answers | None = None
 
     def names(self, *, real: bool) -> list[str]:
         """The annotators' names, or numbered ones, in the order of the files."""
@@ -77,7 +79,7 @@ def settle(form: Form, files: Sequence[str | Path], output: Path, options: Impor
     open_pairs = disputed if final is None else [pair for pair in disputed if pair not in final.grades]
     written = _write_disagreements(form, answers, open_pairs, output, guideline) if open_pairs else ()
     unsettled = [pair for pair in disputed if pair not in grades]
-    result = Judgments(grades, answers, len(disputed), written, problems)
+    result = Judgments(grades, answers, len(disputed), written, problems, final)
     if unsettled:
         raise _unsettled(result, unsettled, final)
     return result

@@ -16,20 +16,17 @@ from qbench.annotation.options import Scale, SheetOptions
 from qbench.annotation.page import page, read_guideline
 from qbench.annotation.pooling import choose, gather, look_up, pooled, with_conditions
 from qbench.annotation.query_form import QueryForm, with_tolerance
-from qbench.artefacts import changed_files
+from qbench.annotation.sheet_files import GUIDELINE, ITEMS, edited, read_items, refuse_filled, write_items
 from qbench.benchmark.benchmark import Benchmark, benchmark_key
-from qbench.benchmark.parquet import read_parquet
 from qbench.benchmark.relax import Tolerances, unit_families, widened
-from qbench.benchmark.types import Query, Schema
+from qbench.benchmark.types import Query
 from qbench.errors import InputError, OptionError
 from qbench.generation.expansions import Expansions
 from qbench.progress import Progress, silent
 from qbench.quantities.types import Condition
-from qbench.store import MANIFEST, digest, drafting, file_digest, finished, read_manifest, refuse_foreign, write_text
+from qbench.store import MANIFEST, digest, drafting, finished, read_manifest, refuse_foreign, write_text
 
 KIND = "sheet"
-ITEMS = "items.parquet"
-GUIDELINE = "guideline.md"
 
 
 @dataclass(frozen=True)
@@ -51,11 +48,6 @@ class Sheet:
     source: str
     digest: str
     counts: dict[str, Any]
-
-
-def item_schema() -> Schema:
-    """One row per item, in the order of the sheets; the fields of `Item`."""
-    return {"query_id": pl.String, "doc_id": pl.String, "sources": pl.List(pl.String), "sheet": pl.Int32}
 
 
 def export_sheet(
@@ -102,9 +94,9 @@ def export_sheet(
         expansions=expansions.pairs(),
         guideline=instructions,
     )
-    if finished(output, KIND, key) and not _edited(output):
+    if finished(output, KIND, key) and not edited(output):
         return open_sheet(output)
-    _refuse_filled(output)
+    refuse_filled(output, KIND)
     refuse_foreign(output, KIND, overwrite=overwrite or _has_key(output, key))
     queries = choose(benchmark, options.split, options.number, options.queries, options.seed)
     queries = with_conditions(benchmark, queries)
@@ -120,7 +112,7 @@ def export_sheet(
         **{name: value for name, value in asdict(options).items() if name != "queries"},
     }
     with drafting(output, KIND, key, params, overwrite=overwrite) as draft:
-        _write_items(items, draft.folder / ITEMS)
+        write_items(items, draft.folder / ITEMS)
         write_text(draft.folder / GUIDELINE, instructions)
         form = QueryForm(benchmark, items, key=key, scale=options.scale, queries=queries, near=near)
         for number in range(1, options.annotators + 1):
@@ -141,13 +133,13 @@ def open_sheet(folder: str | Path) -> Sheet:
     """
     folder = Path(folder)
     manifest = read_manifest(folder, KIND)
-    path = folder / ITEMS
-    frame = read_parquet(path, item_schema())
-    if file_digest(path) != manifest.files.get(ITEMS, {}).get("sha256"):
-        raise InputError("the file has changed since the sheet was made", file=path, remedy="Make the sheet again")
-    items = [Item(q, d, tuple(sources), number) for q, d, sources, number in frame.iter_rows()]
     return Sheet(
-        folder, items, manifest.params["scale"], manifest.params["benchmark"], manifest.digest, manifest.counts
+        folder,
+        read_items(folder, manifest),
+        manifest.params["scale"],
+        manifest.params["benchmark"],
+        manifest.digest,
+        manifest.counts,
     )
 
 
@@ -184,30 +176,10 @@ def _counts(queries: Sequence[Query], items: Sequence[Item], dropped: int, annot
     return counts
 
 
-def _write_items(items: Sequence[Item], path: Path) -> None:
-    rows = [(item.query_id, item.doc_id, list(item.sources), item.sheet) for item in items]
-    pl.DataFrame(rows, schema=item_schema(), orient="row").write_parquet(path, compression="zstd")
-
-
 def _run_digest(run: pl.DataFrame) -> str:
     return digest(run.select("query_id", "doc_id", "rank").rows())
-
-
-def _edited(folder: Path) -> list[str]:
-    """The files of a sheet that have changed since they were written."""
-    return [name for name in changed_files(folder, read_manifest(folder)) if (folder / name).is_file()]
 
 
 def _has_key(folder: Path, key: str) -> bool:
     """Whether the folder holds a sheet of this key, complete or not."""
     return (folder / MANIFEST).is_file() and read_manifest(folder).digest == key
-
-
-def _refuse_filled(folder: Path) -> None:
-    """Raise an error if the folder may hold judgments, which are never overwritten."""
-    if not (folder / MANIFEST).is_file() or read_manifest(folder).kind != KIND:
-        return
-    edited = _edited(folder)
-    if edited:
-        remedy = "Move it elsewhere: `qbench annotate import` reads it from anywhere"
-        raise OptionError("this file may hold judgments", file=folder / edited[0], remedy=remedy)

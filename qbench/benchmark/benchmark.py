@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar, overload
 
 import polars as pl
 
+from qbench.benchmark.audits import Audit
 from qbench.benchmark.parquet import SCHEMAS, empty
 from qbench.benchmark.types import Query, Split, query_schema
 from qbench.quantities.languages import ENGLISH
@@ -67,8 +68,10 @@ class Benchmark:
             "extractor" says) or None; "judgments" is "manual" where people judged; "counts" what was left out and why.
         digest: names everything that can change its content; "" for a benchmark made by hand, whose content is
             digested when it is written.
+        audit: what people who read its labels found (`qbench.benchmark.audits`); None if nobody did. It belongs to the
+            digest that it names: a benchmark that is made from an audited one is not audited.
 
-    The last three tables may be given as functions that load them.
+    Quantities, samples and triples may be given as functions that load them.
     """
 
     name: str
@@ -80,6 +83,7 @@ class Benchmark:
     triples: _Table[pl.DataFrame] = _Table("triples", empty)
     params: dict[str, Any] = field(default_factory=dict)
     digest: str = ""
+    audit: Audit | None = None
 
     @property
     def manual(self) -> bool:

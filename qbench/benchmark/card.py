@@ -13,6 +13,7 @@ from typing import Any
 
 import polars as pl
 
+from qbench.benchmark.audits import ALL, Audit, Cause, audit_of, figure_cells, percent, shown, who
 from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.parquet import SCHEMAS
 from qbench.benchmark.relax import is_relaxed
@@ -25,6 +26,9 @@ ABOUT = (
     "quantities, each query's conditions as data, and graded judgments."
 )
 """What a benchmark is that does not say so itself."""
+
+AUDIT_TITLE = "## Audit of the labels"
+NOT_AUDITED = "Labels not audited: nobody has said which of them hold (`qbench benchmark audit`)."
 
 EXAMPLES = 5
 """How many queries the card shows."""
@@ -83,6 +87,7 @@ def card(benchmark: Benchmark, name: str, digest: str) -> str:
         *examples(benchmark),
         "## How to read it",
         _reading(benchmark),
+        *audit_section(audit_of(benchmark.audit, digest)),
         "## Limits",
         limits(benchmark),
         "## Licence",
@@ -274,6 +279,57 @@ def limits(benchmark: Benchmark) -> str:
         lines.append("- Grade 1 is for values near the one asked for; strict grades are doubled. Samples are strict.")
     lines.append("- A document without a judgment counts as not relevant.")
     return "\n".join(lines)
+
+
+def audit_section(audit: Audit | None) -> list[str]:
+    """The paragraphs of a card, title first."""
+    if audit is None:
+        return [AUDIT_TITLE, NOT_AUDITED]
+    paragraphs = [AUDIT_TITLE, _audited_how(audit), "\n".join(audit_table(audit))]
+    causes = [f"{cause.labels} {_audited_cause(cause)}" for cause in audit.causes]
+    return paragraphs + ([f"Not right: {'; '.join(causes)}."] if causes else [])
+
+
+def audit_table(audit: Audit) -> list[str]:
+    """The figures as lines of a Markdown table."""
+    lines = [
+        "| labels | right | 95 % interval | read | wrong | nonsense | cannot tell |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    for figure in shown(audit):
+        cells = figure_cells(figure)
+        lines.append(f"| {' | '.join([markdown(cells[0]), *cells[1:]])} |")
+    return lines
+
+
+def _audited_cause(cause: Cause) -> str:
+    return f"{cause.kind} {cause.verdict}" + (f": {cause.cause}" if cause.cause else ", no cause given")
+
+
+def _audited_how(audit: Audit) -> str:
+    drawn = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in audit.drawn.items())
+    read, size = (
+        sum(number) for number in zip(*((f.read, f.drawn) for f in audit.figures if f.by == ALL), strict=True)
+    )
+    lines = [
+        f"{markdown(who(audit))[0].upper()}{markdown(who(audit))[1:]} read {read:,} of {size:,} labels that were drawn "
+        f"at random, in proportion to the kinds of queries and one of each query in turn ({markdown(drawn)}; sample "
+        f"`{audit.sheet}`), and said which are right, wrong, or nonsense that nobody would ask or write."
+    ]
+    for name, row in audit.auditors.items():
+        if asked := row.get("asked"):
+            prompt = f"{asked.get('prompt')} version {asked.get('prompt version')}"
+            lines.append(
+                f"{markdown(name)} is a chat model, told by the prompt {markdown(prompt)} (digest "
+                f"{markdown(str(asked.get('prompt digest')))})."
+            )
+    for pair, row in audit.agreement.items():
+        kappa = "undefined" if row.get("kappa") is None else f"{row['kappa']:.2f}"
+        equal = percent(row.get("equal"))
+        lines.append(
+            f"{markdown(pair)}: {row.get('judged_by_both')} read by both, {equal} alike, Cohen's kappa {kappa}."
+        )
+    return " ".join(lines)
 
 
 def spread(queries: list[Query], n: int) -> list[Query]:

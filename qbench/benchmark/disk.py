@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from qbench.artefacts import CARD, open_artefact
+from qbench.benchmark.audits import read_audit
 from qbench.benchmark.benchmark import Benchmark, benchmark_key, unanswered
 from qbench.benchmark.card import card, summary
 from qbench.benchmark.importers.beir import read_beir
@@ -64,6 +65,7 @@ def _open_own(path: Path) -> Benchmark:
         triples=later("triples"),
         params={**manifest.params, "counts": manifest.counts.get("made", {})},
         digest=manifest.digest,
+        audit=read_audit(path),
     )
 
 

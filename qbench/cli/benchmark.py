@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from qbench.annotation.options import AuditOptions, ImportOptions
+from qbench.cli.audit import AuditChatOptions
+from qbench.cli.chat_options import ChatServerOptions
 from qbench.cli.console import note, out, progress
 from qbench.cli.from_options import UNRECORDED, CommandLine, command
 from qbench.corpora.types import OnError
@@ -23,7 +26,7 @@ app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Check, import, export and look into benchmarks.",
+    help="Check, audit, import, export and look into benchmarks.",
 )
 
 
@@ -112,6 +115,45 @@ def import_(
         note(message)
     print_counts(written.params["counts"])
     out().print(f"{output}: {written.corpus.height:,} documents, {len(written.queries):,} queries", markup=False)
+
+
+@command(app, "benchmark audit")
+def audit(
+    bench: Folder,
+    options: AuditOptions,
+    reading: ImportOptions,
+    chat: AuditChatOptions,
+    server: ChatServerOptions,
+    line: CommandLine,
+    answers: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[ANSWERS]...", help="For each auditor the file saved by the page, or the CSV file."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="AUDIT", help="Folder of the sheet. [default: BENCH.audit]"),
+        UNRECORDED,
+    ] = None,
+    qrels: Qrels = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace a sheet of other labels; never one filled in."), UNRECORDED
+    ] = False,
+) -> None:
+    """Draw a sample of labels, have it read by a person or a model, and say how many of them are right.
+
+    Without ANSWERS and --model it draws the sample and writes a page and a table to fill in; a table that is filled in
+    is read. The figures go onto the card, and to the foot of leaderboards.
+
+    Example: qbench benchmark audit bench/ anna.json
+    """
+    from qbench.annotation.audit_form import benchmark_subject
+    from qbench.benchmark.disk import open_benchmark
+    from qbench.cli.audit import Call, run_audit
+
+    folder = bench if bench.name not in ("", "..") else bench.resolve()
+    call = Call(bench, answers or [], output or folder.with_name(f"{folder.name}.audit"), line)
+    subject = benchmark_subject(open_benchmark(bench, qrels=qrels), options)
+    run_audit(call, subject, options, reading, chat, server, overwrite=overwrite)
 
 
 @command(app, "benchmark mask")

@@ -74,3 +74,23 @@ def show_forecast(lines: Sequence[ExpectedCalls], total: Estimate) -> None:
         console.print("Nothing would be asked of a server.")
     elif len(lines) > 1:
         console.print(f"In all about {spent(total.calls, total.input_tokens, total.money)}", markup=False)
+
+
+def aligned(header: Sequence[str], rows: Sequence[Sequence[str | int]], words: int | None = None) -> list[str]:
+    """The lines of a table, its columns as wide as their widest cell.
+
+    Args:
+        header: names of the columns.
+        rows: one or more.
+        words: how many columns, from the first, stand to the left; by default those of words, and numbers to the right.
+    """
+    cells = [list(header), *([f"{cell:,}" if isinstance(cell, int) else cell for cell in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    left = [isinstance(cell, str) if words is None else n < words for n, cell in enumerate(rows[0])]
+    return [
+        "  ".join(
+            cell.ljust(width) if word else cell.rjust(width)
+            for cell, width, word in zip(row, widths, left, strict=True)
+        ).rstrip()
+        for row in cells
+    ]

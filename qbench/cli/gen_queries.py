@@ -133,6 +133,7 @@ def _report(benchmark: Benchmark) -> None:
 
 def _query_table(benchmark: Benchmark) -> list[str]:
     from qbench.benchmark.types import KINDS, SPLITS
+    from qbench.cli.console import aligned
     from qbench.quantities.types import COMPARATORS
 
     columns = [*map(str, COMPARATORS), "several"]
@@ -146,25 +147,13 @@ def _query_table(benchmark: Benchmark) -> list[str]:
             numbers = [counts[split, kind, column] for column in columns]
             if any(numbers):
                 rows.append([split, kind, *numbers, sum(numbers)])
-    return _aligned(["split", "kind", *columns, "all"], rows)
+    return aligned(["split", "kind", *columns, "all"], rows)
 
 
 def _sample_table(benchmark: Benchmark) -> list[str]:
+    from qbench.cli.console import aligned
+
     counts = Counter(benchmark.samples.select("method", "label").iter_rows())
     methods = sorted({method for method, _ in counts})
     rows: list[list[str | int]] = [[method, counts[method, 1], counts[method, 0]] for method in methods]
-    return _aligned(["samples", "positive", "negative"], rows)
-
-
-def _aligned(header: list[str], rows: list[list[str | int]]) -> list[str]:
-    """Columns as wide as their widest cell; words to the left, numbers to the right."""
-    cells = [header, *([f"{cell:,}" if isinstance(cell, int) else cell for cell in row] for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    left = [isinstance(cell, str) for cell in rows[0]]
-    return [
-        "  ".join(
-            cell.ljust(width) if word else cell.rjust(width)
-            for cell, width, word in zip(row, widths, left, strict=True)
-        ).rstrip()
-        for row in cells
-    ]
+    return aligned(["samples", "positive", "negative"], rows)

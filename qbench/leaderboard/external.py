@@ -16,7 +16,7 @@ from qbench.errors import InputError, OptionError
 from qbench.evaluation.measures import DEFAULT_MEASURES, parse_measures, relevant_queries, score_run
 from qbench.evaluation.significance import RESAMPLES, check_resamples
 from qbench.leaderboard.evidence import Collection, Evidence, heads
-from qbench.leaderboard.run import select_queries, sort_into_buckets, unjudged, versions
+from qbench.leaderboard.run import benchmark_note, select_queries, sort_into_buckets, unjudged, versions
 from qbench.leaderboard.standings import Entry
 from qbench.leaderboard.table import Leaderboard, make_leaderboard
 from qbench.mining.test_set import VIEWS, is_test_set
@@ -146,7 +146,7 @@ def _judgments(path: Path, split: Split, qrels: str | None, buckets: bool) -> _J
         queries, notes = select_queries(benchmark, split)
         bucket_table, bucket_notes = sort_into_buckets(queries, benchmark) if buckets else (None, [])
         query_ids = [query.query_id for query in queries]
-        notes = [*notes, *bucket_notes]
+        notes = [*notes, *bucket_notes, benchmark_note(benchmark)]
         return _Judged(
             benchmark.name,
             benchmark.qrels,

@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from qbench import __version__
+from qbench.benchmark.audits import audit_note
 from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.types import Query, Split
 from qbench.errors import BusyError, OptionError, QbenchError
@@ -143,7 +144,13 @@ def run_leaderboard(
             measured,
             buckets=bucket_table,
             about=_about(contest, len(judged.queries), options, pool, command),
-            notes=[*left_out, *judged.notes, *_run_notes(contest, outcomes, judged), *bucket_notes],
+            notes=[
+                *left_out,
+                *judged.notes,
+                *_run_notes(contest, outcomes, judged),
+                *bucket_notes,
+                benchmark_note(contest.groups[0].benchmark),
+            ],
             evidence=_evidence(outcomes, judged, bucket_table) if evidence else None,
             resamples=resamples,
             seed=seed,
@@ -398,6 +405,11 @@ def sort_into_buckets(queries: list[Query], benchmark: Benchmark) -> tuple[pl.Da
     )
     note = f"Buckets: the conditions of {bare} of {len(queries)} queries are not given; they were read from the text."
     return frame, [note] if bare else []
+
+
+def benchmark_note(benchmark: Benchmark) -> str:
+    """What is known of a benchmark's labels, for the foot of a table."""
+    return audit_note(benchmark.audit, benchmark.digest)
 
 
 def _families(benchmark: Benchmark) -> dict[str, str]:

@@ -57,12 +57,14 @@ class Task:
 TASKS = {
     "expand": Task(("concept", "units", "count"), "names", many=True),
     "rewrite": Task(("query", "keep"), "query", many=False),
+    "audit": Task(("claim", "query", "condition", "text"), "verdict", many=False),
 }
 
 FOLDER = "prompts"
 BUILT_IN: dict[str, tuple[str, ...]] = {
     "expand": ("general", "finance", "medical", "products"),
     "rewrite": ("general",),
+    "audit": ("benchmark",),
 }
 """Task -> qbench's own prompts for it; prompts/TASK-NAME.toml."""
 

@@ -92,6 +92,10 @@ class RecordForm:
         row = self._queries[query_id]
         return row["description"], [_amount(row), row["sentence"]]
 
+    def claim(self, item: Item) -> str:
+        """Nothing is claimed."""
+        return ""
+
     def document(self, item: Item) -> tuple[str, list[Piece]]:
         """A record's description and value, and its sentence with the value marked."""
         _, row = self._rows(item.pair)

@@ -12,6 +12,7 @@ import polars as pl
 
 from qbench.artefacts import open_artefact
 from qbench.benchmark import card as parts
+from qbench.benchmark.audits import audit_of, read_audit
 from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.check import check
 from qbench.benchmark.disk import KIND as BENCHMARK
@@ -67,6 +68,7 @@ class Contents:
         counts: numbers and distributions, nested.
         panels: the charts of the picture.
         checked: Markdown about label checks; "" if there are none.
+        audit: paragraphs about the audit of the labels; () where there are no labels.
         errors: number of errors among them.
         examples, limits: Markdown.
         left_out: counts of what was left out, by reason.
@@ -79,6 +81,7 @@ class Contents:
     counts: Mapping[str, Any]
     panels: Sequence[Panel]
     checked: str = ""
+    audit: Sequence[str] = ()
     errors: int = 0
     examples: Sequence[str] = ()
     limits: str = ""
@@ -125,6 +128,7 @@ def _benchmark(benchmark: Benchmark, manifest: Manifest, texts: bool, progress: 
         counts=parts.summary(benchmark),
         panels=_query_panels(benchmark),
         checked=_findings(findings),
+        audit=parts.audit_section(audit_of(benchmark.audit, manifest.digest)),
         errors=sum(finding.severity == "error" for finding in findings),
         examples=parts.examples(benchmark) if texts else (),
         limits=parts.limits(benchmark),
@@ -162,6 +166,7 @@ def _mined(folder: Path, manifest: Manifest, texts: bool) -> Contents:
     panels = _mention_panels(table)
     configs: Configs = {}
     examples: list[str] = []
+    audit: list[str] = []
     limits = "- Descriptions are found by a program, and some are wrong or not complete."
     if manifest.kind == PAIRS_KIND:
         mined = Pairs.open(folder)
@@ -179,8 +184,9 @@ def _mined(folder: Path, manifest: Manifest, texts: bool) -> Contents:
             shown = pairs.filter(pl.col("label") == "paraphrase")
             seed = int(manifest.params.get("seed", 0))
             examples = ["## Examples", "\n".join(samples(table, shown, EXAMPLES, seed))]
+        audit = parts.audit_section(audit_of(read_audit(folder), manifest.digest))
         limits += (
-            "\n- Pairs are labelled by their values alone, and nobody read them: equal values may be chance (`p_fact` "
+            "\n- Pairs are labelled by their values alone: equal values may be chance (`p_fact` "
             "estimates that they are not), and other values may be the same fact at another time."
         )
     return Contents(
@@ -190,6 +196,7 @@ def _mined(folder: Path, manifest: Manifest, texts: bool) -> Contents:
         tables={c: t for c, t in TABLES[manifest.kind].items() if texts or t != "descriptions"},
         counts=counts,
         panels=panels,
+        audit=audit,
         examples=examples,
         limits=limits,
         left_out={name: value for name, value in manifest.counts.items() if isinstance(value, (int, dict))},

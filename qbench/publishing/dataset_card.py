@@ -89,6 +89,7 @@ def published_card(contents: Contents, facts: Facts) -> str:
         attachments_section(facts.attachments, params, facts.repo_id) if facts.attachments else "",
         *([_COUNTED[contents.kind], parts.left_out(contents.left_out)] if contents.left_out else []),
         *(["## Checks of the labels", contents.checked] if contents.checked else []),
+        *contents.audit,
         *contents.examples,
         "## Limits",
         contents.limits,

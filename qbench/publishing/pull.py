@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from qbench.artefacts import CARD
+from qbench.benchmark.audits import read_audit
 from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.card import card
 from qbench.benchmark.disk import KIND as BENCHMARK
@@ -261,6 +262,7 @@ def _rebuild_benchmark(
         triples=read_table(folder / "triples.parquet", "triples"),
         params={**manifest.params, "counts": manifest.counts.get("made", {})},
         digest=manifest.digest,
+        audit=read_audit(folder),
     )
     text = card(benchmark, benchmark.name, manifest.digest)
     (folder / CARD).write_text(text, encoding="utf-8", newline="\n")

@@ -189,7 +189,7 @@ function card(q, i) {
   const reasons = el("div", { class: "causes", role: "group", "aria-label": "Why?", hidden: true }, ...causes);
   const text = el("p", {}, ...one.text.map(piece));
   const node = el("li", { class: "item", onclick: () => look(i, false) },
-    ...(one.title ? [el("h2", {}, one.title)] : []), text,
+    ...(one.claim ? [el("p", { class: "claim" }, one.claim)] : []), ...(one.title ? [el("h2", {}, one.title)] : []), text,
     ...(one.said || []).map((line) => el("p", { class: "said" }, line)),
     el("div", { class: "grades", role: "group", "aria-label": data.question }, ...grades), reasons, comment);
   const made = { node, grades, comment, reasons, causes, i };

@@ -1,0 +1,196 @@
+"""The labels of a benchmark for an audit: queries, judgments, training samples, and how each is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import polars as pl
+
+from qbench.annotation.audit_subject import Kind, Subject, Verdicts, by_query
+from qbench.annotation.form import Item, Pair, Piece
+from qbench.annotation.options import AuditOptions
+from qbench.annotation.page import DATA, pieces
+from qbench.annotation.query_form import QueryForm
+from qbench.benchmark.benchmark import Benchmark, benchmark_key
+from qbench.benchmark.relax import unit_families
+from qbench.errors import OptionError
+from qbench.evaluation.buckets import query_buckets
+from qbench.quantities.units import load_units
+from qbench.sheets import one_line
+from qbench.store import read_text
+
+QUERY, RELEVANT, NOT_RELEVANT = "query", "relevant", "judged 0"
+"""Kinds of labels; the others are those of samples (`sample_kind`)."""
+
+CAUSES: tuple[str, ...] = (
+    "another thing",
+    "number misread",
+    "change, not level",
+    "answers after all",
+    "left open",
+    "not a quantity",
+    "unit does not fit",
+    "nobody asks this",
+    "incoherent text",
+    "other",
+)
+
+_CLAIMS = {
+    QUERY: "A query that somebody would ask, and that means what is written below it",
+    RELEVANT: "Judged relevant: the text answers the query",
+    NOT_RELEVANT: "Judged 0: the text does not answer the query",
+}
+_MADE = {"unit": "with another unit", "value": "with another value"}
+GROUPS = ("comparator", "kind", "family")
+"""Dimensions of `qbench.evaluation.buckets` by which figures are given."""
+
+
+def sample_kind(method: str, label: int) -> str:
+    """The kind of a training sample.
+
+    >>> sample_kind("unit", 0)
+    'sample: unit, negative'
+    """
+    return f"sample: {method}, {'positive' if label else 'negative'}"
+
+
+def benchmark_subject(benchmark: Benchmark, options: AuditOptions) -> Subject:
+    """The labels of a benchmark: queries and judgments of a split, and samples of all.
+
+    Judgments that are neither relevant nor 0 (undecided ones) are not audited.
+
+    Raises:
+        OptionError: the split has no queries.
+    """
+    queries = {query.query_id: query for query in benchmark.queries_of(options.split)}
+    if not queries:
+        raise OptionError(f"{benchmark.name} has no queries in this split", value=options.split, remedy="Use --split")
+
+    def kinds() -> list[Kind]:
+        judged = benchmark.qrels.filter(pl.col("query_id").is_in(list(queries)))
+        found = [Kind(QUERY, options.queries, {name: [""] for name in queries})]
+        for name, number, holds in (
+            (RELEVANT, options.relevant, pl.col("grade") > 0),
+            (NOT_RELEVANT, options.negative, pl.col("grade") == 0),
+        ):
+            found.append(Kind(name, number, by_query(judged.filter(holds).select("query_id", "doc_id").rows())))
+        return [*found, *_samples(benchmark, options.samples)]
+
+    return Subject(
+        name=benchmark.name,
+        key=benchmark_key(benchmark),
+        kinds=kinds,
+        groups=_groups(benchmark),
+        strata=("comparator", "query kind"),
+        form=lambda items, key: BenchmarkForm(benchmark, items, key),
+        guideline=read_text(DATA / "audit.md", "guideline"),
+        prompt="benchmark",
+    )
+
+
+def _samples(benchmark: Benchmark, number: int) -> list[Kind]:
+    samples = benchmark.samples
+    names = samples.select("method", "label").unique().sort("method", "label").rows() if number else []
+    known = [query.query_id for query in benchmark.queries]
+    return [
+        Kind(
+            sample_kind(method, label),
+            number,
+            by_query(
+                samples.filter(
+                    (pl.col("method") == method) & (pl.col("label") == label) & pl.col("query_id").is_in(known)
+                )
+                .select("query_id", "sample_id")
+                .rows()
+            ),
+        )
+        for method, label in names
+    ]
+
+
+def _groups(benchmark: Benchmark) -> dict[str, dict[str, str]]:
+    units, families = load_units(), unit_families(benchmark)
+    buckets = query_buckets(benchmark.queries, lambda name: families.get(name) or units.get(name).family)
+    titles = {"kind": "query kind", "family": "unit family"}
+    groups: dict[str, dict[str, str]] = {query.query_id: {} for query in benchmark.queries}
+    for query_id, dimension, bucket in buckets.iter_rows():
+        if dimension in GROUPS:
+            groups[query_id][titles.get(dimension, dimension)] = bucket
+    return groups
+
+
+class BenchmarkForm(Verdicts, QueryForm):
+    """The form of a benchmark's labels: queries by themselves, documents, and samples.
+
+    Args:
+        benchmark: that is audited.
+        items: of the sheet; the source of each is its kind, its document a sample where that is the kind.
+        key: of the sheet.
+    """
+
+    causes = CAUSES
+
+    def __init__(self, benchmark: Benchmark, items: Sequence[Item], key: str) -> None:
+        super().__init__(benchmark, items, key=key, scale="graded")
+        self.labels, self.tones, self.highest = Verdicts.labels, Verdicts.tones, Verdicts.highest
+        wanted = [item.doc_id for item in items if _of_sample(item)]
+        rows: list[dict[str, Any]] = []
+        if wanted:
+            rows = benchmark.samples.filter(pl.col("sample_id").is_in(wanted)).to_dicts()
+        self._samples = {row["sample_id"]: row for row in rows}
+
+    def claim(self, item: Item) -> str:
+        """What the label claims."""
+        kind = item.sources[0]
+        if kind in _CLAIMS:
+            return _CLAIMS[kind]
+        sample = self._samples[item.doc_id]
+        made = _MADE.get(sample["method"])
+        what = "Training text of the corpus" if made is None else f"Training text, written anew {made}"
+        return f"{what}: it {'answers' if sample['label'] else 'does not answer'} the query"
+
+    def cells(self, item: Item) -> list[str]:
+        """The row of an item."""
+        text, lines = self.query(item.query_id)
+        body = one_line(self._body(item))
+        return [
+            item.query_id,
+            one_line(text),
+            "; ".join(lines),
+            item.doc_id,
+            self.claim(item),
+            body,
+            "",
+            "",
+            "",
+        ]
+
+    def document(self, item: Item) -> tuple[str, list[Piece]]:
+        """The document's title, and the text with its quantities, or the sample's, marked."""
+        if item.sources[0] == QUERY:
+            return "", [self._body(item)]
+        if _of_sample(item):
+            row = self._samples[item.doc_id]
+            return "", pieces(row["text"], [(row["value_start"], row["value_end"], "")])
+        return super().document(item)
+
+    def texts(self, pair: Pair) -> tuple[str, str] | None:
+        """The texts of the query and of what is labelled."""
+        item = self._items.get(pair)
+        return None if item is None else (self._queries[pair[0]].text, self._body(item))
+
+    def items(self, pairs: Collection[Pair]) -> list[Item]:
+        """The items of some pairs, in the order of the sheet."""
+        return [item for pair, item in self._items.items() if pair in pairs]
+
+    def _body(self, item: Item) -> str:
+        if item.sources[0] == QUERY:
+            return self._queries[item.query_id].text
+        if _of_sample(item):
+            return str(self._samples[item.doc_id]["text"])
+        return str(self._texts[item.doc_id][1])
+
+
+def _of_sample(item: Item) -> bool:
+    return item.sources[0].startswith("sample: ")

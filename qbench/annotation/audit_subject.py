@@ -1,0 +1,88 @@
+"""What an audit asks about, whatever the artefact: kinds of labels, claims to agree to, and reasons not to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from qbench.annotation.form import CAUSE, COMMENT, Form, Item
+
+NONSENSE, WRONG, RIGHT = range(3)
+"""The verdicts, as grades: the lowest of two is the stricter one."""
+
+VERDICTS: tuple[str, ...] = ("nonsense", "wrong", "right")
+
+VERDICT = "verdict"
+"""The column of verdicts."""
+
+COLUMNS: tuple[str, ...] = ("query_id", "query", "condition", "doc_id", "claim", "text", VERDICT, CAUSE, COMMENT)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Labels of one kind.
+
+    Attributes:
+        name: "relevant" for example.
+        number: how many are drawn.
+        labels: query -> what is labelled for it.
+    """
+
+    name: str
+    number: int
+    labels: Mapping[str, Sequence[str]]
+
+    @property
+    def size(self) -> int:
+        """Number of labels."""
+        return sum(map(len, self.labels.values()))
+
+
+class Verdicts:
+    """What the forms of all audits have in common; an item's kind is its only source."""
+
+    columns: tuple[str, ...] = COLUMNS
+    grade, text = VERDICT, "text"
+    labels = VERDICTS
+    tones: tuple[str, ...] = ("part", "no", "yes")
+    highest = RIGHT
+    words = True
+    question = "Is what is claimed right?"
+    causes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Something with labels that can be audited.
+
+    Attributes:
+        name: for people.
+        key: of the artefact.
+        kinds: gives its labels by kind, with the number of each that the options want.
+        groups: query -> dimension -> what it is in that dimension; figures are given by these.
+        strata: the dimensions by which samples are drawn.
+        form: makes the form of some items from the key of the sheet.
+        guideline: text for those who read.
+        prompt: name of the prompt for chat models.
+    """
+
+    name: str
+    key: str
+    kinds: Callable[[], Sequence[Kind]]
+    groups: Mapping[str, Mapping[str, str]]
+    strata: tuple[str, ...]
+    form: Callable[[Sequence[Item], str], Form]
+    guideline: str
+    prompt: str
+
+    def stratum(self, query: str) -> str:
+        """The stratum of a query."""
+        return ", ".join(self.groups[query][dimension] for dimension in self.strata)
+
+
+def by_query(pairs: Collection[tuple[str, str]]) -> dict[str, list[str]]:
+    """Query -> what is labelled for it."""
+    labels: dict[str, list[str]] = {}
+    for query, labelled in pairs:
+        labels.setdefault(query, []).append(labelled)
+    return labels

@@ -1,0 +1,147 @@
+"""What `qbench benchmark audit` does and prints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from qbench.cli.chat_options import ChatOptions, ChatServerOptions, note_spent, print_forecast
+from qbench.cli.console import aligned, note, out, progress
+from qbench.cli.recorded import file_name
+from qbench.errors import OptionError
+from qbench.options import option
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qbench.annotation.audit import AuditSheet, Found
+    from qbench.annotation.audit_subject import Subject
+    from qbench.annotation.options import AuditOptions, ImportOptions
+    from qbench.benchmark.audits import Audit
+
+
+@dataclass(frozen=True)
+class AuditChatOptions(ChatOptions):
+    """The chat model that reads the labels; --seed is that of the sample."""
+
+    temperature: float = option(0.0, help="Temperature of the model.", low=0.0, high=2.0)
+    seed: int = option(13, help="Seed passed to the model, where its server takes one.", flag="model-seed")
+    prompt: str | None = option(
+        None, help="Prompt of the model: a TOML file. [default: qbench's own]", recorded=file_name
+    )
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of the command.
+
+    Attributes:
+        target: folder of what is audited.
+        answers: filled sheets.
+        output: folder of the sheet.
+        line: the command line.
+    """
+
+    target: Path
+    answers: Sequence[Path]
+    output: Path
+    line: str
+
+
+def run_audit(
+    call: Call,
+    subject: Subject,
+    options: AuditOptions,
+    reading: ImportOptions,
+    chat: AuditChatOptions,
+    server: ChatServerOptions,
+    *,
+    overwrite: bool,
+) -> None:
+    """Draw the sample if need be, ask the model if one is named, and read what is filled in."""
+    from qbench.annotation.audit import draw_audit, read_audit
+
+    if chat.model is None and (server.dry_run or server.replay):
+        raise OptionError("no model is named", remedy="Name one with --model, or omit the model's options")
+    sheet = draw_audit(subject, call.output, options, command=call.line, overwrite=overwrite)
+    files = list(call.answers) or ([] if chat.model is not None else sheet.filled)
+    if chat.model is not None:
+        if server.dry_run:
+            _forecast(subject, sheet, chat, server)
+            return
+        files.append(_ask(subject, sheet, chat, server))
+    if not files:
+        _report_sheet(sheet, call)
+        return
+    found = read_audit(subject, sheet, files, reading)
+    _record(found.audit, call)
+    _report(found, sheet, call)
+
+
+def _ask(subject: Subject, sheet: AuditSheet, chat: AuditChatOptions, server: ChatServerOptions) -> Path:
+    from qbench.annotation.audit_model import ask_model
+
+    asking = chat.asking("audit", chat.prompt or subject.prompt, sheet.folder, server)
+    with progress("audit") as advance:
+        said = ask_model(subject, sheet, asking, advance)
+    note_spent(asking, said.counts.counts["asked by"])
+    for reason, count in sorted(said.rejected.items()):
+        note(f"answers that cannot be used: {count:,} {reason}")
+    note(f"The verdicts of {asking.server.model}: {said.path}")
+    return said.path
+
+
+def _forecast(subject: Subject, sheet: AuditSheet, chat: AuditChatOptions, server: ChatServerOptions) -> None:
+    from qbench.annotation.audit_model import model_forecast
+
+    asking = chat.asking("audit", chat.prompt or subject.prompt, sheet.folder, server)
+    print_forecast("labels", asking, model_forecast(subject, sheet, asking))
+
+
+def _record(audit: Audit, call: Call) -> None:
+    """Keep the figures with the artefact; a folder that qbench did not make is left as it is."""
+    from qbench.benchmark.audit_disk import write_audit
+    from qbench.store import MANIFEST
+
+    if (call.target / MANIFEST).is_file():
+        write_audit(call.target, audit)
+
+
+def _report_sheet(sheet: AuditSheet, call: Call) -> None:
+    from qbench.annotation.audit import SCREEN, TABLE
+    from qbench.cli.benchmark import print_counts
+
+    print_counts(dict(sheet.counts))
+    note(f"Written to {call.output}. Read the page ({SCREEN}) or fill the table beside it ({TABLE}); then:")
+    note(f"qbench benchmark audit {call.target} ANSWERS... -o {call.output}")
+
+
+def _report(found: Found, sheet: AuditSheet, call: Call) -> None:
+    from qbench.benchmark.audits import figure_cells, shown
+    from qbench.cli.benchmark import print_counts
+    from qbench.store import MANIFEST
+
+    audit, judgments = found.audit, found.judgments
+    for example in judgments.problems.examples:
+        note(example)
+    header = ["labels", "right", "95 % interval", "read", "wrong", "nonsense", "cannot tell"]
+    console = out()
+    for line in aligned(header, [figure_cells(figure) for figure in shown(audit)], words=1):
+        console.print(line, markup=False, soft_wrap=True)
+    if audit.causes:
+        console.print()
+        rows = [[str(cause.labels), cause.kind, cause.verdict, cause.cause or "-"] for cause in audit.causes]
+        for line in aligned(["labels", "kind", "verdict", "cause"], rows):
+            console.print(line, markup=False, soft_wrap=True)
+    console.print()
+    print_counts({"agreement": dict(found.agreement), **judgments.problems.summary()})
+    left = len(sheet.items) - len(judgments.grades)
+    if left:
+        note(f"{left:,} of {len(sheet.items):,} labels have no verdict yet")
+    if judgments.files:
+        note(f"Said differently: {' and '.join(map(str, judgments.files))}")
+    if (call.target / MANIFEST).is_file():
+        note(f"The figures stand on the card of {call.target}")
+    else:
+        note(f"{call.target} is no folder of qbench's: the figures stand in {sheet.folder} alone")

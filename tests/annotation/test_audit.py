@@ -1,0 +1,301 @@
+"""Audits: what is drawn, what is read back, and what becomes of a sheet when the labels change."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from qbench.annotation.audit import draw_audit, open_audit, read_audit
+from qbench.annotation.audit_form import CAUSES, benchmark_subject
+from qbench.annotation.options import AuditOptions, ImportOptions
+from qbench.benchmark.audit_disk import with_section, write_audit
+from qbench.benchmark.audits import ALL, Audit, audit_note, audit_of
+from qbench.benchmark.card import AUDIT_TITLE, card
+from qbench.benchmark.disk import open_benchmark, write_benchmark
+from qbench.benchmark.mask import mask_benchmark
+from qbench.errors import InputError, OptionError
+from qbench.store import read_manifest
+from tests.annotation.conftest import rows_of
+from tests.factories import tiny_benchmark
+
+ALL_OF_IT = AuditOptions(seed=1)
+
+
+@pytest.fixture
+def subject(bench):
+    return benchmark_subject(bench, ALL_OF_IT)
+
+
+@pytest.fixture
+def audit(subject, tmp_path):
+    return draw_audit(subject, tmp_path / "audit", ALL_OF_IT)
+
+
+def write(path, rows):
+    import csv
+
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def filled(audit, path, verdict=lambda row: ("right", "")):
+    """The table of a sheet, filled in by a function from a row to verdict and cause."""
+    rows = rows_of(audit.folder / "audit.csv")
+    for row in rows:
+        row["verdict"], row["cause"] = verdict(row)
+    return write(path, rows)
+
+
+def but_d03(verdict, otherwise=("right", "")):
+    """Says one thing of the judgment of d03, and another of all else."""
+    return lambda row: verdict if row["doc_id"] == "d03" else otherwise
+
+
+def figure(audit, kind, by=ALL, group=""):
+    return next(each for each in audit.figures if (each.kind, each.by, each.group) == (kind, by, group))
+
+
+def test_it_draws_every_kind_and_counts_them(audit):
+    labels = {
+        "query": 4,
+        "relevant": 4,
+        "judged 0": 1,
+        "sample: original, positive": 2,
+        "sample: unit, negative": 1,
+        "sample: value, negative": 1,
+    }
+    assert audit.counts["labels"] == labels
+    assert audit.counts["drawn"] == labels
+    assert len(audit.items) == audit.counts["items"] == 13
+    rows = rows_of(audit.folder / "audit.csv")
+    assert {row["claim"] for row in rows if row["doc_id"] == "d11"} == {"Judged 0: the text does not answer the query"}
+    by_id = {row["doc_id"]: row for row in rows}
+    assert by_id["s4"]["text"] == "A Delta laptop sells for €800."
+    assert by_id["s4"]["claim"] == "Training text, written anew with another unit: it does not answer the query"
+    assert by_id["s1"]["claim"] == "Training text of the corpus: it answers the query"
+    assert [row["text"] for row in rows if not row["doc_id"] and row["query_id"] == "q4"] == ["laptop weight over 2 kg"]
+
+
+def test_a_query_is_read_before_its_labels(audit):
+    places = [item.query_id for item in audit.items]
+    assert [places.index(query) for query in dict.fromkeys(places)] == sorted(map(places.index, dict.fromkeys(places)))
+    for query in ("q4", "q5", "q6", "q7"):
+        own = [item for item in audit.items if item.query_id == query]
+        assert own[0].sources == ("query",)
+        first = audit.items.index(own[0])
+        assert audit.items[first : first + len(own)] == own
+
+
+def test_the_same_seed_gives_the_same_files(subject, audit, bench, tmp_path):
+    again = draw_audit(benchmark_subject(bench, ALL_OF_IT), tmp_path / "again", ALL_OF_IT)
+    for name in ("audit.csv", "audit.html", "items.parquet"):
+        assert (audit.folder / name).read_bytes() == (again.folder / name).read_bytes()
+    other = AuditOptions(seed=2)
+    assert draw_audit(benchmark_subject(bench, other), tmp_path / "other", other).items != audit.items
+
+
+def test_undecided_judgments_are_not_drawn(bench, tmp_path):
+    undecided = pl.DataFrame([("q5", "d10", -1)], schema=bench.qrels.schema, orient="row")
+    changed = replace(bench, qrels=pl.concat([bench.qrels, undecided]), digest="x")
+    drawn = draw_audit(benchmark_subject(changed, AuditOptions()), tmp_path / "undecided")
+    assert ("q5", "d10") not in [item.pair for item in drawn.items]
+
+
+def test_figures_by_kind_and_group_and_their_causes(subject, audit, tmp_path):
+    def verdict(row):
+        if row["doc_id"] == "d03":
+            return "wrong", "another thing"
+        return ("nonsense", "") if row["doc_id"] in ("s2", "s4") else ("right", "")
+
+    found = read_audit(subject, audit, [filled(audit, tmp_path / "anna.csv", verdict)]).audit
+    relevant = figure(found, "relevant")
+    assert (relevant.labels, relevant.drawn, relevant.right, relevant.wrong, relevant.nonsense) == (4, 4, 3, 1, 0)
+    assert relevant.share == 0.75
+    assert (relevant.low, relevant.high) == pytest.approx((0.3006, 0.9544), abs=1e-4)
+    assert figure(found, "relevant", "comparator", ">").share == 0
+    assert figure(found, "relevant", "comparator", "between").share == 1
+    assert figure(found, "relevant", "query kind", "seen").read == 2
+    assert figure(found, "sample: unit, negative").nonsense == 1
+    causes = [(each.kind, each.verdict, each.cause, each.labels) for each in found.causes]
+    assert causes == [
+        ("relevant", "wrong", "another thing", 1),
+        ("sample: unit, negative", "nonsense", "", 1),
+        ("sample: value, negative", "nonsense", "", 1),
+    ]
+    assert found.auditors == {"annotator 1": {"verdicts": 13, "cannot tell": 0}}
+    assert Audit.from_json(json.loads(json.dumps(found.to_json()))).to_json() == found.to_json()
+
+
+def test_a_half_filled_sheet_is_counted_and_never_replaced(subject, audit, bench, tmp_path):
+    def verdict(row):
+        return ("right", "") if row["doc_id"] == "d03" else ("?", "") if row["doc_id"] == "d09" else ("", "")
+
+    filled(audit, audit.folder / "audit.csv", verdict)
+    there = draw_audit(subject, audit.folder, ALL_OF_IT)
+    assert there.filled == [audit.folder / "audit.csv"]
+    found = read_audit(subject, there, there.filled).audit
+    relevant = figure(found, "relevant")
+    assert (relevant.drawn, relevant.read, relevant.right, relevant.unsure) == (4, 1, 1, 1)
+    assert figure(found, "judged 0").share is None
+    assert [each.kind for each in found.kinds] == ["relevant"]
+    before = (audit.folder / "audit.csv").read_bytes()
+    changed = replace(bench, digest="changed")
+    with pytest.raises(OptionError, match=r"audit\.csv: this file may hold judgments"):
+        draw_audit(benchmark_subject(changed, ALL_OF_IT), audit.folder, ALL_OF_IT, overwrite=True)
+    assert (audit.folder / "audit.csv").read_bytes() == before
+
+
+def test_a_stale_audit_is_said(subject, audit, bench, tmp_path):
+    changed = benchmark_subject(replace(bench, digest="changed"), ALL_OF_IT)
+    with pytest.raises(OptionError, match=rf"have changed since this audit was drawn.*{bench.digest}, now changed"):
+        draw_audit(changed, audit.folder, ALL_OF_IT)
+    assert draw_audit(changed, audit.folder, ALL_OF_IT, overwrite=True).digest != audit.digest
+
+
+def test_other_options_are_refused_and_none_go_on(subject, audit, tmp_path):
+    assert draw_audit(subject, audit.folder).digest == audit.digest
+    with pytest.raises(OptionError, match="drawn with other options"):
+        draw_audit(subject, audit.folder, AuditOptions(seed=3))
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.txt").write_text("mine")
+    with pytest.raises(OptionError, match="qbench did not make"):
+        draw_audit(subject, tmp_path / "notes")
+
+
+def test_nothing_to_draw(bench, tmp_path):
+    nothing = AuditOptions(queries=0, relevant=0, negative=0, samples=0)
+    with pytest.raises(OptionError, match="no label to draw"):
+        draw_audit(benchmark_subject(bench, nothing), tmp_path / "audit", nothing)
+    with pytest.raises(OptionError, match=r"no queries in this split.*dev"):
+        benchmark_subject(replace(bench, queries=bench.queries_of("test")), AuditOptions(split="dev"))
+
+
+def test_two_auditors_agree_or_not(subject, audit, tmp_path):
+    anna = filled(audit, tmp_path / "anna.csv")
+    ben = filled(audit, tmp_path / "ben.csv", but_d03(("wrong", "other")))
+    with pytest.raises(InputError, match=r"1 items are graded differently.*kappa of anna and ben"):
+        read_audit(subject, audit, [anna, ben])
+    found = read_audit(subject, audit, [anna, ben], ImportOptions(resolve="lowest"))
+    assert found.audit.agreement == {
+        "annotator 1 and annotator 2": {"judged_by_both": 13, "equal": 0.9231, "kappa": 0.0}
+    }
+    assert list(found.agreement) == ["anna and ben"]
+    assert figure(found.audit, "relevant").wrong == 1
+    assert [cause.cause for cause in found.audit.causes] == ["other"]
+    named = read_audit(subject, audit, [anna, ben], ImportOptions(resolve="first", names=True)).audit
+    assert list(named.auditors) == ["anna", "ben"]
+    assert figure(named, "relevant").wrong == 0
+
+
+def test_the_cause_of_an_adjudicator_counts(subject, audit, tmp_path):
+    files = [
+        filled(audit, tmp_path / "anna.csv"),
+        filled(audit, tmp_path / "ben.csv", but_d03(("wrong", "other"))),
+        filled(audit, tmp_path / "eve.csv", but_d03(("wrong", "left open"), ("", ""))),
+    ]
+    found = read_audit(subject, audit, files[:2], ImportOptions(adjudicated=files[2])).audit
+    assert [(cause.cause, cause.labels) for cause in found.causes] == [("left open", 1)]
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("verdict", "rihgt", r"not a verdict of this sheet \(found 'rihgt'\)\. Write right, wrong, nonsense, \?"),
+        ("verdict", "3", r"not a verdict of this sheet"),
+        ("cause", "bad luck", r"not a cause of this sheet \(found 'bad luck'\)\. Known: another thing, "),
+        ("text", "Something else.", r"this is not the text that the sheet has"),
+        ("doc_id", "d99", r"this item is not in the sheet"),
+    ],
+)
+def test_what_cannot_be_used_is_named(subject, audit, tmp_path, column, value, message):
+    rows = rows_of(audit.folder / "audit.csv")
+    for row in rows:
+        row["verdict"] = "wrong"
+    rows[2][column] = value
+    path = write(tmp_path / "anna.csv", rows)
+    with pytest.raises(InputError, match=rf"anna\.csv:4: {message}"):
+        read_audit(subject, audit, [path])
+    kept = read_audit(subject, audit, [path], ImportOptions(on_error="skip"))
+    assert sum(kept.judgments.problems.counts.values()) == 1
+
+
+def test_verdicts_may_come_in_capitals_and_causes_of_right_are_dropped(subject, audit, tmp_path):
+    rows = rows_of(audit.folder / "audit.csv")
+    rows[0].update(verdict="Right", cause="other")
+    rows[1].update(verdict="NONSENSE", cause=" Nobody  asks this ")
+    found = read_audit(subject, audit, [write(tmp_path / "anna.csv", rows)]).audit
+    assert [(each.verdict, each.cause) for each in found.causes] == [("nonsense", "nobody asks this")]
+
+
+def test_the_card_has_the_figures_and_keeps_what_was_edited(subject, audit, bench, tmp_path):
+    folder = tmp_path / "bench"
+    text = (folder / "README.md").read_text()
+    assert f"{AUDIT_TITLE}\n\nLabels not audited" in text
+    (folder / "README.md").write_text(text.replace("## Limits", "## My own words\n\nHello.\n\n## Limits"))
+    found = read_audit(subject, audit, [filled(audit, tmp_path / "anna.csv")]).audit
+    write_audit(folder, found)
+    after = (folder / "README.md").read_text()
+    assert "not audited" not in after
+    assert "| relevant | 100.0 % | 51.0 to 100.0 % | 4 of 4 | 0 | 0 | 0 |" in after
+    assert "Hello." in after
+    assert after.count(AUDIT_TITLE) == 1
+    opened = open_benchmark(folder)
+    assert opened.digest == bench.digest
+    assert opened.audit == Audit.from_json(found.to_json())
+    assert read_manifest(folder).files["audit.json"]["bytes"] == (folder / "audit.json").stat().st_size
+    assert card(opened, "bench", bench.digest) == after.replace("## My own words\n\nHello.\n\n", "")
+    write_audit(folder, found)
+    assert (folder / "README.md").read_text() == after
+
+
+def test_a_card_without_the_section_gets_it_at_its_end():
+    assert with_section("# Mine\n\nText.\n", None).startswith(f"# Mine\n\nText.\n\n{AUDIT_TITLE}\n\nLabels not")
+    card = f"# Mine\n\n{AUDIT_TITLE}\n\nold\n"
+    assert with_section(card, None) == with_section("# Mine\n", None)
+
+
+def test_what_is_made_of_an_audited_benchmark_is_not_audited(subject, audit, tmp_path):
+    found = read_audit(subject, audit, [filled(audit, tmp_path / "anna.csv")]).audit
+    write_audit(tmp_path / "bench", found)
+    opened = open_benchmark(tmp_path / "bench")
+    assert audit_of(opened.audit, opened.digest) == opened.audit
+    assert audit_note(opened.audit, opened.digest).startswith(
+        "Labels audited by annotator 1: query 100.0 % right (51.0 to 100.0 %, 4 read); relevant 100.0 % right"
+    )
+    masked = mask_benchmark(opened, "units")
+    assert audit_note(masked.audit, masked.digest) == "Labels not audited."
+    assert write_benchmark(masked, tmp_path / "masked").audit is None
+    assert "Labels not audited" in (tmp_path / "masked" / "README.md").read_text()
+
+
+def test_a_damaged_record_is_named(bench, tmp_path):
+    (tmp_path / "bench" / "audit.json").write_text('{"figures": 3}')
+    with pytest.raises(InputError, match=r"audit\.json: not the record of an audit"):
+        open_benchmark(tmp_path / "bench")
+
+
+def test_the_causes_are_those_of_guideline_and_prompt(subject):
+    from qbench.llm.prompts import load_prompt
+
+    prompt = load_prompt("audit", subject.prompt)
+    for cause in CAUSES:
+        assert f"\n- {cause}" in subject.guideline
+        assert f"\n- {cause}" in prompt.system
+
+
+def test_a_changed_sheet_is_not_read(audit):
+    (audit.folder / "items.parquet").write_bytes((audit.folder / "items.parquet").read_bytes() + b"x")
+    with pytest.raises(InputError, match=r"items\.parquet"):
+        open_audit(audit.folder)
+
+
+def test_a_beir_like_benchmark_without_digest_is_audited_by_its_content(tmp_path):
+    subject = benchmark_subject(tiny_benchmark(), AuditOptions())
+    drawn = draw_audit(subject, tmp_path / "audit")
+    assert read_manifest(drawn.folder).params["artefact"] == subject.key
