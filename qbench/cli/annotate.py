@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qbench.annotation.options import ImportOptions, SheetOptions
-from qbench.cli.benchmark import Qrels, print_counts
-from qbench.cli.console import note, out, progress
+from qbench.cli.benchmark import Qrels
+from qbench.cli.console import note, out, print_counts, progress
 from qbench.cli.from_options import UNRECORDED, CommandLine, command
 
 if TYPE_CHECKING:

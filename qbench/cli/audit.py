@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qbench.cli.chat_options import ChatOptions, ChatServerOptions, note_spent, print_forecast
-from qbench.cli.console import aligned, note, out, progress
+from qbench.cli.console import aligned, note, out, print_counts, progress
 from qbench.cli.recorded import file_name
 from qbench.errors import OptionError
 from qbench.options import option
@@ -110,7 +110,6 @@ def _record(audit: Audit, call: Call) -> None:
 
 def _report_sheet(sheet: AuditSheet, call: Call) -> None:
     from qbench.annotation.audit import SCREEN, TABLE
-    from qbench.cli.benchmark import print_counts
 
     print_counts(dict(sheet.counts))
     note(f"Written to {call.output}. Read the page ({SCREEN}) or fill the table beside it ({TABLE}); then:")
@@ -119,7 +118,6 @@ def _report_sheet(sheet: AuditSheet, call: Call) -> None:
 
 def _report(found: Found, sheet: AuditSheet, call: Call) -> None:
     from qbench.benchmark.audits import figure_cells, shown
-    from qbench.cli.benchmark import print_counts
     from qbench.store import MANIFEST
 
     audit, judgments = found.audit, found.judgments

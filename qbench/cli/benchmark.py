@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from qbench.annotation.options import AuditOptions, ImportOptions
 from qbench.cli.audit import AuditChatOptions
 from qbench.cli.chat_options import ChatServerOptions
-from qbench.cli.console import note, out, progress
+from qbench.cli.console import note, out, print_counts, progress
 from qbench.cli.from_options import UNRECORDED, CommandLine, command
 from qbench.corpora.types import OnError
 
@@ -313,21 +313,6 @@ def _print_findings(findings: list[Finding]) -> None:
             console.print(f"          and {finding.count - len(finding.examples):,} more", style="dim")
     errors, warnings = (sum(f.severity == level for f in findings) for level in ("error", "warning"))
     console.print(f"errors: {errors:,}, warnings: {warnings:,}")
-
-
-def print_counts(counts: dict[str, Any], indent: str = "") -> None:
-    """Print nested counts, a line each; a heading only where something stands below it."""
-    from qbench.benchmark.card import printable
-
-    for name, value in counts.items():
-        label = printable(str(name)).replace("_", " ")
-        if isinstance(value, dict):
-            if value:
-                out().print(f"{indent}{label}", markup=False)
-                print_counts(value, indent + "  ")
-        elif value is not None:
-            shown = f"{value:,}" if isinstance(value, int) else printable(str(value))
-            out().print(f"{indent}{label}: {shown}", markup=False)
 
 
 def _print_query(benchmark: Benchmark, query: Query, n: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -74,6 +74,21 @@ def show_forecast(lines: Sequence[ExpectedCalls], total: Estimate) -> None:
         console.print("Nothing would be asked of a server.")
     elif len(lines) > 1:
         console.print(f"In all about {spent(total.calls, total.input_tokens, total.money)}", markup=False)
+
+
+def print_counts(counts: dict[str, Any], indent: str = "") -> None:
+    """Print nested counts, a line each; a heading only where something stands below it."""
+    from qbench.benchmark.card import printable
+
+    for name, value in counts.items():
+        label = printable(str(name)).replace("_", " ")
+        if isinstance(value, dict):
+            if value:
+                out().print(f"{indent}{label}", markup=False)
+                print_counts(value, indent + "  ")
+        elif value is not None:
+            shown = f"{value:,}" if isinstance(value, int) else printable(str(value))
+            out().print(f"{indent}{label}: {shown}", markup=False)
 
 
 def aligned(header: Sequence[str], rows: Sequence[Sequence[str | int]], words: int | None = None) -> list[str]:

@@ -67,8 +67,7 @@ def pool(
 
     Example: qbench test-set pool testset qbench-leaderboard/testset -o sheet.csv
     """
-    from qbench.cli.benchmark import print_counts
-    from qbench.cli.console import note
+    from qbench.cli.console import note, print_counts
     from qbench.mining.judging import pool_sheet
     from qbench.mining.test_set import open_test_set
 
@@ -98,8 +97,7 @@ def judge(
 
 
 def _report(result: QuantityTestSet) -> None:
-    from qbench.cli.benchmark import print_counts
-    from qbench.cli.console import out
+    from qbench.cli.console import out, print_counts
 
     print_counts(dict(result.counts))
     sizes = ", ".join(f"{view.corpus.height:,} in {name}" for name, view in result.views.items())
