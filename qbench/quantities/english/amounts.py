@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from qbench.quantities.english.ages import is_age, is_time_of_life, of_cohort
-from qbench.quantities.english.ambiguity import scaled
+from qbench.quantities.english.ambiguity import resolve, scaled
 from qbench.quantities.english.dates import is_year, names_a_year
 from qbench.quantities.english.lexicon import FRACTION_MARKS
 from qbench.quantities.english.names import names_model
@@ -15,7 +15,7 @@ from qbench.quantities.english.numbers import MINUSES, Number, bracketed, read_n
 from qbench.quantities.english.p_values import P_VALUE, p_value_name
 from qbench.quantities.english.tokens import HYPHENS, Token, glued
 from qbench.quantities.english.unit_forms import UnitReader
-from qbench.quantities.english.written import STARTERS, is_part
+from qbench.quantities.english.written import STARTERS, and_fraction, is_part
 from qbench.quantities.units import Unit, Units
 
 CALENDAR_YEAR = "calendar year"
@@ -25,6 +25,8 @@ TIMES = frozenset("x×X*")
 """What joins the sides of a thing, or how many there are of it to its size."""
 SIDES = frozenset({"length", "image"})
 """Families of which each number of "9x13" takes the unit; of others the first number counts: "2x8 GB"."""
+MEASURED = frozenset({"time", "length", "mass", "volume"})
+"""Families of units of which there may be "a mile and a half"."""
 SMALLEST, LARGEST = 200, 20_000
 """Pixels on the sides of a screen."""
 
@@ -98,6 +100,10 @@ class AmountFinder:
                 amounts += sides
                 i = sides[-1].last
                 continue
+            if (more := self._and_a_half(tokens, text, i)) is not None:
+                amounts.append(more)
+                i = more.last
+                continue
             currency, times = self._currency(tokens, text, i), 1.0
             if currency is None and i and (thousands := self.forms.scaled_code(tokens[i - 1])) is not None:
                 currency, times = (thousands[0], i - 1), thousands[1]
@@ -108,7 +114,7 @@ class AmountFinder:
                 continue
             number = bracketed(tokens, number, money=currency is not None)
             if currency is None:
-                number = scaled(tokens, number)
+                number = scaled(tokens, _kelvin(tokens, number))
             elif times != 1.0 and not number.scaled:
                 number = number.times(times, number.last)
             goes_on = bool(amounts) and amounts[-1].last == i - 1 and tokens[i - 1].text in HYPHENS
@@ -116,6 +122,18 @@ class AmountFinder:
             if amount is not None:
                 amounts.append(amount)
         return amounts
+
+    def _and_a_half(self, tokens: Sequence[Token], text: str, i: int) -> Amount | None:
+        """ "an hour and a half", "a mile and a quarter": one unit, and a part of one."""
+        if tokens[i].low not in ("a", "an") or i + 1 >= len(tokens):
+            return None
+        unit, last, span = self.forms.after(tokens, text, Number(1.0, 1.0, i, i + 1, 1, written=True))
+        part = and_fraction(tokens, last) if unit is not None and last < len(tokens) else None
+        if unit is None or part is None or unit.family not in MEASURED:
+            return None
+        value = 1 + part[0]
+        number = Number(value, value, i, part[1], 2, written=True, rule="fraction")
+        return Amount(number, unit, i, part[1], span, value, value, how=("fraction", "unit after"))
 
     def _dimensions(self, tokens: Sequence[Token], text: str, i: int) -> list[Amount] | None:
         """The amounts of "9x13-inch", "1920x1080", "2x8 GB": numbers that an x joins without a space."""
@@ -262,6 +280,17 @@ class AmountFinder:
         if k < 1 or number.value not in (1, 2, 3) or number.written or tokens[k].text not in MINUSES:
             return False
         return glued(tokens[k], tokens[k + 1]) and self.units.symbol(tokens[k - 1].text) is not None
+
+
+def _kelvin(tokens: Sequence[Token], number: Number) -> Number:
+    """The number without the magnitude of its "K" where the words around make it kelvin: "573.15K, not 300 °C"."""
+    k = number.last - 1
+    if not number.scaled or tokens[k].text != "K" or number.written:
+        return number
+    sense = resolve("K", tokens, k, k + 1)
+    if sense is None or not sense.cued or sense.unit != "kelvin":
+        return number
+    return replace(number, value=number.mantissa, last=k, magnitude=1.0)
 
 
 def _signed(tokens: Sequence[Token], amount: Amount) -> Amount:

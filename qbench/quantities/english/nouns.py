@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from qbench.quantities.english.amounts import Amount
+from qbench.quantities.english.composites import PROPORTION
 from qbench.quantities.english.lexicon import FUNCTION_WORDS, MONTHS, VERBS
 from qbench.quantities.english.numbers import Number
 from qbench.quantities.english.parse import Parse
@@ -48,6 +49,9 @@ def count_nouns(
     """The amounts, bare ones with the noun that they count; without those that count nothing ("one of them")."""
     counted, units = [], forms.units
     for position, amount in enumerate(amounts):
+        if amount.how[-1:] == (PROPORTION,):
+            counted.append(amount)
+            continue
         if amount.bare or (amount.year and may_be_counted(tokens, amount)):
             limit = amounts[position + 1].first if position + 1 < len(amounts) else len(tokens)
             noun = None if parse is None else _by_tags(tokens, amount, limit, units, parse)

@@ -21,6 +21,7 @@ MAX_SCALES = 2
 MINUSES = "-−–"
 _DENOMINATORS = frozenset({*range(2, 13), 15, 16, 20, 25, 32, 64, 100, 128})
 """Of what fractions are written with a stroke."""
+_BYTES = frozenset("GB MB TB gb Gb".split())
 _FLATTENED = frozenset(f"10{k}" for k in range(3, 25))
 _PUNCTUATION = frozenset("–—‑’‘”“…»«·•")
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
@@ -214,8 +215,8 @@ def _slash(tokens: Sequence[Token], i: int) -> Number | None:
     top, bottom = tokens[i].text, tokens[i + 2].text
     if not (top.isdecimal() and bottom.isdecimal()) or len(bottom) > 3 or not 0 < int(top) < int(bottom):
         return None
-    if i + 3 < len(tokens) and tokens[i + 3].text == "/":
-        return None
+    if i + 3 < len(tokens) and (tokens[i + 3].text == "/" or tokens[i + 3].text in _BYTES):
+        return None  # "8/128GB": memory and storage
     if int(bottom) not in _DENOMINATORS:
         return None  # "37/53": so many of so many; "18/24 weeks": one or the other
     value = int(top) / int(bottom)

@@ -253,7 +253,8 @@ def _lent(tokens: Sequence[Token], a: Amount, following: Amount, b: Amount, near
         return None  # "6 x 1.5 L": so many of them
     if b.is_range or a.is_range or b.unit.family == "date":
         return None
-    if between != "to" and a.low and not abs(b.low) / 10 <= abs(a.low) <= abs(b.low) * 10:
+    memory = b.unit.family == "data" and between == "/"  # "8/128 GB"
+    if between != "to" and not memory and a.low and not abs(b.low) / 10 <= abs(a.low) <= abs(b.low) * 10:
         if not (b.number.magnitude != 1 and a.number.magnitude == 1 and a.number.value < 1000):
             return None  # "2,227,000 or four cts a share": two quantities, not two guesses at one
     scale = b.number.magnitude if a.number.magnitude == 1 else 1.0

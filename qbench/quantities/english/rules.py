@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from qbench.quantities.english.amounts import Amount, AmountFinder
 from qbench.quantities.english.comparators import Modifiers, read_comparators
+from qbench.quantities.english.composites import compose
 from qbench.quantities.english.concept_words import find_concept
 from qbench.quantities.english.concepts import Concept, MentionTokens, find_concepts
 from qbench.quantities.english.lexicon import FRACTION_MARKS, FRACTIONS, SCALES
@@ -104,7 +105,7 @@ class RulesExtractor:
         if not (_SIGNS.search(text) or not _HINTS.isdisjoint(_WORD.findall(text.lower()))):
             return TokenizedText(text, (), ())
         tokens = tokenize(text)
-        return TokenizedText(text, tokens, self._finder.find(tokens, text))
+        return TokenizedText(text, tokens, compose(tokens, self._finder.find(tokens, text), self.units))
 
     def _finish(self, draft: TokenizedText, parse: Parse | None) -> list[Explained]:
         counted = count_nouns(draft.tokens, draft.text, draft.amounts, self._finder.forms, parse)

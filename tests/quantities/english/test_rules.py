@@ -54,8 +54,8 @@ def read(text, extractor=RULES):
         ("7-1/2 pct", [("=", 7.5, "percentage")]),
         # units
         ("a 6.2″ display", [("=", 6.2, "inch")]),
-        ("he is 6ft 2in tall", [("=", 6, "foot"), ("=", 2, "inch")]),
-        ("he is 6 ft 2 in tall", [("=", 6, "foot"), ("=", 2, "inch")]),
+        ("he is 6ft 3in tall", [("=", 6.25, "foot")]),
+        ("he is 6 ft 6 in tall", [("=", 6.5, "foot")]),
         ("5 W m⁻² K⁻¹ at 3 m s⁻¹", [("=", 5, "watt per square metre per kelvin"), ("=", 3, "metre per second")]),
         # brackets of accountants
         ("a loss of $(1,245) million", [("=", -1245e6, "dollar")]),

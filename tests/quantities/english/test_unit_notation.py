@@ -75,6 +75,50 @@ def test_units(text, expected):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("5 dollars and 20 cents", [(5.2, "dollar")]),
+        ("three dollars and fifty cents a litre", [(3.5, "dollar per litre")]),
+        ("$3 and 50 cents", [(3.5, "dollar")]),
+        ("5 dollars or 20 cents", [(5, "dollar"), (20, "cent")]),
+        ("5.5 dollars and 20 cents", [(5.5, "dollar"), (20, "cent")]),
+        ("2 hours and 30 minutes", [(2.5, "hour")]),
+        ("2 hours and 90 minutes", [(2, "hour"), (90, "minute")]),
+        ("between 1 year and 6 months", [(1, "year"), (6, "month")]),
+        ("1 month, 6 months and 30 days", [(1, "month"), (6, "month"), (30, "day")]),
+        ("6 years 3 months", [(6.25, "year")]),
+        ("an hour and a half", [(1.5, "hour")]),
+        ("a mile and a quarter", [(1.25, "mile")]),
+        ("a week and a day", []),
+        ("it took two hours and a half", [(2.5, "hour")]),
+        ("a fee of five thousand dollars ($5,000)", [(5000, "dollar")]),
+        ("ten percent (10%) of it", [(10, "percentage")]),
+        ("ten percent (12%) of it", [(10, "percentage"), (12, "percentage")]),
+        ("$5 (5 dollars)", [(5, "dollar"), (5, "dollar")]),
+        ("one in five adults", [(0.2, "")]),
+        ("nine in ten of them", [(0.9, "")]),
+        ("1 in 20 trees", [(0.05, "")]),
+        ("he finished 1 in 5", [(1, ""), (5, "")]),
+        ("they won three in five days", [(3, ""), (5, "day")]),
+        ("8/128GB of memory", [(8, "gigabyte"), (128, "gigabyte")]),
+        ("1/8 inch", [(0.125, "inch")]),
+        ("a transition at 573.15K, not 300 °C", [(573.15, "kelvin"), (300, "celsius")]),
+        ("a salary of 45K", [(45_000, "")]),
+    ],
+)
+def test_several_parts(text, expected):
+    assert read(text) == expected
+
+
+def test_spans_of_several_parts():
+    text = "it lasts 2 hours and 30 minutes"
+    (quantity,) = RULES.extract(text)
+    assert text[slice(*quantity.value_span)] == "2 hours and 30 minutes"
+    assert quantity.unit_span is not None
+    assert text[slice(*quantity.unit_span)] == "hours"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
         ("people aged 65 years or older", [(65, "year of age")]),
         ("age >= 18 years", [(18, "year of age")]),
         ("a 65-year-old", [(65, "year of age")]),

@@ -1,0 +1,104 @@
+"""Amounts of several parts that are one: "five dollars and 20 cents", "2 hours and a half", "one in five adults".
+
+Also an amount that is said again in brackets, "ten percent (10%)", which is one amount and not two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from qbench.quantities.english.amounts import Amount
+from qbench.quantities.english.lexicon import FUNCTION_WORDS
+from qbench.quantities.english.tokens import Token
+from qbench.quantities.english.written import and_fraction
+from qbench.quantities.units import Units
+
+PROPORTION = "one in so many"
+"""The rule of "one in five adults", whose noun has a share of 0.2 and is not counted."""
+_FINER = {
+    ("hour", "minute"), ("minute", "second"), ("year", "month"), ("week", "day"), ("day", "hour"), ("foot", "inch"),
+    ("pound-mass", "ounce"), ("stone", "pound-mass"),
+}  # fmt: skip
+"""Units of which the second goes on where the first ends."""
+_ALTERNATIVES = frozenset("between from either both respectively".split())
+_WHOLES = frozenset({*range(2, 13), 15, 16, 20, 25, 30, 40, 50, 60, 80, 100, 200, 500})
+"""Of how many something is said to be "one in": round numbers."""
+_NEAR = 4
+
+
+def compose(tokens: Sequence[Token], amounts: Sequence[Amount], units: Units) -> list[Amount]:
+    """The amounts in order, those that are one joined."""
+    joined: list[Amount] = []
+    for amount in amounts:
+        previous = joined[-1] if joined else None
+        if previous is not None:
+            if _is_repeated(tokens, previous, amount):
+                joined[-1] = replace(previous, last=amount.last + 1)
+                continue
+            if amount.first < previous.last:
+                continue  # the "half" of "two hours and a half"
+            if (one := _sum(tokens, previous, amount, units) or _proportion(tokens, previous, amount)) is not None:
+                joined[-1] = one
+                continue
+        joined.append(_and_a_half(tokens, amount))
+    return joined
+
+
+def _is_repeated(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
+    """ "five thousand dollars ($5,000)", "ten percent (10%)": in words, and in digits between brackets."""
+    if not a.number.written or b.number.written or b.first != a.last + 1 or tokens[a.last].text != "(":
+        return False
+    closes = b.last < len(tokens) and tokens[b.last].text == ")"
+    return closes and (a.low, a.high, a.unit) == (b.low, b.high, b.unit) and not a.bare
+
+
+def _sum(tokens: Sequence[Token], a: Amount, b: Amount, units: Units) -> Amount | None:
+    """ "five dollars and 20 cents a litre", "2 hours 30 minutes", "6 ft 2 in": whole units, and a part of one more."""
+    finer, per, below = b.unit.name.partition(" per ")
+    small = units.get(finer)
+    money = a.unit.family == small.family == "currency" and small.base_unit == a.unit.name
+    if not money and (a.unit.name, finer) not in _FINER:
+        return None
+    if a.is_range or b.is_range or a.low < 0 or b.low < 0 or not a.low.is_integer() or b.number.scaled:
+        return None
+    part = b.low * small.factor / a.unit.factor
+    between = [t.low for t in tokens[a.last : b.first]]
+    if not 0 < part < 1 or between not in ([], ["and"], [","]) or (between == [","] and not money):
+        return None
+    around = {t.low for t in (*tokens[max(0, a.first - _NEAR) : a.first], *tokens[b.last : b.last + _NEAR])}
+    if around & _ALTERNATIVES or (a.first and tokens[a.first - 1].text == ","):
+        return None
+    whole = _with(a, float(f"{a.low + part:.12g}"), b.last, b.last, "several units")
+    return replace(whole, unit=units.get(a.unit.name + per + below)) if per else whole
+
+
+def _and_a_half(tokens: Sequence[Token], a: Amount) -> Amount:
+    """ "two hours and a half": the half stands behind the unit."""
+    if a.bare or a.is_range or a.low < 0 or not a.low.is_integer() or a.last <= a.number.last or a.number.scaled:
+        return a
+    part = and_fraction(tokens, a.last) if a.last < len(tokens) else None
+    if part is None or (part[1] < len(tokens) and tokens[part[1]].low in ("of", "dozen", "million", "-")):
+        return a
+    return _with(a, a.low + part[0], part[1], part[1], "fraction")
+
+
+def _with(a: Amount, value: float, number: int, last: int, rule: str) -> Amount:
+    whole = replace(a.number, value=value, mantissa=value, last=number, digits=a.number.digits + 1)
+    return replace(a, number=whole, low=value, high=value, last=last, how=(*a.how, rule))
+
+
+def _proportion(tokens: Sequence[Token], a: Amount, b: Amount) -> Amount | None:
+    """ "one in five adults", "three in ten", "1 in 20 trees": a share, said of a round number."""
+    if not (a.bare and b.bare) or a.is_range or b.is_range or [t.low for t in tokens[a.last : b.first]] != ["in"]:
+        return None
+    if not 0 < a.low < b.low or b.low not in _WHOLES or not a.low.is_integer():
+        return None
+    if a.number.written != b.number.written or not (a.number.written or a.low == 1):
+        return None
+    if a.first and tokens[a.first - 1].low in ("no", "number", "the", "ranked", "finished"):
+        return None
+    after = tokens[b.last] if b.last < len(tokens) else None
+    if a.number.written or after is None or after.kind == "mark" or after.low in FUNCTION_WORDS or after.text.islower():
+        return _with(a, float(f"{a.low / b.low:.6g}"), b.number.last, b.last, PROPORTION)
+    return None
