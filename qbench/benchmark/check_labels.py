@@ -12,6 +12,7 @@ from qbench.benchmark.check_samples import sample_rules
 from qbench.benchmark.findings import EXAMPLES, Finding, Severity, report
 from qbench.benchmark.matching import UNDECIDED_GRADE, Matcher
 from qbench.benchmark.relax import is_relaxed, strict_benchmark
+from qbench.benchmark.types import UNDECIDED
 
 
 def label_rules(benchmark: Benchmark) -> Iterator[Finding]:
@@ -99,6 +100,8 @@ class _Judgments:
 
 def _fault(grade: int, right: int | None, *, compare_grades: bool) -> str:
     """What is wrong with one judgment, "" if nothing; `right` is the grade by the quantities, None for no match."""
+    if grade == UNDECIDED:
+        return ""
     if grade <= 0:
         return "" if right is None else "undecided" if right == UNDECIDED_GRADE else "negative"
     if right is None or right == UNDECIDED_GRADE:

@@ -9,7 +9,7 @@ import polars as pl
 
 from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.types import Query
-from qbench.quantities.concept_match import concept_grade, stated_concept
+from qbench.quantities.concept_match import concept_grade, stated_concepts
 from qbench.quantities.conditions import MET, frame_verdicts
 from qbench.quantities.types import Span
 
@@ -39,7 +39,7 @@ def examples(benchmark: Benchmark, query: Query, n: int) -> tuple[list[Example],
     texts = dict(
         benchmark.corpus.filter(pl.col("doc_id").is_in(judged["doc_id"].to_list())).select("doc_id", "text").iter_rows()
     )
-    good, bad = (judged.filter(pl.col("grade") > 0), judged.filter(pl.col("grade") <= 0))
+    good, bad = (judged.filter(pl.col("grade") > 0), judged.filter(pl.col("grade") == 0))
     positives, negatives = (
         [
             Example(doc_id, texts.get(doc_id, ""), f"grade {grade}", _spans(benchmark, query, doc_id))
@@ -64,11 +64,12 @@ def _spans(benchmark: Benchmark, query: Query, doc_id: str) -> tuple[Span, ...]:
     if benchmark.quantities is None:
         return ()
     mentions = benchmark.quantities.filter(pl.col("doc_id") == doc_id)
+    mentions = mentions.with_columns(stated=stated_concepts(mentions, benchmark.language))
     spans: set[Span] = set()
     for condition in query.conditions:
         codes = frame_verdicts(mentions, condition)
-        for row, code in zip(mentions.iter_rows(named=True), codes, strict=True):
-            stated = stated_concept(tuple(row["concept"].split()), row["unit"], row["family"], benchmark.language)
+        for row, code in zip(mentions.iter_rows(named=True), codes.tolist(), strict=True):
+            stated = tuple(row["stated"].split())
             if code == MET and (not stated or concept_grade(condition.concept, stated, benchmark.language) > 0):
                 spans.add((row["value_start"], row["value_end"]))
                 spans.add((row["unit_start"], row["unit_end"]))

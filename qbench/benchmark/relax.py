@@ -18,7 +18,7 @@ import polars as pl
 
 from qbench.benchmark.benchmark import Benchmark, benchmark_key
 from qbench.benchmark.matching import Matcher
-from qbench.benchmark.types import Query, qrels_schema
+from qbench.benchmark.types import UNDECIDED, Query, qrels_schema
 from qbench.errors import InputError, OptionError
 from qbench.keys import key
 from qbench.options import check, option
@@ -77,7 +77,7 @@ def relax_benchmark(
 
     A document is near if it would be relevant were the query's "=" the range of the tolerance around its value, by the
     rule of generation (concept, unit, every possible value), and is not relevant by equality. Judged before or not, it
-    gets grade 1. Conditions other than "=" stay strict; so does a query without "=". Training samples keep their
+    gets grade 1; what is undecided stays so. Conditions other than "=" stay strict; so does a query without "=". Training samples keep their
     strict labels. `strict_benchmark` gives the benchmark back as it was.
 
     Args:
@@ -112,7 +112,8 @@ def relax_benchmark(
         raised |= {(query.query_id, doc) for doc in near if doc in strict}
         added += [(query.query_id, doc, NEAR) for doc in near if doc not in strict]
     grades = [
-        NEAR if (query_id, doc_id) in raised else 2 * grade for query_id, doc_id, grade in benchmark.qrels.iter_rows()
+        NEAR if (query_id, doc_id) in raised else grade if grade == UNDECIDED else 2 * grade
+        for query_id, doc_id, grade in benchmark.qrels.iter_rows()
     ]
     qrels = benchmark.qrels.with_columns(grade=pl.Series(grades, dtype=pl.Int16))
     extra = pl.DataFrame(added, schema=qrels_schema(), orient="row")

@@ -18,6 +18,10 @@ SPLITS: tuple[Split, ...] = get_args(Split)
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
+UNDECIDED = -1
+"""The grade of a document that cannot be decided: neither relevant nor a negative. Measures pass over it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
     """One query: its text, and its condition as data.
@@ -104,6 +108,8 @@ def query_schema() -> Schema:
 
 def qrels_schema() -> Schema:
     """Graded judgments: 0 judged not relevant, 1 relevant (a more specific concept), 2 relevant (the very concept).
+
+    `UNDECIDED` is neither: nobody could tell by the quantities, and measures leave the document out.
 
     A relaxed benchmark has twice these grades, and 1 for what is near.
     """

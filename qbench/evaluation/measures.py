@@ -18,6 +18,7 @@ from typing import Any
 
 import polars as pl
 
+from qbench.benchmark.types import UNDECIDED
 from qbench.errors import InputError, OptionError, UnknownNameError
 
 DEFAULT_MEASURES: tuple[str, ...] = ("nDCG@10", "P@10", "RR@10", "R@100", "AP")
@@ -87,7 +88,8 @@ def score_run(
 
     Binary measures count grades of 1 and more as relevant (say `P(rel=2)@10` for another threshold). Documents are
     taken in the order of `rank`: scores are not looked at, because ir-measures breaks their ties in different ways in
-    different measures. A query of which the run has nothing scores 0; a query that is not in `query_ids` is ignored.
+    different measures. An undecided document (`UNDECIDED`) is taken out of the ranking before anything is counted, so
+    that it is neither a hit nor a miss (condensed lists: Sakai, SIGIR 2007). A query of which the run has nothing scores 0; a query that is not in `query_ids` is ignored.
 
     Args:
         run: columns query_id, doc_id, rank.
@@ -107,6 +109,7 @@ def score_run(
     wanted = pl.DataFrame({"query_id": sorted(set(query_ids))}, schema={"query_id": pl.String})
     run, qrels = run.join(wanted, on="query_id", how="semi"), qrels.join(wanted, on="query_id", how="semi")
     _check(run, qrels, wanted)
+    run, qrels = _decided(run, qrels)
     values = _all_measures(run, qrels, [_parse(name) for name in names])
     broken = values.filter(~pl.col("value").is_finite())
     if broken.height:
@@ -190,6 +193,15 @@ def _works(name: str) -> bool:
         return bool(pipeline.supports(ir_measures.parse_measure(name)))
     except AssertionError:
         return False
+
+
+def _decided(run: pl.DataFrame, qrels: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """A run and judgments without the documents that are undecided for a query."""
+    undecided = qrels.filter(pl.col("grade") == UNDECIDED)
+    if not undecided.height:
+        return run, qrels
+    run = run.join(undecided, on=["query_id", "doc_id"], how="anti", maintain_order="left")
+    return run, qrels.filter(pl.col("grade") != UNDECIDED)
 
 
 def _check(run: pl.DataFrame, qrels: pl.DataFrame, wanted: pl.DataFrame) -> None:

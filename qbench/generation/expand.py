@@ -18,9 +18,10 @@ from qbench.benchmark.card import printable
 from qbench.errors import InputError, OptionError
 from qbench.generation.candidates import GENERAL, Judge, plain
 from qbench.generation.expansions import Expansions, expansions_text, rows_digest
+from qbench.generation.gate import usable_pairs
 from qbench.generation.mentions import load_mentions
 from qbench.generation.options import ExpansionOptions, GenerationOptions
-from qbench.generation.pairs import pair_table, usable_pairs
+from qbench.generation.pairs import pair_table
 from qbench.generation.vocabulary import known_words
 from qbench.index.disk import Index
 from qbench.llm.asking import Asking, ask_until, forecast
@@ -74,9 +75,10 @@ def wanted_concepts(index: Index, options: ExpansionOptions = ExpansionOptions()
         usable = _listed(options.concepts, set(table["concept"].to_list()))
     else:
         language = index.extractor_options().language
-        mentions = load_mentions(index.sentences().collect(), index.quantities().collect(), language)
+        sentences, quantities = index.sentences().collect(), index.quantities().collect()
+        mentions = load_mentions(sentences, quantities, language, given=index.given)
         table = pair_table(mentions)
-        pairs = usable_pairs(mentions, GenerationOptions(min_sentences=options.min_sentences))
+        pairs, _ = usable_pairs(mentions, GenerationOptions(min_sentences=options.min_sentences))
         # A line that starts with # is a comment, so such a concept could not be written.
         usable = {" ".join(pair.concept) for pair in pairs if not pair.concept[0].startswith("#")}
     rows = table.filter(pl.col("concept").is_in(sorted(usable))).sort(

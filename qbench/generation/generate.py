@@ -15,13 +15,23 @@ from numpy.typing import NDArray
 from qbench import keys
 from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.disk import KIND, write_benchmark
-from qbench.benchmark.types import SPLITS, Query, Split, corpus_schema, qrels_schema, sample_schema, triple_schema
+from qbench.benchmark.types import (
+    SPLITS,
+    UNDECIDED,
+    Query,
+    Split,
+    corpus_schema,
+    qrels_schema,
+    sample_schema,
+    triple_schema,
+)
 from qbench.errors import OptionError
 from qbench.generation.expansions import Expansions
-from qbench.generation.labels import Labels, confirmed, label
+from qbench.generation.gate import usable_pairs
+from qbench.generation.labels import Labels, capped, confirmed, label
 from qbench.generation.mentions import load_mentions
 from qbench.generation.options import GenerationOptions
-from qbench.generation.pairs import pair_table, usable_pairs
+from qbench.generation.pairs import pair_table
 from qbench.generation.queries import Plan, QueryDraft
 from qbench.generation.recheck import Rechecker
 from qbench.generation.rewrite import Rewriter, Rewriting
@@ -205,12 +215,12 @@ def _plan(
     sentences = index.sentences().collect()
     if options.corpus == "quantities":
         sentences = sentences.join(quantities.select("doc_id").unique(), on="doc_id", how="semi", maintain_order="left")
-    mentions = load_mentions(sentences, quantities, index.extractor_options().language)
-    pairs = usable_pairs(mentions, options)
+    mentions = load_mentions(sentences, quantities, index.extractor_options().language, given=index.given)
+    pairs, refused = usable_pairs(mentions, options)
     splits = split_concepts(pairs, mentions, expansions, options)
     units = load_units(index.extractor_options().units_file)
     counts: dict[str, Any] = {
-        "pairs": {"in the index": pair_table(mentions).height, "asked about": len(pairs)},
+        "pairs": {"in the index": pair_table(mentions).height, "asked about": len(pairs), "left out": refused},
         "groups of concepts": dict(splits.groups),
         "sentences held out": {f"of {split}": int(splits.blocked[split].sum()) for split in ("train", "dev")},
     }
@@ -259,7 +269,7 @@ class _Collection:
         self.rejected.update(sampler.rejected)
 
     def _keep(self, query: Query, sampler: Sampler) -> bool:
-        labels = label(query.conditions, self.plan.mentions)
+        labels = capped(label(query.conditions, self.plan.mentions), self.plan.mentions, self.plan.options)
         if not labels.relevant.size:
             self.rejected["query: no sentence satisfies it"] += 1
             return False
@@ -302,7 +312,10 @@ class _Collection:
         sure = confirmed(query.conditions, docs, grades, self.plan.mentions)
         if not sure.all():
             self.rejected["judgment does not hold"] += int((~sure).sum())
-        self._judged.append((query.query_id, docs[sure], grades[sure]))
+        rest = labels.undecided
+        judged = np.concatenate([docs[sure], rest]), np.concatenate([grades[sure], np.full(rest.size, UNDECIDED)])
+        order = np.argsort(judged[0])
+        self._judged.append((query.query_id, judged[0][order], judged[1][order].astype(np.int8)))
 
     def ordered(self) -> list[Query]:
         """All queries, by split, then by id."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from math import inf
 from typing import Literal
@@ -12,10 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qbench.generation.mentions import Mentions
+from qbench.generation.options import GenerationOptions
 from qbench.quantities.concept_match import concept_grade, stated_concept
 from qbench.quantities.conditions import BROKEN, MET, RELATIVE_TOLERANCE, verdicts
 from qbench.quantities.languages import ENGLISH
 from qbench.quantities.types import Condition, Quantity
+
+FEW = 4
+"""With fewer relevant sentences than this, it does not matter whether they are of one document."""
 
 Holds = Literal["yes", "no", "unclear"]
 
@@ -28,21 +33,25 @@ class Labels:
         relevant: sentences that satisfy the query; grades: 2 for the exact concept, 1 for a more specific one.
         positives: s+, sentences of grade 2.
         negatives: s-, sentences with the exact concept that certainly do not satisfy the query.
+        undecided: sentences that may well satisfy it, which no rule can tell: neither relevant nor negatives.
     """
 
     relevant: NDArray[np.int64]
     grades: NDArray[np.int8]
     positives: NDArray[np.int64]
     negatives: NDArray[np.int64]
+    undecided: NDArray[np.int64]
 
 
 def label(conditions: Sequence[Condition], mentions: Mentions) -> Labels:
     """Label all sentences for a query whose conditions must all be met, each by some mention of the sentence.
 
-    A sentence is relevant if for every condition it has a mention of the concept (or a more specific one) that is met;
-    its grade is the least over the conditions. It is a negative if it has a mention of every condition's very concept,
-    in a comparable unit, and some condition is met or left open by no mention at all whose concept shares a word
-    with the query's or is unknown. All others are neither.
+    A sentence is relevant if for every condition it has a sure mention of the concept (or a more specific one) that is
+    met; its grade is the least over the conditions. It is undecided if it is not relevant and for every condition it
+    has a mention that may be meant and may meet it: by its concept (`Mentions.close`), or because the sentence says all
+    words of the query's concept. It is a negative if it has a sure mention of every condition's very concept, in a
+    comparable unit, and some condition is met or left open by no mention at all whose concept shares a word with the
+    query's or is unknown. All others are neither.
     """
     results = [_look_up(condition, mentions) for condition in conditions]
     relevant = reduce(np.intersect1d, [docs for docs, _, _ in results])
@@ -51,13 +60,47 @@ def label(conditions: Sequence[Condition], mentions: Mentions) -> Labels:
     broken = np.zeros(spoken.size, dtype=bool)
     for condition in conditions:
         broken |= _surely_broken(condition, spoken, mentions)
-    return Labels(relevant, grades, relevant[grades == 2], spoken[broken])
+    possible = reduce(np.intersect1d, [_possible(condition, mentions) for condition in conditions])
+    undecided = np.setdiff1d(possible, relevant, assume_unique=True)
+    negatives = np.setdiff1d(spoken[broken], undecided, assume_unique=True)
+    return Labels(relevant, grades, relevant[grades == 2], negatives, undecided)
+
+
+def capped(labels: Labels, mentions: Mentions, options: GenerationOptions) -> Labels:
+    """The labels with no more than the caps of the options allow: what is beyond them becomes undecided.
+
+    Boilerplate repeats one statement with other numbers, and a long document may hold most of what answers a query:
+    both would make many judgments of one.
+    """
+    order = labels.relevant[np.argsort(-labels.grades, kind="stable")]
+    most = int(options.document_share * order.size) if order.size >= FEW else order.size
+    if np.unique(mentions.source[order]).size < 2:
+        most = order.size
+    seen: Counter[tuple[str, int]] = Counter()
+    kept = []
+    for doc in order.tolist():
+        alike, source = ("alike", int(mentions.alike[doc])), ("source", int(mentions.source[doc]))
+        if seen[alike] < options.alike and seen[source] < max(1, most):
+            seen.update((alike, source))
+            kept.append(doc)
+    keep = np.isin(labels.relevant, kept)
+    if keep.all():
+        return labels
+    beyond = labels.relevant[~keep]
+    return replace(
+        labels,
+        relevant=labels.relevant[keep],
+        grades=labels.grades[keep],
+        positives=np.setdiff1d(labels.positives, beyond, assume_unique=True),
+        undecided=np.union1d(labels.undecided, beyond),
+    )
 
 
 def _look_up(condition: Condition, mentions: Mentions) -> tuple[NDArray[np.int64], NDArray[np.int8], NDArray[np.int64]]:
-    """The sentences that meet a condition, their grades, and the sentences with its exact concept."""
+    """The sentences that surely meet a condition, their grades, and the sentences with its exact concept."""
     codes, grades = mentions.graded(condition.concept)
     rows = mentions.rows_of_concepts(codes)
+    rows = rows[mentions.sure[rows]]
     rows = rows[mentions.base[rows] == mentions.base_code.get(condition.base_unit, -1)]
     grade = grades[np.searchsorted(codes, mentions.concept[rows])]
     met = _codes(condition, rows, mentions) == MET
@@ -65,6 +108,44 @@ def _look_up(condition: Condition, mentions: Mentions) -> tuple[NDArray[np.int64
     best = np.zeros(docs.size, dtype=np.int8)
     np.maximum.at(best, position, grade[met])
     return docs, best, mentions.docs_of(rows[grade == 2])
+
+
+def _possible(condition: Condition, mentions: Mentions) -> NDArray[np.int64]:
+    """The sentences with a mention that may be meant and that does not break the condition, ascending."""
+    close = mentions.rows_of_concepts(mentions.close(condition.concept))
+    said = mentions.rows_of_docs(mentions.docs_saying(condition.concept))
+    found = []
+    for rows in (close, said):
+        same = rows[mentions.base[rows] == mentions.base_code.get(condition.base_unit, -1)]
+        found.append(same[_codes(condition, same, mentions) != BROKEN])
+    # A number in a unit of a neighbouring kind (a bare one and an amount, a rate and an amount) does not compare.
+    near = [mentions.base_code[base] for base in neighbours(condition.base_unit, mentions.bases)]
+    found.append(close[np.isin(mentions.base[close], near)])
+    return mentions.docs_of(np.concatenate(found))
+
+
+def neighbours(base: str, bases: Iterable[str]) -> list[str]:
+    """The units among `bases` that may say the same as `base`, but do not compare with it.
+
+    A bare number may stand for an amount ("revenues 12 mln"), a rate for its amount ("cents a share", "cents"), a time
+    for an age.
+
+    >>> neighbours("dollar", ["", "dollar", "dollar per share", "kilogram"])
+    ['', 'dollar per share']
+    """
+    ages = {"year", "second", "year of age"}
+    return [
+        other
+        for other in bases
+        if other != base
+        and (
+            not other
+            or not base
+            or other.startswith(f"{base} per ")
+            or base.startswith(f"{other} per ")
+            or {base, other} <= ages
+        )
+    ]
 
 
 def _surely_broken(condition: Condition, docs: NDArray[np.int64], mentions: Mentions) -> NDArray[np.bool_]:
@@ -130,7 +211,7 @@ def holds(conditions: Iterable[Condition], quantities: Sequence[Quantity], langu
             answer = meets(quantity, condition)
             if answer is False:
                 continue
-            stated = stated_concept(quantity.concept, quantity.unit, quantity.family, language)
+            stated = stated_concept(quantity.concept, quantity.unit, quantity.family, language, quantity.concept_spans)
             grade = concept_grade(condition.concept, stated, language)
             met |= answer is True and grade > 0
             maybe |= grade != 0
@@ -161,7 +242,7 @@ def confirmed(
         of_concepts = [concept_grade(condition.concept, mentions.concepts[c], mentions.language) for c in concepts]
         grade = np.maximum(np.array(of_concepts, dtype=np.int8), 0)[code]
         comparable = mentions.base[rows] == mentions.base_code.get(condition.base_unit, -1)
-        met = comparable & (_codes(condition, rows, mentions) == MET)
+        met = comparable & mentions.sure[rows] & (_codes(condition, rows, mentions) == MET)
         best = np.zeros(docs.size, dtype=np.int8)
         np.maximum.at(best, position[met], grade[met])
         least = np.minimum(least, best)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,6 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from qbench.errors import InputError
+from qbench.generation.evidence import sure_mentions
 from qbench.quantities.concept_match import Concept, concept_alternatives, concept_grade, concept_words, stated_concepts
 from qbench.quantities.concept_match import folded as folded
 from qbench.quantities.languages import ENGLISH
@@ -23,6 +26,12 @@ V = TypeVar("V")
 CACHE = 20_000
 """Maximum size of the caches of mentions by sentence and of matches by concept."""
 
+_NUMBERS = re.compile(r"\d[\d.,]*")
+_WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
+
+COUNTED = 3
+"""Sentences with a counted noun from which on it is one, and no slip of the reading."""
+
 
 @dataclass(frozen=True)
 class Mentions:
@@ -32,11 +41,13 @@ class Mentions:
         table: the quantity table, n rows in that order.
         texts: m texts; a sentence is identified by its row.
         doc_ids: m ids.
+        source: shape (m,), codes of the documents that the sentences come from.
         doc: shape (n,), each mention's sentence.
         concept, unit, base: shape (n,), codes into `concepts`, `units`, `bases`. Concepts are those that
             `stated_concept` gives: with the noun that a mention counts.
         value, low, high: shape (n,), the value as written, and both ends in the base unit.
         comparator, change: shape (n,), objects.
+        sure: shape (n,), whether the text ties the number to its concept (`qbench.generation.evidence`).
         concepts: the distinct concepts, as words; units, bases: distinct unit names.
         language: code of the sentences' language.
     """
@@ -44,6 +55,7 @@ class Mentions:
     table: pl.DataFrame
     texts: pl.Series
     doc_ids: pl.Series
+    source: NDArray[np.int64]
     doc: NDArray[np.int64]
     concept: NDArray[np.int64]
     unit: NDArray[np.int64]
@@ -53,6 +65,7 @@ class Mentions:
     high: NDArray[np.float64]
     comparator: NDArray[np.object_]
     change: NDArray[np.object_]
+    sure: NDArray[np.bool_]
     concepts: list[Concept]
     units: list[str]
     bases: list[str]
@@ -77,6 +90,24 @@ class Mentions:
         return {base: code for code, base in enumerate(self.bases)}
 
     @cached_property
+    def _families(self) -> dict[str, str]:
+        return dict(self.table.select("unit", "family").unique("unit", keep="first").iter_rows())
+
+    def family_of(self, unit: str) -> str:
+        """What a unit of the corpus measures."""
+        return self._families.get(unit, "")
+
+    @cached_property
+    def counted_nouns(self) -> frozenset[str]:
+        """The last words, folded, of the nouns that the corpus counts in `COUNTED` sentences or more."""
+        counts: Counter[str] = Counter()
+        for unit, number in self.table.filter(pl.col("family") == "count").group_by("unit").len().iter_rows():
+            words = concept_words(tuple(unit.split()), self.language)
+            if words:
+                counts[words[-1]] += number
+        return frozenset(word for word, number in counts.items() if number >= COUNTED)
+
+    @cached_property
     def folded(self) -> list[frozenset[str]]:
         """The folded words of each concept."""
         return [folded(concept, self.language) for concept in self.concepts]
@@ -93,6 +124,40 @@ class Mentions:
     @cached_property
     def _by_doc(self) -> NDArray[np.int64]:
         return np.searchsorted(self.doc, np.arange(len(self.doc_ids) + 1))
+
+    @cached_property
+    def alike(self) -> NDArray[np.int64]:
+        """Shape (sentences,): the first sentence that differs in nothing but numbers, case and white space."""
+        first: dict[str, int] = {}
+        texts = (" ".join(_NUMBERS.sub("0", text.lower()).split()) for text in self.texts)
+        return np.array([first.setdefault(text, doc) for doc, text in enumerate(texts)], dtype=np.int64)
+
+    @cached_property
+    def _said(self) -> dict[str, NDArray[np.int64]]:
+        """Folded word -> the sentences that say it, ascending."""
+        folds: dict[str, Concept] = {}
+        said: dict[str, list[int]] = {}
+        for doc, text in enumerate(self.texts):
+            words: set[str] = set()
+            for word in set(_WORD.findall(text.lower())):
+                if word not in folds:
+                    folds[word] = concept_words((word,), self.language)
+                words.update(folds[word])
+            for word in words:
+                said.setdefault(word, []).append(doc)
+        return {word: np.array(docs, dtype=np.int64) for word, docs in said.items()}
+
+    def docs_saying(self, concept: Concept) -> NDArray[np.int64]:
+        """The sentences whose text holds all words of one of a query's alternatives, wherever, ascending."""
+        none = np.empty(0, dtype=np.int64)
+        found = [none]
+        for alternative in concept_alternatives(concept):
+            lists = sorted((self._said.get(w, none) for w in concept_words(alternative, self.language)), key=len)
+            docs = lists[0] if lists else none
+            for other in lists[1:]:
+                docs = np.intersect1d(docs, other, assume_unique=True)
+            found.append(docs)
+        return np.unique(np.concatenate(found))
 
     @cached_property
     def _first_of_text(self) -> NDArray[np.int64]:
@@ -156,6 +221,20 @@ class Mentions:
         same: NDArray[np.int64] = codes[grades == 2]
         return same
 
+    def close(self, concept: Concept) -> NDArray[np.int64]:
+        """Codes of the concepts that may well be meant, ascending: those that answer, or have more or fewer words.
+
+        "Income" may be the net income that is asked for, "income, net of tax" too; "gross income" is not.
+        """
+        asked = [folded(words, self.language) for words in concept_alternatives(concept)]
+        answering, _ = self.graded(concept)
+        near = [
+            code
+            for code in self.related(concept).tolist()
+            if self.folded[code] and any(words <= self.folded[code] or self.folded[code] <= words for words in asked)
+        ]
+        return np.unique(np.concatenate([answering, np.array(near, dtype=np.int64)]))
+
     def holders(self, sets: Iterable[frozenset[str]]) -> NDArray[np.int64]:
         """Codes of the concepts that hold all (folded) words of one of `sets`, ascending."""
         codes: set[int] = set()
@@ -204,13 +283,16 @@ def _ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.in
     return numbers
 
 
-def load_mentions(sentences: pl.DataFrame, quantities: pl.DataFrame, language: str = ENGLISH) -> Mentions:
+def load_mentions(
+    sentences: pl.DataFrame, quantities: pl.DataFrame, language: str = ENGLISH, *, given: bool = False
+) -> Mentions:
     """Bring the tables of an index into one order.
 
     Args:
-        sentences: doc_id, text.
+        sentences: doc_id, text, and source_id where several are of one document.
         quantities: `quantity_schema`; every doc_id must be a sentence.
         language: code of the sentences' language.
+        given: the quantities came with the corpus, so that every mention is sure.
 
     Raises:
         InputError: a quantity's sentence does not exist.
@@ -230,6 +312,7 @@ def load_mentions(sentences: pl.DataFrame, quantities: pl.DataFrame, language: s
         table=joined.drop("doc"),
         texts=sentences["text"],
         doc_ids=sentences["doc_id"],
+        source=_codes(sentences["source_id" if "source_id" in sentences.columns else "doc_id"])[1],
         doc=joined["doc"].to_numpy(),
         concept=concept,
         unit=unit,
@@ -239,6 +322,9 @@ def load_mentions(sentences: pl.DataFrame, quantities: pl.DataFrame, language: s
         high=joined["base_high"].to_numpy(),
         comparator=np.array(joined["comparator"].to_list(), dtype=object),
         change=np.array(joined["change"].to_list(), dtype=object),
+        sure=np.ones(joined.height, dtype=bool)
+        if given
+        else sure_mentions(joined, sentences["text"].gather(joined["doc"]).to_list()),
         concepts=[tuple(text.split()) for text in concepts],
         units=units,
         bases=bases,

@@ -39,6 +39,11 @@ class GenerationOptions:
     other_unit: float = option(0.1, help="Share of queries in another unit of the same family.", low=0, high=1)
     judged: int = option(10, help="Maximum number of hard negatives per query that are judged 0.", low=0)
     min_sentences: int = option(5, help="Minimum number of sentences of a (concept, unit) pair.", low=2)
+    gate: bool = option(True, help="Ask only about pairs that make a sensible question (reasons are counted).")
+    alike: int = option(5, help="Maximum number of judged sentences per query that differ in numbers only.", low=1)
+    document_share: float = option(
+        0.5, help="Maximum share of one document in the relevant sentences of a query, from 4 on.", low=0, high=1
+    )
     max_pairs: int | None = option(None, help="Maximum number of pairs, drawn at random. [default: all]", low=1)
     max_train: int = option(20_000, help="Maximum number of training queries.", low=0)
     max_dev: int = option(1_000, help="Maximum number of development queries.", low=0)

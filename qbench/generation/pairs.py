@@ -5,24 +5,31 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from qbench.errors import InputError
 from qbench.generation.mentions import Mentions, folded
-from qbench.generation.options import GenerationOptions
 from qbench.generation.surfaces import clean
-from qbench.quantities.concept_match import ALTERNATIVE, Concept, concept_alternatives, concept_words
+from qbench.quantities.concept_match import (
+    ALTERNATIVE,
+    BREAK,
+    Concept,
+    concept_alternatives,
+    concept_stretches,
+    concept_words,
+)
 from qbench.quantities.english.lexicon import FUNCTION_WORDS, WEAK_WORDS
-from qbench.quantities.types import Change
-from qbench.randomness import shuffled
+from qbench.quantities.types import Change, Span
+from qbench.quantities.units import plural
 
 MAX_WORDS, MAX_LETTERS = 6, 60
 """A longer concept is a clause that the extractor swallowed, and nothing that anybody searches for."""
+
+_JOINTS = frozenset("a an and at before after by for from in of on or per the to under with its their".split())
 
 MIN_SENTENCES = 3
 """Fewer sentences with all pairs leave nothing to choose a value from."""
@@ -75,10 +82,11 @@ def distribution(values: NDArray[np.float64]) -> Distribution:
 
 
 def observed(mentions: Mentions, concepts: tuple[Concept, ...], unit: str, change: Change = "") -> NDArray[np.int64]:
-    """Rows of the mentions of some concepts in one unit that say a single value (no range, no bound)."""
+    """Rows of the sure mentions of some concepts in one unit that say a single value (no range, no bound)."""
     codes = {code for concept in concepts for code in mentions.same(concept).tolist()}
     rows = mentions.rows_of_concepts(np.array(sorted(codes), dtype=np.int64))
     rows = rows[(mentions.unit[rows] == mentions.unit_code.get(unit, -1)) & (mentions.change[rows] == change)]
+    rows = rows[mentions.sure[rows]]
     comparators = mentions.comparator[rows]
     single: NDArray[np.int64] = rows[(comparators == "=") | (comparators == "~")]
     return single
@@ -87,12 +95,16 @@ def observed(mentions: Mentions, concepts: tuple[Concept, ...], unit: str, chang
 def pair_table(mentions: Mentions) -> pl.DataFrame:
     """All pairs: concept, unit, change, `sentences` and `values` (how many different ones), ordered.
 
-    Concepts that differ in case and number only are one, under the name with most mentions.
+    Only sure mentions count. Concepts that differ in case and number only are one, under the name with most mentions.
     """
-    named = [next(iter(concept_alternatives(concept))) for concept in mentions.concepts]
+    named = [
+        tuple(word for word in next(iter(concept_alternatives(concept))) if word != BREAK)
+        for concept in mentions.concepts
+    ]
     rows = pl.DataFrame(
         {
             "doc": mentions.doc,
+            "sure": mentions.sure,
             "value": mentions.value,
             "name": pl.Series([" ".join(words) for words in named], dtype=pl.String).gather(mentions.concept),
             "key": pl.Series(
@@ -102,6 +114,7 @@ def pair_table(mentions: Mentions) -> pl.DataFrame:
             "change": mentions.table["change"],
         }
     ).filter(pl.col("key") != "")
+    rows = rows.filter("sure")
     names = rows.group_by("key", "name").len().sort("len", "name", descending=[True, False]).unique("key", keep="first")
     return (
         rows.group_by("key", "unit", "change")
@@ -112,36 +125,36 @@ def pair_table(mentions: Mentions) -> pl.DataFrame:
     )
 
 
-def usable_pairs(mentions: Mentions, options: GenerationOptions) -> list[Pair]:
-    """The pairs that get queries, ordered.
+def phrase(mentions: Mentions, pair: Pair) -> str | None:
+    """The words in which the corpus says a pair's concept most often, as a query can say them.
 
-    Args:
-        mentions: of the index.
-        options: thresholds, and how many pairs at most.
-
-    Raises:
-        InputError: no pair is usable.
+    "provision for credit losses" for the concept "provision credit losses"; counted nouns in the plural. None where the
+    corpus never says the words side by side.
     """
-    pairs = pair_table(mentions)
-    frequent = pairs.filter(pl.col("sentences") >= options.min_sentences)
-    varied = frequent.filter(pl.col("values") >= 2)
-    named = [
-        Pair(tuple(concept.split()), unit, change)
-        for concept, unit, change in varied.select("concept", "unit", "change").iter_rows()
-        if sane(concept)
-    ]
-    if not named:
-        most = max(pairs["sentences"].to_list(), default=0)
-        raise InputError(
-            f"no usable (concept, unit) pair: of {pairs.height} pairs, {frequent.height} have at least "
-            f"{options.min_sentences} sentences, {varied.height} of these 2 or more distinct values, and none of those "
-            "a concept that can be searched for",
-            remedy=f"The most frequent pair has {most} sentences: give a larger corpus, or a lower --min-sentences",
-        )
-    named.sort()
-    if options.max_pairs is not None and len(named) > options.max_pairs:
-        named = sorted(shuffled(named, options.seed, "pairs", str)[: options.max_pairs])
-    return named
+    language = mentions.language
+    noun = concept_words(tuple(pair.unit.split()), language)
+    if mentions.family_of(pair.unit) == "count" and noun == concept_words(pair.concept, language):
+        return plural(pair.unit)
+    counts: Counter[str] = Counter()
+    for row in observed(mentions, (pair.concept,), pair.unit, pair.change).tolist():
+        words, spans = mentions.table["concept"][row].split(), mentions.table["concept_spans"][row].to_list()
+        text = mentions.texts[int(mentions.doc[row])]
+        stretches = [span for _, span in concept_stretches(tuple(words), spans, text)]
+        counts[_between(text, stretches) if spans else " ".join(pair.concept)] += 1
+    counts.pop("", None)
+    return min(counts, key=lambda text: (-counts[text], text)) if counts else None
+
+
+def _between(text: str, spans: Sequence[Span]) -> str:
+    """What a text says from the first to the last of some stretches, in small letters; "" if more is between."""
+    if not spans:
+        return ""
+    first, last = min(span[0] for span in spans), max(span[1] for span in spans)
+    gaps = [text[a[1] : b[0]] for a, b in pairwise(sorted(spans))]
+    said = " ".join(text[first:last].split())
+    if len(said) > MAX_LETTERS or not all(set(gap.lower().split()) <= _JOINTS for gap in gaps):
+        return ""
+    return said if said.isupper() else said.lower()
 
 
 def sane(concept: str) -> bool:
@@ -153,7 +166,8 @@ def sane(concept: str) -> bool:
     words = concept.split()
     if not words or len(words) > MAX_WORDS or len(concept) > MAX_LETTERS or ALTERNATIVE in words:
         return False
-    return any(len(word) > 2 and word.isalpha() and word not in FUNCTION_WORDS | WEAK_WORDS for word in words)
+    empty = FUNCTION_WORDS | WEAK_WORDS
+    return any(len(word) > 2 and word.replace("-", "").isalpha() and word not in empty for word in words)
 
 
 def joint_pairs(pairs: Sequence[Pair], mentions: Mentions) -> list[tuple[Pair, ...]]:

@@ -13,7 +13,7 @@ from qbench.benchmark.types import Kind, Query, Split
 from qbench.generation.expansions import Expansions
 from qbench.generation.mentions import Mentions
 from qbench.generation.options import GenerationOptions
-from qbench.generation.pairs import Distribution, Pair, distribution, joint_pairs, observed
+from qbench.generation.pairs import Distribution, Pair, distribution, joint_pairs, observed, phrase
 from qbench.generation.splits import Splits, alternatives, shares_no_word
 from qbench.generation.surfaces import pick_form, unit_forms
 from qbench.generation.templates import Templates, Wording
@@ -89,6 +89,7 @@ class Plan:
     templates: Templates
     units: Units
     options: GenerationOptions
+    _phrases: dict[Pair, str] = field(default_factory=dict)
     _seen: dict[str, Distribution] = field(default_factory=dict)
     _values: dict[tuple[str, Comparator, ValueSet], Ask | None] = field(default_factory=dict)
 
@@ -111,7 +112,7 @@ class Plan:
 
     def _lexical(self, split: Split) -> Iterable[QueryDraft]:
         for concept, unit, change in self.pairs:
-            home, topic = self.splits.split_of[concept], Topic(" ".join(concept), (concept,), unit, change)
+            home, topic = self.splits.split_of[concept], self.topic(Pair(concept, unit, change))
             if split == "test" and home == "train" and "seen" in self.options.kinds:
                 yield from self._sets("test", "seen", topic, ("other",))
             if home != split or concept in self.splits.wordless:
@@ -155,12 +156,17 @@ class Plan:
             kind: Kind = "seen" if home == "train" else "unseen"
             included = home == split or (home, split) == ("train", "test")
             if included and (split != "test" or kind in self.options.kinds):
-                topics = tuple(Topic(" ".join(pair.concept), (pair.concept,), pair.unit, pair.change) for pair in pairs)
-                yield QueryDraft(split, kind, "joint", topics)
+                yield QueryDraft(split, kind, "joint", tuple(self.topic(pair) for pair in pairs))
 
     @cached_property
     def _joint_pairs(self) -> list[tuple[Pair, ...]]:
         return joint_pairs(self.pairs, self.mentions)
+
+    def topic(self, pair: Pair) -> Topic:
+        """A pair under the words in which the corpus says it."""
+        if pair not in self._phrases:
+            self._phrases[pair] = phrase(self.mentions, pair) or " ".join(pair.concept)
+        return Topic(self._phrases[pair], (pair.concept,), pair.unit, pair.change)
 
     def seen(self, topic: Topic) -> Distribution:
         """The distribution of a topic's observed values."""
@@ -192,7 +198,7 @@ class Plan:
 
     def _lexical_values(self, topic: Topic, comparator: Comparator) -> frozenset[Ask]:
         """The values of the lexical queries on an expansion's concepts; empty for a topic that is its own concept."""
-        own = [Topic(" ".join(concept), (concept,), topic.unit, topic.change) for concept in topic.concepts]
+        own = [self.topic(Pair(concept, topic.unit, topic.change)) for concept in topic.concepts]
         if topic in own:
             return frozenset()
         asks = (self.value(lexical, comparator, values) for lexical in own for values in self._usual)
@@ -213,7 +219,7 @@ class Plan:
         return Query(
             query_id=f"{draft.split}-{draft.kind}-{digest(draft.key)[:12]}",
             text=self.templates.join(texts, rng),
-            terms=" ".join(topic.text for topic in draft.topics),
+            terms=" ".join(dict.fromkeys(topic.text for topic in draft.topics)),
             conditions=tuple(conditions),
             split=draft.split,
             kind=draft.kind,

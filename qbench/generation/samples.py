@@ -265,4 +265,4 @@ def _positions(
 
 
 def _stated(quantity: Quantity, language: str) -> Concept:
-    return stated_concept(quantity.concept, quantity.unit, quantity.family, language)
+    return stated_concept(quantity.concept, quantity.unit, quantity.family, language, quantity.concept_spans)

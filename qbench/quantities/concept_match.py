@@ -6,11 +6,12 @@ then holds the alternatives one after the other, separated by the word "|".
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from qbench.quantities.languages import ENGLISH, language_package
+from qbench.quantities.types import Span
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,6 +20,10 @@ Concept = tuple[str, ...]
 
 ALTERNATIVE = "|"
 """The word between two alternatives of a query's concept."""
+
+BREAK = "/"
+"""The word in a stated concept where the text has other words between: "provision / credit losses" is a provision for
+credit losses, and no loss."""
 
 Grade = Literal[-1, 0, 1, 2]
 
@@ -43,6 +48,9 @@ def concept_alternatives(concept: Concept) -> tuple[Concept, ...]:
     return tuple(alternatives) or ((),)
 
 
+_MARKS = frozenset((ALTERNATIVE, BREAK))
+
+
 @lru_cache(maxsize=200_000)
 def concept_words(concept: Concept, language: str = ENGLISH) -> Concept:
     """The words of a concept as they are compared: without case and number, in order.
@@ -56,7 +64,7 @@ def concept_words(concept: Concept, language: str = ENGLISH) -> Concept:
     ('follow', 'up', 'visit')
     """
     fold = language_package(language).fold
-    words = [fold(part) for word in concept if word != ALTERNATIVE for part in word.replace("-", " ").split()]
+    words = [fold(part) for word in concept if word not in _MARKS for part in word.replace("-", " ").split()]
     return tuple(word for at, word in enumerate(words) if at == 0 or word != words[at - 1])
 
 
@@ -88,7 +96,9 @@ def join_alternatives(concepts: tuple[Concept, ...]) -> Concept:
     return tuple(words)
 
 
-def stated_concept(concept: Concept, unit: str, family: str, language: str = ENGLISH) -> Concept:
+def stated_concept(
+    concept: Concept, unit: str, family: str, language: str = ENGLISH, spans: Sequence[Sequence[int]] = ()
+) -> Concept:
     """What a mention is compared by: its concept and, where it counts something, the noun that it counts.
 
     "334 participants" is about participants, though the noun stands as the unit; "a staff of 40 employees" is about
@@ -98,20 +108,48 @@ def stated_concept(concept: Concept, unit: str, family: str, language: str = ENG
         concept: its words.
         unit, family: of the mention.
         language: code of their language.
+        spans: where the stretches of the concept stand in the text, as `Quantity.concept_spans`.
 
     Returns:
-        words; two ways to say it are alternatives, as in a query's concept.
+        words, `BREAK` between two stretches; two ways to say it are alternatives, as in a query's concept.
 
     >>> stated_concept((), "participant", "count"), stated_concept(("staff",), "employee", "count")
     (('participant',), ('staff', '|', 'staff', 'employee'))
     """
+    if len(spans) > 1 and (stretches := [words for words, _ in concept_stretches(concept, spans)]):
+        concept = (*stretches[0], *(word for words in stretches[1:] for word in (BREAK, *words)))
     if family != "count":
         return concept
     noun = tuple(unit.lower().split())
     if not concept:
         return noun
     known = {*concept_words(noun, language)} <= {*concept_words(concept, language)}
-    return concept if known else join_alternatives((concept, (*concept, *noun)))
+    return concept if known else join_alternatives((concept, (*(w for w in concept if w != BREAK), *noun)))
+
+
+def concept_stretches(
+    concept: Concept, spans: Iterable[Sequence[int]], text: str | None = None
+) -> list[tuple[Concept, Span]]:
+    """The stretches of a concept and where each stands; the spans of a subject beside it are left out.
+
+    Args:
+        concept: its words.
+        spans: `Quantity.concept_spans`, of concept and subject.
+        text: what the spans point into; without it a span is known by its length alone.
+
+    Returns:
+        the stretches, in order; [] where the spans are not those of the words.
+    """
+    found: list[tuple[Concept, Span]] = []
+    taken = 0
+    for first, last in spans:
+        for end in range(taken + 1, len(concept) + 1):
+            words = " ".join(concept[taken:end])
+            if len(words) == last - first and (text is None or text[first:last].lower() == words):
+                found.append((concept[taken:end], (first, last)))
+                taken = end
+                break
+    return found if taken == len(concept) else []
 
 
 def stated_concepts(quantities: pl.DataFrame, language: str = ENGLISH) -> pl.Series:
@@ -122,19 +160,17 @@ def stated_concepts(quantities: pl.DataFrame, language: str = ENGLISH) -> pl.Ser
     """
     import polars as pl
 
-    columns = ["concept", "unit", "family"]
-    kinds = quantities.select(columns).unique(maintain_order=True)
-    stated = [stated_concept(tuple(text.split()), unit, family, language) for text, unit, family in kinds.iter_rows()]
-    named = kinds.with_columns(stated=pl.Series([" ".join(words) for words in stated], dtype=pl.String))
-    return quantities.select(columns).join(named, on=columns, how="left", maintain_order="left")["stated"]
+    rows = quantities.select("concept", "unit", "family", "concept_spans").iter_rows()
+    stated = (stated_concept(tuple(text.split()), unit, family, language, spans) for text, unit, family, spans in rows)
+    return pl.Series("stated", [" ".join(words) for words in stated], dtype=pl.String)
 
 
 def concept_grade(query_concept: Concept, mention_concept: Concept, language: str = ENGLISH) -> Grade:
     """How well a mention's concept answers a query's: the grade of a document that meets the condition by it.
 
     Words are compared without case and number. Their order counts, and so does their closeness: a more specific
-    concept says the query's words one after the other and last ("adjusted net income" is a net income, a "net income
-    target" and an "income net of tax" may be anything).
+    concept says the query's words one after the other and last ("adjusted net income" is a net income; a "net income
+    target", an "income net of tax" and a "provision / net income" may be anything).
 
     Args:
         query_concept: the condition's concept, alternatives and all; a condition without one takes every mention.
@@ -157,6 +193,7 @@ def concept_grade(query_concept: Concept, mention_concept: Concept, language: st
     asked = [concept_words(alternative, language) for alternative in concept_alternatives(query_concept)]
     if any(words in asked or () in asked for words in said):
         return 2
-    if any(own[-len(words) :] == words for words in asked for own in said):
+    whole = [own for own, words in zip(said, concept_alternatives(mention_concept), strict=True) if BREAK not in words]
+    if any(own[-len(words) :] == words for words in asked for own in whole):
         return 1
     return UNCLEAR if () in said or any(not {*words}.isdisjoint(own) for words in asked for own in said) else 0

@@ -178,13 +178,13 @@ def _of_samples(benchmark: Benchmark, queries: list[Query], methods: Collection[
 
 
 def _of_judgments(benchmark: Benchmark, queries: list[Query], lowest: int) -> Triples:
-    """Relevant documents against those that BM25 ranks high; a grade below the lowest is neither."""
+    """Relevant documents against those that BM25 ranks high; what is undecided or below is neither."""
     ids = _numbered(queries)
     corpus = passages(benchmark.corpus).rename({"passage": "text"}).sort("doc_id").with_row_index("text_id")
     judged = benchmark.qrels.join(ids, on="query_id").join(corpus.select("doc_id", "text_id"), on="doc_id")
     positives: dict[int, set[int]] = {}
     rated: dict[int, set[int]] = {}
-    for query, text, grade in judged.filter(pl.col("grade") > 0).select("query", "text_id", "grade").iter_rows():
+    for query, text, grade in judged.filter(pl.col("grade") != 0).select("query", "text_id", "grade").iter_rows():
         rated.setdefault(query, set()).add(text)
         if grade >= lowest:
             positives.setdefault(query, set()).add(text)

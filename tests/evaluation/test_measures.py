@@ -117,6 +117,14 @@ def test_grades_count_from_one_and_a_threshold_can_be_named():
     assert found == {("q", "P@2"): 1.0, ("q", "P(rel=2)@2"): 0.5}
 
 
+@pytest.mark.parametrize("measure", [*DEFAULT_MEASURES, "Exist@1", "AP_found@10"])
+def test_an_undecided_document_is_neither_a_hit_nor_a_miss(measure):
+    ranking, grades = ["a", "b", "c", "d"], {"b": 2, "c": 0, "d": 1}
+    expected = scores({"q": ranking[1:]}, {"q": grades}, [measure])
+    assert scores({"q": ranking}, {"q": {**grades, "a": -1, "e": -1}}, [measure]) == expected
+    assert scores({"q": ranking}, {"q": grades}, [measure]) != expected or measure in ("P@10", "R@100")
+
+
 def test_any_text_may_be_an_id():
     """Providers that write files must not stumble over spaces, tabs or letters in ids."""
     query, doc = "a b\tc", "d 1\u2028"

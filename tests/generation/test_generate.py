@@ -6,8 +6,10 @@ import dataclasses
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import polars as pl
@@ -15,17 +17,21 @@ import pytest
 
 from qbench.benchmark.check import check
 from qbench.benchmark.disk import open_benchmark
+from qbench.benchmark.types import UNDECIDED
 from qbench.errors import InputError, OptionError
+from qbench.generation.gate import TIME
 from qbench.generation.generate import generate
 from qbench.generation.options import GenerationOptions
 from qbench.generation.surfaces import read_value
 from qbench.quantities.concept_match import concept_alternatives, concept_grade, stated_concept
 from qbench.quantities.conditions import verdict
-from qbench.quantities.types import from_row
+from qbench.quantities.types import Quantity, from_row
 from qbench.quantities.units import load_units
 from tests.generation.conftest import sentences, write_index
 
-SMALL = GenerationOptions(min_sentences=4, max_train=80, max_dev=30, max_test=90, test_share=0.3, dev_share=0.15)
+SMALL = GenerationOptions(
+    min_sentences=4, max_train=80, max_dev=30, max_test=90, test_share=0.3, dev_share=0.15, alike=99, document_share=1.0
+)
 UNITS = load_units()
 
 
@@ -81,11 +87,11 @@ def test_every_judgment_holds_and_none_is_missing(made):
         judged.setdefault(query_id, {})[doc_id] = grade
     for query in made.queries:
         right = {doc_id: grade_of(query, found) for doc_id, found in mentions.items()}
-        assert {doc: grade for doc, grade in judged[query.query_id].items() if grade} == {
+        assert {doc: grade for doc, grade in judged[query.query_id].items() if grade > 0} == {
             doc: grade for doc, grade in right.items() if grade
         }
         for doc_id, grade in judged[query.query_id].items():
-            assert grade == right[doc_id]
+            assert grade == right[doc_id] or (grade == UNDECIDED and not right[doc_id])
         assert sum(1 for grade in judged[query.query_id].values() if grade == 0) <= SMALL.judged
 
 
@@ -231,7 +237,7 @@ def test_our_own_check_finds_nothing(made):
 
 def test_counts_are_reported(made):
     counts = made.params["counts"]
-    assert counts["pairs"] == {"in the index": 12, "asked about": 12}
+    assert counts["pairs"] == {"in the index": 12, "asked about": 12, "left out": {}}
     assert counts["rejected"]
     assert all(isinstance(number, int) and number > 0 for number in counts["rejected"].values())
     assert made.params["quantities"] == "gold"
@@ -254,6 +260,7 @@ def test_a_second_call_changes_nothing_and_other_options_are_refused(index, opti
 SCRIPT = """
 import sys
 from pathlib import Path
+from qbench.generation.gate import TIME
 from qbench.generation.generate import generate
 from qbench.generation.options import GenerationOptions
 index, output, expansions = map(Path, sys.argv[1:])
@@ -447,3 +454,38 @@ def test_the_whole_corpus_on_request(index, tmp_path):
     small = dataclasses.replace(SMALL, corpus="all", max_train=3, max_dev=1, max_test=3)
     benchmark = open_benchmark(generate(index, tmp_path / "b", small))
     assert "empty::0" in benchmark.corpus["doc_id"].to_list()
+
+
+def test_what_repeats_one_statement_or_one_document_is_undecided_beyond_the_caps(index, tmp_path, options):
+    tight = dataclasses.replace(options, alike=2, expansions=None)
+    benchmark = open_benchmark(generate(index, tmp_path / "b", tight))
+    grades = {(query, doc): grade for query, doc, grade in benchmark.qrels.iter_rows()}
+    texts = dict(benchmark.corpus.select("doc_id", "text").iter_rows())
+    kept, beyond = Counter(), 0
+    for (query, doc), grade in grades.items():
+        skeleton = re.sub(r"\d[\d.,]*", "0", texts[doc].lower())
+        kept[query, skeleton] += grade > 0
+        beyond += grade == UNDECIDED
+    assert max(kept.values()) == 2
+    assert beyond
+    assert [finding for finding in check(benchmark) if finding.severity == "error"] == []
+
+
+def test_a_pair_that_nobody_asks_about_is_left_out_and_counted(tmp_path):
+    def said(number, concept, value, unit):
+        text = f"Case {number}: the {concept} was {value} {unit}s."
+        start, at = text.index(f" {value} ") + 1, text.index(f"{unit}s")
+        base, seconds = UNITS.get(unit), UNITS.to_base(value, unit)
+        words, spans = tuple(concept.split()), ((start, start + len(str(value))), (at, at + len(unit) + 1))
+        mention = Quantity(value, value, "=", unit, base.family, base.base_unit, seconds, seconds, words)
+        return f"{concept}{number}::0", text, [dataclasses.replace(mention, value_span=spans[0], unit_span=spans[1])]
+
+    lasting = ("battery life", "loan term", "contract duration", "hospital stay")
+    rows = [said(number, concept, number + 2, "hour") for number in range(8) for concept in lasting]
+    rows += [said(number, "tax rate", number + 2, "month") for number in range(8)]
+    benchmark = open_benchmark(generate(write_index(tmp_path / "index", rows), tmp_path / "b", SMALL))
+    assert {query.terms for query in benchmark.queries} == set(lasting)
+    assert benchmark.params["counts"]["pairs"] == {"in the index": 5, "asked about": 4, "left out": {TIME: 1}}
+    free = dataclasses.replace(SMALL, gate=False)
+    benchmark = open_benchmark(generate(tmp_path / "index", tmp_path / "free", free))
+    assert "tax rate" in {query.terms for query in benchmark.queries}

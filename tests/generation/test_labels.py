@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -99,3 +101,39 @@ def test_words_in_common_and_unknown_concepts_keep_a_sentence_from_being_a_negat
     assert holds(asked, [broken, dollars(9, "incomes")]) == "unclear"
     assert holds(asked, [broken, dollars(9, "")]) == "unclear"
     assert holds(asked, [broken, dollars(9, "adjusted net income")]) == "yes"
+
+
+def _amount(value, concept, text, at, **more):
+    start = text.index(str(value))
+    spans = ((text.index(at), text.index(at) + len(at)),)
+    words = tuple(concept.split())
+    quantity = Quantity(
+        value, value, "=", "dollar", "currency", "dollar", value, value, words, concept_spans=spans,
+        value_span=(start, start + len(str(value))),
+    )  # fmt: skip
+    return replace(quantity, **more)
+
+
+def test_what_may_well_answer_is_undecided():
+    said = {
+        "very": ("Net income was 9 dollars.", "net income", "Net income", {}),
+        "less": ("Income was 9 dollars.", "income", "Income", {}),
+        "more": ("Net income target was 9 dollars.", "net income target", "Net income target", {}),
+        "far": ("Of its income, net of what the taxman took, 9 dollars remained.", "taxman", "taxman", {}),
+        "other": ("The taxman took 9 dollars.", "taxman", "taxman", {}),
+        "bare": ("Net income was 9 thousand.", "net income", "Net income", {"unit": "", "base_unit": "", "family": ""}),
+        "change": ("Net income rose by 9 dollars.", "net income", "Net income", {"change": "up"}),
+        "broken": ("Net income was 3 dollars.", "net income", "Net income", {}),
+        "low": ("Income was 3 dollars.", "income", "Income", {}),
+    }
+    rows = [
+        to_row(name, _amount(int(next(filter(str.isdigit, text))), concept, text, at, **more))
+        for name, (text, concept, at, more) in said.items()
+    ]
+    table = pl.DataFrame({"doc_id": list(said), "text": [text for text, *_ in said.values()]})
+    mentions = load_mentions(table, pl.DataFrame(rows, schema=quantity_schema()))
+    labels = label([Condition(">", 5, 5, "dollar", "dollar", 5, 5, ("net", "income"))], mentions)
+    names = list(said)
+    assert [names[doc] for doc in labels.relevant] == ["very"]
+    assert [names[doc] for doc in labels.undecided] == ["less", "more", "far", "bare", "change"]
+    assert [names[doc] for doc in labels.negatives] == ["broken"]

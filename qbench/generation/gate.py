@@ -1,0 +1,251 @@
+"""The gate on (concept, unit) pairs: which of them somebody would ask about, and why the others not.
+
+An index holds what sentences say, and most of it is nothing that anybody searches for: a share of "patients", the months
+of an "effective tax rate", the dollars of an "increase". Each reason is counted in the benchmark's card.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from qbench.errors import InputError
+from qbench.generation.mentions import Mentions
+from qbench.generation.options import GenerationOptions
+from qbench.generation.pairs import Pair, observed, pair_table, phrase, sane
+from qbench.quantities.concept_match import concept_stretches, concept_words
+from qbench.quantities.english.lexicon import WEAK_WORDS
+from qbench.randomness import shuffled
+
+TIME = "a time of something that does not last"
+CODE = "a bare number of something that is counted, labelled or measured in a unit"
+POPULATION = "a percentage of a population, which does not say a percentage of what"
+SHARE_OR_GROWTH = "a percentage of an amount, which may be its growth or its share"
+NOTHING = "a concept that says nothing"
+DATE = "a date in the concept"
+NAME = "a name"
+REPEATED = "a word twice, or profit with loss"
+WORDLESS = "no word that can be searched for, or too many"
+SCATTERED = "words that never stand side by side"
+NOUN = "a count of something that is not counted"
+MOVED = "a level of a change"
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_LASTING = _words(
+    "age duration maturity term life lifetime time period follow up followup survival stay lease tenure experience delay "
+    "length interval therapy treatment contract warranty history course career lifespan window lag wait service sentence "
+    "agreement onset remission recovery operation surgery drive flight trip battery commitment plan option vesting"
+)
+"""What a time may be stated of, as the last word of a concept."""
+
+_PEOPLE = _words(
+    "patient participant subject placebo group arm cohort control woman man child infant adult person people volunteer "
+    "male female boy girl individual respondent student user population sample baseline intervention treatment "
+    "physician nurse parent mother father family household worker employee member customer consumer"
+)
+"""Populations, as the last word of a concept: "48% of patients" is about what the 48% did."""
+
+_SCORES = _words(
+    "ratio score index risk coefficient rate odds scale factor rank rating multiple size number count probability p "
+    "gpa average mean beta elasticity correlation"
+)
+"""What a bare number may be stated of, as the last word of a concept."""
+
+_PORTIONS = _words(
+    "rate yield margin coupon premium discount interest stake share ratio concession fee commission inflation "
+    "unemployment tax return content growth accuracy sensitivity specificity power prevalence incidence efficacy "
+    "mortality adherence retention response survival humidity purity efficiency utilization utilisation occupancy "
+    "turnout ownership holding capacity tariff duty levy spread probability risk compliance attendance success failure "
+    "dropout attrition recovery remission relapse proportion percentage portion weight"
+)
+"""What a percentage measures, as the last word of a concept."""
+
+_EMPTY = _words(
+    "net total following table baseline study trial group arm cohort control intervention placebo level value mean median "
+    "average range amount number result data item note year quarter month week day period end date part portion change "
+    "difference impact effect basis class type unit point case company firm corporation registrant management board "
+    "segment related due additional combined outstanding aggregate certain other approximately ci interval sd se sem iqr "
+    "n p level confidence analysis comparison method model figure section page report statement exhibit item form act "
+    "rule share stock shares million billion dollar percent step phase stage time first second third rest half majority "
+    "remainder minimum maximum per each plus minus bid qd po iv visit arm record band lot lots series"
+)
+"""Words that, last or alone, leave open what a number is about."""
+
+_MOVES = _words(
+    "increase decrease decline rise fall drop growth reduction improvement gain jump slide surge"
+)
+
+_NO_COUNT = _words(
+    "group arm point comparison method way part time share unit step case thing type kind item series lot occasion fold "
+    "side place event action day week month year quarter hour minute dose mean level degree set number record stage class "
+    "band lt ln"
+)
+"""Counted nouns that nobody asks the number of."""
+
+_DATES = _words(
+    "january february march april may june july august september october november december jan feb mar apr jun jul aug "
+    "sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday today yesterday tomorrow"
+)
+
+_GLUED = re.compile(r"\d+[^\W\d_]|[^\W\d_]{4,}\d")
+"""Footnote and page numbers that ran into a word."""
+
+_TITLE = 0.8
+"""Share of a concept's mentions with every word capitalised, from which on it is a name."""
+
+_AMOUNT = re.compile(r"[\s:]{0,2}[$€£¥]?\d")
+
+_LARGE = 1000.0
+"""Bare numbers with a smaller median are codes, pages and group sizes as often as amounts."""
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Decides on pairs with the mentions of a corpus.
+
+    Attributes:
+        mentions: of the index.
+        sentences: pair -> number of its sentences.
+    """
+
+    mentions: Mentions
+    sentences: Mapping[Pair, int]
+
+    def split(self, pairs: Sequence[Pair], *, strict: bool = True) -> tuple[list[Pair], Counter[str]]:
+        """The pairs that pass, in their order, and how many did not, by reason.
+
+        Without `strict` all pass whose concept has a word that can be searched for.
+        """
+        reasons: Counter[str] = Counter()
+        passed = []
+        for pair in pairs:
+            reason = self.reason(pair) if strict else None if sane(" ".join(pair.concept)) else WORDLESS
+            if reason is None:
+                passed.append(pair)
+            else:
+                reasons[reason] += 1
+        return passed, reasons
+
+    def reason(self, pair: Pair) -> str | None:
+        """Why nobody would ask about a pair; None if somebody might."""
+        words = concept_words(pair.concept, self.mentions.language)
+        unit = self.mentions.family_of(pair.unit)
+        return self._of_words(pair, words) or self._of_unit(pair, words, unit) or self._of_texts(pair, words)
+
+    def _of_words(self, pair: Pair, words: Sequence[str]) -> str | None:
+        if not words or not sane(" ".join(pair.concept)) or any(_GLUED.match(word) for word in words):
+            return WORDLESS
+        if len(set(words)) < len(words) or {"profit", "loss"} <= set(words):
+            return REPEATED
+        if any(word in _DATES or (word.isdigit() and len(word) == 4) for word in words):
+            return DATE
+        if words[-1] in _EMPTY or all(word in _EMPTY | WEAK_WORDS for word in words) or len(words[-1]) < 2:
+            return NOTHING
+        return MOVED if not _MOVES.isdisjoint(words) else None
+
+    def _of_unit(self, pair: Pair, words: Sequence[str], family: str) -> str | None:
+        last = words[-1]
+        if family == "time":
+            return None if last in _LASTING else TIME
+        if family == "count":
+            noun = concept_words(tuple(pair.unit.split()), self.mentions.language)
+            strange = any(word in WEAK_WORDS or not word.isalpha() for word in noun)
+            return NOUN if strange or not noun or noun[-1] in _NO_COUNT else None
+        if not pair.unit:
+            return self._of_bare(pair, last)
+        if family == "currency" and last in _PEOPLE:
+            return NOTHING
+        if family == "ratio" and not pair.change and last not in _PORTIONS:
+            return POPULATION if last in _PEOPLE or self._counts(last) else self._of_share(pair)
+        return None
+
+    def _of_bare(self, pair: Pair, last: str) -> str | None:
+        if last in _SCORES:
+            return None
+        if last in _PEOPLE or self._counts(last):
+            return CODE
+        values = self.mentions.value[observed(self.mentions, (pair.concept,), pair.unit, pair.change)]
+        return CODE if not values.size or float(np.median(np.abs(values))) < _LARGE else None
+
+    def _counts(self, word: str) -> bool:
+        """Whether the corpus counts it."""
+        return word in self.mentions.counted_nouns
+
+    def _of_share(self, pair: Pair) -> str | None:
+        """A percentage of what the corpus states as an amount."""
+        amounts = sum(
+            number
+            for other, number in self.sentences.items()
+            if other.concept == pair.concept
+            and (not other.unit or self.mentions.family_of(other.unit) in ("currency", "count", "mass", "volume"))
+        )
+        return SHARE_OR_GROWTH if 2 * amounts >= self.sentences.get(pair, 0) else None
+
+    def _of_texts(self, pair: Pair, words: Sequence[str]) -> str | None:
+        if phrase(self.mentions, pair) is None:
+            return SCATTERED
+        rows = observed(self.mentions, (pair.concept,), pair.unit, pair.change)
+        named = [self._is_title(int(row)) for row in rows.tolist()]
+        return NAME if named and sum(named) >= _TITLE * len(named) else None
+
+    def _is_title(self, row: int) -> bool:
+        """Whether every word of a mention's concept is capitalised where it stands, inside a sentence.
+
+        A label that stands right before its number ("Revs 12 mln") is none.
+        """
+        text = self.mentions.texts[int(self.mentions.doc[row])]
+        words, place = self.mentions.table["concept"][row].split(), self.mentions.table["concept_spans"][row].to_list()
+        spans = [span for _, span in concept_stretches(tuple(words), place, text)]
+        stated = [text[first:last] for first, last in spans]
+        if not stated or any(_AMOUNT.match(text, last) for _, last in spans):
+            return False
+        parts = [word for part in stated for word in part.split() if word[:1].isalpha() and len(word) > 2]
+        inside = all(first > 0 for first, _ in spans) or len(parts) > 1
+        return inside and bool(parts) and all(word[0].isupper() and word[1:].islower() for word in parts)
+
+
+def usable_pairs(mentions: Mentions, options: GenerationOptions) -> tuple[list[Pair], dict[str, int]]:
+    """The pairs that get queries, ordered, and how many others there are, by reason.
+
+    Args:
+        mentions: of the index.
+        options: thresholds, whether the gate is shut, and how many pairs at most.
+
+    Raises:
+        InputError: no pair is usable.
+    """
+    table = pair_table(mentions)
+    frequent = table.filter(pl.col("sentences") >= options.min_sentences)
+    varied = frequent.filter(pl.col("values") >= 2)
+    named = [
+        Pair(tuple(concept.split()), unit, change)
+        for concept, unit, change in varied.select("concept", "unit", "change").iter_rows()
+    ]
+    reasons = {"too few sentences": table.height - frequent.height, "one value only": frequent.height - varied.height}
+    sentences = {Pair(tuple(c.split()), u, m): n for c, u, m, n in table.drop("values").iter_rows()}
+    passed, refused = Gate(mentions, sentences).split(named, strict=options.gate)
+    if not passed:
+        most = max(table["sentences"].to_list(), default=0)
+        raise InputError(
+            f"no usable (concept, unit) pair: of {table.height} pairs, {frequent.height} have at least "
+            f"{options.min_sentences} sentences, {varied.height} of these 2 or more distinct values, and none of those "
+            f"can be asked about{_list(refused)}",
+            remedy=f"The most frequent pair has {most} sentences: give a larger corpus, or a lower --min-sentences",
+        )
+    passed.sort()
+    if options.max_pairs is not None and len(passed) > options.max_pairs:
+        passed = sorted(shuffled(passed, options.seed, "pairs", str)[: options.max_pairs])
+    return passed, {reason: number for reason, number in (reasons | dict(sorted(refused.items()))).items() if number}
+
+
+def _list(refused: Mapping[str, int]) -> str:
+    return f" ({'; '.join(f'{reason}: {number}' for reason, number in sorted(refused.items()))})" if refused else ""

@@ -1,0 +1,127 @@
+"""Which pairs somebody would ask about."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from qbench.errors import InputError
+from qbench.generation import gate
+from qbench.generation.gate import Gate, usable_pairs
+from qbench.generation.mentions import load_mentions
+from qbench.generation.options import GenerationOptions
+from qbench.generation.pairs import Pair, pair_table, phrase
+from qbench.quantities.types import Quantity, quantity_schema, to_row
+from qbench.quantities.units import load_units
+
+UNITS = load_units()
+
+
+def mentions_of(*said):
+    """One sentence, "the CONCEPT was VALUE UNIT", for each (concept, value, unit) or (..., change)."""
+    texts, rows = [], []
+    for number, (concept, value, unit, *change) in enumerate(said):
+        known = UNITS.get(unit)
+        text = f"In case {number} the {concept} was {value} {unit}."
+        at, end = text.index(concept), text.index(concept) + len(concept)
+        joint = concept.partition(" for ")
+        places = ((at, at + len(joint[0])), (end - len(joint[2]), end)) if joint[1] else ((at, end),)
+        start = text.index(f" {value} ", end) + 1
+        words = tuple(word for word in concept.lower().split() if word != "for")
+        mention = Quantity(
+            value, value, "=", unit, known.family, known.base_unit, known.factor * value, known.factor * value, words,
+            value_span=(start, start + len(str(value))), concept_spans=places, change="".join(change),
+        )  # fmt: skip
+        texts.append((f"d{number}", text))
+        rows.append(to_row(f"d{number}", mention))
+    table = pl.DataFrame(texts, schema=["doc_id", "text"], orient="row")
+    return load_mentions(table, pl.DataFrame(rows, schema=quantity_schema()))
+
+
+def reason_of(concept, unit, *, value=3.0, change="", more=()):
+    words = tuple(word for word in concept.lower().split() if word != "for")
+    mentions = mentions_of(*((concept, value + n, unit, change) for n in range(5)), *more)
+    table = pair_table(mentions)
+    rows = table.drop("values").iter_rows()
+    return Gate(mentions, {Pair(tuple(c.split()), u, m): n for c, u, m, n in rows}).reason(Pair(words, unit, change))
+
+
+@pytest.mark.parametrize(
+    ("concept", "unit", "reason"),
+    [
+        ("follow-up", "month", None),
+        ("debt maturity", "year", None),
+        ("effective tax rate", "month", gate.TIME),
+        ("operating income", "year", gate.TIME),
+        ("unemployment rate", "percentage", None),
+        ("patients", "percentage", gate.POPULATION),
+        ("placebo group", "percentage", gate.NOTHING),
+        ("women", "percentage", gate.POPULATION),
+        ("net", "dollar", gate.NOTHING),
+        ("following table", "dollar", gate.NOTHING),
+        ("net increase", "dollar", gate.MOVED),
+        ("cost decrease", "dollar", gate.MOVED),
+        ("march sales", "dollar", gate.DATE),
+        ("income 2022", "dollar", gate.DATE),
+        ("net profit loss", "dollar", gate.REPEATED),
+        ("loss share loss", "dollar", gate.REPEATED),
+        ("net income", "dollar", None),
+        ("hazard ratio", "", None),
+        ("women", "", gate.CODE),
+        ("page footer", "", gate.CODE),
+        ("Northern Bay", "dollar", gate.NAME),
+        ("2022net sales", "dollar", gate.WORDLESS),
+        ("provision for losses", "dollar", None),
+    ],
+)
+def test_reasons(concept, unit, reason):
+    assert reason_of(concept, unit) == reason
+
+
+def test_large_bare_numbers_are_amounts():
+    assert reason_of("shipments", "", value=40_000.0) is None
+    assert reason_of("shipments", "", value=40.0) == gate.CODE
+
+
+def test_a_percentage_of_an_amount_may_be_growth_or_share():
+    dollars = [("exports", 7.0 + n, "dollar") for n in range(5)]
+    assert reason_of("exports", "percentage", more=dollars) == gate.SHARE_OR_GROWTH
+    assert reason_of("exports", "percentage", change="up", more=dollars) is None
+    assert reason_of("humidity", "percentage") is None
+
+
+def test_counted_nouns():
+    assert reason_of("workers", "worker") is None
+    assert reason_of("patients", "group") == gate.NOUN
+
+
+def test_levels_and_changes_are_different_pairs():
+    said = [("sales", float(n), "percentage", change) for n in range(6) for change in ("", "up")]
+    table = pair_table(mentions_of(*said))
+    assert table.select("concept", "unit", "change", "sentences").rows() == [
+        ("sales", "percentage", "", 6),
+        ("sales", "percentage", "up", 6),
+    ]
+
+
+def test_singular_and_plural_are_one_pair_under_the_more_frequent_name():
+    said = [("net incomes", 1.0, "dollar"), *(("net income", float(n), "dollar") for n in range(3))]
+    assert pair_table(mentions_of(*said)).rows() == [("net income", "dollar", "", 4, 3)]
+
+
+def test_queries_say_a_concept_as_the_corpus_does():
+    mentions = mentions_of(*(("Provision for losses", float(n), "dollar") for n in range(3)))
+    assert phrase(mentions, Pair(("provision", "losses"), "dollar")) == "provision for losses"
+    counted = mentions_of(*(("worker", float(n), "worker") for n in range(3)))
+    assert phrase(counted, Pair(("worker",), "worker")) == "workers"
+
+
+def test_what_is_left_out_is_counted_and_nothing_left_is_an_error():
+    many = [("net income", float(n), "dollar") for n in range(6)] + [("net", float(n), "dollar") for n in range(6)]
+    pairs, refused = usable_pairs(mentions_of(*many, ("margin", 2.0, "dollar")), GenerationOptions())
+    assert pairs == [Pair(("net", "income"), "dollar")]
+    assert refused == {"too few sentences": 1, gate.NOTHING: 1}
+    with pytest.raises(InputError, match=f"{gate.NOTHING}: 1"):
+        usable_pairs(mentions_of(*many[6:]), GenerationOptions())
+    every = usable_pairs(mentions_of(*many), GenerationOptions(gate=False))[0]
+    assert every == [Pair(("net",), "dollar"), Pair(("net", "income"), "dollar")]
