@@ -75,10 +75,10 @@ def relax_benchmark(
 ) -> Benchmark:
     """The benchmark with graded judgments of nearness: 4 and 2 for what had 2 and 1, 1 for what is near.
 
-    A document is near if it would be relevant were the query's "=" the range of the tolerance around its value, by the
-    rule of generation (concept, unit, every possible value), and is not relevant by equality. Judged before or not, it
-    gets grade 1; what is undecided stays so. Conditions other than "=" stay strict; so does a query without "=". Training samples keep their
-    strict labels. `strict_benchmark` gives the benchmark back as it was.
+    A document is near if it would be relevant were the query's "=" the range of the tolerance around its value, by
+    the rule of generation (concept, unit, every possible value), and is not relevant by equality. Judged before or
+    not, it gets grade 1; what is undecided stays so. Conditions other than "=" stay strict; so does a query without
+    "=". Training samples keep their strict labels. `strict_benchmark` gives the benchmark back as it was.
 
     Args:
         benchmark: with quantities that have concepts, and queries with conditions.

@@ -87,9 +87,10 @@ def score_run(
     """The value of each measure for each query.
 
     Binary measures count grades of 1 and more as relevant (say `P(rel=2)@10` for another threshold). Documents are
-    taken in the order of `rank`: scores are not looked at, because ir-measures breaks their ties in different ways in
-    different measures. An undecided document (`UNDECIDED`) is taken out of the ranking before anything is counted, so
-    that it is neither a hit nor a miss (condensed lists: Sakai, SIGIR 2007). A query of which the run has nothing scores 0; a query that is not in `query_ids` is ignored.
+    taken in the order of `rank`: scores are not looked at, because ir-measures breaks their ties in different ways
+    in different measures. An undecided document (`UNDECIDED`) is taken out of the ranking before anything is
+    counted, so that it is neither a hit nor a miss (condensed lists: Sakai, SIGIR 2007). A query of which the run
+    has nothing scores 0; a query that is not in `query_ids` is ignored.
 
     Args:
         run: columns query_id, doc_id, rank.

@@ -50,7 +50,8 @@ _MOVED_AFTER = re.compile(
 )
 _PER = re.compile(r"\s*(?:per|each|apiece|a|an|/)\s*\w", re.IGNORECASE)
 _PART = re.compile(
-    r"\b(?:includ\w+|exclud\w+|net of|of which|consist\w*|compris\w*|between|except|versus|vs|respectively)\b", re.IGNORECASE
+    r"\b(?:includ\w+|exclud\w+|net of|of which|consist\w*|compris\w*|between|except|versus|vs|respectively)\b",
+    re.IGNORECASE,
 )
 _RESPECTIVELY = re.compile(r"\brespectively\b", re.IGNORECASE)
 

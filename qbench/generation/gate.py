@@ -1,7 +1,7 @@
 """The gate on (concept, unit) pairs: which of them somebody would ask about, and why the others not.
 
-An index holds what sentences say, and most of it is nothing that anybody searches for: a share of "patients", the months
-of an "effective tax rate", the dollars of an "increase". Each reason is counted in the benchmark's card.
+An index holds what sentences say, and most of it is nothing that anybody searches for: a share of "patients", the
+months of an "effective tax rate", the dollars of an "increase". Each reason is counted in the benchmark's card.
 """
 
 from __future__ import annotations
@@ -41,22 +41,23 @@ def _words(text: str) -> frozenset[str]:
 
 
 _LASTING = _words(
-    "age duration maturity term life lifetime time period follow up followup survival stay lease tenure experience delay "
-    "length interval therapy treatment contract warranty history course career lifespan window lag wait service sentence "
-    "agreement onset remission recovery operation surgery drive flight trip battery commitment plan option vesting"
+    "age duration maturity term life lifetime time period follow up followup survival stay lease tenure "
+    "experience delay length interval therapy treatment contract warranty history course career lifespan window "
+    "lag wait service sentence agreement onset remission recovery operation surgery drive flight trip battery "
+    "commitment plan option vesting"
 )
 """What a time may be stated of, as the last word of a concept."""
 
 _PEOPLE = _words(
-    "patient participant subject placebo group arm cohort control woman man child infant adult person people volunteer "
-    "male female boy girl individual respondent student user population sample baseline intervention treatment "
-    "physician nurse parent mother father family household worker employee member customer consumer"
+    "patient participant subject placebo group arm cohort control woman man child infant adult person people "
+    "volunteer male female boy girl individual respondent student user population sample baseline intervention "
+    "treatment physician nurse parent mother father family household worker employee member customer consumer"
 )
 """Populations, as the last word of a concept: "48% of patients" is about what the 48% did."""
 
 _SCORES = _words(
-    "ratio score index risk coefficient rate odds scale factor rank rating multiple size number count probability p "
-    "gpa average mean beta elasticity correlation"
+    "ratio score index risk coefficient rate odds scale factor rank rating multiple size number count probability "
+    "p gpa average mean beta elasticity correlation"
 )
 """What a bare number may be stated of, as the last word of a concept."""
 
@@ -64,36 +65,36 @@ _PORTIONS = _words(
     "rate yield margin coupon premium discount interest stake share ratio concession fee commission inflation "
     "unemployment tax return content growth accuracy sensitivity specificity power prevalence incidence efficacy "
     "mortality adherence retention response survival humidity purity efficiency utilization utilisation occupancy "
-    "turnout ownership holding capacity tariff duty levy spread probability risk compliance attendance success failure "
-    "dropout attrition recovery remission relapse proportion percentage portion weight"
+    "turnout ownership holding capacity tariff duty levy spread probability risk compliance attendance success "
+    "failure dropout attrition recovery remission relapse proportion percentage portion weight"
 )
 """What a percentage measures, as the last word of a concept."""
 
 _EMPTY = _words(
-    "net total following table baseline study trial group arm cohort control intervention placebo level value mean median "
-    "average range amount number result data item note year quarter month week day period end date part portion change "
-    "difference impact effect basis class type unit point case company firm corporation registrant management board "
-    "segment related due additional combined outstanding aggregate certain other approximately ci interval sd se sem iqr "
-    "n p level confidence analysis comparison method model figure section page report statement exhibit item form act "
-    "rule share stock shares million billion dollar percent step phase stage time first second third rest half majority "
-    "remainder minimum maximum per each plus minus bid qd po iv visit arm record band lot lots series"
+    "net total following table baseline study trial group arm cohort control intervention placebo level value "
+    "mean median average range amount number result data item note year quarter month week day period end date "
+    "part portion change difference impact effect basis class type unit point case company firm corporation "
+    "registrant management board segment related due additional combined outstanding aggregate certain other "
+    "approximately ci interval sd se sem iqr n p confidence analysis comparison method model figure section page "
+    "report statement exhibit form act rule share stock shares million billion dollar percent step phase stage "
+    "time first second third rest half majority remainder minimum maximum per each plus minus bid qd po iv visit "
+    "record band lot lots series"
 )
 """Words that, last or alone, leave open what a number is about."""
 
-_MOVES = _words(
-    "increase decrease decline rise fall drop growth reduction improvement gain jump slide surge"
-)
+_MOVES = _words("increase decrease decline rise fall drop growth reduction improvement gain jump slide surge")
 
 _NO_COUNT = _words(
-    "group arm point comparison method way part time share unit step case thing type kind item series lot occasion fold "
-    "side place event action day week month year quarter hour minute dose mean level degree set number record stage class "
-    "band lt ln"
+    "group arm point comparison method way part time share unit step case thing type kind item series lot "
+    "occasion fold side place event action day week month year quarter hour minute dose mean level degree set "
+    "number record stage class band lt ln"
 )
 """Counted nouns that nobody asks the number of."""
 
 _DATES = _words(
-    "january february march april may june july august september october november december jan feb mar apr jun jul aug "
-    "sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday today yesterday tomorrow"
+    "january february march april may june july august september october november december jan feb mar apr jun "
+    "jul aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday today yesterday "
+    "tomorrow"
 )
 
 _GLUED = re.compile(r"\d+[^\W\d_]|[^\W\d_]{4,}\d")
