@@ -63,7 +63,7 @@ def prediction(quantity: Quantity, average: bool = False) -> dict[str, Any]:
     value: float | list[float] = quantity.value
     if quantity.value != quantity.high:
         ends = [quantity.value, quantity.high]
-        value = sum(ends) / 2 if average else ends[::-1] if quantity.falling else ends
+        value = sum(ends) / 2 if average else ends
     return {
         "value": value,
         "unit": quantity.unit,

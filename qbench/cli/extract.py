@@ -201,8 +201,7 @@ def _mention(q: Quantity, how: tuple[str, ...] | None) -> dict[str, Any]:
 def _value(quantity: Quantity) -> float | list[float]:
     if quantity.value == quantity.high:
         return quantity.value
-    ends = [quantity.value, quantity.high]
-    return ends[::-1] if quantity.falling else ends
+    return [quantity.value, quantity.high]
 
 
 def _query_record(text: str, engine: Extractor) -> dict[str, Any]:

@@ -35,7 +35,6 @@ class Quantity:
         high: the upper end of a range; equal to `value` for a single number.
         comparator: how the text bounds the value.
         change: "up" or "down" for the size of a change; "" otherwise.
-        falling: whether the text names the upper end of a range first ("from $36,040 to $34,935").
         unit: canonical name ("kilogram", "dollar", "employee"; "" for none).
         family: what the unit measures ("mass", "currency", "count"; "" for none).
         base_unit: the unit in which values of the same family compare ("pound" -> "kilogram"). Two
@@ -64,7 +63,6 @@ class Quantity:
     comparator_span: Span | None = None
     concept_spans: tuple[Span, ...] = ()
     change: Change = ""
-    falling: bool = False
     subject: tuple[str, ...] = ()
 
 
@@ -163,7 +161,6 @@ def quantity_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
         "comparator_end": pl.Int32,
         "concept_spans": pl.List(pl.List(pl.Int32)),
         "change": pl.String,
-        "falling": pl.Boolean,
         "subject": pl.String,
     }
 
@@ -192,7 +189,6 @@ def to_row(doc_id: str, quantity: Quantity) -> dict[str, Any]:
         "comparator_end": comparator[1],
         "concept_spans": [list(span) for span in quantity.concept_spans],
         "change": quantity.change,
-        "falling": quantity.falling,
         "subject": " ".join(quantity.subject),
     }
 
@@ -215,6 +211,5 @@ def from_row(row: dict[str, Any]) -> Quantity:
         comparator_span=None if row["comparator_start"] < 0 else (row["comparator_start"], row["comparator_end"]),
         concept_spans=tuple((a, b) for a, b in row["concept_spans"]),
         change=row["change"],
-        falling=row["falling"],
         subject=tuple(row["subject"].split()),
     )

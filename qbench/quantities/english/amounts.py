@@ -42,7 +42,6 @@ class Amount:
         unit_span: characters of the unit; None for none.
         low, high: the value, or the ends of a range.
         is_range: whether it has two ends.
-        falling: whether the text names the upper end first.
         how: the rules that made it, in order, for `explain`.
     """
 
@@ -54,7 +53,6 @@ class Amount:
     low: float
     high: float
     is_range: bool = False
-    falling: bool = False
     how: tuple[str, ...] = ()
 
     @property

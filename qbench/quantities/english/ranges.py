@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from qbench.quantities.english.amounts import SIDES, Amount
+from qbench.quantities.english.change_nouns import CHANGE_NOUNS
 from qbench.quantities.english.changes import MOVES, TURNS
 from qbench.quantities.english.dates import is_month
 from qbench.quantities.english.elided import share_elided
 from qbench.quantities.english.intervals import in_interval
-from qbench.quantities.english.lexicon import CHANGE_VERBS
+from qbench.quantities.english.lexicon import CHANGE_VERBS, VERBS
 from qbench.quantities.english.tokens import Token, glued
 from qbench.quantities.units import Unit
 
@@ -62,8 +63,55 @@ def _pass(tokens: Sequence[Token], amounts: list[Amount], *, hyphens: bool) -> l
         else:
             joined.append(amount)
             if not hyphens:
+                _levels(tokens, joined)
                 _share(tokens, joined)
     return joined
+
+
+def _levels(tokens: Sequence[Token], joined: list[Amount]) -> None:
+    """The two levels of "fell from 8 to 5 billion dollars" take unit and magnitude from one another."""
+    if len(joined) < 2:
+        return
+    a, b = joined[-2:]
+    lead, _ = _lead(tokens, a.first)
+    if lead != "from" or a.is_range or a.last >= b.first or b.first - a.last > LONGEST:
+        return
+    if _joint([t.low for t in tokens[a.last : b.first]], lead) != "to" or a.year or b.year or _is_part(a, b):
+        return
+    unit = _common_unit(a, b)
+    if unit is None:
+        return
+    if a.bare:
+        scaled = _scaled(a, b)
+        joined[-2] = replace(a, unit=unit, low=scaled, high=scaled, unit_span=b.unit_span, how=(*a.how, "shared unit"))
+    elif b.bare:
+        joined[-1] = replace(b, unit=unit, unit_span=a.unit_span, how=(*b.how, "shared unit"))
+    elif a.unit != unit or b.unit != unit:
+        joined[-2:] = [replace(amount, unit=unit) for amount in (a, b)]
+
+
+def _scaled(a: Amount, b: Amount) -> float:
+    """The first end with the magnitude of the second where that is meant: "10 to 15 billion"."""
+    scale = b.number.magnitude
+    if scale == 1 or a.number.magnitude != 1 or not abs(a.low) < min(scale, 1000) or not _lends(a, b):
+        return a.low
+    return float(f"{a.low * scale:.15g}")
+
+
+def _moves_from(tokens: Sequence[Token], start: int) -> bool:
+    """Whether what stands before the "from" at `start` moves: "it rose from 5 to 8 kg", "a fall from 8 to 5"."""
+    for k in range(start - 1, max(0, start - _FAR) - 1, -1):
+        word = tokens[k].low
+        if word in _CHANGING or word in CHANGE_NOUNS:
+            return True
+        if word in VERBS or tokens[k].text in ".;:!?" or word in _SPREAD:
+            return False
+    return False
+
+
+_FAR = 12
+"""Tokens from a verb of change to its "from" at most."""
+_SPREAD = frozenset("range ranges ranged ranging vary varies varied varying between anywhere anything".split())
 
 
 def _range(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphens: bool) -> Amount | None:
@@ -94,6 +142,8 @@ def _range(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphens: bool) -> A
     if unit is None or ends is None:
         return None
     low, high, falling = ends
+    if joint == "to" and lead == "from" and (falling or _moves_from(tokens, start)):
+        return None  # "fell from 8 to 5 kg": `_levels`
     if falling and not _may_fall(tokens, a, b, unit, joint, lead):
         return None
     if not falling and hyphen and not unit.name and _contest(tokens, a, b):
@@ -107,8 +157,8 @@ def _range(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphens: bool) -> A
     digits = max(a.number.digits, b.number.digits)
     # The magnitude stays known: a further number before the range may share it.
     number = replace(b.number, first=a.number.first, digits=digits)
-    how = (*a.how, *(rule for rule in b.how if rule not in a.how), "falling range" if falling else "range")
-    return Amount(number, unit, first, b.last, span, low, high, is_range=True, falling=falling, how=how)
+    how = (*a.how, *(rule for rule in b.how if rule not in a.how), "range")
+    return Amount(number, unit, first, b.last, span, low, high, is_range=True, how=how)
 
 
 def _joint(words: list[str], lead: str) -> str:
@@ -130,9 +180,7 @@ _WHEN = frozenset("a an the year years month months week quarter day ago earlier
 
 
 def _may_fall(tokens: Sequence[Token], a: Amount, b: Amount, unit: Unit, joint: str, lead: str) -> bool:
-    """Whether the upper end may stand first: after "from", or where a unit shows that it is no score."""
-    if lead == "from" and joint == "to":
-        return True
+    """Whether the upper end may stand first: where a unit shows that it is no score."""
     if joint == "-":
         if b.bare and not a.bare and a.unit_span is not None and a.unit_span[0] > tokens[a.number.first].start:
             return False  # "6-foot-2"
@@ -189,14 +237,8 @@ _DATED = frozenset("in , since during fiscal year by of until".split())
 
 def _ends(a: Amount, b: Amount, *, hyphen: bool) -> tuple[float, float, bool] | None:
     """Both ends in order and whether the text falls, the magnitude of one end lent to the other."""
-    low, high = a.low, b.high
     # The minus sign of "-5 to -8" is part of a number, the hyphen of "5-8" is not: `_is_negative` saw to that.
-    if hyphen:
-        high = abs(high)
-    scale = b.number.magnitude
-    if scale != 1 and a.number.magnitude == 1 and abs(low) < scale:
-        # "10 to 15 billion" means billions twice, "$900,000 to $1.3 million" and "500 to 2 thousand" do not.
-        low = float(f"{low * scale:.15g}") if abs(low) < 1000 and _lends(a, b) else low
+    low, high = _scaled(a, b), abs(b.high) if hyphen else b.high
     if low == high:
         return None
     return (low, high, False) if low < high else (high, low, True)

@@ -141,7 +141,6 @@ class RulesExtractor:
             comparator_span=(tokens[around[0]].start, tokens[around[-1]].end) if around else None,
             concept_spans=spans_of(tokens, [*concept.words, *concept.subject]),
             change=reading.change,
-            falling=amount.falling,
         )
         return quantity, (*amount.how, f"comparator {reading.comparator}", *moved, f"concept {concept.how}")
 

@@ -269,7 +269,7 @@ def test_any_text_gives_ordered_finite_amounts(text):
         end = stop
         assert 0 <= amount.first <= amount.number.first < amount.number.last <= amount.last <= len(tokens)
         assert -float("inf") < amount.low <= amount.high < float("inf")
-        assert amount.is_range or not amount.falling
+        assert amount.low <= amount.high
         assert amount.how
         if amount.unit_span is not None:
             assert 0 <= amount.unit_span[0] < amount.unit_span[1] <= len(text)
