@@ -11,14 +11,13 @@ from typing import Any
 from qbench import keys
 from qbench.annotation.answers import Answers
 from qbench.annotation.audit_subject import NONSENSE, RIGHT, VERDICTS, WRONG, Subject
-from qbench.annotation.drawing import draw
 from qbench.annotation.form import Item, Pair, write_csv
 from qbench.annotation.options import AuditOptions, ImportOptions
 from qbench.annotation.page import page
 from qbench.annotation.settling import Judgments, settle
 from qbench.annotation.sheet_files import GUIDELINE, ITEMS, edited, read_items, refuse_filled, write_items
 from qbench.artefacts import AUDIT
-from qbench.benchmark.audits import ALL, Audit, Cause, Figure
+from qbench.benchmark.audits import ALL, QUERIES, Audit, Cause, Figure
 from qbench.errors import OptionError
 from qbench.evaluation.agreement import agreements
 from qbench.evaluation.proportions import wilson
@@ -145,11 +144,10 @@ def _other(folder: Path, subject: Subject, *, stale: bool, old: str) -> OptionEr
 
 def _items(subject: Subject, options: AuditOptions) -> tuple[list[Item], dict[str, Any]]:
     """The sample: queries in random order, each by itself first and its labels in random order after it."""
-    kinds = [kind for kind in subject.kinds() if kind.number and kind.labels]
+    kinds = [kind for kind in subject.kinds(subject) if kind.number and kind.size]
     drawn: dict[Pair, str] = {}
     for kind in kinds:
-        strata = {query: subject.stratum(query) for query in kind.labels}
-        for pair in draw(kind.labels, strata, kind.number, options.seed):
+        for pair in subject.draw(kind.labels, kind.number, options.seed):
             drawn.setdefault(pair, kind.name)
     labels: dict[str, list[str]] = {}
     for query, labelled in drawn:
@@ -159,10 +157,12 @@ def _items(subject: Subject, options: AuditOptions) -> tuple[list[Item], dict[st
         ordered = shuffled(labels[query], options.seed, f"order of the labels of {query}", str)
         items += [Item(query, one, (drawn[query, one],)) for one in sorted(ordered, key=lambda one: one != "")]
     numbers = Counter(drawn.values())
+    by_query = {kind.name: kind.by_query for kind in kinds if kind.by_query}
     counts = {
         "items": len(items),
         "labels": {kind.name: kind.size for kind in kinds},
         "drawn": {kind.name: numbers[kind.name] for kind in kinds},
+        **({"figures by query": by_query} if by_query else {}),
     }
     return items, counts
 
@@ -192,7 +192,7 @@ def read_audit(
     audit = Audit(
         artefact=subject.key,
         sheet=sheet.digest,
-        drawn={name: sheet.drawn[name] for name in ("split", "seed")},
+        drawn={name: sheet.drawn[name] for name in subject.recorded},
         auditors={name: _of_auditor(answers) for name, answers in zip(names, judgments.answers, strict=True)},
         agreement=_agreement(names, judgments),
         figures=tuple(_figures(subject, sheet, judgments)),
@@ -225,6 +225,23 @@ def _figures(subject: Subject, sheet: AuditSheet, judgments: Judgments) -> Itera
         dimensions = list(dict.fromkeys(by for (_, by, _), _ in own))
         for (_, by, group), tally in sorted(own, key=lambda row: (dimensions.index(row[0][1]), row[0][2])):
             yield _figure(kind, by, group, size if by == ALL else 0, tally)
+        if name := sheet.counts.get("figures by query", {}).get(kind):
+            yield _figure(name, QUERIES, "", 0, _by_query(sheet, kind, judgments))
+
+
+def _by_query(sheet: AuditSheet, kind: str, judgments: Judgments) -> Counter[object]:
+    """What is said of whole queries: wrong if a label is, else nothing if one is not read, nonsense if all are."""
+    said: dict[str, list[int | None]] = {}
+    for item in sheet.items:
+        if item.sources[0] == kind:
+            said.setdefault(item.query_id, []).append(judgments.grades.get(item.pair))
+
+    def of_query(verdicts: Sequence[int | None]) -> int | None:
+        if WRONG in verdicts:
+            return WRONG
+        return None if None in verdicts else max(filter(None, verdicts), default=NONSENSE)
+
+    return Counter(of_query(verdicts) for verdicts in said.values())
 
 
 def _figure(kind: str, by: str, group: str, labels: int, tally: Counter[object]) -> Figure:

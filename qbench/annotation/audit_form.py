@@ -9,6 +9,7 @@ import polars as pl
 
 from qbench.annotation.audit_subject import Kind, Subject, Verdicts, by_query
 from qbench.annotation.form import Item, Pair, Piece
+from qbench.annotation.missed import likeliest
 from qbench.annotation.options import AuditOptions
 from qbench.annotation.page import DATA, pieces
 from qbench.annotation.query_form import QueryForm
@@ -20,7 +21,7 @@ from qbench.quantities.units import load_units
 from qbench.sheets import one_line
 from qbench.store import read_text
 
-QUERY, RELEVANT, NOT_RELEVANT = "query", "relevant", "judged 0"
+QUERY, RELEVANT, NOT_RELEVANT, UNJUDGED = "query", "relevant", "judged 0", "unjudged"
 """Kinds of labels; the others are those of samples (`sample_kind`)."""
 
 CAUSES: tuple[str, ...] = (
@@ -40,6 +41,7 @@ _CLAIMS = {
     QUERY: "A query that somebody would ask, and that means what is written below it",
     RELEVANT: "Judged relevant: the text answers the query",
     NOT_RELEVANT: "Judged 0: the text does not answer the query",
+    UNJUDGED: "Not judged, and so taken for not relevant: the text does not answer the query",
 }
 _MADE = {"unit": "with another unit", "value": "with another value"}
 GROUPS = ("comparator", "kind", "family")
@@ -67,14 +69,18 @@ def benchmark_subject(benchmark: Benchmark, options: AuditOptions) -> Subject:
     if not queries:
         raise OptionError(f"{benchmark.name} has no queries in this split", value=options.split, remedy="Use --split")
 
-    def kinds() -> list[Kind]:
+    def kinds(subject: Subject) -> list[Kind]:
         judged = benchmark.qrels.filter(pl.col("query_id").is_in(list(queries)))
-        found = [Kind(QUERY, options.queries, {name: [""] for name in queries})]
+        alone = {name: [""] for name in queries}
+        found = [Kind(QUERY, options.queries, alone)]
         for name, number, holds in (
             (RELEVANT, options.relevant, pl.col("grade") > 0),
             (NOT_RELEVANT, options.negative, pl.col("grade") == 0),
         ):
             found.append(Kind(name, number, by_query(judged.filter(holds).select("query_id", "doc_id").rows())))
+        chosen = [queries[name] for name, _ in subject.draw(alone, options.missed, options.seed)]
+        unjudged = likeliest(benchmark, chosen, options.likeliest)
+        found.append(Kind(UNJUDGED, sum(map(len, unjudged.values())), unjudged, by_query="query with nothing missed"))
         return [*found, *_samples(benchmark, options.samples)]
 
     return Subject(
@@ -83,6 +89,7 @@ def benchmark_subject(benchmark: Benchmark, options: AuditOptions) -> Subject:
         kinds=kinds,
         groups=_groups(benchmark),
         strata=("comparator", "query kind"),
+        recorded=("split", "seed"),
         form=lambda items, key: BenchmarkForm(benchmark, items, key),
         guideline=read_text(DATA / "audit.md", "guideline"),
         prompt="benchmark",

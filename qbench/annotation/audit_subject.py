@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from qbench.annotation.drawing import draw
 from qbench.annotation.form import CAUSE, COMMENT, Form, Item
 
 NONSENSE, WRONG, RIGHT = range(3)
@@ -26,11 +27,13 @@ class Kind:
         name: "relevant" for example.
         number: how many are drawn.
         labels: query -> what is labelled for it.
+        by_query: name of a further figure, of the queries none of whose labels of this kind is wrong; "" for none.
     """
 
     name: str
     number: int
     labels: Mapping[str, Sequence[str]]
+    by_query: str = ""
 
     @property
     def size(self) -> int:
@@ -58,9 +61,10 @@ class Subject:
     Attributes:
         name: for people.
         key: of the artefact.
-        kinds: gives its labels by kind, with the number of each that the options want.
+        kinds: gives the subject's labels by kind, with the number of each that the options want.
         groups: query -> dimension -> what it is in that dimension; figures are given by these.
         strata: the dimensions by which samples are drawn.
+        recorded: names of the options that the record of an audit gives.
         form: makes the form of some items from the key of the sheet.
         guideline: text for those who read.
         prompt: name of the prompt for chat models.
@@ -68,16 +72,18 @@ class Subject:
 
     name: str
     key: str
-    kinds: Callable[[], Sequence[Kind]]
+    kinds: Callable[[Subject], Sequence[Kind]]
     groups: Mapping[str, Mapping[str, str]]
     strata: tuple[str, ...]
+    recorded: tuple[str, ...]
     form: Callable[[Sequence[Item], str], Form]
     guideline: str
     prompt: str
 
-    def stratum(self, query: str) -> str:
-        """The stratum of a query."""
-        return ", ".join(self.groups[query][dimension] for dimension in self.strata)
+    def draw(self, labels: Mapping[str, Sequence[str]], number: int, seed: int) -> list[tuple[str, str]]:
+        """Draw labels, stratified: see `qbench.annotation.drawing.draw`."""
+        strata = {query: ", ".join(self.groups[query][dimension] for dimension in self.strata) for query in labels}
+        return draw(labels, strata, number, seed)
 
 
 def by_query(pairs: Collection[tuple[str, str]]) -> dict[str, list[str]]:

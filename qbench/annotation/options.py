@@ -85,6 +85,8 @@ class AuditOptions:
     queries: int = option(50, help="Number of queries that are read by themselves.", low=0)
     relevant: int = option(100, help="Number of judgments of relevant documents.", low=0)
     negative: int = option(50, help="Number of judgments of grade 0.", low=0, flag="judged-0")
+    missed: int = option(25, help="Number of queries whose likeliest unjudged documents are read.", low=0)
+    likeliest: int = option(5, help="Number of unjudged documents of each of these.", low=1)
     samples: int = option(30, help="Number of training samples of each method, and positive or negative.", low=0)
     pairs: int = option(50, help="Of mined pairs: number of each label.", low=0)
     descriptions: int = option(50, help="Of mined pairs: number of descriptions.", low=0)

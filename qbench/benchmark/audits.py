@@ -15,11 +15,11 @@ from qbench.artefacts import AUDIT
 from qbench.errors import InputError
 from qbench.store import read_json
 
-ALL = "all"
-"""The dimension of a figure about all labels of a kind."""
+ALL, QUERIES = "all", "queries"
+"""Dimensions of a figure about all labels of a kind, and of one that counts queries and not labels."""
 
-SHOWN = ("relevant", "paraphrase")
-"""Kinds of labels whose figures by group a card shows."""
+SHOWN = {"relevant": ("comparator", "query kind")}
+"""Kinds of labels, and the dimensions in which a card shows figures of their groups; the record has all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,8 @@ class Figure:
 
     Attributes:
         kind: of the labels, "relevant" for example.
-        by, group: a dimension and what the labels have in common in it: "comparator", "<"; `ALL` and "" for the kind.
+        by, group: a dimension and what the labels have in common in it: "comparator", "<"; `ALL` or `QUERIES`
+            and "" for the kind.
         labels: how many the artefact has; 0 where that was not counted.
         drawn: how many are in the sample.
         right, wrong, nonsense, unsure: how many of these were said to be so; unsure is "cannot tell".
@@ -89,7 +90,7 @@ class Audit:
     @property
     def kinds(self) -> list[Figure]:
         """The figures of whole kinds of which something was said."""
-        return [figure for figure in self.figures if figure.by == ALL and figure.read]
+        return [figure for figure in self.figures if figure.by in (ALL, QUERIES) and figure.read]
 
     def to_json(self) -> dict[str, Any]:
         """The record as JSON data."""
@@ -131,11 +132,11 @@ def audit_of(audit: Audit | None, digest: str) -> Audit | None:
 
 
 def shown(audit: Audit) -> list[Figure]:
-    """The figures that cards and the terminal show: of every kind, and by group of the kinds in `SHOWN`."""
+    """The figures that cards and the terminal show: of every kind, and by the groups of `SHOWN`."""
     return [
         figure
         for figure in audit.figures
-        if figure.read and (figure.by == ALL or (figure.kind in SHOWN and _several(audit, figure)))
+        if figure.read and (figure.by == ALL or (figure.by in SHOWN.get(figure.kind, ()) and _several(audit, figure)))
     ]
 
 
@@ -146,7 +147,7 @@ def _several(audit: Audit, figure: Figure) -> bool:
 
 def figure_cells(figure: Figure) -> list[str]:
     """What a table says of a figure: labels, share, interval, number read, and the three other counts."""
-    name = figure.kind if figure.by == ALL else f"{figure.kind}, {figure.by} {figure.group}"
+    name = figure.kind if figure.by in (ALL, QUERIES) else f"{figure.kind}, {figure.by} {figure.group}"
     drawn = f"{figure.read:,} of {figure.labels:,}" if figure.labels else f"{figure.read:,}"
     counts = (figure.wrong, figure.nonsense, figure.unsure)
     return [name, percent(figure.share), f"{100 * figure.low:.1f} to {percent(figure.high)}", drawn, *map(str, counts)]

@@ -10,6 +10,7 @@ import pytest
 
 from qbench.annotation.audit import draw_audit, open_audit, read_audit
 from qbench.annotation.audit_form import CAUSES, benchmark_subject
+from qbench.annotation.missed import likeliest
 from qbench.annotation.options import AuditOptions, ImportOptions
 from qbench.benchmark.audit_disk import with_section, write_audit
 from qbench.benchmark.audits import ALL, Audit, audit_note, audit_of
@@ -17,9 +18,10 @@ from qbench.benchmark.card import AUDIT_TITLE, card
 from qbench.benchmark.disk import open_benchmark, write_benchmark
 from qbench.benchmark.mask import mask_benchmark
 from qbench.errors import InputError, OptionError
+from qbench.quantities.types import to_row
 from qbench.store import read_manifest
 from tests.annotation.conftest import rows_of
-from tests.factories import tiny_benchmark
+from tests.factories import quantity, tiny_benchmark
 
 ALL_OF_IT = AuditOptions(seed=1)
 
@@ -105,6 +107,63 @@ def test_undecided_judgments_are_not_drawn(bench, tmp_path):
     changed = replace(bench, qrels=pl.concat([bench.qrels, undecided]), digest="x")
     drawn = draw_audit(benchmark_subject(changed, AuditOptions()), tmp_path / "undecided")
     assert ("q5", "d10") not in [item.pair for item in drawn.items]
+
+
+def with_sentences(bench, *rows):
+    """The benchmark with further sentences: (id, text, value as written, value, unit, concept, comparator)."""
+    corpus = [(doc_id, text, "", "more") for doc_id, text, *_ in rows]
+    mentions = [
+        to_row(doc_id, quantity(text, written, value, unit, concept, comparator=comparator))
+        for doc_id, text, written, value, unit, concept, comparator in rows
+    ]
+    return replace(
+        bench,
+        corpus=pl.concat([bench.corpus, pl.DataFrame(corpus, schema=bench.corpus.schema, orient="row")]),
+        quantities=pl.concat([bench.quantities, pl.DataFrame(mentions, schema=bench.quantities.schema)]),
+        digest="more",
+    )
+
+
+@pytest.fixture
+def missing(bench):
+    """A benchmark whose q6, "earnings below $4 million", has documents that nobody judged."""
+    return with_sentences(
+        bench,
+        ("m1", "Earnings of Dorn, earnings at last, were $2 million.", "2 million", 2e6, "dollar", "dorn", "="),
+        ("m2", "Dorn had $3 million of earnings in a long year of many sales.", "3 million", 3e6, "dollar", "", "="),
+        ("m3", "Earnings of Enno were $9 million.", "9 million", 9e6, "dollar", "enno", "="),
+        ("m4", "Enno sold a house for $1 million.", "1 million", 1e6, "dollar", "house", "="),
+        ("m5", "Earnings, a profit above $1 million, pleased Enno.", "1 million", 1e6, "dollar", "profit", ">"),
+        ("m6", "Earnings of Fenn were 2 million euros.", "2 million", 2e6, "euro", "fenn", "="),
+    )
+
+
+def test_unjudged_documents_meet_the_value_and_hold_the_words(missing):
+    """m3 breaks the condition, m4 has no word of it, m5 is undecided, m6 is of another currency."""
+    queries = {query.query_id: query for query in missing.queries}
+    assert likeliest(missing, [queries["q6"]], 5) == {"q6": ["m1", "m2"]}
+    assert likeliest(missing, [queries["q6"]], 1) == {"q6": ["m1"]}
+    assert likeliest(missing, [replace(queries["q6"], conditions=())], 5) == {"q6": []}
+    assert likeliest(replace(missing, quantities=None), [queries["q6"]], 5) == {}
+
+
+def test_a_query_has_missed_something_if_one_of_its_documents_was(missing, tmp_path):
+    subject = benchmark_subject(missing, ALL_OF_IT)
+    audit = draw_audit(subject, tmp_path / "audit", ALL_OF_IT)
+    assert audit.counts["drawn"]["unjudged"] == 2
+    claims = {row["claim"] for row in rows_of(audit.folder / "audit.csv") if row["doc_id"] in ("m1", "m2")}
+    assert claims == {"Not judged, and so taken for not relevant: the text does not answer the query"}
+
+    def by_query(of):
+        found = read_audit(subject, audit, [filled(audit, tmp_path / "a.csv", of)]).audit
+        return figure(found, "unjudged"), figure(found, "query with nothing missed", "queries")
+
+    labels, queries = by_query(lambda row: ("wrong", "answers after all") if row["doc_id"] == "m2" else ("right", ""))
+    assert (labels.right, labels.wrong, queries.drawn, queries.right, queries.wrong) == (1, 1, 1, 0, 1)
+    labels, queries = by_query(lambda row: ("", "") if row["doc_id"] == "m2" else ("right", ""))
+    assert (labels.read, queries.read) == (1, 0), "a query is read when all of its documents are"
+    assert by_query(lambda row: ("nonsense", "nobody asks this"))[1].nonsense == 1
+    assert by_query(lambda row: ("right", ""))[1].share == 1
 
 
 def test_figures_by_kind_and_group_and_their_causes(subject, audit, tmp_path):
