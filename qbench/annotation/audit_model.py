@@ -113,7 +113,14 @@ def _slots(form: Form, items: Sequence[Item]) -> list[Slots]:
     slots: list[Slots] = []
     for item in items:
         query, lines = form.query(item.query_id)
-        _, text = form.texts(item.pair) or ("", "")
-        condition = "; ".join(lines) or "not stated"
-        slots.append({"claim": form.claim(item), "query": query, "condition": condition, "text": text})
+        title, body = form.document(item)
+        text = "".join(part if isinstance(part, str) else part[0] for part in body)
+        slots.append(
+            {
+                "claim": form.claim(item),
+                "query": query,
+                "condition": "; ".join(filter(None, lines)) or "not stated",
+                "text": f"{title}. {text}" if title else text,
+            }
+        )
     return slots

@@ -49,6 +49,28 @@ class Call:
     line: str
 
 
+def subject_of(target: Path, qrels: str | None, options: AuditOptions) -> Subject:
+    """What a folder has to audit: mined pairs, else a benchmark.
+
+    Raises:
+        InputError: it is neither.
+        OptionError: judgments are chosen for pairs, or a choice between those of a BEIR folder is missing.
+    """
+    from qbench.annotation.audit_form import benchmark_subject
+    from qbench.benchmark.disk import open_benchmark
+    from qbench.mining.types import PAIRS_KIND
+    from qbench.store import MANIFEST, read_manifest
+
+    if not (target / MANIFEST).is_file() or read_manifest(target).kind != PAIRS_KIND:
+        return benchmark_subject(open_benchmark(target, qrels=qrels), options)
+    from qbench.mining.pair_audit import pair_subject
+    from qbench.mining.paraphrases import Pairs
+
+    if qrels is not None:
+        raise OptionError("only a BEIR folder has judgments to choose from", file=target, value=qrels)
+    return pair_subject(Pairs.open(target), options)
+
+
 def run_audit(
     call: Call,
     subject: Subject,
@@ -117,6 +139,7 @@ def _report_sheet(sheet: AuditSheet, call: Call) -> None:
 
 
 def _report(found: Found, sheet: AuditSheet, call: Call) -> None:
+    from qbench.artefacts import AUDIT, CARD
     from qbench.benchmark.audits import figure_cells, shown
     from qbench.store import MANIFEST
 
@@ -139,7 +162,9 @@ def _report(found: Found, sheet: AuditSheet, call: Call) -> None:
         note(f"{left:,} of {len(sheet.items):,} labels have no verdict yet")
     if judgments.files:
         note(f"Said differently: {' and '.join(map(str, judgments.files))}")
-    if (call.target / MANIFEST).is_file():
+    if (call.target / CARD).is_file() and (call.target / MANIFEST).is_file():
         note(f"The figures stand on the card of {call.target}")
+    elif (call.target / MANIFEST).is_file():
+        note(f"The figures stand in {call.target / AUDIT}, and go onto the card when it is published")
     else:
         note(f"{call.target} is no folder of qbench's: the figures stand in {sheet.folder} alone")

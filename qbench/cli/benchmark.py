@@ -119,7 +119,9 @@ def import_(
 
 @command(app, "benchmark audit")
 def audit(
-    bench: Folder,
+    bench: Annotated[
+        Path, typer.Argument(metavar="BENCH", help="A benchmark, a BEIR folder as it is, or mined pairs.")
+    ],
     options: AuditOptions,
     reading: ImportOptions,
     chat: AuditChatOptions,
@@ -146,14 +148,11 @@ def audit(
 
     Example: qbench benchmark audit bench/ anna.json
     """
-    from qbench.annotation.audit_form import benchmark_subject
-    from qbench.benchmark.disk import open_benchmark
-    from qbench.cli.audit import Call, run_audit
+    from qbench.cli.audit import Call, run_audit, subject_of
 
     folder = bench if bench.name not in ("", "..") else bench.resolve()
     call = Call(bench, answers or [], output or folder.with_name(f"{folder.name}.audit"), line)
-    subject = benchmark_subject(open_benchmark(bench, qrels=qrels), options)
-    run_audit(call, subject, options, reading, chat, server, overwrite=overwrite)
+    run_audit(call, subject_of(bench, qrels, options), options, reading, chat, server, overwrite=overwrite)
 
 
 @command(app, "benchmark mask")

@@ -64,7 +64,7 @@ FOLDER = "prompts"
 BUILT_IN: dict[str, tuple[str, ...]] = {
     "expand": ("general", "finance", "medical", "products"),
     "rewrite": ("general",),
-    "audit": ("benchmark",),
+    "audit": ("benchmark", "pairs"),
 }
 """Task -> qbench's own prompts for it; prompts/TASK-NAME.toml."""
 

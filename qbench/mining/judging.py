@@ -84,13 +84,13 @@ class RecordForm:
 
     def cells(self, item: Item) -> list[str]:
         """The row of an item: description, value and sentence of query and record."""
-        query, record = ([row["description"], _amount(row), row["sentence"]] for row in self._rows(item.pair))
+        query, record = ([row["description"], amount(row), row["sentence"]] for row in self._rows(item.pair))
         return [item.query_id, *map(one_line, query), item.doc_id, *map(one_line, record), "", ""]
 
     def query(self, query_id: str) -> tuple[str, list[str]]:
         """A query's description; its value and sentence."""
         row = self._queries[query_id]
-        return row["description"], [_amount(row), row["sentence"]]
+        return row["description"], [amount(row), row["sentence"]]
 
     def claim(self, item: Item) -> str:
         """Nothing is claimed."""
@@ -99,9 +99,7 @@ class RecordForm:
     def document(self, item: Item) -> tuple[str, list[Piece]]:
         """A record's description and value, and its sentence with the value marked."""
         _, row = self._rows(item.pair)
-        spans = [(row["value_start"], row["value_end"], ""), (row["unit_start"], row["unit_end"], "")]
-        marks = [span for span in spans if span[0] >= 0 and row["sentence"]]
-        return f"{row['description']}: {_amount(row)}", pieces(row["sentence"], marks)
+        return f"{row['description']}: {amount(row)}", marked_sentence(row)
 
     def texts(self, pair: Pair) -> tuple[str, str] | None:
         """The descriptions of a query and a record."""
@@ -118,9 +116,16 @@ class RecordForm:
         return self._queries[pair[0]], self._records[pair[1]]
 
 
-def _amount(row: Mapping[str, Any]) -> str:
+def amount(row: Mapping[str, Any]) -> str:
+    """The value and the unit of a record, a row of `qbench.mining.types.description_schema`."""
     high = f" to {row['high']:.15g}" if row["high"] != row["value"] else ""
     return f"{row['value']:.15g}{high} {row['unit']}"
+
+
+def marked_sentence(row: Mapping[str, Any]) -> list[Piece]:
+    """The sentence of a record with its value and unit marked."""
+    spans = [(row["value_start"], row["value_end"], ""), (row["unit_start"], row["unit_end"], "")]
+    return pieces(row["sentence"], [span for span in spans if span[0] >= 0 and row["sentence"]])
 
 
 def pool_sheet(
