@@ -389,7 +389,18 @@ def plural(noun: str) -> str:
     return noun + "s"
 
 
-_IRREGULAR = {"people": "people", "men": "man", "women": "woman", "children": "child", "feet": "foot"}
+_IRREGULAR = {
+    "people": "people", "men": "man", "women": "woman", "children": "child", "feet": "foot", "teeth": "tooth",
+    "mice": "mouse", "geese": "goose", "stimuli": "stimulus", "nuclei": "nucleus", "foci": "focus", "fungi": "fungus",
+    "alumni": "alumnus", "radii": "radius", "criteria": "criterion", "phenomena": "phenomenon", "bacteria": "bacterium",
+    "analyses": "analysis", "diagnoses": "diagnosis", "crises": "crisis", "hypotheses": "hypothesis", "bases": "base",
+    "prostheses": "prosthesis", "metastases": "metastasis", "lives": "life", "wives": "wife", "knives": "knife",
+    "halves": "half", "leaves": "leaf", "loaves": "loaf", "wolves": "wolf", "shelves": "shelf", "thieves": "thief",
+    "vertebrae": "vertebra", "larvae": "larva", "ova": "ovum", "matrices": "matrix", "vertices": "vertex",
+    "cargoes": "cargo", "potatoes": "potato", "tomatoes": "tomato", "heroes": "hero", "vetoes": "veto",
+    "torpedoes": "torpedo", "mosquitoes": "mosquito", "volcanoes": "volcano", "echoes": "echo", "quizzes": "quiz",
+    "attorneys general": "attorney general",
+}  # fmt: skip
 _PLURALS = {single: plural for plural, single in _IRREGULAR.items()} | {"staff": "staff", "personnel": "personnel"}
 _SINGULAR_S = ("ss", "us", "is", "sis", "news", "series", "species")
 
@@ -407,7 +418,7 @@ def singular(noun: str) -> str:
     elif len(low) > 3 and low.endswith("s") and not low.endswith(_SINGULAR_S):
         if low.endswith("ies"):
             last = last[:-3] + "y"
-        elif low.endswith(("xes", "ches", "shes", "sses", "zes")):
+        elif low.endswith(("xes", "ches", "shes", "sses", "tzes")):
             last = last[:-2]
         else:
             last = last[:-1]

@@ -213,7 +213,13 @@ def test_missing_and_undecodable_files(tmp_path: Path):
         load_units(file)
 
 
-@pytest.mark.parametrize("noun", ["employee", "company", "box", "share", "day", "match", "vote", "city"])
+@pytest.mark.parametrize(
+    "noun",
+    [
+        "employee", "company", "box", "share", "day", "match", "vote", "city", "prize", "size", "blaze", "stimulus",
+        "criterion", "analysis", "cargo", "life", "wolf", "tooth",
+    ],
+)  # fmt: skip
 def test_singular_undoes_plural(noun):
     assert singular(plural(noun)) == noun
 

@@ -39,6 +39,12 @@ NOT_COUNTED = frozenset(
     "today yesterday tomorrow tonight cash stock vs noon midnight ad bc gmt edt est pdt pst utc".split()
 )
 
+FURTHEST = 12
+"""Tokens from a number to the noun that a parse hangs it on, at most."""
+_VERBS = frozenset({"VB", "VBD", "VBP", "VBZ", "MD", "TO"})
+_ENDS_PHRASE = frozenset("with in on at by from for to or per as than".split())
+_PLAIN = MODIFIERS | NOUNS | {"CC"}
+
 Found = tuple[Unit, int, tuple[int, int]]
 """The unit, the token after the noun, and the noun's characters."""
 
@@ -111,7 +117,36 @@ def _by_tags(tokens: Sequence[Token], amount: Amount, limit: int, units: Units, 
         j += 1
         while j < limit and (parse.tags[j] in DETERMINERS or tokens[j].low == "all"):
             j += 1
-    return _phrase(tokens, amount, j, limit, units, parse, many=of)
+    found = _phrase(tokens, amount, j, limit, units, parse, many=of)
+    head = None if of else _modified(tokens, amount, j, limit, parse)
+    if head is None or (found is not None and found[1] == head + 1):
+        return found
+    return _noun_phrase(tokens, j, head, units, parse)
+
+
+def _modified(tokens: Sequence[Token], amount: Amount, j: int, limit: int, parse: Parse) -> int | None:
+    """The plural noun further on that the parse hangs the number on: "two operating and reportable segments"."""
+    heads = [parse.heads[k] for k in range(amount.number.first, amount.number.last) if parse.relations[k] == "nummod"]
+    head = max(heads, default=-1)
+    if amount.number.value < 1 or not j <= head < min(limit, j + FURTHEST) or parse.tags[head] not in ("NNS", "NNPS"):
+        return None
+    if any(tokens[k].kind == "mark" and not _joint(tokens, k, limit) for k in range(j, head)):
+        return None
+    if any(parse.tags[k] in _VERBS or tokens[k].low in _ENDS_PHRASE for k in range(j, head)):
+        return None
+    return head if _counted(tokens, amount, head, parse, many=False) else None
+
+
+def _noun_phrase(tokens: Sequence[Token], j: int, head: int, units: Units, parse: Parse) -> Found:
+    """The unit of the words from token j to the noun; the noun alone where other things stand between them."""
+    first = j
+    while first < head and (tokens[first].low in VAGUE or parse.tags[first] in PARTICIPLES | {"RB", "CC"}):
+        first += 1
+    plain = all(
+        parse.tags[k] in _PLAIN if tokens[k].kind == "word" else _joint(tokens, k, head) for k in range(first, head)
+    )
+    first = first if plain and head - first < LONGEST else head
+    return _unit(tokens, first, head, units, of=False), head + 1, (tokens[first].start, tokens[head].end)
 
 
 def _past_comparator(tokens: Sequence[Token], j: int, limit: int) -> int:
@@ -190,7 +225,7 @@ def _counted(tokens: Sequence[Token], amount: Amount, head: int, parse: Parse, *
     tag, word = parse.tags[head], tokens[head].low
     if word in NOT_COUNTED or len(word) < 2 or _is_when(tokens, amount, head) or _is_heading(tokens, amount, head):
         return False
-    if tag in ("NNS", "NNPS") or word in ("people", "staff", "personnel"):
+    if tag in ("NNS", "NNPS") or word in ("people", "staff", "personnel") or _are_initials(tokens[head]):
         return True
     if many:
         return tag == "NN" and amount.number.value < 1
@@ -223,10 +258,10 @@ def _is_heading(tokens: Sequence[Token], amount: Amount, head: int) -> bool:
         return False
     if first[:1].isupper() and tokens[head + 1].kind == "number":
         return True  # "2.1 mln Avg shrs 11,871,751"
+    if first in _COLUMNS and (tokens[head].text[:1].isupper() or head > amount.number.last):
+        return True
     if not tokens[head].text[:1].isupper():
         return False
-    if first in _COLUMNS:
-        return True
     return head == amount.number.last and tokens[head + 1].text in ":-"
 
 
@@ -244,7 +279,27 @@ def _unit(tokens: Sequence[Token], first: int, head: int, units: Units, *, of: b
     if unit is None and first < head:
         unit = units.named(fold(tokens[head].low))  # "517 rushing yards", but not "12 steel bars"
         unit = unit if unit is not None and unit.family in ("time", "length") else None
-    return unit if unit is not None else units.get(singular(words))
+    if unit is None and first == head:
+        return plural_noun(tokens, head, units)
+    return unit if unit is not None else units.get(f"{words.rpartition(' ')[0]} {_one_of(tokens[head])}")
+
+
+def plural_noun(tokens: Sequence[Token], head: int, units: Units) -> Unit:
+    """The counted noun of a plural: "boats" are counted in boats, "RSUs" in RSUs."""
+    return units.get(_one_of(tokens[head]))
+
+
+def _are_initials(token: Token) -> bool:
+    """Whether a token is a plural of initials: "RSUs"."""
+    return len(token.text) > 2 and token.text[-1] == "s" and token.text[:-1].isupper()
+
+
+def _one_of(token: Token) -> str:
+    """The singular of a noun, lower-case; of initials without the s of their plural."""
+    text = token.text
+    if _are_initials(token):
+        return text[:-1].lower()
+    return singular(text.lower().removesuffix("'s").removesuffix("’s"))
 
 
 def _by_words(tokens: Sequence[Token], number: Number, units: Units) -> Found | None:

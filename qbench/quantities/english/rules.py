@@ -21,6 +21,7 @@ from qbench.quantities.english.p_values import P_VALUE, p_value_name
 from qbench.quantities.english.parse import Parse, load_parser, require_parser
 from qbench.quantities.english.queries import parse_query
 from qbench.quantities.english.ranges import join
+from qbench.quantities.english.settled import settle
 from qbench.quantities.english.stand_ins import stand_ins
 from qbench.quantities.english.tokens import Token, spans_of, tokenize, words_of
 from qbench.quantities.english.written import STARTERS
@@ -109,7 +110,8 @@ class RulesExtractor:
 
     def _finish(self, draft: TokenizedText, parse: Parse | None) -> list[Explained]:
         counted = count_nouns(draft.tokens, draft.text, draft.amounts, self._finder.forms, parse)
-        return self.describe(draft.tokens, join(draft.tokens, counted), parse)
+        settled = settle(draft.tokens, counted, self.units, parse)
+        return self.describe(draft.tokens, join(draft.tokens, settled), parse)
 
     def describe(self, tokens: Sequence[Token], amounts: Sequence[Amount], parse: Parse | None) -> list[Explained]:
         """Read comparator, change and concept of each amount from the words around it."""

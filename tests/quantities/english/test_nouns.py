@@ -5,7 +5,9 @@ import pytest
 from qbench.quantities.english.amounts import AmountFinder
 from qbench.quantities.english.nouns import count_nouns
 from qbench.quantities.english.parse import Parse
+from qbench.quantities.english.rules import RulesExtractor
 from qbench.quantities.english.tokens import tokenize
+from qbench.quantities.languages import EMBEDDED
 from qbench.quantities.units import load_units
 
 FINDER = AmountFinder(load_units())
@@ -67,6 +69,8 @@ def counted(tagged, modifies=None):
         ("It has two or_CC more_JJR", [(2, "", "")]),
         ("It has two or_CC", [(2, "", "")]),
         ("It has two", [(2, "", "")]),
+        ("It granted 500 PSUs_NN", [(500, "psu", "PSUs")]),
+        ("It saw 2 stimuli_NNS", [(2, "stimulus", "stimuli")]),
         # after "of": what some of are counted
         ("two of the_DT old_JJ ships_NNS sank", [(2, "old ship", "old ships")]),
         ("one of all_DT its_PRP$ ships_NNS sank", [(1, "ship", "ships")]),
@@ -109,6 +113,42 @@ def test_what_is_counted(tagged, expected):
 )
 def test_a_singular_is_counted_where_the_number_hangs_on_it(tagged, modifies, unit):
     assert counted(tagged, modifies)[0][1] == unit
+
+
+@pytest.mark.parametrize(
+    ("tagged", "noun", "unit"),
+    [
+        ("We run two operating_VBG and_CC reportable_JJ segments_NNS", "segments", "reportable segment"),
+        (
+            "It had 9 support_NN and_CC repair_NN operations_NNS employees_NNS",
+            "employees",
+            "support repair operations employee",
+        ),
+        ("It lists 3 well_RB insured_VBN member_NN banks_NNS", "banks", "member bank"),
+        ("It had 9 runners_NNS ages_NNS 19", "runners", "runner"),
+        # what stands between is no phrase
+        ("It had 9 , said_VBD banks_NNS", "banks", ""),
+        ("It had 9 with_IN red_JJ banks_NNS", "banks", ""),
+    ],
+)
+def test_the_head_is_the_noun_that_the_number_hangs_on(tagged, noun, unit):
+    assert counted(tagged, noun)[0][1] == unit
+
+
+@pytest.mark.parametrize(
+    ("text", "units"),
+    [
+        ("The number of open posts rose to 300 from 280.", ["post", "post"]),
+        ("The number of issued shares is 12,890,829.", ["share"]),
+        ("The number of boats rose 5% to 300.", ["percentage", "boat"]),
+        ("A number of tests gave a score of 45.", [""]),
+        ("The number of boats fell. It was 45.", [""]),
+        ("The number of boats in 30 tests gave 45.5 on the scale.", ["test", ""]),
+    ],
+)
+def test_what_the_subject_counts(text, units):
+    rules = RulesExtractor(FINDER.units, spacy_model=EMBEDDED)
+    assert [q.unit for q in rules.extract(text)] == units
 
 
 def test_the_rule_is_named():
