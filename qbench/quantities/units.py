@@ -401,6 +401,10 @@ _IRREGULAR = {
     "torpedoes": "torpedo", "mosquitoes": "mosquito", "volcanoes": "volcano", "echoes": "echo", "quizzes": "quiz",
     "attorneys general": "attorney general",
 }  # fmt: skip
+_IRREGULAR |= {
+    f"{noun}s": noun
+    for noun in "movie cookie tie pie calorie zombie brownie selfie rookie hoodie smoothie genie prairie pixie".split()
+}
 _PLURALS = {single: plural for plural, single in _IRREGULAR.items()} | {"staff": "staff", "personnel": "personnel"}
 _SINGULAR_S = ("ss", "us", "is", "sis", "news", "series", "species")
 
@@ -410,6 +414,8 @@ def singular(noun: str) -> str:
 
     >>> singular("employees"), singular("companies"), singular("boxes"), singular("business"), singular("people")
     ('employee', 'company', 'box', 'business', 'people')
+    >>> singular("movies")
+    'movie'
     """
     head, space, last = noun.rpartition(" ")
     low = last.lower()

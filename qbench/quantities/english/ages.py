@@ -149,9 +149,6 @@ def _compared(tokens: Sequence[Token], number: Number) -> bool:
             return last + 2 >= len(tokens) or tokens[last + 2].low != "than"
         if words[1] in ("over", "under", "above", "up", "below") and before in _PEOPLE:
             return True
-    if before == "than" and first > 1 and tokens[first - 2].low in ("older", "younger"):
-        other = first > 2 and tokens[first - 3].low in ("or", "and")  # "60 or older than 50"
-        return not other and _stands_alone(tokens, last)
     if before not in _SIDES or first < 2 or tokens[first - 2].low not in _PEOPLE:
         return False
     return _stands_alone(tokens, last)

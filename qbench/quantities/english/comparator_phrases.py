@@ -41,10 +41,11 @@ _BEFORE: dict[MentionComparator, str] = {
     "<": _UNDER + "|before|sub|sub -|prior to|pre|pre -",
     ">=": "at least|at the least|at the very least|minimum of|a minimum of|at a minimum|a minimum|minimum|min|min .|"
     "a min of|min of|minimum :|min :|min . :|starting at|starting from|since|≥|⩾|≧|> =|"
-    "= >|> / =|> or =|> and =|as little as|as few as|as early as|from at least",
+    "= >|> / =|> or =|> and =|as little as|as few as|as early as|from at least|"
+    "atleast|as low as|as cheap as",
     "<=": "at most|at the most|at the very most|maximum of|a maximum of|at a maximum|a maximum|maximum|max|max .|"
     "a max of|max of|maximum :|max :|max . :|up to|upto|up to and including|up to a maximum of|as much as|as many as|"
-    "as late as|≤|⩽|≦|< =|= <|< / =|< or =|< and =|until|till|capped at|"
+    "as high as|as late as|atmost|≤|⩽|≦|< =|= <|< / =|< or =|< and =|until|till|capped at|"
     "limited to|not to exceed|within",
     "~": "about|around|approximately|approx|approx .|approximate|nearly|almost|roughly|close to|near to|near|"
     "circa|ca|ca .|c .|an estimated|estimated|estimated at|estimated to be|estimated as|an approximate|some|~|∼|≈|≃|≅|"

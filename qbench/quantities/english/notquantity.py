@@ -475,10 +475,11 @@ _RACES = frozenset("run runs race races runner runners running jog walk walks co
 def _resolution(tokens: Sequence[Token], number: Number) -> int | None:
     """ "a 4K screen", "in 8K": the name of a picture format."""
     last = number.last
-    if tokens[number.first].text not in ("2", "4", "5", "6", "8") or tokens[last - 1].text != "K":
+    if tokens[number.first].text not in ("2", "4", "5", "6", "8") or tokens[last - 1].low != "k":
         return None
-    alone = last >= len(tokens) or tokens[last].text in ".,;)" or tokens[last].low in _PICTURES
-    return last if alone else None
+    pictured = last < len(tokens) and tokens[last].low in _PICTURES
+    alone = last >= len(tokens) or tokens[last].text in ".,;)"
+    return last if pictured or (alone and tokens[last - 1].text == "K") else None
 
 
 _PICTURES = frozenset(

@@ -159,7 +159,7 @@ def _from_quantity(
     spans = [span for span in (quantity.value_span, quantity.comparator_span) if span is not None]
     after = bisect_left(starts, quantity.value_span[1])
     # The unit of "22 million and $82 million" is lent by the second, and no part of the first.
-    joint = after + (after < len(tokens) and tokens[after].text in "-(")
+    joint = after + (after < len(tokens) and tokens[after].text in "-(+")
     if quantity.unit_span is not None and bisect_left(starts, quantity.unit_span[0]) <= joint:
         spans.append(quantity.unit_span)
     first = bisect_left(starts, min(start for start, _ in spans))
@@ -216,6 +216,9 @@ def _compared(tokens: Sequence[Token], condition: ReadCondition, family: str) ->
         return condition
     if (label := _label(tokens, first)) is not None:
         return replace(condition, comparator=label, plain=False)
+    if lead.low in MEASURED and first > 1 and tokens[first - 2].low in SIDES:  # "above magnitude 6"
+        used = (*condition.used, (tokens[first - 2].start, tokens[first - 2].end))
+        return replace(condition, comparator=SIDES[tokens[first - 2].low], plain=False, used=used)
     if (bracketed := _below_bracket(tokens, first)) is not None:
         return replace(condition, comparator=bracketed, plain=False)
     if lead.low == "over" and family == "time":

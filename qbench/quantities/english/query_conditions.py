@@ -148,7 +148,7 @@ def _lend(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: U
     for b in conditions:
         a = done[-1] if done else None
         if a is not None and all(t.low in CONNECTORS for t in tokens[a.last : b.first]) and a.last < b.first:
-            if a.unit and not b.unit and not b.plain:
+            if a.unit and not b.unit and not b.plain and not _scaled(tokens, a, b):
                 b = replace(b, unit=a.unit, unit_span=a.unit_span)
             elif b.unit and not a.unit and not a.plain and b.unit != CALENDAR_YEAR:
                 a = replace(a, unit=b.unit, unit_span=b.unit_span)
@@ -158,6 +158,12 @@ def _lend(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: U
             done[-1] = a
         done.append(b)
     return done
+
+
+def _scaled(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition) -> bool:
+    """Whether only b has a magnitude, so that it is of another unit: "under 60,000 km and under 15k"."""
+    letters = [any(t.text in ("k", "K", "M") for t in tokens[each.first : each.last]) for each in (a, b)]
+    return letters == [False, True]
 
 
 def _without_restatements(

@@ -20,14 +20,15 @@ _SYMBOLS = re.compile(
 """Symbols of capital letters: "65w charger", "12 v battery"; not the versus of "team a 3 v 2 team b"."""
 _WIRELESS = re.compile(
     r"(?<![\w.])[2-6]g(?=\s(?:phones?|smartphones?|iphones?|mobiles?|routers?|networks?|modems?|tablets?|laptops?|sim|"
-    r"plans?|towers?|coverage|data|internet|broadband|hotspots?)\b)"
+    r"plans?|towers?|coverage|data|internet|broadband|hotspots?|$)|$)"
 )
-"""Generations of mobile networks, not grams: "5g phone"."""
+_DEVICES = re.compile(r"\b(?:phone|smartphone|mobile|router|modem|tablet|laptop|watch|network|internet)(?:s|es)?\b")
+"""Generations of mobile networks, not grams: "5g phone", "tablet with 4g"."""
 _CODES = re.compile(
     r"(?<![\w.])(?:usd|eur|gbp|inr|chf|cad|aud|nzd|hkd|sgd|jpy|cny|rmb|krw|sek|nok|dkk|pln|czk|huf|ron|brl|mxn|ars|zar|"
-    r"aed|sar|thb|idr|myr|php|rs)(?=\.?\s?\d)"
+    r"aed|sar|thb|idr|myr|php|rs)(?=\.?\s?\d)|(?<=\d)\s?(?:usd|eur|gbp|inr|cad|aud|rs)\b"
 )
-"""Codes of currencies before a number: "usd 100". Not those that are words: "all", "top", "try"."""
+"""Codes of currencies beside a number: "usd 100". Not those that are words: "all", "top", "try"."""
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])\d+,\d{1,2}(?![\d,]|\.\d|\s?(?:or|and)\s\d)")
 _QUOTED = re.compile(r"""(?<![\w"“])(?:"(?=[^\s"])[^"]*[^\s"]"|“[^“”]+”)(?!\w)""")
 _SEPARATORS = frozenset(',;:?!()[]{}<>=|"“”«»…–—*~^\\')
@@ -37,13 +38,13 @@ _TRAILING = frozenset("+#")
 KEPT = frozenset("not no without never".split())
 """Function words that change what is searched for, where they belong to no condition: "flights not on Monday"."""
 _NOISE = (SEARCH_NOISE - KEPT) | frozenset(
-    "am want wanted need needed looking look something anything someone costing priced pricing weighing ranging "
-    "equals".split()
+    "must may might am want wanted need needed looking look something anything someone costing priced pricing weighing "
+    "ranging equals".split()
 )
 
 
 _RELATIVE = frozenset("that which who".split())
-_LINKING = frozenset("cost costs weigh weighs sell sells run runs last lasts".split())
+_LINKING = frozenset("cost costs weigh weighs take takes sell sells run runs last lasts".split())
 """Verbs that only lead from a thing to its number: "phones that cost less than $200"."""
 
 
@@ -51,8 +52,9 @@ def as_in_prose(text: str) -> str:
     """The text as a document would write it, of the same length: "65w" is "65W", "usd 100" "USD 100", "1,5" "1.5"."""
     text = _DECIMAL_COMMA.sub(lambda match: match.group().replace(",", "."), text)
     text = _SYMBOLS.sub(lambda match: match["number"] + match["space"] + match["symbol"].upper(), text)
-    text = _WIRELESS.sub(lambda match: match.group().upper(), text)
-    return _CODES.sub(lambda match: "Rs" if match.group() == "rs" else match.group().upper(), text)
+    if _DEVICES.search(text):
+        text = _WIRELESS.sub(lambda match: match.group().upper(), text)
+    return _CODES.sub(lambda match: match.group().upper().replace("RS", "Rs"), text)
 
 
 def quoted(text: str) -> list[Span]:

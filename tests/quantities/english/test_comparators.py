@@ -89,6 +89,12 @@ def changes(text):
         ("a jab for the over-65s", ">"),
         # adjectives without a comparative of their own
         ("it is more expensive than $40", ">"),
+        ("it does not weigh more than 5 kg", "<="),
+        ("it runs faster than 5 seconds", "<"),
+        ("it runs slower than 5 seconds", ">"),
+        ("it runs faster than 5 km/h", ">"),
+        ("prices as low as $40", ">="),
+        ("prices as high as $40", "<="),
         ("it is no more expensive than $40", "<="),
         ("it is more affordable than $40", "<"),
         ("it is less costly than $40", "<"),
