@@ -230,7 +230,7 @@ def _figures(subject: Subject, sheet: AuditSheet, judgments: Judgments) -> Itera
 
 
 def _by_query(sheet: AuditSheet, kind: str, judgments: Judgments) -> Counter[object]:
-    """What is said of whole queries: wrong if a label is, else nothing if one is not read, nonsense if all are."""
+    """What is said of whole queries: wrong if a label is, else right if all are read; of nonsense queries nothing."""
     said: dict[str, list[int | None]] = {}
     for item in sheet.items:
         if item.sources[0] == kind:
@@ -239,7 +239,7 @@ def _by_query(sheet: AuditSheet, kind: str, judgments: Judgments) -> Counter[obj
     def of_query(verdicts: Sequence[int | None]) -> int | None:
         if WRONG in verdicts:
             return WRONG
-        return None if None in verdicts else max(filter(None, verdicts), default=NONSENSE)
+        return RIGHT if None not in verdicts and RIGHT in verdicts else None
 
     return Counter(of_query(verdicts) for verdicts in said.values())
 

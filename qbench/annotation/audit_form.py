@@ -13,6 +13,7 @@ from qbench.annotation.missed import likeliest
 from qbench.annotation.options import AuditOptions
 from qbench.annotation.page import DATA, pieces
 from qbench.annotation.query_form import QueryForm
+from qbench.benchmark.audits import SAMPLE, UNJUDGED
 from qbench.benchmark.benchmark import Benchmark, benchmark_key
 from qbench.benchmark.relax import unit_families
 from qbench.errors import OptionError
@@ -21,8 +22,8 @@ from qbench.quantities.units import load_units
 from qbench.sheets import one_line
 from qbench.store import read_text
 
-QUERY, RELEVANT, NOT_RELEVANT, UNJUDGED = "query", "relevant", "judged 0", "unjudged"
-"""Kinds of labels; the others are those of samples (`sample_kind`)."""
+QUERY, RELEVANT, NOT_RELEVANT = "query", "relevant", "judged 0"
+"""Kinds of labels; there are `UNJUDGED` documents too, and those of samples (`sample_kind`)."""
 
 CAUSES: tuple[str, ...] = (
     "another thing",
@@ -52,9 +53,9 @@ def sample_kind(method: str, label: int) -> str:
     """The kind of a training sample.
 
     >>> sample_kind("unit", 0)
-    'sample: unit, negative'
+    'unit sample, negative'
     """
-    return f"sample: {method}, {'positive' if label else 'negative'}"
+    return f"{method}{SAMPLE}{'positive' if label else 'negative'}"
 
 
 def benchmark_subject(benchmark: Benchmark, options: AuditOptions) -> Subject:
@@ -200,4 +201,4 @@ class BenchmarkForm(Verdicts, QueryForm):
 
 
 def _of_sample(item: Item) -> bool:
-    return item.sources[0].startswith("sample: ")
+    return SAMPLE in item.sources[0]

@@ -21,6 +21,9 @@ ALL, QUERIES = "all", "queries"
 SHOWN = {"relevant": ("comparator", "query kind")}
 """Kinds of labels, and the dimensions in which a card shows figures of their groups; the record has all."""
 
+UNJUDGED, SAMPLE = "unjudged", " sample, "
+"""The kind of documents without a judgment, and what stands in the kinds of training samples."""
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -136,7 +139,8 @@ def shown(audit: Audit) -> list[Figure]:
     return [
         figure
         for figure in audit.figures
-        if figure.read and (figure.by == ALL or (figure.by in SHOWN.get(figure.kind, ()) and _several(audit, figure)))
+        if figure.read
+        and (figure.by in (ALL, QUERIES) or (figure.by in SHOWN.get(figure.kind, ()) and _several(audit, figure)))
     ]
 
 
@@ -167,6 +171,8 @@ def audit_note(audit: Audit | None, digest: str) -> str:
         f"{figure.kind} {percent(figure.share)} right ({100 * figure.low:.1f} to {percent(figure.high)}, "
         f"{figure.read:,} read)"
         for figure in found.kinds
+        # Samples are none of the leaderboard's; of the unjudged it is the queries that count.
+        if figure.kind != UNJUDGED and SAMPLE not in figure.kind
     ]
     return f"Labels audited by {who(found)}: {'; '.join(parts)}."
 

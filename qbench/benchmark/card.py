@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from qbench.benchmark.audits import ALL, Audit, Cause, audit_of, figure_cells, percent, shown, who
+from qbench.benchmark.audits import ALL, Audit, audit_of, figure_cells, percent, shown, who
 from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.parquet import SCHEMAS
 from qbench.benchmark.relax import is_relaxed
@@ -286,8 +286,10 @@ def audit_section(audit: Audit | None) -> list[str]:
     if audit is None:
         return [AUDIT_TITLE, NOT_AUDITED]
     paragraphs = [AUDIT_TITLE, _audited_how(audit), "\n".join(audit_table(audit))]
-    causes = [f"{cause.labels} {_audited_cause(cause)}" for cause in audit.causes]
-    return paragraphs + ([f"Not right: {'; '.join(causes)}."] if causes else [])
+    if audit.causes:
+        rows = [f"| {c.labels} | {markdown(c.kind)} | {c.verdict} | {markdown(c.cause)} |" for c in audit.causes]
+        paragraphs.append("\n".join(["| labels | of the kind | are | because |", "|---:|---|---|---|", *rows]))
+    return paragraphs
 
 
 def audit_table(audit: Audit) -> list[str]:
@@ -300,10 +302,6 @@ def audit_table(audit: Audit) -> list[str]:
         cells = figure_cells(figure)
         lines.append(f"| {' | '.join([markdown(cells[0]), *cells[1:]])} |")
     return lines
-
-
-def _audited_cause(cause: Cause) -> str:
-    return f"{cause.kind} {cause.verdict}" + (f": {cause.cause}" if cause.cause else ", no cause given")
 
 
 def _audited_how(audit: Audit) -> str:

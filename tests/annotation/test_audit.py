@@ -68,9 +68,9 @@ def test_it_draws_every_kind_and_counts_them(audit):
         "query": 4,
         "relevant": 4,
         "judged 0": 1,
-        "sample: original, positive": 2,
-        "sample: unit, negative": 1,
-        "sample: value, negative": 1,
+        "original sample, positive": 2,
+        "unit sample, negative": 1,
+        "value sample, negative": 1,
     }
     assert audit.counts["labels"] == labels
     assert audit.counts["drawn"] == labels
@@ -162,7 +162,7 @@ def test_a_query_has_missed_something_if_one_of_its_documents_was(missing, tmp_p
     assert (labels.right, labels.wrong, queries.drawn, queries.right, queries.wrong) == (1, 1, 1, 0, 1)
     labels, queries = by_query(lambda row: ("", "") if row["doc_id"] == "m2" else ("right", ""))
     assert (labels.read, queries.read) == (1, 0), "a query is read when all of its documents are"
-    assert by_query(lambda row: ("nonsense", "nobody asks this"))[1].nonsense == 1
+    assert by_query(lambda row: ("nonsense", "nobody asks this"))[1].read == 0, "of a nonsense query nothing is said"
     assert by_query(lambda row: ("right", ""))[1].share == 1
 
 
@@ -180,12 +180,12 @@ def test_figures_by_kind_and_group_and_their_causes(subject, audit, tmp_path):
     assert figure(found, "relevant", "comparator", ">").share == 0
     assert figure(found, "relevant", "comparator", "between").share == 1
     assert figure(found, "relevant", "query kind", "seen").read == 2
-    assert figure(found, "sample: unit, negative").nonsense == 1
+    assert figure(found, "unit sample, negative").nonsense == 1
     causes = [(each.kind, each.verdict, each.cause, each.labels) for each in found.causes]
     assert causes == [
         ("relevant", "wrong", "another thing", 1),
-        ("sample: unit, negative", "nonsense", "", 1),
-        ("sample: value, negative", "nonsense", "", 1),
+        ("unit sample, negative", "nonsense", "", 1),
+        ("value sample, negative", "nonsense", "", 1),
     ]
     assert found.auditors == {"annotator 1": {"verdicts": 13, "cannot tell": 0}}
     assert Audit.from_json(json.loads(json.dumps(found.to_json()))).to_json() == found.to_json()

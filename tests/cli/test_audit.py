@@ -56,7 +56,7 @@ def test_from_a_sample_to_the_card_and_the_foot_of_a_table(here):
     assert ["1", "relevant", "wrong", "another", "thing"] in lines
     card = (here / "bench" / "README.md").read_text()
     assert "| relevant | 75.0 % | 30.1 to 95.4 % | 4 of 4 | 1 | 0 | 0 |" in card
-    assert "Not right: 1 relevant wrong: another thing." in card
+    assert "| 1 | relevant | wrong | another thing |" in card
     assert "anna" not in card
     CliRunner().invoke(leaderboard, ["bench", "-o", "after", *QUICK], catch_exceptions=False)
     note = "Labels audited by annotator 1: query 100.0 % right (51.0 to 100.0 %, 4 read); relevant 75.0 % right"
