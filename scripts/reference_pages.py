@@ -68,9 +68,12 @@ def templates() -> str:
         "The wording of generated queries, from `templates/queries.toml`.",
         "[A file of your own](../how-to/gen-queries.md#wording-of-your-own) replaces it.",
         "",
-        "| template | text | comparators |",
-        "|---|---|---|",
-        *(f"| {one.name} | `{one.text}` | {' '.join(f'`{c}`' for c in one.comparators)} |" for one in loaded.templates),
+        "| template | text | comparators | about |",
+        "|---|---|---|---|",
+        *(
+            f"| {one.name} | `{one.text}` | {' '.join(f'`{c}`' for c in one.comparators)} | {one.about} |"
+            for one in loaded.templates
+        ),
         "",
         "| slot | content |",
         "|---|---|",
@@ -78,9 +81,12 @@ def templates() -> str:
         "",
         "## Phrases",
         "",
-        "| comparator | phrases |",
-        "|---|---|",
-        *(f"| `{comparator}` | {', '.join(phrases)} |" for comparator, phrases in loaded.phrases.items()),
+        "| comparator | phrases | of counts and changes |",
+        "|---|---|---|",
+        *(
+            f"| `{comparator}` | {', '.join(phrases)} | {', '.join(loaded.amount_phrases.get(comparator, phrases))} |"
+            for comparator, phrases in loaded.phrases.items()
+        ),
         "",
         "## Several constraints",
         "",

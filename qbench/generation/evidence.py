@@ -49,6 +49,13 @@ _MOVED_AFTER = re.compile(
     re.IGNORECASE,
 )
 _PER = re.compile(r"\s*(?:per|each|apiece|a|an|/)\s*\w", re.IGNORECASE)
+_ELSEWHERE = {
+    "currency": _PER,
+    "count": re.compile(r"\s*(?:and|or|/)\s*[^\W\d_]", re.IGNORECASE),
+    "ratio": re.compile(r"\s*of\b", re.IGNORECASE),
+}
+"""What may follow an amount and change what it is about: "5 dollars a share", "44 men and women", "5% of sales"."""
+
 _PART = re.compile(
     r"\b(?:includ\w+|exclud\w+|net of|of which|consist\w*|compris\w*|between|except|versus|vs|respectively)\b",
     re.IGNORECASE,
@@ -84,8 +91,10 @@ def _is_sure(row: dict[str, Any], text: str, values: Sequence[int]) -> bool:
     start, end = value if unit[0] < 0 else (min(value[0], unit[0]), max(value[1], unit[1]))
     if not row["change"] and _moves(text, start, end):
         return False
-    if row["family"] == "currency" and _PER.match(text, end):
+    if row["family"] in _ELSEWHERE and _ELSEWHERE[row["family"]].match(text, end):
         return False
+    if row["family"] == "count" and unit[0] >= value[1] and value[1] - value[0] < 3 and text[unit[0]].isupper():
+        return False  # "8 Interest payments are due": the number of a footnote
     if not row["concept_spans"]:
         return True
     spans = [span for _, span in concept_stretches(tuple(row["concept"].split()), row["concept_spans"], text)]

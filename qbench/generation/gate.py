@@ -71,9 +71,9 @@ _PORTIONS = _words(
 """What a percentage measures, as the last word of a concept."""
 
 _EMPTY = _words(
-    "net total following table baseline study trial group arm cohort control intervention placebo level value "
-    "mean median average range amount number result data item note year quarter month week day period end date "
-    "part portion change difference impact effect basis class type unit point case company firm corporation "
+    "net total making following table baseline study trial group arm cohort control intervention placebo level "
+    "value mean median average range amount number result data item note year quarter month week day period end "
+    "date part portion change difference impact effect basis class type unit point case company firm corporation "
     "registrant management board segment related due additional combined outstanding aggregate certain other "
     "approximately ci interval sd se sem iqr n p confidence analysis comparison method model figure section page "
     "report statement exhibit form act rule share stock shares million billion dollar percent step phase stage "
@@ -82,7 +82,10 @@ _EMPTY = _words(
 )
 """Words that, last or alone, leave open what a number is about."""
 
-_MOVES = _words("increase decrease decline rise fall drop growth reduction improvement gain jump slide surge")
+_MOVES = _words(
+    "increase decrease decline rise fall drop growth reduction improvement gain jump slide surge higher lower "
+    "bigger smaller"
+)
 
 _NO_COUNT = _words(
     "group arm point comparison method way part time share unit step case thing type kind item series lot "
@@ -90,6 +93,9 @@ _NO_COUNT = _words(
     "number record stage class band lt ln"
 )
 """Counted nouns that nobody asks the number of."""
+
+_STEPS = frozenset({"percentage point", "basis point"})
+"""Units of differences: without a word of rise or fall they are effects and fees, which only some concepts have."""
 
 _DATES = _words(
     "january february march april may june july august september october november december jan feb mar apr jun "
@@ -157,6 +163,8 @@ class Gate:
         last = words[-1]
         if family == "time":
             return None if last in _LASTING else TIME
+        if pair.unit in _STEPS and not pair.change and last not in _PORTIONS:
+            return MOVED
         if family == "count":
             noun = concept_words(tuple(pair.unit.split()), self.mentions.language)
             strange = any(word in WEAK_WORDS or not word.isalpha() for word in noun)

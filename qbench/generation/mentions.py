@@ -98,6 +98,18 @@ class Mentions:
         return self._families.get(unit, "")
 
     @cached_property
+    def unit_surfaces(self) -> dict[str, Counter[tuple[str, bool]]]:
+        """Unit -> (how it is written, whether it stands before its number) -> how often."""
+        said: dict[str, Counter[tuple[str, bool]]] = {}
+        columns = ("unit", "value_start", "unit_start", "unit_end")
+        rows = self.table.select(columns).iter_rows()
+        for doc, (unit, value, first, last) in zip(self.doc.tolist(), rows, strict=True):
+            if 0 <= first < last:
+                surface = " ".join(self.texts[doc][first:last].split())
+                said.setdefault(unit, Counter())[surface, first < value] += 1
+        return said
+
+    @cached_property
     def counted_nouns(self) -> frozenset[str]:
         """The last words, folded, of the nouns that the corpus counts in `COUNTED` sentences or more."""
         counts: Counter[str] = Counter()

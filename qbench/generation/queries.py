@@ -15,12 +15,12 @@ from qbench.generation.mentions import Mentions
 from qbench.generation.options import GenerationOptions
 from qbench.generation.pairs import Distribution, Pair, distribution, joint_pairs, observed, phrase
 from qbench.generation.splits import Splits, alternatives, shares_no_word
-from qbench.generation.surfaces import pick_form, unit_forms
-from qbench.generation.templates import Templates, Wording
-from qbench.generation.values import Ask, around, choose_value, rounded
+from qbench.generation.surfaces import UnitForm, pick_form, unit_forms, usual_forms
+from qbench.generation.templates import About, Templates, Wording
+from qbench.generation.values import DIGITS, Ask, around, choose_value, rounded
 from qbench.quantities.concept_match import Concept, join_alternatives
 from qbench.quantities.types import Change, Comparator, Condition
-from qbench.quantities.units import Units
+from qbench.quantities.units import Units, plural
 from qbench.randomness import generator, shuffled
 from qbench.store import digest
 
@@ -31,8 +31,17 @@ or so that several constraints hold in one sentence."""
 JOINT_COMPARATORS: tuple[Comparator, ...] = ("<", ">", "<", ">", "=")
 """Of queries with several constraints: bounds twice as often as points, which few sentences meet together."""
 
-SENSIBLE = (0.1, 10_000.0)
+SENSIBLE = (1.0, 1_000.0)
 """In another unit nobody asks for smaller or larger numbers: 2 lb is 907 g, and no 907,000 mg."""
+
+SPOKEN = 2
+"""In another unit a concept is asked for if the corpus states it so many times in it."""
+
+ODD = 0.05
+"""Share of constraints whose number and unit are written in any form that there is."""
+
+NEGATED = 0.1
+"""Share of the topics that are asked for with "!=", which people seldom do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +113,8 @@ class Plan:
     def _sets(self, split: Split, kind: Kind, topic: Topic, values: Iterable[ValueSet]) -> Iterable[QueryDraft]:
         for each in values:
             for comparator in self.options.comparators:
+                if comparator == "!=" and generator(self.options.seed, "negation", topic.key).random() >= NEGATED:
+                    continue
                 yield QueryDraft(split, kind, each, (topic,), (comparator,))
 
     @property
@@ -232,36 +243,31 @@ class Plan:
         ask = self.value(topic, comparator, draft.values)
         if ask is None:
             return None
-        return [(comparator, *self._other_unit(comparator, ask, topic.unit, rng))]
+        return [(comparator, *self._other_unit(topic, comparator, ask, rng))]
 
-    def _other_unit(self, comparator: Comparator, ask: Ask, unit: str, rng: np.random.Generator) -> tuple[Ask, str]:
-        """With probability `other_unit`, convert a value to another unit of the corpus with a sensible number."""
-        wanted, position = rng.random() < self.options.other_unit, rng.random()
-        if not wanted:
-            return ask, unit
-        choices: list[tuple[Ask, str]] = []
-        if self.units.get(unit).family == "count":
+    def _other_unit(self, topic: Topic, comparator: Comparator, ask: Ask, rng: np.random.Generator) -> tuple[Ask, str]:
+        """With probability `other_unit`, convert a value to another unit in which the corpus states the concept."""
+        wanted, position, unit = rng.random() < self.options.other_unit, rng.random(), topic.unit
+        if not wanted or self.units.get(unit).family == "count":
             return ask, unit  # "first goal" and "goal" compare, but neither says the other
-        for name in self._units_of_base.get(self.units.get(unit).base_unit, ()):
-            if name != unit:
-                low, high = (rounded(self.units.convert(end, unit, name), 3) for end in ask)
-                back = self.units.convert(low, name, unit)
-                exact = abs(back - ask[0]) <= 1e-9 * abs(ask[0])
-                if all(SENSIBLE[0] <= abs(end) <= SENSIBLE[1] for end in (low, high)) and (
-                    exact or comparator not in ("=", "!=")
-                ):
-                    choices.append(((low, high), name))
+        choices: list[tuple[Ask, str]] = []
+        for name in self._other_units(topic):
+            low, high = (rounded(self.units.convert(end, unit, name), 2) for end in ask)
+            back = self.units.convert(low, name, unit)
+            exact = abs(back - ask[0]) <= 1e-9 * abs(ask[0])
+            sensible = all(SENSIBLE[0] <= abs(end) <= SENSIBLE[1] for end in (low, high))
+            if sensible and (exact or comparator not in ("=", "!=")) and (low < high or ask[0] == ask[1]):
+                choices.append(((low, high), name))
         return choices[int(position * len(choices))] if choices else (ask, unit)
 
-    @cached_property
-    def _units_of_base(self) -> dict[str, list[str]]:
-        """Base unit -> its units with at least `min_sentences` mentions in the corpus."""
-        codes, counts = np.unique(self.mentions.unit, return_counts=True)
-        units: dict[str, list[str]] = {}
-        for code in codes[counts >= self.options.min_sentences].tolist():
-            name = self.mentions.units[code]
-            units.setdefault(self.units.get(name).base_unit, []).append(name)
-        return units
+    def _other_units(self, topic: Topic) -> list[str]:
+        """Other units of the same base in which the corpus states a topic's concepts, ordered."""
+        codes = {code for concept in topic.concepts for code in self.mentions.same(concept).tolist()}
+        rows = self.mentions.rows_of_concepts(np.array(sorted(codes), dtype=np.int64))
+        units, counts = np.unique(self.mentions.unit[rows[self.mentions.sure[rows]]], return_counts=True)
+        names = [self.mentions.units[code] for code in units[counts >= SPOKEN].tolist()]
+        base = self.units.get(topic.unit).base_unit
+        return [name for name in names if name != topic.unit and self.units.get(name).base_unit == base]
 
     def _joint_asks(self, draft: QueryDraft, rng: np.random.Generator) -> list[tuple[Comparator, Ask, str]]:
         """Constraints that a randomly chosen sentence satisfies jointly."""
@@ -275,6 +281,8 @@ class Plan:
             joint = all_rows[np.isin(self.mentions.doc[all_rows], docs)]
             value = float(self.mentions.value[joint[self.mentions.doc[joint] == doc][0]])
             comparator = JOINT_COMPARATORS[int(rng.integers(len(JOINT_COMPARATORS)))]
+            if comparator == "=" and rounded(value, DIGITS) != value:
+                comparator = ">"
             asks.append(
                 (comparator, around(comparator, value, distribution(self.mentions.value[joint]), rng), topic.unit)
             )
@@ -284,12 +292,16 @@ class Plan:
         self, topic: Topic, comparator: Comparator, low: float, high: float, unit: str, rng: np.random.Generator
     ) -> tuple[str, Condition, str]:
         """The text, condition and template of a constraint."""
-        forms = unit_forms(self.units.get(unit), self.units, high)
-        form = forms[int(rng.integers(len(forms)))]
+        odd = rng.random() < ODD
+        about: About = topic.change or "level"
+        if self.mentions.family_of(topic.unit) == "count" and topic.text == plural(topic.unit):
+            about, form = "count", UnitForm()
+        else:
+            form = self._form(unit, high, rng, odd)
         ranged = comparator == "between"
-        low_text, high_text = pick_form(low, form, rng, high if ranged else None)
+        low_text, high_text = pick_form(low, form, rng, high if ranged else None, odd=odd)
         wording = Wording(low_text, high_text, form.before, form.after)
-        text, name = self.templates.render(topic.text, comparator, wording, rng)
+        text, name = self.templates.render(topic.text, comparator, wording, rng, about)
         condition = Condition(
             comparator=comparator,
             value=low,
@@ -300,10 +312,22 @@ class Plan:
             base_high=self.units.to_base(high, unit),
             concept=join_alternatives(topic.concepts),
             value_text=f"{low_text} to {high_text}" if ranged else low_text,
-            unit_text=form.bare,
+            unit_text=form.bare or (topic.text if about == "count" else ""),
             change=topic.change,
         )
         return text, condition, name
+
+    def _form(self, unit: str, value: float, rng: np.random.Generator, odd: bool) -> UnitForm:
+        """How a query writes a unit: as the corpus does, unless it is an odd one."""
+        known = self.units.get(unit)
+        forms = unit_forms(known, self.units, value)
+        usual = usual_forms(self.mentions.unit_surfaces.get(unit, {}), known, self.units, value)
+        if odd or not unit:
+            return forms[int(rng.integers(len(forms)))]
+        if not usual:
+            return forms[0]
+        weights = np.array([number for _, number in usual], dtype=float)
+        return usual[int(rng.choice(len(usual), p=weights / weights.sum()))][0]
 
 
 def _in_turn(drafts: Iterable[QueryDraft], seed: int) -> list[QueryDraft]:

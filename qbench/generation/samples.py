@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import islice
+from dataclasses import dataclass, field, replace
+from itertools import combinations, islice
 from typing import Any
 
 import numpy as np
@@ -14,19 +14,24 @@ from numpy.typing import NDArray
 
 from qbench.benchmark.types import Query
 from qbench.generation.labels import Labels, meets
-from qbench.generation.mentions import Mentions
+from qbench.generation.mentions import COUNTED, Mentions
 from qbench.generation.options import GenerationOptions
 from qbench.generation.pairs import observed
 from qbench.generation.permute import Permuted, joined, unit_of, with_unit, with_value
+from qbench.generation.rates import EVERYWHERE, RATES, compare
 from qbench.generation.recheck import Rechecker
-from qbench.generation.surfaces import read_value, unit_forms
+from qbench.generation.surfaces import plain_forms, read_value, usual_forms
 from qbench.quantities.concept_match import Concept, concept_grade, stated_concept
-from qbench.quantities.conditions import BROKEN, MET, verdicts
+from qbench.quantities.conditions import BROKEN, MET, equal, verdicts
 from qbench.quantities.types import Condition, Quantity
-from qbench.quantities.units import Units
+from qbench.quantities.units import Units, singular
 from qbench.randomness import generator
 
 Row = dict[str, Any]
+
+NEAR = 20
+_PORTION = re.compile(r"\d\s*(?:/|of|out of)\s*(?:the\s+)?\d|\(\s*(?:n\s*=\s*)?\d[\d.,]*\s*%?\s*\)", re.IGNORECASE)
+"""A number as part of another one, or with its percentage in brackets, within so many characters."""
 
 TRIES = 3
 """Sentences tried for each sample that is wanted; a permutation that the text does not allow costs a try."""
@@ -151,21 +156,53 @@ class Sampler:
         return self._write_unit(spot, mention.unit, rng, lambda surface: surface.lower() != old)
 
     def _other_unit(self, spot: Spot, rng: np.random.Generator) -> Permuted | None:
-        """A negative: a surface of another unit of the family, in which the same number breaks the condition."""
+        """A negative: a surface of another unit, in which the same number breaks the condition.
+
+        A person could have written it: the corpus states the concept in that unit too, or it is another currency whose
+        value no exchange rate makes satisfy the condition.
+        """
         mention = spot.mention
         if mention.unit_span is None or mention.family in UNMIXED:
             return None
-        names = self._same_family(mention.unit, mention.family)
+        money = mention.unit in RATES
+        names = self._currencies(mention.unit) if money else self._alternatives(mention)
         for i in rng.permutation(len(names)):
-            if meets(unit_of(mention, names[i], self.units), spot.condition) is False:
-                return self._write_unit(spot, names[i], rng, lambda _: True)
+            name = names[i]
+            broken = meets(unit_of(mention, name, self.units), spot.condition) is False
+            if broken and (not money or self._no_rate_meets(mention, name, spot.condition)):
+                return self._write_unit(spot, name, rng, lambda _: True)
         return None
+
+    def _currencies(self, unit: str) -> list[str]:
+        """Other currencies with known rates: those that the corpus uses, and those that everybody knows."""
+        used = [name for name in RATES if sum(self.mentions.unit_surfaces.get(name, {}).values()) >= COUNTED]
+        return [name for name in sorted({*used, *EVERYWHERE}) if name != unit]
+
+    def _alternatives(self, mention: Quantity) -> list[str]:
+        """The other units of the same family in which the corpus states a mention's concept, ordered."""
+        rows = self.mentions.rows_of_concepts(self.mentions.same(_stated(mention, self.mentions.language)))
+        codes = np.unique(self.mentions.unit[rows[self.mentions.sure[rows]]])
+        names = [self.mentions.units[code] for code in codes.tolist()]
+        return [name for name in names if name != mention.unit and self.mentions.family_of(name) == mention.family]
+
+    def _no_rate_meets(self, mention: Quantity, unit: str, condition: Condition) -> bool:
+        """Whether the number in another currency breaks the condition at any plausible exchange rate."""
+        low, high = (compare(value, unit, condition.base_unit) for value in (mention.value, mention.high))
+        if low is None or high is None:
+            return False
+        worth = replace(mention, base_unit=condition.base_unit, base_value=low[0], base_high=high[1])
+        worth = replace(worth, comparator="between" if mention.comparator in ("=", "~") else mention.comparator)
+        return meets(worth, condition) is False
 
     def _write_unit(
         self, spot: Spot, name: str, rng: np.random.Generator, wanted: Callable[[str], bool]
     ) -> Permuted | None:
-        value = 1.0 if joined(spot.text, spot.mention) else spot.mention.high
-        forms = unit_forms(self.units.get(name), self.units, value)
+        tied = joined(spot.text, spot.mention)
+        value, unit = 1.0 if tied else spot.mention.high, self.units.get(name)
+        said = usual_forms(self.mentions.unit_surfaces.get(name, {}), unit, self.units, value)
+        forms = list(dict.fromkeys([*(form for form, _ in said), *plain_forms(unit, self.units, value)]))
+        if tied:
+            forms = [form for form in forms if singular(form.bare) == form.bare]
         attempts = (
             with_unit(spot.text, spot.mentions, spot.position, name, forms[i], self.units)
             for i in rng.permutation(len(forms))
@@ -183,7 +220,7 @@ class Sampler:
         """An observed value of the mention's own pair, as likely as it is frequent (appendix B.8)."""
         mention, unit = spot.mention, self.units.get(spot.mention.unit)
         written = read_value(spot.text[slice(*mention.value_span)])
-        if written is None:
+        if written is None or _reckoned(spot):
             return None
         concept = _stated(mention, self.mentions.language)
         values = self.mentions.value[observed(self.mentions, (concept,), mention.unit, mention.change)]
@@ -197,19 +234,6 @@ class Sampler:
             return None
         value = float(fit[rng.integers(fit.size)])
         return with_value(spot.text, spot.mentions, spot.position, value, self.units)
-
-    def _same_family(self, unit: str, family: str) -> list[str]:
-        """Other units of a family: those that the corpus uses, or any where it uses no other."""
-        used = [name for name in self._used.get(family, ()) if name != unit]
-        return used or [alternative.name for alternative in self.units.same_family(unit)]
-
-    @cached_property
-    def _used(self) -> dict[str, list[str]]:
-        units: dict[str, list[str]] = {}
-        for name, family in self.mentions.table.select("unit", "family").unique().sort("unit", "family").iter_rows():
-            if family not in UNMIXED:
-                units.setdefault(family, []).append(name)
-        return units
 
     def _row(
         self,
@@ -262,6 +286,18 @@ def _positions(
         and concept_grade(condition.concept, _stated(quantity, language), language) == 2
     ]
     return [(position, c) for position, c in about if meets(mentions[position], c) is wanted] or about
+
+
+def _reckoned(spot: Spot) -> bool:
+    """Whether a mention's value follows from others of its sentence: "28 of 41 (68%)", parts and their sum."""
+    start, end = spot.mention.value_span
+    if _PORTION.search(spot.text[max(0, start - NEAR) : end + NEAR]):
+        return True
+    values = [m.value for n, m in enumerate(spot.mentions) if n != spot.position and m.unit == spot.mention.unit]
+    own = spot.mention.value
+    return any(
+        equal(a + b, own) or equal(own + a, b) or equal(own + b, a) for a, b in combinations(values, 2) if a and b
+    )
 
 
 def _stated(quantity: Quantity, language: str) -> Concept:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
@@ -21,6 +21,9 @@ LETTERS = (("T", 12), ("B", 9), ("M", 6), ("K", 3))
 NAMES, SYMBOLS = 4, 2
 """Forms of a unit that are written: the first ones, which the file lists as the usual ones. Others ("greenbacks") are
 only read. Four names are two, each in singular and plural."""
+RARE = 10
+"""A surface that a corpus writes so many times less often than another one is odd."""
+
 DECIMALS = {"word": 3, "letter": 2, "K": 1}
 """More decimals than this before a magnitude ("3.4567 million", "1.987K") are not how people write."""
 
@@ -164,6 +167,49 @@ def _unit_forms(unit: Unit, units: Units, is_singular: bool) -> tuple[UnitForm, 
     return (UnitForm(after=f" {unit.name if is_singular else plural(unit.name)}", named=True),)
 
 
+def usual_forms(
+    said: Mapping[tuple[str, bool], int], unit: Unit, units: Units, value: float
+) -> list[tuple[UnitForm, int]]:
+    """The ways in which a corpus writes a unit beside a value, with how often it does; [] if it never writes it.
+
+    Args:
+        said: (surface, whether it stands before the number) -> how often.
+        unit, units: as in `unit_forms`.
+        value: of the number; names agree with it.
+    """
+    counts: dict[UnitForm, int] = {}
+    names = {name.lower() for name in unit.names}
+    for (surface, before), number in said.items():
+        read = units.preceding(surface) if before else units.lookup(surface)
+        if read is None or read.name != unit.name:
+            continue
+        if before:
+            form = UnitForm(before=f"{surface} " if surface[-1].isalpha() and len(surface) > 1 else surface)
+        else:
+            text = surface if abs(value) == 1 else _many(surface, unit, units)
+            named = text.lower() in names or (unit.family == "currency" and text.isalpha())
+            form = UnitForm(after=text if _sticks(text) else f" {text}", named=named)
+        counts[form] = counts.get(form, 0) + number
+    most = max(counts.values(), default=0)
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0].bare))
+    return [(form, number) for form, number in ordered if RARE * number >= most]
+
+
+def plain_forms(unit: Unit, units: Units, value: float) -> list[UnitForm]:
+    """The forms that everybody knows: the first name, the first symbol after a number, the first one before it."""
+    kinds: dict[tuple[bool, bool], UnitForm] = {}
+    for form in unit_forms(unit, units, value):
+        kinds.setdefault((form.named, bool(form.before)), form)
+    return list(kinds.values())
+
+
+def _many(surface: str, unit: Unit, units: Units) -> str:
+    """A surface as it stands after a number that is not 1: "months" where the corpus has "a 6-month period"."""
+    several = plural(surface)
+    read = units.lookup(several) if surface.isalpha() and singular(surface) == surface and len(surface) > 2 else None
+    return several if read is not None and read.name == unit.name else surface
+
+
 def _same(read: Unit | None, unit: Unit) -> bool:
     # Units that the file does not list (nouns, compounds) are known by nobody, so nothing else claims their names.
     return read is None or read.name == unit.name
@@ -185,17 +231,37 @@ def _agreeing(names: Sequence[str], is_singular: bool) -> list[str]:
     return [name for name in names if name not in unwanted]
 
 
-def pick_form(value: float, form: UnitForm, rng: np.random.Generator, high: float | None = None) -> tuple[str, str]:
-    """Write one number (or both ends of a range alike) in a randomly chosen exact form that suits the unit's form.
+def pick_form(
+    value: float, form: UnitForm, rng: np.random.Generator, high: float | None = None, *, odd: bool = False
+) -> tuple[str, str]:
+    """Write one number (or both ends of a range alike) in an exact form that suits the unit's form.
+
+    Args:
+        value, high: the number, or both ends.
+        form: of the unit.
+        rng: chooses among the forms, the usual ones more often ("554 million", not 554000000).
+        odd: every form that suits the unit is as likely as any other.
 
     Returns:
         the low and the high number; equal for a single one.
     """
     styles = value_forms(value)
     ends = styles if high is None else value_forms(high)
-    suited = [s for s in styles if s in ends and _suits(s, form, max(abs(value), abs(value if high is None else high)))]
-    style = suited[int(rng.integers(len(suited)))] if suited else "plain"
+    size = max(abs(value), abs(value if high is None else high))
+    suited = [s for s in styles if s in ends and _suits(s, form, size)]
+    weights = np.array([1.0 if odd else _usual(style, size) for style in suited])
+    if not suited or not weights.sum():
+        style: Style = "comma" if "comma" in styles and "comma" in ends else "plain"
+    else:
+        style = suited[int(rng.choice(len(suited), p=weights / weights.sum()))]
     return styles[style], ends[style]
+
+
+def _usual(style: Style, size: float) -> float:
+    """How usual a style is for numbers of a size."""
+    if size >= 1e6:
+        return {"word": 8.0, "letter": 2.0, "comma": 1.0 if size < 1e8 else 0.0, "plain": 0.0}[style]
+    return {"word": 0.0, "letter": 1.0, "comma": 8.0, "plain": 8.0 if size < 1e4 else 1.0}[style]
 
 
 def _suits(style: Style, form: UnitForm, size: float) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -21,6 +21,10 @@ RANGE_PHRASE = frozenset({"low", "high"})
 OPTIONAL = frozenset({"unit_before", "unit_after"})
 
 
+About = Literal["level", "count", "up", "down"]
+"""What a query asks for: a level, a number of what its concept counts, or the size of a change."""
+
+
 @dataclass(frozen=True, slots=True)
 class Wording:
     """The numbers and unit of one constraint as they will be written."""
@@ -33,11 +37,12 @@ class Wording:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """One slot order: its name, its text, and the comparators that it suits."""
+    """One slot order: its name, its text, the comparators that it suits, and what it asks for."""
 
     name: str
     text: str
     comparators: tuple[Comparator, ...]
+    about: About = "level"
 
     @property
     def number_first(self) -> bool:
@@ -51,24 +56,28 @@ class Templates:
 
     Attributes:
         templates: slot orders.
-        phrases: comparator -> its phrases.
+        phrases: comparator -> its phrases; amount_phrases: those of counts and changes.
         joins: number of constraints (2, 3) -> how they are joined.
     """
 
     templates: tuple[Template, ...]
     phrases: dict[Comparator, tuple[str, ...]]
     joins: dict[int, tuple[str, ...]]
+    amount_phrases: dict[Comparator, tuple[str, ...]] = field(default_factory=dict)
 
     def render(
-        self, concept: str, comparator: Comparator, wording: Wording, rng: np.random.Generator
+        self, concept: str, comparator: Comparator, wording: Wording, rng: np.random.Generator, about: About = "level"
     ) -> tuple[str, str]:
         """The text of one constraint, and the name of the template it took."""
-        suited = [t for t in self.templates if comparator in t.comparators]
-        if not (wording.before or wording.after):
+        possible = [t for t in self.templates if comparator in t.comparators]
+        suited = [t for t in possible if t.about == about] or [t for t in possible if t.about == "level"] or possible
+        if about == "level" and not (wording.before or wording.after):
             # "above 300 employees" asks for a count of employees, "employees above 300" for a number about them.
             suited = [t for t in suited if not t.number_first] or suited
         template = suited[int(rng.integers(len(suited)))]
         phrases = self.phrases[comparator]
+        if template.about != "level":
+            phrases = self.amount_phrases.get(comparator) or phrases
         phrase = phrases[int(rng.integers(len(phrases)))]
         slots = {"unit_before": wording.before, "unit_after": wording.after}
         condition = phrase.format(low=wording.low, high=wording.high, **slots) if comparator == "between" else phrase
@@ -95,19 +104,21 @@ def load_templates(path: Path | None = None) -> Templates:
     read = file.read(_File)
     _check_templates(read.template, file)
     for comparator in COMPARATORS:
-        if not any(comparator in template.comparators for template in read.template):
+        if not any(comparator in t.comparators for t in read.template if t.about == "level"):
             raise InputError("no template suits this comparator", file=path, value=comparator)
         if not read.phrases.get(comparator):
             remedy = f'Write "{comparator}" = ["..."]'
             raise file.error("phrases", message="no phrases for this comparator", value=comparator, remedy=remedy)
-    for comparator, phrases in read.phrases.items():
-        needed = RANGE_PHRASE if comparator == "between" else frozenset[str]()
-        _check_slots(phrases, needed, file, "phrases", comparator)
+    for entry, table in (("phrases", read.phrases), ("amount_phrases", read.amount_phrases)):
+        for comparator, phrases in table.items():
+            needed = RANGE_PHRASE if comparator == "between" else frozenset[str]()
+            _check_slots(phrases, needed, file, entry, comparator)
     for count in ("2", "3"):
         if not read.joins.get(count):
             raise InputError(f"no joins for {count} constraints", file=path, remedy="Write them under [joins]")
         _check_slots(read.joins[count], frozenset(map(str, range(int(count)))), file, "joins", count)
-    return Templates(read.template, read.phrases, {int(count): joins for count, joins in read.joins.items()})
+    joins = {int(count): texts for count, texts in read.joins.items()}
+    return Templates(read.template, read.phrases, joins, read.amount_phrases)
 
 
 @dataclass(frozen=True)
@@ -117,6 +128,7 @@ class _File:
     template: tuple[Template, ...]
     phrases: dict[Comparator, tuple[str, ...]]
     joins: dict[Literal["2", "3"], tuple[str, ...]]
+    amount_phrases: dict[Comparator, tuple[str, ...]] = field(default_factory=dict)
 
 
 def _check_templates(templates: Sequence[Template], file: TomlFile) -> None:

@@ -12,8 +12,11 @@ from qbench.quantities.types import Comparator
 Ask = tuple[float, float]
 """Both ends of what is asked; equal for a single value."""
 
-DIGITS = 5
-"""Nobody asks for 0.0589970501475, though some text says it."""
+DIGITS = 3
+"""Nobody asks for exactly 0.0589970501475 or 12,141,733, though some text says it."""
+
+ROUND = 2
+"""Digits of a bound: people ask for more than 12 million, not for more than 12,141,733."""
 
 NEAREST = 3
 """Number of candidates nearest to the mean, of which one is drawn as an inequality's value."""
@@ -51,9 +54,8 @@ def choose_value(
 
 
 def _short(values: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which values have few enough digits to be asked for; all of them where none has."""
-    flags = np.array([rounded(value, DIGITS) == value for value in values.tolist()], dtype=bool)
-    return flags if flags.any() else np.ones_like(flags)
+    """Which values have few enough digits to be asked for."""
+    return np.array([rounded(value, DIGITS) == value for value in values.tolist()], dtype=bool)
 
 
 def rounded(value: float, digits: int) -> float:
@@ -85,12 +87,12 @@ def _bound(
     enough: int,
 ) -> Ask | None:
     mean = seen.mean
-    candidates = set(seen.values[_short(seen.values)].tolist())
+    candidates = {rounded(value, ROUND) for value in seen.values.tolist()}
     if not at_random and mean:
-        round_ones = {rounded(mean, digits) for digits in (1, 2, 3)}
+        candidates |= {rounded(mean, digits) for digits in range(1, ROUND + 1)}
+    if (seen.values % 1 == 0).all():
         # Nobody asks for more than 8.8 gears where only whole ones were seen.
-        whole = bool((seen.values % 1 == 0).all())
-        candidates |= {float(round(value)) for value in round_ones} if whole else round_ones
+        candidates = {float(round(value)) for value in candidates}
     values = np.array(sorted(value for value in candidates if (value, value) not in avoid))
     met = _met(comparator, values, seen)
     smaller = np.minimum(met, seen.total - met)
@@ -118,16 +120,18 @@ def _range(seen: Distribution, rng: np.random.Generator, at_random: bool, avoid:
         return None
     if at_random:
         first, second = sorted(rng.choice(seen.values.size, size=2, replace=False).tolist())
-        ends = [(float(seen.values[first]), float(seen.values[second]))]
+        low, high = float(seen.values[first]), float(seen.values[second])
+        ends = [(rounded(low, ROUND), rounded(high, ROUND))]
     else:
         repeated = np.repeat(seen.values, seen.counts)
         low, high = (
             clean(float(np.quantile(repeated, q, method="nearest")))
             for q in (rng.uniform(0.15, 0.4), rng.uniform(0.6, 0.85))
         )
-        ends = [(rounded(low, 2), rounded(high, 2)), (rounded(low, 3), rounded(high, 3)), (low, high)]
+        ends = [(rounded(low, digits), rounded(high, digits)) for digits in (ROUND, DIGITS)]
     # With few values the quantiles may take in all of them.
-    ends += [(float(seen.values[0]), float(seen.values[-2])), (float(seen.values[1]), float(seen.values[-1]))]
+    few = [(float(seen.values[0]), float(seen.values[-2])), (float(seen.values[1]), float(seen.values[-1]))]
+    ends += [(rounded(low, digits), rounded(high, digits)) for digits in (ROUND, DIGITS) for low, high in few]
     for low, high in ends:
         inside = int(seen.counts[(seen.values >= low) & (seen.values <= high)].sum())
         if low < high and 0 < inside < seen.total and (low, high) not in avoid:
@@ -138,14 +142,15 @@ def _range(seen: Distribution, rng: np.random.Generator, at_random: bool, avoid:
 def around(comparator: Comparator, value: float, seen: Distribution, rng: np.random.Generator) -> Ask:
     """What to ask so that `value` meets it: for queries whose constraints must all hold for one sentence.
 
-    A bound is the next observed value beyond `value`, or a rounded one a little further off.
+    A bound is the next observed value beyond `value`, rounded away from it, or one a little further off.
     """
     if comparator in ("=", "<=", ">="):
         return value, value
     up = comparator == "<"
     beyond = seen.values[seen.values > value] if up else seen.values[seen.values < value][::-1]
-    if beyond.size:
-        bound = float(beyond[rng.integers(min(beyond.size, NEAREST))])
-    else:
-        bound = rounded(value + (0.1 if up else -0.1) * (abs(value) or 1.0), 2)
+    further = value + (0.1 if up else -0.1) * (abs(value) or 1.0)
+    bound = float(beyond[rng.integers(min(beyond.size, NEAREST))]) if beyond.size else further
+    for candidate in (rounded(bound, ROUND), rounded(bound, DIGITS), rounded(further, ROUND)):
+        if candidate > value if up else candidate < value:
+            return candidate, candidate
     return bound, bound

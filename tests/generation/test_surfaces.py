@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qbench.generation.surfaces import UnitForm, clean, pick_form, read_value, unit_forms, value_forms, write_like
+from qbench.generation.surfaces import (
+    UnitForm,
+    clean,
+    pick_form,
+    read_value,
+    unit_forms,
+    usual_forms,
+    value_forms,
+    write_like,
+)
 from qbench.quantities.units import load_units
 
 UNITS = load_units()
@@ -76,6 +85,22 @@ def test_every_surface_of_a_unit_names_that_unit(name):
         assert found is None or found.name == name
 
 
+def test_a_unit_is_written_as_the_corpus_does_and_agrees_with_the_number():
+    said = {("dlrs", False): 40, ("dlr", False): 30, ("$", True): 20, ("bucks", False): 1, ("pounds", False): 50}
+    written = usual_forms(said, UNITS.get("dollar"), UNITS, 5.0)
+    assert [(form.before, form.after, number) for form, number in written] == [("", " dlrs", 70), ("$", "", 20)]
+    months = {("month", False): 9, ("months", False): 3}
+    assert [form.after for form, _ in usual_forms(months, UNITS.get("month"), UNITS, 6.0)] == [" months"]
+    assert usual_forms({}, UNITS.get("month"), UNITS, 6.0) == []
+
+
+def test_large_numbers_are_seldom_written_out():
+    form = UnitForm(before="$")
+    usual = [pick_form(554e6, form, np.random.default_rng(n))[0] for n in range(40)]
+    assert set(usual) == {"554 million", "554M"}
+    assert "554000000" in {pick_form(554e6, form, np.random.default_rng(n), odd=True)[0] for n in range(40)}
+
+
 def test_names_agree_with_the_number():
     def named(unit, value):
         return {form.bare for form in unit_forms(UNITS.get(unit), UNITS, value) if form.named}
@@ -113,6 +138,6 @@ def test_magnitudes_go_with_money_and_names_only(value, seed, unit):
 
 
 def test_both_ends_of_a_range_are_written_alike():
-    seen = {pick_form(5e6, UnitForm(before="$"), np.random.default_rng(seed), 8e6) for seed in range(40)}
+    seen = {pick_form(5e6, UnitForm(before="$"), np.random.default_rng(seed), 8e6, odd=True) for seed in range(40)}
     assert seen == {("5000000", "8000000"), ("5,000,000", "8,000,000"), ("5 million", "8 million"), ("5M", "8M")}
     assert pick_form(5.0, UnitForm(after=" kg"), np.random.default_rng(0), 3e9) == ("5", "3000000000")

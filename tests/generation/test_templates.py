@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -37,6 +39,42 @@ def test_a_bare_number_never_stands_before_its_concept():
             assert text.startswith("employees")
 
 
+@pytest.mark.parametrize(
+    ("about", "comparator", "texts"),
+    [
+        ("count", ">", {"more than 300 workers", "over 300 workers"}),
+        ("count", "=", {"exactly 300 workers"}),
+        ("count", "between", {"between 300 and 400 workers", "300 to 400 workers"}),
+        (
+            "up",
+            ">=",
+            {
+                f"{words} {phrase} 300"
+                for words in ("workers up", "workers rose by", "increase in workers of")
+                for phrase in ("at least", "no less than")
+            },
+        ),
+        ("down", "between", {"workers down between 300 and 400", "workers down 300 to 400"}),
+    ],
+)
+def test_counts_and_changes_have_templates_of_their_own(about, comparator, texts):
+    templates = load_templates()
+    asked = {
+        templates.render("workers", comparator, Wording("300", "400"), np.random.default_rng(n), about)[0]
+        for n in range(60)
+    }
+    assert asked == texts
+
+
+def test_without_templates_for_changes_those_for_levels_are_used(tmp_path):
+    path = tmp_path / "mine.toml"
+    parts = re.split(r"(?m)^(?=\[)", GOOD)
+    kept = "".join(part for part in parts if "\nabout =" not in part and not part.startswith("[amount"))
+    path.write_text(kept, encoding="utf-8")
+    text, _ = load_templates(path).render("sales", ">", Wording("5", "5", "$"), np.random.default_rng(1), "up")
+    assert "sales" in text
+
+
 def test_strict_phrases_only():
     phrases = load_templates().phrases
     assert "no more than" in phrases["<="]
@@ -66,7 +104,7 @@ def test_braces_in_a_concept_are_text():
         ('"{concept} {condition}"', '"{concept!r} {condition}"', "nothing else"),
         ('"{concept} {condition}"', '"{concept {condition}"', "slot|braces"),
         ('"between" = [', '"amid" = [', "phrases, amid should be one of"),
-        ('name = "comma"', 'name = "paper"', "two templates have one name"),
+        ('name = "count"', 'name = "paper"', "two templates have one name"),
         ('"!=" = ["not"', '"!=" = [" "', "phrases, != should be"),
         ('comparators = ["between"]', 'comparators = ["between", "="]', "no other comparator"),
         ("[joins]", "[jions]", "unknown entry"),

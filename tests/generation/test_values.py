@@ -31,8 +31,9 @@ def test_a_chosen_value_has_observations_on_both_sides(values, comparator, at_ra
     values = np.array(values)
     ask = choose_value(comparator, distribution(values), np.random.default_rng(seed), at_random=at_random)
     if ask is None:
-        # Of two distinct values every comparator but a range can tell one from the other.
-        assert len(set(values.tolist())) < (3 if comparator == "between" else 2)
+        # A bound may have become one of the values, or left them all on one side, when it was rounded.
+        close = {rounded(value, 1) for value in values.tolist()}
+        assert len(close) < (3 if comparator in ("between", "<", ">", "<=", ">=") else 2)
         return
     low, high = ask
     assert low <= high
@@ -76,7 +77,18 @@ def test_long_numbers_are_not_asked_for_where_there_are_others():
             low, _ = choose_value(comparator, seen, np.random.default_rng(seed), at_random=seed % 2 == 0)
             assert len(str(low)) < 8
     only = distribution(np.array([0.0589970501475, 0.1589970501475]))
-    assert choose_value("=", only, np.random.default_rng(0)) is not None
+    assert choose_value("=", only, np.random.default_rng(0)) is None
+    assert choose_value(">", only, np.random.default_rng(0)) == (0.059, 0.059) or choose_value(
+        ">", only, np.random.default_rng(0)
+    ) in {(0.11, 0.11), (0.1, 0.1)}
+
+
+def test_bounds_have_two_digits():
+    seen = distribution(np.array([12_141_733.0, 14_338_121, 17_912_400, 21_388_010, 33_001_222]))
+    for comparator in ("<", "<=", ">", ">="):
+        for seed in range(20):
+            low, _ = choose_value(comparator, seen, np.random.default_rng(seed), at_random=seed % 2 == 0)
+            assert low == rounded(low, 2)
 
 
 def test_random_values_cover_the_distribution():
