@@ -96,6 +96,8 @@ def _asked_for(tokens: Sequence[Token], first: int) -> bool:
         k -= 1  # "median age, 54 years"
     if k < 0 or tokens[k].low not in ("age", "aged", "ages"):
         return False
+    if k and tokens[k - 1].low in ("gestational", "menstrual"):
+        return False
     return _THINGS.isdisjoint(t.low for t in tokens[max(0, k - 4) : k])
 
 

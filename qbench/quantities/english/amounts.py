@@ -13,11 +13,13 @@ from qbench.quantities.english.names import names_model
 from qbench.quantities.english.notquantity import excluded_until
 from qbench.quantities.english.numbers import MINUSES, Number, bracketed, read_number, with_late_scale
 from qbench.quantities.english.p_values import P_VALUE, p_value_name
-from qbench.quantities.english.tokens import HYPHENS, Token, glued
+from qbench.quantities.english.tokens import HYPHENS, Token, glued, past_brackets
 from qbench.quantities.english.unit_forms import UnitReader
 from qbench.quantities.english.written import STARTERS, and_fraction, is_part
 from qbench.quantities.units import Unit, Units
 
+SHORTEST = 2
+"""Letters of a unit behind brackets, "2.8 (10.7) days": one may be anything."""
 CALENDAR_YEAR = "calendar year"
 AGES = {period: f"{period} of age" for period in ("year", "month", "week", "day")}
 """The unit of age for each unit of time that ages are given in."""
@@ -240,6 +242,12 @@ class AmountFinder:
     ) -> tuple[Number, Unit | None, int, tuple[int, int] | None]:
         """The unit after a number, with the number: magnitudes may follow a currency ("75 USD million", "30 MEUR")."""
         unit, last, span = self.forms.after(tokens, text, _before_of(tokens, number))
+        if unit is None and (behind := _behind_brackets(tokens, number)) is not None:
+            unit, end, span = self.forms.after(tokens, text, replace(number, last=behind))
+            if unit is None or unit.family == "count" or span is None or span[1] - span[0] < SHORTEST:
+                return number, None, number.last, None
+            unit, _, span = self.forms.compound(tokens, text, unit, end, span)
+            return number, unit, number.last, span
         if unit is None and number.last < len(tokens) and not number.scaled:
             if (thousands := self.forms.scaled_code(tokens[number.last])) is not None:
                 unit, last = thousands[0], number.last + 1
@@ -278,6 +286,14 @@ class AmountFinder:
         if k < 1 or number.value not in (1, 2, 3) or number.written or tokens[k].text not in MINUSES:
             return False
         return glued(tokens[k], tokens[k + 1]) and self.units.symbol(tokens[k - 1].text) is not None
+
+
+def _behind_brackets(tokens: Sequence[Token], number: Number) -> int | None:
+    """The token at which the unit of a number may stand, behind brackets: both numbers of "2.8 (10.7) days"."""
+    first, last = number.first, number.last
+    if first > 1 and last + 1 < len(tokens) and tokens[first - 1].text in "([" and tokens[last].text in ")]":
+        return last + 1 if tokens[first - 2].kind == "number" and not glued(tokens[last], tokens[last + 1]) else None
+    return past_brackets(tokens, last)
 
 
 def _kelvin(tokens: Sequence[Token], number: Number) -> Number:

@@ -172,6 +172,10 @@ _MONEY_LETTERS, _DOSE_LETTERS = frozenset({"pcm", "pw", "pa", "ph"}), frozenset(
 _POINTED = {("p", "a"): "year", ("o", "d"): "day", ("q", "d"): "day", ("p", "w"): "week", ("p", "h"): "hour"}
 
 
+_TIMES = frozenset("once twice thrice times".split())
+"""Words before "daily" with which a dose is taken so many times a day: "500 mg twice daily" is no dose per day."""
+
+
 def _abbreviated(tokens: Sequence[Token], k: int, *, slash: bool) -> tuple[str, int] | None:
     """A denominator in short at token k, and the token after it: the "d" of "kcal/d", the "annum" of "per annum"."""
     token = tokens[k]
@@ -207,7 +211,7 @@ def _how_often(tokens: Sequence[Token], j: int, unit: Unit) -> tuple[str, int] |
         return None
     k, stop = j, min(len(tokens), j + (_WORDS_OF_SUBSTANCE if unit.family in _SUBSTANCES else 1))
     while k < stop and tokens[k].kind == "word" and tokens[k].low not in _OFTEN:
-        if tokens[k].low in FUNCTION_WORDS | VERBS:
+        if tokens[k].low in FUNCTION_WORDS | VERBS | _TIMES:
             return None
         k += 1
     if k >= stop or tokens[k].low not in _OFTEN:

@@ -15,7 +15,7 @@ from qbench.quantities.english.lexicon import FUNCTION_WORDS, MONTHS, VERBS
 from qbench.quantities.english.numbers import Number
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.stand_ins import may_be_counted
-from qbench.quantities.english.tokens import HYPHENS, Token, glued, words_of
+from qbench.quantities.english.tokens import HYPHENS, Token, glued, past_brackets, words_of
 from qbench.quantities.english.unit_forms import UnitReader
 from qbench.quantities.english.written import is_part
 from qbench.quantities.units import Unit, Units, fold, singular
@@ -66,6 +66,8 @@ def count_nouns(
             if noun is not None:
                 # "three thousand tests per day"
                 unit, last, span = forms.compound(tokens, text, *noun)
+                if past_brackets(tokens, amount.last) is not None:
+                    last = amount.last  # "12 (27 %) patients"
                 amount = replace(amount, unit=unit, last=last, unit_span=span, how=(*amount.how, "noun unit"))
             elif amount.bare and _says_nothing(tokens, amount) and not _linked(tokens, amounts, position):
                 continue
@@ -104,6 +106,8 @@ def _linked(tokens: Sequence[Token], amounts: Sequence[Amount], position: int) -
 def _by_tags(tokens: Sequence[Token], amount: Amount, limit: int, units: Units, parse: Parse) -> Found | None:
     """The noun phrase after the number, or after "of" ("one of the best screens", "thousands of tests")."""
     j = _past_comparator(tokens, amount.last, limit)
+    if (behind := past_brackets(tokens, j)) is not None:
+        return _phrase(tokens, amount, behind, len(tokens), units, parse, many=False)
     if j < limit and tokens[j].text in HYPHENS and glued(tokens[j - 1], tokens[j]):
         j += 1
         if j + 1 < limit and parse.tags[j] in ("NN", "NNS") and not glued(tokens[j], tokens[j + 1]):
@@ -281,7 +285,9 @@ def _unit(tokens: Sequence[Token], first: int, head: int, units: Units, *, of: b
         unit = unit if unit is not None and unit.family in ("time", "length") else None
     if unit is None and first == head:
         return plural_noun(tokens, head, units)
-    return unit if unit is not None else units.get(f"{words.rpartition(' ')[0]} {_one_of(tokens[head])}")
+    if unit is None and _are_initials(tokens[head]):
+        unit = units.get(words[:-1])
+    return unit if unit is not None else units.get(singular(words))
 
 
 def plural_noun(tokens: Sequence[Token], head: int, units: Units) -> Unit:

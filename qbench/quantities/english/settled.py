@@ -1,4 +1,4 @@
-"""Units that the subject of a sentence gives: "the number of boats rose to 300 from 280"."""
+"""Units that stand elsewhere: "the number of boats rose to 300", "five of nine boats", "$7, $15 and $13 per share"."""
 
 from __future__ import annotations
 
@@ -16,12 +16,26 @@ _FINITE = frozenset({"VBD", "VBZ", "VBP", "MD", "VB"})
 
 
 def settle(tokens: Sequence[Token], amounts: Sequence[Amount], units: Units, parse: Parse | None) -> list[Amount]:
-    """The amounts, bare ones with the unit that the subject of the sentence gives; without a parse, as they are."""
+    """The amounts, with the unit that the sentence's subject (where there is a parse) or the next amount gives them."""
     settled: list[Amount] = []
     for amount in amounts:
         unit = _numbered(tokens, amount, settled, units, parse) if amount.bare and parse is not None else None
         settled.append(amount if unit is None else replace(amount, unit=unit, how=(*amount.how, "noun of the subject")))
+    for k in range(len(settled) - 2, -1, -1):
+        if (unit := _shared(tokens, settled[k], settled[k + 1])) is not None:
+            settled[k] = replace(settled[k], unit=unit, how=(*settled[k].how, "shared unit"))
     return settled
+
+
+def _shared(tokens: Sequence[Token], a: Amount, b: Amount) -> Unit | None:
+    """What b lends to a: the rate of "$7, $15 and $13 per share", the noun of "five of nine boats" and "5/9 boats"."""
+    if a.is_range or b.is_range or b.first - a.last > 3:
+        return None
+    gap = "".join(t.low for t in tokens[a.last : b.first])
+    if a.unit.name and b.unit.name.startswith(f"{a.unit.name} per ") and gap in (",", "and", "or", ",and", ",or"):
+        return b.unit
+    part = a.bare and b.unit.family == "count" and a.low <= b.low and a.low.is_integer()
+    return b.unit if part and (gap in ("of", "outof") or (gap == "/" and not a.number.written)) else None
 
 
 def _numbered(

@@ -13,6 +13,10 @@ HYPHENS = frozenset("-‐‑")
 """The hyphens of a typewriter and of typesetting, and the one at which lines don't break."""
 
 
+LONGEST_BRACKETS = 9
+"""Tokens of figures in brackets that may stand between a number and its noun, at most."""
+
+
 class Token(NamedTuple):
     """A piece of text: `kind` is "number", "word" or "mark"; `text[start:end]` is what stands there."""
 
@@ -71,6 +75,20 @@ def abbreviates(tokens: Sequence[Token], k: int) -> bool:
     initials = tokens[max(0, k - 3) : k]
     lengths = [len(token.text) for token in initials]
     return lengths == [1, 1, 1] and initials[1].text == "." and all(glued(a, b) for a, b in pairwise(initials))
+
+
+def past_brackets(tokens: Sequence[Token], j: int) -> int | None:
+    """The token after the figures in brackets at token j, "12 (27 %) patients"; None if there are none."""
+    if j >= len(tokens) or tokens[j].text not in "([" or glued(tokens[j - 1], tokens[j]):
+        return None
+    k, figures = j + 1, False
+    while k < min(len(tokens), j + LONGEST_BRACKETS) and tokens[k].text not in ")]":
+        figures = figures or tokens[k].kind == "number"
+        if tokens[k].kind == "mark" and tokens[k].text not in "%:=±-–−.,+$€£":
+            return None
+        k += 1
+    closes = k + 1 < len(tokens) and tokens[k].text in ")]" and not glued(tokens[k], tokens[k + 1])
+    return k + 1 if closes and figures else None
 
 
 def spans_of(tokens: Sequence[Token], indexes: Sequence[int]) -> tuple[tuple[int, int], ...]:

@@ -44,7 +44,11 @@ def read(text):
         ("2x8 GB of memory", [(2, ""), (8, "gigabyte")]),
         ("a case of 6 x 1.5L bottles", [(6, ""), (1.5, "litre")]),
         ("a 4x4 truck, a 2x4 board", []),
+        ("longer by 2.8 (10.7) days", [(2.8, "day"), (10.7, "day")]),
+        ("a fall of 8.6 [1.6] mg/dL", [(8.6, "milligram per decilitre"), (1.6, "milligram per decilitre")]),
+        ("we got 5 (3) m", [(5, ""), (3, "")]),
         # rates
+        ("500 mg twice daily", [(500, "milligram")]),
         ("interest of 5% per annum", [(5, "percentage per year")]),
         ("interest of 3% p.a. on it", [(3, "percentage per year")]),
         ("a rent of £900 pcm", [(900, "pound sterling per month")]),
@@ -134,6 +138,7 @@ def test_spans_of_several_parts():
         ("when they turn 21", [(21, "year of age")]),
         # times that are no ages
         ("treated for 5 years", [(5, "year")]),
+        ("a gestational age of 29 weeks", [(29, "week")]),
         ("at age 65, 5 years after", [(65, "year of age"), (5, "year")]),
         ("cheese aged 24 months", [(24, "month")]),
         ("smokers over 5 years of it", [(5, "year")]),
