@@ -16,9 +16,11 @@ from qbench.mining.clauses import MARK, PLACES, Clause, sections, separate_headi
 from qbench.mining.parallels import COUNTED, Parallels
 from qbench.mining.times import Time, dated, find_times, is_period
 from qbench.mining.types import Description
-from qbench.quantities.english.concepts import MentionTokens, concepts_of, find_concepts
+from qbench.quantities.english.binder.concepts import Sentence, bind
+from qbench.quantities.english.concepts import Concept, MentionTokens, concepts_of
 from qbench.quantities.english.noun_phrases import NounPhrases
-from qbench.quantities.english.parse import Parse, StandIn, load_parser, require_parser
+from qbench.quantities.english.parse import Parse, StandIn
+from qbench.quantities.english.parsers.load import load_parser, require_parser
 from qbench.quantities.english.stand_ins import in_place_of, without_restatements
 from qbench.quantities.english.tokens import Token, spans_of, tokenize
 from qbench.quantities.extractors import ExtractorOptions
@@ -72,7 +74,13 @@ class RulesParser:
         drafts = [_Draft.of(separate_headings(text) if mentions else text, mentions) for text, mentions in sentences]
         wanted = [(d.text, d.tokens, d.stand_ins()) for d in drafts if d.spans]
         parses = iter(load_parser(self._spacy_model).parse_many(wanted) if wanted else ())
-        return [_Sentence(draft, next(parses)).descriptions() if draft.spans else [] for draft in drafts]
+        parsed = [Sentence(draft.tokens, draft.mention_tokens(), next(parses)) for draft in drafts if draft.spans]
+        bound = zip(parsed, bind(parsed), strict=True)
+        described = (
+            _Sentence(draft, sentence.parse, concepts).descriptions()
+            for draft, (sentence, concepts) in zip((d for d in drafts if d.spans), bound, strict=True)
+        )
+        return [next(described) if draft.spans else [] for draft in drafts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,15 +128,21 @@ class _Draft:
                 replaced.append(StandIn(first, last, words))
         return without_restatements(self.tokens, replaced)
 
+    def mention_tokens(self) -> list[MentionTokens]:
+        """The mentions as the rules of concepts take them."""
+        ends = [t.end for t in self.tokens]
+        return [
+            MentionTokens(first, last, min(bisect_right(ends, mention.value_span[0]), len(ends) - 1), mention.family)
+            for mention, (first, last) in zip(self.mentions, self.spans, strict=True)
+        ]
+
 
 class _Sentence:
     """A parsed sentence with its concepts, times and lists."""
 
-    def __init__(self, draft: _Draft, parse: Parse) -> None:
-        self._draft, self._parse, self._tokens = draft, parse, draft.tokens
+    def __init__(self, draft: _Draft, parse: Parse, concepts: list[Concept]) -> None:
+        self._draft, self._parse, self._tokens, self._concepts = draft, parse, draft.tokens, concepts
         self._nouns = NounPhrases(draft.tokens, draft.spans, parse)
-        places = [_mention_tokens(mention, span) for mention, span in zip(draft.mentions, draft.spans, strict=True)]
-        self._concepts = find_concepts(draft.tokens, places, parse)
         lengths = [span for mention, span in zip(draft.mentions, draft.spans, strict=True) if _lasts(mention, span)]
         periods = [span for span in lengths if is_period(draft.tokens, self._nouns.owner, *span)]
         self._times = find_times(draft.tokens, self._nouns.owner, periods)
@@ -141,7 +155,7 @@ class _Sentence:
         self._parallels = Parallels(draft.tokens, draft.mentions, draft.spans, parse)
         self._others: dict[int, set[int]] = {}
         self._lent: dict[int, tuple[int, ...]] = {}
-        self._deal(places)
+        self._deal(draft.mention_tokens())
         self._sections = sections(draft.tokens) if MARK in draft.text else [range(len(draft.tokens))]
         self._unit_words = {k for n in range(len(draft.spans)) for k in self._of_unit(n)}
         for first, last in periods:
@@ -355,8 +369,3 @@ class _Sentence:
 def _lasts(mention: Quantity, span: Span) -> bool:
     """Whether a mention is a length of time."""
     return mention.family == "time" and span[0] < span[1]
-
-
-def _mention_tokens(mention: Quantity, span: Span) -> MentionTokens:
-    family = mention.family
-    return MentionTokens(*span, family == "count", family == "time", family.startswith("currency"))

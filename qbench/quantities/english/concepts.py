@@ -41,13 +41,33 @@ CLIMBS = 12
 
 @dataclass(frozen=True, slots=True)
 class MentionTokens:
-    """A mention in its sentence: tokens first..last-1, comparator and unit included, and the kind of its unit."""
+    """A mention in its sentence: tokens first..last-1, comparator and unit included.
+
+    Attributes:
+        first, last: the range of its tokens.
+        number: the first token of its number.
+        family: of its unit.
+    """
 
     first: int
     last: int
-    count: bool = False
-    time: bool = False
-    money: bool = False
+    number: int
+    family: str = ""
+
+    @property
+    def count(self) -> bool:
+        """Whether it counts things."""
+        return self.family == "count"
+
+    @property
+    def time(self) -> bool:
+        """Whether it is a length of time."""
+        return self.family == "time"
+
+    @property
+    def money(self) -> bool:
+        """Whether it is an amount of money."""
+        return self.family.startswith("currency")
 
 
 @dataclass(frozen=True, slots=True)

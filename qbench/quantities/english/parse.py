@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice, pairwise
-from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from qbench.quantities.english.parsers.words import Reading, WordParser
 from qbench.quantities.english.tokens import Token
-from qbench.quantities.languages import EMBEDDED, NO_PARSER
 
 LONGEST = 160
 """Tokens to a stretch at most: longer ones (tables, lists without a full stop) are cut, for bounded memory."""
 BATCH = 128
-CACHED_READINGS = 8_192
+CACHED_READINGS = 4_096
 """Readings cached per parser: many sentences differ in their numbers alone, and a parser reads stand-ins for those."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
 ENDS = frozenset(".!?;\n•|")
@@ -32,11 +33,15 @@ class Parse:
         heads: index of the governing token; a token's own index for a root and where the parser did not look. Following
             heads always ends at such a token.
         relations: Universal Dependencies relations ("nsubj", "obl"); "part" for a further piece of a parser's word.
+        vectors: of the tokens that the parser read, by their index; empty from a parser that gives none.
+        stretches: for each token that was read, the number of the stretch of text that it was read in; -1 for others.
     """
 
     tags: Sequence[str]
     heads: Sequence[int]
     relations: Sequence[str]
+    vectors: Mapping[int, NDArray[np.float16]] = field(default_factory=dict)
+    stretches: Sequence[int] = ()
 
     @cached_property
     def children(self) -> list[list[int]]:
@@ -87,7 +92,7 @@ class Parser:
             readings = self._read([tuple(stretch.words) for stretch, _ in batch])
             for (stretch, result), reading in zip(batch, readings, strict=True):
                 stretch.write(reading, result)
-        return [Parse(c.tags, c.heads, c.relations) for c in results]
+        return [Parse(c.tags, c.heads, c.relations, c.vectors, c.stretches) for c in results]
 
     def _read(self, sentences: Sequence[tuple[str, ...]]) -> list[Reading]:
         """The reading of each sentence; equal ones are read once."""
@@ -157,7 +162,12 @@ class _Stretch:
             into.tags[token] = reading.tags[w]
             into.heads[token] = token if head == w else self.speaks_for[head]
             into.relations[token] = reading.relations[w]
+            if reading.vectors is not None and w < len(reading.vectors):
+                into.vectors[token] = reading.vectors[w]
         left_out = {k for m in self._mentions if not m.words for k in range(m.first, m.last)}
+        number = into.count
+        into.count += 1
+        into.stretches[self._first : self._last] = [number] * (self._last - self._first)
         leader = self._first
         for k in range(self._first, self._last):
             if k in speakers:
@@ -171,6 +181,9 @@ class _Columns:
         self.tags = [""] * n
         self.heads = list(range(n))
         self.relations = [""] * n
+        self.vectors: dict[int, NDArray[np.float16]] = {}
+        self.stretches = [-1] * n
+        self.count = 0
 
 
 def _depths(heads: Sequence[int]) -> list[int]:
@@ -210,40 +223,3 @@ def _ends(tokens: Sequence[Token], k: int) -> bool:
         return False
     before = tokens[k - 1].text if k else ""
     return not tokens[k + 1].text[:1].islower() and (tokens[k].text != "." or len(before) > 3 or before.islower())
-
-
-def require_parser(name: str) -> None:
-    """Check that `load_parser` would find a parser, without loading it.
-
-    Raises:
-        OptionError: there is none of that name.
-    """
-    if name in (EMBEDDED, NO_PARSER) or Path(name).exists():
-        return
-    from importlib.util import find_spec
-
-    if not name.isidentifier() or find_spec(name) is None:
-        from qbench.quantities.english.parsers.pipelines import unknown
-
-        raise unknown(name)
-
-
-@lru_cache(maxsize=4)
-def load_parser(name: str) -> Parser:
-    """The parser of a name.
-
-    Args:
-        name: "embedded" for the one that comes with qbench; else a folder with weights like its own, a spaCy pipeline's
-            name, or a folder with such a pipeline.
-
-    Raises:
-        OptionError: there is no such pipeline, or it has no tagger or no parser; or the weights can't be read.
-    """
-    from qbench.quantities.english.parsers.embedded import FOLDER, WEIGHTS, EmbeddedParser
-
-    folder = FOLDER if name == EMBEDDED else Path(name)
-    if (folder / WEIGHTS).is_file():
-        return Parser(EmbeddedParser(folder))
-    from qbench.quantities.english.parsers.pipelines import load_pipeline
-
-    return Parser(load_pipeline(name))

@@ -10,7 +10,7 @@ from qbench.quantities.english.amounts import Amount
 from qbench.quantities.english.numbers import Number, significant_digits
 from qbench.quantities.english.p_values import P_VALUE, p_value_name
 from qbench.quantities.english.parse import Parse
-from qbench.quantities.english.rules import Explained, RulesExtractor, TokenizedText
+from qbench.quantities.english.rules import RulesExtractor, TokenizedText
 from qbench.quantities.english.tokens import Token, tokenize
 from qbench.quantities.languages import NO_PARSER
 
@@ -57,9 +57,8 @@ class QuantulumExtractor(RulesExtractor):
         amounts = [years.pop(amount.first, amount) for amount in read if amount is not None]
         return TokenizedText(text, tokens, sorted([*amounts, *years.values()], key=lambda amount: amount.first))
 
-    def _finish(self, draft: TokenizedText, parse: Parse | None) -> list[Explained]:
-        # quantulum3 has joined ranges and named units already.
-        return self.describe(draft.tokens, draft.amounts, parse)
+    def _joined(self, draft: TokenizedText, parse: Parse | None) -> Sequence[Amount]:
+        return draft.amounts  # quantulum3 has joined ranges and named units already
 
     def _from_quantulum(self, tokens: Sequence[Token], text: str, mention: Any) -> Amount | None:
         start, end = mention.span

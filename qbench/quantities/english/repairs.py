@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from qbench.quantities.english.parse import Parse
@@ -23,7 +24,7 @@ def repaired(tokens: Sequence[Token], spans: Sequence[Span], parse: Parse) -> Pa
     for before, span in pairwise(spans):
         mender.join_alike(before, span)
     mender.leave_one_subject()
-    return Parse(parse.tags, mender.heads, mender.relations)
+    return replace(parse, heads=mender.heads, relations=mender.relations)
 
 
 class _Mender:

@@ -11,14 +11,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from qbench.quantities.english.amounts import Amount, AmountFinder
+from qbench.quantities.english.binder.concepts import Sentence, bind
 from qbench.quantities.english.comparators import Modifiers, read_comparators
 from qbench.quantities.english.composites import compose
 from qbench.quantities.english.concept_words import find_concept
-from qbench.quantities.english.concepts import Concept, MentionTokens, find_concepts
+from qbench.quantities.english.concepts import Concept, MentionTokens
 from qbench.quantities.english.lexicon import FRACTION_MARKS, FRACTIONS, SCALES
 from qbench.quantities.english.nouns import count_nouns
 from qbench.quantities.english.p_values import P_VALUE, p_value_name
-from qbench.quantities.english.parse import Parse, load_parser, require_parser
+from qbench.quantities.english.parse import Parse, Parser
+from qbench.quantities.english.parsers.load import load_parser, require_parser
 from qbench.quantities.english.queries import parse_query
 from qbench.quantities.english.ranges import join
 from qbench.quantities.english.settled import settle
@@ -45,6 +47,26 @@ class TokenizedText:
     text: str
     tokens: Sequence[Token]
     amounts: Sequence[Amount]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadText:
+    """A text with its mentions: amounts, the words that bound each, and the parse of the text if there is one."""
+
+    tokens: Sequence[Token]
+    amounts: Sequence[Amount]
+    readings: Sequence[Modifiers]
+    parse: Parse | None
+
+    def sentence(self) -> Sentence | None:
+        """The text as the binder takes it; None without a parse."""
+        if self.parse is None:
+            return None
+        mentions = [
+            MentionTokens(reading.first, reading.last, amount.number.first, amount.unit.family)
+            for amount, reading in zip(self.amounts, self.readings, strict=True)
+        ]
+        return Sentence(self.tokens, mentions, self.parse)
 
 
 class RulesExtractor:
@@ -84,7 +106,9 @@ class RulesExtractor:
     def extract_query(self, text: str) -> list[Quantity]:
         """The mentions of a typed query. By words alone: queries are seldom sentences, and are to be read at once."""
         draft = self._tokenized(text)
-        return [q for q, _ in self._finish(draft, None)] if draft.amounts else []
+        if not draft.amounts:
+            return []
+        return [q for mentions in self._explained([self._read_mentions(draft, None)]) for q, _ in mentions]
 
     def parse_query(self, text: str) -> ParsedQuery:
         """The search words of a typed query, and what it asks of quantities; see `queries`."""
@@ -92,15 +116,26 @@ class RulesExtractor:
 
     def explain_many(self, texts: Iterable[str]) -> list[list[Explained]]:
         """The mentions of each text, each with the names of the rules that made it."""
-        drafts = [self._tokenized(text) for text in texts]
-        parses = self._parses([draft for draft in drafts if draft.amounts])
-        return [self._finish(draft, next(parses)) if draft.amounts else [] for draft in drafts]
+        read = self.read_many(texts)
+        explained = iter(self._explained([text for text in read if text is not None]))
+        return [[] if text is None else next(explained) for text in read]
 
-    def _parses(self, drafts: Sequence[TokenizedText]) -> Iterator[Parse | None]:
-        if self._spacy_model == NO_PARSER or not drafts:
+    def read_many(self, texts: Iterable[str], parser: Parser | None = None) -> list[ReadText | None]:
+        """The mentions of each text before their concepts are known; None where there are none.
+
+        Args:
+            texts: to read.
+            parser: reads them instead of the extractor's own.
+        """
+        drafts = [self._tokenized(text) for text in texts]
+        parses = self._parses([draft for draft in drafts if draft.amounts], parser)
+        return [self._read_mentions(draft, next(parses)) if draft.amounts else None for draft in drafts]
+
+    def _parses(self, drafts: Sequence[TokenizedText], parser: Parser | None = None) -> Iterator[Parse | None]:
+        if not drafts or (parser is None and self._spacy_model == NO_PARSER):
             return iter([None] * len(drafts))
         texts = [(d.text, d.tokens, stand_ins(d.tokens, d.amounts)) for d in drafts]
-        return iter(load_parser(self._spacy_model).parse_many(texts))
+        return iter((parser or load_parser(self._spacy_model)).parse_many(texts))
 
     def _tokenized(self, text: str) -> TokenizedText:
         if not (_SIGNS.search(text) or not _HINTS.isdisjoint(_WORD.findall(text.lower()))):
@@ -108,19 +143,24 @@ class RulesExtractor:
         tokens = tokenize(text)
         return TokenizedText(text, tokens, compose(tokens, self._finder.find(tokens, text), self.units))
 
-    def _finish(self, draft: TokenizedText, parse: Parse | None) -> list[Explained]:
-        counted = count_nouns(draft.tokens, draft.text, draft.amounts, self._finder.forms, parse)
-        settled = settle(draft.tokens, counted, self.units, parse)
-        return self.describe(draft.tokens, join(draft.tokens, settled), parse)
+    def _read_mentions(self, draft: TokenizedText, parse: Parse | None) -> ReadText:
+        """The mentions of a text as they are reported, each with the words that bound it."""
+        amounts = [
+            a for a in self._joined(draft, parse) if (self.years or not a.year) and (self.p_values or not a.p_value)
+        ]
+        return ReadText(draft.tokens, amounts, read_comparators(draft.tokens, amounts, parse), parse)
 
-    def describe(self, tokens: Sequence[Token], amounts: Sequence[Amount], parse: Parse | None) -> list[Explained]:
-        """Read comparator, change and concept of each amount from the words around it."""
-        amounts = [a for a in amounts if (self.years or not a.year) and (self.p_values or not a.p_value)]
-        readings = read_comparators(tokens, amounts, parse)
-        named = [(a, r) for a, r in zip(amounts, readings, strict=True) if not a.p_value]
-        found = iter(_concepts(tokens, named, parse))
-        concepts = [Concept(p_value_name(tokens, a.number), P_VALUE) if a.p_value else next(found) for a in amounts]
-        return [self._quantity(tokens, *each) for each in zip(amounts, readings, concepts, strict=True)]
+    def _joined(self, draft: TokenizedText, parse: Parse | None) -> Sequence[Amount]:
+        """The amounts of a text with their counted nouns and as ranges."""
+        counted = count_nouns(draft.tokens, draft.text, draft.amounts, self._finder.forms, parse)
+        return join(draft.tokens, settle(draft.tokens, counted, self.units, parse))
+
+    def _explained(self, read: Sequence[ReadText]) -> list[list[Explained]]:
+        """The quantities of each text, their concepts found for all of them at once."""
+        return [
+            [self._quantity(text.tokens, *each) for each in zip(text.amounts, text.readings, concepts, strict=True)]
+            for text, concepts in zip(read, _concepts(read), strict=True)
+        ]
 
     def _quantity(self, tokens: Sequence[Token], amount: Amount, reading: Modifiers, concept: Concept) -> Explained:
         unit = amount.unit
@@ -147,22 +187,27 @@ class RulesExtractor:
         return quantity, (*amount.how, f"comparator {reading.comparator}", *moved, f"concept {concept.how}")
 
 
-def _mention_tokens(amount: Amount, reading: Modifiers) -> MentionTokens:
-    family = amount.unit.family
-    money = family.startswith("currency")
-    return MentionTokens(reading.first, reading.last, family == "count", family == "time", money)
+def _concepts(read: Sequence[ReadText]) -> list[list[Concept]]:
+    """The concept of each mention: from the parse, or from the words around it; p-values have their own."""
+    bound = iter(bind([sentence for text in read if (sentence := text.sentence()) is not None]))
+    return [
+        [
+            Concept(p_value_name(text.tokens, amount.number), P_VALUE) if amount.p_value else concept
+            for amount, concept in zip(text.amounts, own, strict=True)
+        ]
+        for text in read
+        for own in [_concepts_by_words(text) if text.parse is None else next(bound)]
+    ]
 
 
-def _concepts(
-    tokens: Sequence[Token], mentions: Sequence[tuple[Amount, Modifiers]], parse: Parse | None
-) -> list[Concept]:
-    """The concept of each mention: from the parse, or from the words around it."""
-    if parse is not None:
-        return find_concepts(tokens, [_mention_tokens(a, r) for a, r in mentions], parse)
-    taken = [False] * len(tokens)
-    for _, reading in mentions:
+def _concepts_by_words(text: ReadText) -> list[Concept]:
+    taken = [False] * len(text.tokens)
+    for reading in text.readings:
         taken[reading.first : reading.last] = [True] * (reading.last - reading.first)
-    return [_concept_by_words(tokens, a, r, taken) for a, r in mentions]
+    return [
+        _concept_by_words(text.tokens, amount, reading, taken)
+        for amount, reading in zip(text.amounts, text.readings, strict=True)
+    ]
 
 
 def _concept_by_words(tokens: Sequence[Token], amount: Amount, reading: Modifiers, taken: Sequence[bool]) -> Concept:

@@ -123,7 +123,7 @@ def test_concepts_need_no_capital_and_keep_the_order(rules):
 def test_any_tree_gives_words_outside_the_mentions(heads, relation, tag):
     tokens = tokenize("doors 5 kg and 7 men (")
     assert len(tokens) == len(heads)
-    places = [MentionTokens(1, 3), MentionTokens(4, 6, count=True)]
+    places = [MentionTokens(1, 3, 1), MentionTokens(4, 6, 4, "count")]
     found = find_concepts(tokens, places, Parse([tag] * 7, heads, [relation] * 7))
     assert len(found) == 2
     for concept in found:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc
 
 from qbench.errors import OptionError
-from qbench.quantities.english.parse import LONGEST, Parser, StandIn, load_parser
+from qbench.quantities.english.parse import LONGEST, Parser, StandIn
+from qbench.quantities.english.parsers.load import load_parser
 from qbench.quantities.english.parsers.pipelines import PipelineParser
 from qbench.quantities.english.stand_ins import stand_ins
 from qbench.quantities.english.tokens import tokenize

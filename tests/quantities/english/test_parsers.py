@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from qbench.errors import OptionError
-from qbench.quantities.english.parse import load_parser
 from qbench.quantities.english.parsers.embedded import FOLDER, EmbeddedParser
 from qbench.quantities.english.parsers.encoder import PARTS, SHAPES, Encoder, WordPieces, packed, shape, unpacked
+from qbench.quantities.english.parsers.load import load_parser
 from qbench.quantities.english.parsers.pipelines import PipelineParser
 from qbench.quantities.english.parsers.trees import best_tree
 

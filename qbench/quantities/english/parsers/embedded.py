@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from zipfile import BadZipFile
 
@@ -31,12 +31,14 @@ class EmbeddedParser:
 
     Args:
         folder: holds `weights.npz` and `vocab.txt`.
+        project: what makes of the word vectors, of shape (words, width), those that its readings keep; None keeps none.
 
     Raises:
         OptionError: these are no such weights.
     """
 
-    def __init__(self, folder: Path = FOLDER) -> None:
+    def __init__(self, folder: Path = FOLDER, project: Callable[[Array], Array] | None = None) -> None:
+        self._project = project
         try:
             self._load(folder)
         except (OSError, ValueError, KeyError, EOFError, BadZipFile) as fault:
@@ -73,12 +75,18 @@ class EmbeddedParser:
         # Heads count from the start of their sentence, with 0 for the root; here from that of all, the root last.
         starts = np.repeat(ends - np.diff(ends, prepend=0), np.diff(ends, prepend=0))
         relations = self._labels(vectors, np.where(heads == ROOT, len(vectors), heads - 1 + starts))
-        for sentence, *parts in zip(
-            sentences,
-            *(np.split(each, ends[:-1]) for each in (tags, heads, relations)),
-            strict=True,
-        ):
-            yield self._reading(len(sentence), *parts)
+        readings = (
+            self._reading(len(sentence), *parts)
+            for sentence, *parts in zip(
+                sentences, *(np.split(each, ends[:-1]) for each in (tags, heads, relations)), strict=True
+            )
+        )
+        if self._project is None:
+            yield from readings
+            return
+        projected = np.split(self._project(vectors).astype(np.float16), ends[:-1])
+        # Copies, lest a reading that is cached keeps the vectors of all that were read with it.
+        yield from (r._replace(vectors=v.copy()) for r, v in zip(readings, projected, strict=True))
 
     def _heads(self, vectors: Array, ends: NDArray[np.int64]) -> NDArray[np.int64]:
         """The head of each word, 0 for the root and k + 1 for word k of its sentence."""

@@ -88,11 +88,11 @@ class Encoder:
     def __init__(self, weights: Mapping[str, NDArray[np.generic]], pieces: WordPieces) -> None:
         self._pieces = pieces
         self._table, self._scale = weights["piece"], weights["piece.scale"]
-        self._positions, self._shapes = _single(weights["position"]), _single(weights["shape"])
-        self._norm = _single(weights["norm"])
+        self._positions, self._shapes = single(weights["position"]), single(weights["shape"])
+        self._norm = single(weights["norm"])
         heads = int(weights["heads"])
         count = 1 + max(int(name.split(".")[1]) for name in weights if name.startswith("layer."))
-        self._layers = [_Layer(weights, f"layer.{i}.", heads) for i in range(count)]
+        self._layers = [Layer(weights, f"layer.{i}.", heads) for i in range(count)]
         self.longest = len(self._positions) - 2
 
     def vectors(self, sentences: Sequence[Sequence[str]]) -> tuple[Array, NDArray[np.int64]]:
@@ -105,7 +105,7 @@ class Encoder:
         h = self._table[numbers].astype(np.float32) * self._scale[numbers].astype(np.float32)[:, None]
         h += self._shapes[np.concatenate([row[1] for row in rows])]
         h += np.concatenate([self._positions[: len(row[0])] for row in rows])
-        h = _normalised(h, self._norm)
+        h = normalised(h, self._norm)
         ends = np.cumsum([len(row[0]) for row in rows])
         for layer in self._layers[:-1]:
             h = layer(h, ends)
@@ -128,30 +128,40 @@ class Encoder:
         return np.array(numbers), np.array(shapes), np.array(first, dtype=np.int64)
 
 
-class _Layer:
-    """Self-attention and a feed-forward net, each with a residual and a norm after it."""
+class Layer:
+    """Self-attention and a feed-forward net, each with a residual and a norm after it.
+
+    Called with vectors of shape (rows, width), where each sequence ends among them, and, if only some rows are needed,
+    their indexes.
+
+    Args:
+        weights: in bytes (see `packed`), with their biases and norms.
+        name: what the names of its weights start with.
+        heads: of attention.
+    """
 
     def __init__(self, weights: Mapping[str, NDArray[np.generic]], name: str, heads: int) -> None:
         self._heads = heads
         self._mix, self._out, self._up, self._down = (
-            (unpacked(weights, name + part), _single(weights[f"{name}{part}.bias"])) for part in PARTS
+            (unpacked(weights, name + part), single(weights[f"{name}{part}.bias"])) for part in PARTS
         )
-        self._norms = _single(weights[name + "norms"])
+        self._norms = single(weights[name + "norms"])
         # What scales the scores of attention is put into the queries beforehand.
         width = len(self._mix[0])
         for part in self._mix:
             part[..., :width] *= np.float32((width // heads) ** -0.5)
 
     def __call__(self, h: Array, ends: NDArray[np.int64], wanted: NDArray[np.int64] | None = None) -> Array:
+        """The rows after the layer, all or the wanted ones."""
         mixed = self._attended(h, ends)
         if wanted is not None:
             h, mixed = h[wanted], mixed[wanted]
-        h = _normalised(h + _linear(mixed, self._out), self._norms[:2])
+        h = normalised(h + _linear(mixed, self._out), self._norms[:2])
         onward = np.empty_like(h)
         for start in range(0, len(h), ROWS):
             rows = slice(start, start + ROWS)
             onward[rows] = _linear(_gelu(_linear(h[rows], self._up)), self._down)
-        return _normalised(h + onward, self._norms[2:])
+        return normalised(h + onward, self._norms[2:])
 
     def _attended(self, h: Array, ends: NDArray[np.int64]) -> Array:
         mixed = _linear(h, self._mix).reshape(len(h), 3, self._heads, -1)
@@ -179,10 +189,11 @@ def packed(matrix: Array) -> tuple[NDArray[np.int8], NDArray[np.float16]]:
 
 def unpacked(weights: Mapping[str, NDArray[np.generic]], name: str) -> Array:
     """The matrix that `packed` wrote as bytes."""
-    return _single(weights[name]) * _single(weights[name + ".scale"])
+    return single(weights[name]) * single(weights[name + ".scale"])
 
 
-def _single(array: NDArray[np.generic]) -> Array:
+def single(array: NDArray[np.generic]) -> Array:
+    """An array in single precision."""
     return array.astype(np.float32)
 
 
@@ -192,7 +203,7 @@ def _linear(h: Array, layer: tuple[Array, Array]) -> Array:
     return projected
 
 
-def _normalised(h: Array, norm: Array) -> Array:
+def normalised(h: Array, norm: Array) -> Array:
     """Each row with mean 0 and variance 1, then scaled and shifted; `norm` is of shape (2, width)."""
     h -= h.mean(axis=1, keepdims=True)
     variance = np.einsum("ij,ij->i", h, h)[:, None] / np.float32(h.shape[1])

@@ -9,6 +9,9 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 Cut = Sequence[tuple[str, int]]
 """Words, and the character at which each begins."""
 
@@ -20,11 +23,13 @@ class Reading(NamedTuple):
         tags: Penn Treebank tags.
         heads: index of the governing word; a word's own index for a root. Following heads always ends at a root.
         relations: Universal Dependencies relations; "root" for a root.
+        vectors: what the binder reads of each word, of shape (words, width); None from a parser that it cannot read.
     """
 
     tags: Sequence[str]
     heads: Sequence[int]
     relations: Sequence[str]
+    vectors: NDArray[np.float16] | None = None
 
 
 class WordParser(Protocol):

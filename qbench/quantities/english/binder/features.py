@@ -1,0 +1,188 @@
+"""What the binder sees of a mention and the words around it: whole numbers that index tables of embeddings.
+
+The mention is a pivot: everything is said of a word as seen from it (how far, on which path through the tree, in which
+phrase of the rules), as the pivot in *Quantity Retrieval* section 3.1 lets a tagger know which quantity is meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qbench.quantities.english.concepts import Concept, MentionTokens
+from qbench.quantities.english.parse import Parse
+
+WINDOW = 90
+"""Tokens on either side of a mention that may name its concept; none beyond the parsed stretch of text."""
+STEPS = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 60)
+"""Lower ends of the ranges of distances in tokens that are told apart."""
+_RANGES = np.searchsorted(STEPS, np.arange(WINDOW + 1), side="right") - 1
+UP, DOWN = 6, 6
+"""Steps in the tree, up from the mention and down to a word, that are told apart."""
+FURTHEST = 14
+"""Steps that are followed."""
+CROWD = 3
+"""Mentions between a word and the mention that are told apart."""
+WORD_COLUMNS = {
+    "distance": 2 * len(STEPS) + 1,
+    "mention": 4,
+    "rule": 3,
+    "other rule": 2,
+    "tag": 50,
+    "relation": 60,
+    "path": (UP + 1) * (DOWN + 1) + 2,
+    "crowd": CROWD + 1,
+}
+"""What is known of a word, and how many values each can take."""
+MENTION_COLUMNS = {"family": 30, "rule": 30, "relation": 60, "relation above": 60}
+"""What is known of the mention."""
+
+
+class Labels(NamedTuple):
+    """Numbers of the strings that occur in features, from 1; 0 stands for any other."""
+
+    tags: Mapping[str, int]
+    relations: Mapping[str, int]
+    families: Mapping[str, int]
+    rules: Mapping[str, int]
+
+    @classmethod
+    def of(cls, *names: Sequence[str]) -> Labels:
+        """From lists of strings, one for each field."""
+        return cls(*({name: n for n, name in enumerate(each, start=1)} for each in names))
+
+
+@dataclass(frozen=True, slots=True)
+class Pivot:
+    """A mention as the binder sees it.
+
+    Attributes:
+        start: index of the first token of its window.
+        words: features of each token of the window, of shape (tokens, `WORD_COLUMNS`).
+        mention: features of the mention, of shape (`MENTION_COLUMNS`,).
+        number: index of the token of its number.
+        anchor: index of its token that hangs on a word outside it.
+    """
+
+    start: int
+    words: NDArray[np.int64]
+    mention: NDArray[np.int64]
+    number: int
+    anchor: int
+
+
+def family(name: str) -> str:
+    """The kind of a unit that the binder tells apart: its family, one for all currencies."""
+    return "currency" if name.startswith("currency") else name
+
+
+def pivots(mentions: Sequence[MentionTokens], concepts: Sequence[Concept], parse: Parse, labels: Labels) -> list[Pivot]:
+    """The features of each mention of a text.
+
+    Args:
+        mentions: of the text, in order.
+        concepts: of the mentions, by rules.
+        parse: of the tokens of the text.
+        labels: of the binder that reads the features.
+    """
+    return _Text(mentions, concepts, parse, labels).pivots()
+
+
+class _Text:
+    def __init__(
+        self, mentions: Sequence[MentionTokens], concepts: Sequence[Concept], parse: Parse, labels: Labels
+    ) -> None:
+        self._mentions, self._concepts, self._parse, self._labels = mentions, concepts, parse, labels
+        n = len(parse.tags)
+        self._tags = np.array([labels.tags.get(tag, 0) for tag in parse.tags])
+        self._relations = np.array([labels.relations.get(relation, 0) for relation in parse.relations])
+        starting = [0] * (n + 1)
+        for mention in mentions:
+            starting[mention.first + 1] += 1
+        self._begun = np.array(list(accumulate(starting)))
+        """For each token, the mentions that begin before it."""
+        self._owned = np.zeros(n, dtype=np.int64)
+        for concept in concepts:
+            self._owned[list({*concept.words, *concept.subject})] += 1
+
+    def pivots(self) -> list[Pivot]:
+        return [self._pivot(n) for n in range(len(self._mentions))]
+
+    def _pivot(self, n: int) -> Pivot:
+        mention, concept, parse = self._mentions[n], self._concepts[n], self._parse
+        first, last = self._window(mention)
+        at = anchor(mention, parse)
+        k = np.arange(first, last)
+        words = np.zeros((last - first, len(WORD_COLUMNS)), dtype=np.int64)
+        before, after = np.maximum(mention.first - k, 0), np.maximum(k - mention.last + 1, 0)
+        words[:, 0] = len(STEPS) - _RANGES[before] + _RANGES[after]
+        for i, other in enumerate(self._mentions):
+            if other.first < last and other.last > first:
+                inside = slice(max(other.first - first, 0), other.last - first)
+                words[inside, 1] = 1 if i == n else (2 if i < n else 3)
+        own = np.zeros(len(parse.tags), dtype=np.int64)
+        own[list(concept.words)], own[list(concept.subject)] = 1, 2
+        words[:, 2] = own[first:last]
+        words[:, 3] = self._owned[first:last] > (own[first:last] > 0)
+        words[:, 4], words[:, 5] = self._tags[first:last], self._relations[first:last]
+        words[:, 6] = self._paths(at, first, last)
+        begun = self._begun
+        left, right = begun[mention.first] - begun[k], begun[k] - begun[mention.last]
+        words[:, 7] = np.clip(np.where(k < mention.first, left, right), 0, CROWD)
+        labels, heads = self._labels, parse.heads
+        whole = (
+            labels.families.get(family(mention.family), 0),
+            labels.rules.get(concept.how, 0),
+            self._relations[at],
+            self._relations[heads[at]],
+        )
+        return Pivot(first, words, np.array(whole), mention.number, at)
+
+    def _window(self, mention: MentionTokens) -> tuple[int, int]:
+        """The tokens around a mention that were parsed with it."""
+        first, last = mention.first, mention.last
+        tags = self._parse.stretches
+        while first > 0 and mention.first - first < WINDOW and tags[first - 1] == tags[mention.first]:
+            first -= 1
+        while last < len(tags) and last - mention.last < WINDOW and tags[last] == tags[mention.last - 1]:
+            last += 1
+        return first, last
+
+    def _paths(self, at: int, first: int, last: int) -> list[int]:
+        """For each token, the steps up from the anchor and down to it, as one number; 0 where no path is known."""
+        heads = self._parse.heads
+        known: dict[int, tuple[int, int] | None] = {}
+        k = at
+        for up in range(FURTHEST):
+            known[k] = (up, 0)
+            if heads[k] in known:
+                break
+            k = heads[k]
+        for start in range(first, last):
+            trail = []
+            k = start
+            while k not in known:
+                trail.append(k)
+                if heads[k] == k:
+                    known[k] = None
+                    break
+                k = heads[k]
+            for step in reversed(trail):
+                above = known[heads[step]]
+                known[step] = None if above is None or above[1] >= FURTHEST else (above[0], above[1] + 1)
+        return [
+            0 if (path := known[k]) is None else 1 + min(path[0], UP) * (DOWN + 1) + min(path[1], DOWN)
+            for k in range(first, last)
+        ]
+
+
+def anchor(mention: MentionTokens, parse: Parse) -> int:
+    """The last token of a mention whose head lies outside it."""
+    inside = range(mention.first, mention.last)
+    outward = [k for k in inside if parse.heads[k] not in inside or parse.heads[k] == k]
+    return (outward or [mention.first])[-1]

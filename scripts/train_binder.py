@@ -1,0 +1,390 @@
+"""Train the binder that `qbench` ships: which words of a sentence name what each of its numbers measures.
+
+    python scripts/train_binder.py OUT ANNOTATED... [--data FOLDER] [--silver FILE...] [--epochs 12] [--seeds 3]
+
+ANNOTATED are JSON lines: `text`, and `quantities` with `span` (characters of the number with its unit), `concept`
+(words of the text, in order) and `core` (the part of the concept that people would search for). `annotations/` holds
+what qbench's own was trained on. Texts of others stay where they are: their lines name `file` in FOLDER, `field`, `doc`,
+and the characters `at` and `length`; their concepts and cores are spans of the text.
+
+SILVER are lines with `text` alone, which the binders of all seeds read, so that the one that is kept learns from the
+mean of their probabilities (Hinton et al. 2015), which is surer than those of a single one. OUT gets the weights in
+bytes and `scores.json`: precision, recall and F1 of the concepts' words on documents that were left out, by the code
+that reads the weights in `qbench`. Needs torch; about ten minutes for 7,000 mentions on a core, for each seed.
+
+Word vectors are the parser's and stay as they are. A part of the rules' concepts is hidden in training, so that the
+binder knows when not to follow them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import logging
+import random
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F  # noqa: N812 (its usual name)
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from qbench.quantities.english.binder.concepts import Sentence
+from qbench.quantities.english.binder.features import MENTION_COLUMNS, WORD_COLUMNS, Labels, Pivot, family, pivots
+from qbench.quantities.english.concepts import Concept, find_concepts
+from qbench.quantities.english.parse import Parser
+from qbench.quantities.english.parsers.embedded import EmbeddedParser
+from qbench.quantities.english.parsers.encoder import packed
+from qbench.quantities.english.rules import RulesExtractor
+from qbench.quantities.units import load_units
+
+WIDTH, LAYERS, HEADS = 128, 2, 4
+DROPOUT = 0.2
+HIDDEN = 0.15
+"""Share of mentions whose rules' concept is hidden in a batch."""
+CORE = 0.5
+"""Weight of the loss of the core's words beside that of the concept's."""
+BATCH = 32
+RATE = 1e-3
+THRESHOLD = 0.5
+
+log = logging.getLogger("train_binder")
+
+
+@dataclass(slots=True)
+class Example:
+    """A mention with its features, the raw vectors of the tokens of its window, and what it is about.
+
+    Attributes:
+        own: raw vectors of the tokens of its number and of its anchor, of shape (2, width of the parser).
+        targets: of shape (tokens, 2), words of the concept and of its core; None where nobody has said.
+    """
+
+    group: int
+    view: Pivot
+    vectors: NDArray[np.float16]
+    own: NDArray[np.float16]
+    targets: NDArray[np.float32] | None
+
+
+def read(paths: Sequence[Path], data: Path | None = None) -> list[dict[str, Any]]:
+    """The annotated sentences, with their texts.
+
+    Args:
+        paths: JSON lines.
+        data: folder of the files that lines without a text are from.
+    """
+    items = [json.loads(line) for path in paths for line in path.read_text(encoding="utf-8").splitlines() if line]
+    missing = [item for item in items if "text" not in item]
+    if missing and data is None:
+        raise SystemExit(f"{len(missing)} lines have no text: --data names the folder with {missing[0]['file']}")
+    for name in sorted({item["file"] for item in missing}):
+        texts = documents(Path(data or ".") / name)
+        for item in missing:
+            if item["file"] == name:
+                restore(item, texts[item["doc"]])
+    return items
+
+
+def documents(path: Path) -> dict[str, dict[str, str]]:
+    """The documents of a file by their identifiers: of compressed JSON lines, or the sentences of a treebank."""
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        if not path.name.endswith(".conllu.gz"):
+            rows = [json.loads(line) for line in lines]
+            return {str(row.get("doc_id") or row["pmcid"]): row for row in rows}
+        found, sentence = {}, ""
+        for line in lines:
+            if line.startswith("# sent_id = "):
+                sentence = line.partition(" = ")[2].strip()
+            elif line.startswith("# text = "):
+                found[sentence] = {"": line.partition(" = ")[2].strip()}
+        return found
+
+
+def restore(item: dict[str, Any], document: dict[str, str]) -> None:
+    """Give a line its text, and its concepts their words."""
+    text = document[item["field"]][item["at"] : item["at"] + item["length"]]
+    item["text"] = text
+    for quantity in item["quantities"]:
+        quantity["core"] = " ".join(text[a:b] for a, b in quantity["core"])
+        quantity["concept"] = [text[a:b] for a, b in quantity["concept"]]
+
+
+def sentences(texts: Sequence[str]) -> list[Sentence | None]:
+    """The mentions of each text with the parser's whole vectors."""
+    parser = Parser(EmbeddedParser(project=lambda vectors: vectors))
+    extractor = RulesExtractor(load_units(None), spacy_model="embedded")
+    read_texts = extractor.read_many(texts, parser)
+    return [None if text is None else text.sentence() for text in read_texts]
+
+
+def labels_of(parsed: Sequence[Sentence | None], concepts: Sequence[Sequence[Concept]]) -> Labels:
+    """The most frequent strings of each kind, as many as the tables have rows for."""
+    live = [sentence for sentence in parsed if sentence is not None]
+    kinds = (
+        ((tag for s in live for tag in s.parse.tags), WORD_COLUMNS["tag"]),
+        ((relation for s in live for relation in s.parse.relations), WORD_COLUMNS["relation"]),
+        ((family(mention.family) for s in live for mention in s.mentions), MENTION_COLUMNS["family"]),
+        ((concept.how for each in concepts for concept in each), MENTION_COLUMNS["rule"]),
+    )
+    return Labels.of(*(sorted(name for name, _ in Counter(names).most_common(size - 1)) for names, size in kinds))
+
+
+def examples(
+    items: Sequence[dict[str, Any]],
+    parsed: Sequence[Sentence | None],
+    concepts: Sequence[Sequence[Concept]],
+    labels: Labels,
+) -> Iterator[Example]:
+    """One for each mention; with targets where an annotated quantity shares its number."""
+    for group, (item, sentence, own) in enumerate(zip(items, parsed, concepts, strict=True)):
+        if sentence is None:
+            continue
+        views = pivots(sentence.mentions, own, sentence.parse, labels)
+        for mention, view in zip(sentence.mentions, views, strict=True):
+            rows = [sentence.parse.vectors.get(view.start + k) for k in range(len(view.words))]
+            width = next((len(row) for row in rows if row is not None), 384)
+            none = np.zeros(width, dtype=np.float16)
+            vectors = np.stack([none if row is None else row for row in rows])
+            ends = np.stack([sentence.parse.vectors.get(k, none) for k in (view.number, view.anchor)])
+            number = sentence.tokens[mention.number]
+            quantity = next(
+                (q for q in item.get("quantities", ()) if q["span"][0] < number.end and number.start < q["span"][1]),
+                None,
+            )
+            targets = None if quantity is None else target(sentence, view, quantity)
+            yield Example(group, view, vectors, ends, targets)
+
+
+def target(sentence: Sentence, view: Pivot, quantity: dict[str, Any]) -> NDArray[np.float32]:
+    """Which tokens of a window are words of the concept, and which of its core."""
+    marked = np.zeros((len(view.words), 2), dtype=np.float32)
+    core = {word.lower() for word in re.findall(r"\w+", quantity["core"] or "")}
+    for k in aligned(sentence, quantity["concept"], view.number):
+        if view.start <= k < view.start + len(marked):
+            marked[k - view.start] = 1, sentence.tokens[k].low in core
+    return marked
+
+
+def aligned(sentence: Sentence, words: Sequence[str], near: int) -> list[int]:
+    """The tokens that the words of a concept stand for: in order, close together, and near the number."""
+    lows = [token.low for token in sentence.tokens]
+    places: list[list[int]] = []
+    for word in words:
+        for piece in re.findall(r"\w+|[^\w\s]", word.lower()):
+            if found := [k for k, low in enumerate(lows) if low == piece]:
+                places.append(found)
+    if not places:
+        return []
+    best = {k: (abs(k - near) * 0.02, [k]) for k in places[0]}
+    for found in places[1:]:
+        best = {
+            k: min(
+                (cost + abs(k - before) * 0.1 + (3 if k < before else 0) + abs(k - near) * 0.02, [*path, k])
+                for before, (cost, path) in best.items()
+            )
+            for k in found
+        }
+    return min(best.values())[1]
+
+
+class Network(nn.Module):
+    """As `qbench.quantities.english.binder.model` reads it."""
+
+    def __init__(self, width: int, size: int = WIDTH) -> None:
+        super().__init__()
+        self.projection = nn.Linear(width, size, bias=False)
+        self.pivot = nn.Linear(2 * size, size)
+        self.words = nn.ModuleList([nn.Embedding(n, size) for n in WORD_COLUMNS.values()])
+        self.mentions = nn.ModuleList([nn.Embedding(n, size) for n in MENTION_COLUMNS.values()])
+        for table in [*self.words, *self.mentions]:
+            nn.init.normal_(table.weight, std=0.1)
+        self.norm = nn.LayerNorm(size, eps=1e-12)
+        self.dropout = nn.Dropout(DROPOUT)
+        self.layers = nn.ModuleList(
+            nn.TransformerEncoderLayer(
+                size, HEADS, 4 * size, DROPOUT, lambda x: F.gelu(x, approximate="tanh"), 1e-12, batch_first=True
+            )
+            for _ in range(LAYERS)
+        )
+        self.out = nn.Linear(size, 2)
+
+    def forward(self, vectors: Tensor, own: Tensor, words: Tensor, mention: Tensor, mask: Tensor) -> Tensor:
+        """Scores of shape (mentions, tokens, 2)."""
+        if self.training:
+            vectors = F.dropout(vectors, 0.1)
+            seen = (torch.rand(len(words), 1) > HIDDEN).long()
+            words, mention = words.clone(), mention.clone()
+            words[:, :, 2] *= seen
+            words[:, :, 3] *= seen
+            mention[:, 1] *= seen[:, 0]
+        h = self.projection(vectors) + sum(table(words[:, :, i]) for i, table in enumerate(self.words))
+        whole = self.pivot(self.projection(own).flatten(1))
+        whole = whole + sum(table(mention[:, i]) for i, table in enumerate(self.mentions))
+        h = self.dropout(self.norm(h + whole[:, None]))
+        for layer in self.layers:
+            h = layer(h, src_key_padding_mask=~mask)
+        scores: Tensor = self.out(h)
+        return scores
+
+
+Batch = tuple[list[Example], tuple[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor, Tensor]
+
+
+def batches(data: Sequence[Example], size: int, rng: random.Random | None = None) -> Iterator[Batch]:
+    """Mentions of like windows together, with their targets and the tokens that count."""
+    order = sorted(range(len(data)), key=lambda i: len(data[i].view.words) + (8 * rng.random() if rng else 0))
+    groups = [order[i : i + size] for i in range(0, len(order), size)]
+    if rng is not None:
+        rng.shuffle(groups)
+    for group in groups:
+        each = [data[i] for i in group]
+        longest = max(len(e.view.words) for e in each)
+        shape = (len(each), longest)
+        vectors = np.zeros((*shape, each[0].vectors.shape[1]), dtype=np.float32)
+        words = np.zeros((*shape, len(WORD_COLUMNS)), dtype=np.int64)
+        mask, counted = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=np.float32)
+        targets = np.zeros((*shape, 2), dtype=np.float32)
+        for i, e in enumerate(each):
+            n = len(e.view.words)
+            vectors[i, :n], words[i, :n], mask[i, :n] = e.vectors, e.view.words, True
+            counted[i, :n] = e.view.words[:, 1] != 1
+            if e.targets is not None:
+                targets[i, :n] = e.targets
+        own = np.stack([e.own for e in each]).astype(np.float32)
+        mention = np.stack([e.view.mention for e in each])
+        given = tuple(torch.from_numpy(array) for array in (vectors, own, words, mention, mask))
+        yield each, given, torch.from_numpy(targets), torch.from_numpy(counted)  # type: ignore[misc]
+
+
+def train(data: Sequence[Example], epochs: int, seed: int) -> Network:
+    """A network that has seen the examples with targets."""
+    torch.manual_seed(seed)
+    rng = random.Random(seed)  # noqa: S311 (no secret)
+    known = [e for e in data if e.targets is not None]
+    net = Network(known[0].vectors.shape[1])
+    optimizer = torch.optim.AdamW(net.parameters(), lr=RATE, weight_decay=0.05)
+    steps = epochs * -(-len(known) // BATCH)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=steps, pct_start=0.1)
+    for epoch in range(epochs):
+        net.train()
+        total = 0.0
+        for each, given, targets, counted in batches(known, BATCH, rng):
+            losses = F.binary_cross_entropy_with_logits(net(*given), targets, reduction="none")
+            loss = ((losses[..., 0] + CORE * losses[..., 1]) * counted).sum() / len(each)
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(net.parameters(), 4.0)
+            optimizer.step()
+            schedule.step()
+            total += loss.item() * len(each)
+        log.info("seed %d, epoch %d of %d: loss %.3f", seed, epoch + 1, epochs, total / len(known))
+    return net
+
+
+def taught(nets: Sequence[Network], data: Sequence[Example]) -> list[Example]:
+    """The examples with the mean of the networks' probabilities as targets."""
+    sums: dict[int, NDArray[np.float32]] = {}
+    for net in nets:
+        net.eval()
+        with torch.no_grad():
+            for each, given, _, _ in batches(data, 2 * BATCH):
+                for e, scores in zip(each, torch.sigmoid(net(*given)).numpy(), strict=True):
+                    sums[id(e)] = sums.get(id(e), 0) + scores[: len(e.view.words)] / len(nets)
+    return [Example(e.group, e.view, e.vectors, e.own, sums[id(e)].astype(np.float32)) for e in data]
+
+
+def written(net: Network, labels: Labels, threshold: float) -> dict[str, NDArray[np.generic]]:
+    """The weights by name, as `Binder` reads them."""
+    arrays: dict[str, NDArray[np.generic]] = {
+        f"labels.{field}": np.array(list(names), dtype=str) for field, names in zip(Labels._fields, labels, strict=True)
+    }
+    state = {name: tensor.detach().numpy() for name, tensor in net.state_dict().items()}
+    arrays |= {"threshold": np.float32(threshold), "heads": np.int64(HEADS), "layers": np.int64(LAYERS)}  # type: ignore[dict-item]
+    arrays["projection"] = state["projection.weight"].T.astype(np.float16)
+    arrays["pivot"], arrays["bias"] = state["pivot.weight"].T.astype(np.float16), state["pivot.bias"]
+    for kind, columns in (("word", WORD_COLUMNS), ("mention", MENTION_COLUMNS)):
+        for i, name in enumerate(columns):
+            arrays[f"{kind}.{name}"] = state[f"{kind}s.{i}.weight"].astype(np.float16)
+    arrays["norm"] = np.stack([state["norm.weight"], state["norm.bias"]])
+    for i in range(LAYERS):
+        ours, theirs = f"layer.{i}.", f"layers.{i}."
+        named = {"mix": "self_attn.in_proj_", "out": "self_attn.out_proj.", "up": "linear1.", "down": "linear2."}
+        for name, part in named.items():
+            arrays[ours + name], arrays[f"{ours}{name}.scale"] = packed(state[f"{theirs}{part}weight"].T)
+            arrays[f"{ours}{name}.bias"] = state[f"{theirs}{part}bias"]
+        norms = [state[f"{theirs}norm{k}.{part}"] for k in (1, 2) for part in ("weight", "bias")]
+        arrays[ours + "norms"] = np.stack(norms)
+    arrays["out"], arrays["out.bias"] = state["out.weight"].T, state["out.bias"]
+    return arrays
+
+
+def scores(folder: Path, data: Sequence[Example]) -> dict[str, float]:
+    """Precision, recall and F1 of the words of concepts, by the weights in a folder."""
+    from qbench.quantities.english.binder.model import Binder
+
+    binder = Binder(folder)
+    counts = np.zeros(3)
+    for e in data:
+        if e.targets is None:
+            continue
+        rows = binder.project(e.vectors.astype(np.float32)).astype(np.float16)
+        vectors = {e.view.start + k: row for k, row in enumerate(rows)}
+        own = binder.project(e.own.astype(np.float32)).astype(np.float16)
+        vectors |= {e.view.number: own[0], e.view.anchor: own[1]}
+        likely = binder.probabilities([(e.view, vectors)])[0].max(axis=1) > binder.threshold
+        said = likely & (e.view.words[:, 1] != 1)
+        true = (e.targets[:, 0] > 0) & (e.view.words[:, 1] != 1)
+        counts += (said & true).sum(), said.sum(), true.sum()
+    precision, recall = counts[0] / max(1, counts[1]), counts[0] / max(1, counts[2])
+    f1 = 2 * precision * recall / max(1e-9, precision + recall)
+    return {name: round(100 * float(x), 1) for name, x in (("precision", precision), ("recall", recall), ("f1", f1))}
+
+
+def main() -> None:
+    """Train, write, score."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("annotated", type=Path, nargs="+")
+    parser.add_argument("--data", type=Path, help="folder with the files that lines without a text are from")
+    parser.add_argument("--silver", type=Path, nargs="*", default=[])
+    parser.add_argument("--epochs", type=int, default=12)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--test", type=float, default=0.1, help="share of the documents that is left out")
+    parser.add_argument("--threshold", type=float, default=THRESHOLD)
+    options = parser.parse_args()
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    items, more = read(options.annotated, options.data), read(options.silver)
+    parsed = sentences([item["text"] for item in [*items, *more]])
+    concepts = [[] if sentence is None else find_concepts(*sentence) for sentence in parsed]
+    labels = labels_of(parsed, concepts)
+    data = list(examples([*items, *({"text": item["text"]} for item in more)], parsed, concepts, labels))
+    left_out = {
+        n
+        for n, item in enumerate(items)
+        if zlib.crc32(str(item.get("doc") or item.get("id")).encode()) % 1000 < 1000 * options.test
+    }
+    training = [e for e in data if e.group < len(items) and e.group not in left_out]
+    log.info("%d mentions of %d sentences, %d left out", len(data), len(items), len(left_out))
+    nets = [train(training, options.epochs, seed) for seed in range(options.seeds)]
+    net = nets[0]
+    if options.silver:
+        silver = [e for e in data if e.group >= len(items)]
+        net = train(training + taught(nets, silver), options.epochs, options.seeds)
+    options.out.mkdir(parents=True, exist_ok=True)
+    np.savez_compressed(options.out / "weights.npz", **written(net, labels, options.threshold))
+    result = scores(options.out, [e for e in data if e.group in left_out])
+    (options.out / "scores.json").write_text(json.dumps(result) + "\n", encoding="utf-8")
+    log.info("%s", result)
+
+
+if __name__ == "__main__":
+    main()

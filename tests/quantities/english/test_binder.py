@@ -1,0 +1,128 @@
+"""The binder: what it sees of a mention, what its weights say, and the concepts that come of it."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qbench.errors import OptionError
+from qbench.quantities.english.binder.concepts import BINDER, Sentence, arranged, bind
+from qbench.quantities.english.binder.features import (
+    MENTION_COLUMNS,
+    WINDOW,
+    WORD_COLUMNS,
+    Labels,
+    Pivot,
+    pivots,
+)
+from qbench.quantities.english.binder.model import Binder, load_binder
+from qbench.quantities.english.concepts import NONE, Concept, MentionTokens, find_concepts
+from qbench.quantities.english.parse import Parse
+from qbench.quantities.english.tokens import tokenize
+from qbench.quantities.extractors import ExtractorOptions, get_extractor
+
+LABELS = Labels.of(["NN", "CD"], ["nsubj", "obj", "root"], ["mass", "currency"], ["of its noun"])
+TOKENS = tokenize("The bag weighs 5 kg and costs 20 dollars")
+MENTIONS = [MentionTokens(3, 5, 3, "mass"), MentionTokens(7, 9, 7, "currency of the USA")]
+HEADS = [1, 2, 2, 4, 2, 6, 2, 8, 6]
+RELATIONS = ["det", "nsubj", "root", "nummod", "obj", "cc", "conj", "nummod", "obj"]
+TAGS = ["DT", "NN", "VBZ", "CD", "NNS", "CC", "VBZ", "CD", "NNS"]
+
+
+def parse(**changes):
+    given = {"tags": TAGS, "heads": HEADS, "relations": RELATIONS, "stretches": [0] * 9}
+    return Parse(**{**given, **changes})
+
+
+def column(view, name):
+    return view.words[:, list(WORD_COLUMNS).index(name)].tolist()
+
+
+def test_words_are_seen_from_the_mention():
+    concepts = [Concept((1,), "of its noun"), Concept((1,), "nearest noun", (0,))]
+    first, second = pivots(MENTIONS, concepts, parse(), LABELS)
+    assert (first.start, first.number, first.anchor) == (0, 3, 4)
+    assert column(first, "mention") == [0, 0, 0, 1, 1, 0, 0, 3, 3]
+    assert column(second, "mention") == [0, 0, 0, 2, 2, 0, 0, 1, 1]
+    assert column(first, "rule") == [0, 1, 0, 0, 0, 0, 0, 0, 0]
+    assert column(second, "rule") == [2, 1, 0, 0, 0, 0, 0, 0, 0]
+    assert column(first, "other rule") == [1, 1, 0, 0, 0, 0, 0, 0, 0]
+    distances = column(first, "distance")
+    assert distances[3] == distances[4]
+    assert distances[2] < distances[3] < distances[5] < distances[6]
+    assert column(first, "crowd") == [0] * 7 + [0, 1]
+    # up one to the verb; up one and down one to the subject
+    assert column(first, "path")[2] != column(first, "path")[1] == column(first, "path")[6]
+    assert first.mention.tolist() == [LABELS.families["mass"], 1, LABELS.relations["obj"], LABELS.relations["root"]]
+    assert second.mention.tolist()[:2] == [LABELS.families["currency"], 0]
+
+
+def test_the_window_stays_in_the_stretch_that_was_parsed():
+    stretches = [0, 0, 0, 0, 0, 1, 1, 1, 1]
+    first, second = pivots(MENTIONS, [NONE, NONE], parse(stretches=stretches), LABELS)
+    assert (first.start, len(first.words)) == (0, 5)
+    assert (second.start, len(second.words)) == (5, 4)
+    long = Parse(["NN"] * 500, list(range(500)), [""] * 500, stretches=[0] * 500)
+    (view,) = pivots([MentionTokens(250, 251, 250)], [NONE], long, LABELS)
+    assert (view.start, len(view.words)) == (250 - WINDOW, 2 * WINDOW + 1)
+
+
+@given(st.lists(st.integers(0, 8), min_size=9, max_size=9), st.data())
+def test_features_of_any_tree_are_rows_of_their_tables(steps, data):
+    heads = [max(0, k - step) for k, step in enumerate(steps)]
+    concept = Concept(tuple(data.draw(st.sets(st.integers(0, 8)))), "odd", tuple(data.draw(st.sets(st.integers(0, 8)))))
+    for view in pivots(MENTIONS, [concept, NONE], parse(heads=heads), LABELS):
+        assert (view.words >= 0).all()
+        assert (view.words < np.array(list(WORD_COLUMNS.values()))).all()
+        assert (view.mention < np.array(list(MENTION_COLUMNS.values()))).all()
+
+
+def test_mentions_that_are_read_together_are_read_as_they_are_alone():
+    rng = np.random.default_rng(0)
+    binder = load_binder()
+    vectors = {k: row for k, row in enumerate(rng.normal(size=(9, 128)).astype(np.float16))}
+    views = pivots(MENTIONS, [NONE, NONE], parse(), binder.labels)
+    together = binder.probabilities([(view, vectors) for view in views])
+    for view, scores in zip(views, together, strict=True):
+        (alone,) = binder.probabilities([(view, vectors)])
+        assert scores.shape == (9, 2)
+        np.testing.assert_allclose(scores, alone, atol=1e-5)
+        assert ((scores >= 0) & (scores <= 1)).all()
+
+
+def test_weights_that_are_none_are_said(tmp_path):
+    with pytest.raises(OptionError, match=r"scripts/train_binder\.py"):
+        Binder(tmp_path)
+    (tmp_path / "weights.npz").write_bytes(b"PK\x03\x04 torn")
+    with pytest.raises(OptionError, match="no weights of a binder"):
+        Binder(tmp_path)
+
+
+def test_without_vectors_the_rules_decide():
+    sentence = Sentence(TOKENS, MENTIONS, parse())
+    assert bind([sentence]) == [find_concepts(*sentence)]
+    assert bind([]) == []
+
+
+def test_words_apart_from_the_surest_are_the_subject():
+    view = Pivot(0, np.zeros((9, len(WORD_COLUMNS)), dtype=np.int64), np.zeros(4, dtype=np.int64), 3, 4)
+    scores = np.zeros((9, 2))
+    scores[1, 1], scores[8, 1] = 0.5, 0.9
+    assert arranged({0, 1, 8}, view, scores, parse()) == Concept((8,), BINDER, (0, 1))
+    assert arranged(set(), view, scores, parse()) == NONE
+
+
+@pytest.mark.parametrize(
+    ("text", "concepts"),
+    [
+        ("Net sales of the Harbour unit rose 4 % to $12.5 million.", [{"sales"}, {"sales"}]),
+        ("Expenses include severance charges of $41 million.", [{"severance", "charges"}]),
+        ("Wheat output rose to 3.2 mln tonnes and barley output fell to 1.1 mln.", [{"wheat"}, {"barley"}]),
+        ("The tablet has a 10.4-inch screen and a battery of 7040 mAh.", [{"screen"}, {"battery"}]),
+    ],
+)
+def test_each_number_has_its_own_concept(text, concepts):
+    found = get_extractor(ExtractorOptions()).extract(text)
+    assert len(found) == len(concepts)
+    for quantity, words in zip(found, concepts, strict=True):
+        assert words <= {*quantity.concept, *quantity.subject}, quantity
