@@ -24,6 +24,7 @@ include_patterns = [
     "CONTRIBUTING.md",
     "docs/**",
     "benchmarks/**",
+    "qbench/quantities/english/data/binder/README.md",
     "qbench/quantities/english/data/parser/README.md",
 ]
 exclude_patterns = [".*", "**/.*", "**/node_modules", "**/site-packages"]

@@ -46,7 +46,7 @@ REVISIONS: dict[str, int] = {
     "judged benchmark": 1,
     "audit sheet": 1,
     # Descriptions and pairs
-    "description rules": 1,
+    "description rules": 2,
     "descriptions": 1,
     "description table": 1,
     "self-join": 1,

@@ -4,8 +4,8 @@
 
 ANNOTATED are JSON lines: `text`, and `quantities` with `span` (characters of the number with its unit), `concept`
 (words of the text, in order) and `core` (the part of the concept that people would search for). `annotations/` holds
-what qbench's own was trained on. Texts of others stay where they are: their lines name `file` in FOLDER, `field`, `doc`,
-and the characters `at` and `length`; their concepts and cores are spans of the text.
+what qbench's own was trained on. Texts of others stay where they are: their lines name `file` in FOLDER, `field`,
+`doc`, and the characters `at` and `length`; their concepts and cores are spans of the text.
 
 SILVER are lines with `text` alone, which the binders of all seeds read, so that the one that is kept learns from the
 mean of their probabilities (Hinton et al. 2015), which is surer than those of a single one. OUT gets the weights in
@@ -146,15 +146,12 @@ def examples(
 ) -> Iterator[Example]:
     """One for each mention; with targets where an annotated quantity shares its number."""
     for group, (item, sentence, own) in enumerate(zip(items, parsed, concepts, strict=True)):
-        if sentence is None:
+        if sentence is None or sentence.parse.vectors is None:
             continue
         views = pivots(sentence.mentions, own, sentence.parse, labels)
         for mention, view in zip(sentence.mentions, views, strict=True):
-            rows = [sentence.parse.vectors.get(view.start + k) for k in range(len(view.words))]
-            width = next((len(row) for row in rows if row is not None), 384)
-            none = np.zeros(width, dtype=np.float16)
-            vectors = np.stack([none if row is None else row for row in rows])
-            ends = np.stack([sentence.parse.vectors.get(k, none) for k in (view.number, view.anchor)])
+            vectors = sentence.parse.vectors[view.start : view.start + len(view.words)]
+            ends = sentence.parse.vectors[[view.number, view.anchor]]
             number = sentence.tokens[mention.number]
             quantity = next(
                 (q for q in item.get("quantities", ()) if q["span"][0] < number.end and number.start < q["span"][1]),
@@ -337,9 +334,12 @@ def scores(folder: Path, data: Sequence[Example]) -> dict[str, float]:
         if e.targets is None:
             continue
         rows = binder.project(e.vectors.astype(np.float32)).astype(np.float16)
-        vectors = {e.view.start + k: row for k, row in enumerate(rows)}
         own = binder.project(e.own.astype(np.float32)).astype(np.float16)
-        vectors |= {e.view.number: own[0], e.view.anchor: own[1]}
+        vectors = np.zeros(
+            (max(e.view.start + len(rows), e.view.number + 1, e.view.anchor + 1), rows.shape[1]), np.float16
+        )
+        vectors[e.view.start : e.view.start + len(rows)] = rows
+        vectors[[e.view.number, e.view.anchor]] = own
         likely = binder.probabilities([(e.view, vectors)])[0].max(axis=1) > binder.threshold
         said = likely & (e.view.words[:, 1] != 1)
         true = (e.targets[:, 0] > 0) & (e.view.words[:, 1] != 1)

@@ -4,8 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from qbench.mining import rules_parser
 from qbench.mining.rules_parser import RulesParser
 from qbench.mining.types import Description
+from qbench.quantities.english.concepts import find_concepts
 from qbench.quantities.extractors import get_extractor
 
 
@@ -177,8 +179,16 @@ def described(parser, extractor, text):
         ("A change of 10 percent would reduce income by $4 million.", [None, None]),
     ],
 )
-def test_by_rules(parser, extractor, text, expected):
+def test_by_rules(parser, extractor, text, expected, monkeypatch):
+    monkeypatch.setattr(rules_parser, "bind", lambda sentences: [find_concepts(*sentence) for sentence in sentences])
     assert described(parser, extractor, text) == expected
+
+
+def test_the_concept_is_the_binders(parser, extractor):
+    text = "Expenses of the Harbour unit include severance charges of $41 million."
+    (description,) = described(parser, extractor, text)
+    assert "severance charges" in description
+    assert "Expenses" not in description
 
 
 def test_what_is_counted_may_lie_inside_the_unit_and_never_in_the_number(parser, extractor):

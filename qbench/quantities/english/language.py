@@ -47,13 +47,18 @@ def extractor(name: str, units: Units, *, years: bool, p_values: bool, spacy_mod
 
 @lru_cache
 def parser_digest(name: str) -> str:
-    """Digest of the files of a parser's folder, or an installed pipeline's name and version."""
+    """Digest of the files of a parser's folder, or an installed pipeline's name and version.
+
+    The embedded parser's is of the binder's weights, too, which read its word vectors.
+    """
     if name == NO_PARSER:
         return name
     if name == EMBEDDED:
+        from qbench.quantities.english.binder import model
         from qbench.quantities.english.parsers import embedded
 
-        return digest([file_digest(embedded.FOLDER / file) for file in (embedded.WEIGHTS, embedded.VOCABULARY)])
+        files = [embedded.FOLDER / embedded.WEIGHTS, embedded.FOLDER / embedded.VOCABULARY]
+        return digest([file_digest(path) for path in (*files, model.FOLDER / model.WEIGHTS)])
     folder = Path(name)
     if folder.is_dir():
         files = sorted(path for path in folder.rglob("*") if path.is_file())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, pairwise
 
@@ -33,14 +33,15 @@ class Parse:
         heads: index of the governing token; a token's own index for a root and where the parser did not look. Following
             heads always ends at such a token.
         relations: Universal Dependencies relations ("nsubj", "obl"); "part" for a further piece of a parser's word.
-        vectors: of the tokens that the parser read, by their index; empty from a parser that gives none.
+        vectors: of the tokens, of shape (tokens, width), zero for those that were not read; None from a parser that
+            gives none.
         stretches: for each token that was read, the number of the stretch of text that it was read in; -1 for others.
     """
 
     tags: Sequence[str]
     heads: Sequence[int]
     relations: Sequence[str]
-    vectors: Mapping[int, NDArray[np.float16]] = field(default_factory=dict)
+    vectors: NDArray[np.float16] | None = None
     stretches: Sequence[int] = ()
 
     @cached_property
@@ -155,6 +156,7 @@ class _Stretch:
         for w, token in enumerate(self.speaks_for):
             speakers.setdefault(token, []).append(w)
         depths = _depths(reading.heads)
+        rows: dict[int, int] = {}
         for token, own in speakers.items():
             # Of several words, the one nearest to the root speaks for all: so no token comes to stand above itself.
             w = min(own, key=depths.__getitem__)
@@ -163,8 +165,10 @@ class _Stretch:
             into.heads[token] = token if head == w else self.speaks_for[head]
             into.relations[token] = reading.relations[w]
             if reading.vectors is not None and w < len(reading.vectors):
-                into.vectors[token] = reading.vectors[w]
+                rows[token] = w
         left_out = {k for m in self._mentions if not m.words for k in range(m.first, m.last)}
+        if reading.vectors is not None:
+            into.keep(reading.vectors, rows)
         number = into.count
         into.count += 1
         into.stretches[self._first : self._last] = [number] * (self._last - self._first)
@@ -181,9 +185,15 @@ class _Columns:
         self.tags = [""] * n
         self.heads = list(range(n))
         self.relations = [""] * n
-        self.vectors: dict[int, NDArray[np.float16]] = {}
+        self.vectors: NDArray[np.float16] | None = None
         self.stretches = [-1] * n
         self.count = 0
+
+    def keep(self, vectors: NDArray[np.float16], rows: Mapping[int, int]) -> None:
+        """Keep the vectors of some tokens, each given with its row among them."""
+        if self.vectors is None:
+            self.vectors = np.zeros((len(self.tags), vectors.shape[1]), dtype=np.float16)
+        self.vectors[list(rows)] = vectors[list(rows.values())]
 
 
 def _depths(heads: Sequence[int]) -> list[int]:

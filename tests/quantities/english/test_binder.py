@@ -80,7 +80,7 @@ def test_features_of_any_tree_are_rows_of_their_tables(steps, data):
 def test_mentions_that_are_read_together_are_read_as_they_are_alone():
     rng = np.random.default_rng(0)
     binder = load_binder()
-    vectors = {k: row for k, row in enumerate(rng.normal(size=(9, 128)).astype(np.float16))}
+    vectors = rng.normal(size=(9, 128)).astype(np.float16)
     views = pivots(MENTIONS, [NONE, NONE], parse(), binder.labels)
     together = binder.probabilities([(view, vectors) for view in views])
     for view, scores in zip(views, together, strict=True):

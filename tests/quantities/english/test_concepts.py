@@ -1,10 +1,17 @@
-"""What a quantity is about, in plain sentences that any parser reads alike."""
+"""What a quantity is about by the rules alone, in plain sentences that any parser reads alike."""
 
 import pytest
 
+from qbench.quantities.english import rules as extraction
 from qbench.quantities.english.concepts import MentionTokens, find_concepts
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.tokens import tokenize
+
+
+@pytest.fixture(autouse=True)
+def no_binder(monkeypatch):
+    """The binder, which has the last word, is tested on its own."""
+    monkeypatch.setattr(extraction, "bind", lambda sentences: [find_concepts(*sentence) for sentence in sentences])
 
 
 def concepts(extractor, text):

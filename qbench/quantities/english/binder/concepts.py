@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence, Set
 from typing import NamedTuple
 
 from qbench.quantities.english.binder.features import Pivot, pivots
 from qbench.quantities.english.binder.model import Binder, load_binder
 from qbench.quantities.english.concepts import NONE, Concept, MentionTokens, find_concepts
+from qbench.quantities.english.noun_phrases import JOINTS
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.parsers.encoder import Array
-from qbench.quantities.english.tokens import Token
+from qbench.quantities.english.tokens import Token, abbreviates, glued
 
 BINDER = "binder"
 """The rule's name of concepts that the binder changed."""
@@ -18,6 +19,8 @@ BINDER = "binder"
 
 SMALL_WORDS = frozenset("the a an of and or for in on at to by with per as than 's ’s its their our his her".split())
 """Words that join those of a concept and are none."""
+SURE = frozenset({"respectively"})
+"""Rules that the binder does not overrule: a list is dealt out by its order."""
 
 
 class Sentence(NamedTuple):
@@ -34,27 +37,42 @@ def bind(sentences: Sequence[Sentence]) -> list[list[Concept]]:
     By the rules alone where the parser gave no vectors that the binder can read.
     """
     concepts = [find_concepts(*sentence) for sentence in sentences]
-    readable = [n for n, sentence in enumerate(sentences) if sentence.parse.vectors and sentence.mentions]
-    if not readable:
+    if all(sentence.parse.vectors is None for sentence in sentences):
         return concepts
     binder = load_binder()
-    places = [(n, m) for n in readable for m in range(len(sentences[n].mentions))]
-    views = {n: pivots(sentences[n].mentions, concepts[n], sentences[n].parse, binder.labels) for n in readable}
-    requests = [(views[n][m], sentences[n].parse.vectors) for n, m in places]
-    for (n, m), scores in zip(places, binder.probabilities(requests), strict=True):
-        words = chosen(views[n][m], scores, sentences[n], binder)
+    places, requests = [], []
+    for n, sentence in enumerate(sentences):
+        if (vectors := sentence.parse.vectors) is None:
+            continue
+        views = pivots(sentence.mentions, concepts[n], sentence.parse, binder.labels)
+        places += [(n, m) for m in range(len(views))]
+        requests += [(view, vectors) for view in views]
+    for (n, m), (view, _), scores in zip(places, requests, binder.probabilities(requests), strict=True):
         before = concepts[n][m]
-        if words != {*before.words, *before.subject}:
-            concepts[n][m] = arranged(words, views[n][m], scores, sentences[n].parse)
+        words = chosen(view, scores, sentences[n], binder)
+        if before.how not in SURE and words != {*before.words, *before.subject}:
+            concepts[n][m] = arranged(words, view, scores, sentences[n].parse)
     return concepts
 
 
 def chosen(view: Pivot, scores: Array, sentence: Sentence, binder: Binder) -> set[int]:
-    """The tokens that name a concept: those likely enough, without marks, small words and the mention's own."""
+    """The tokens that name a concept: those likely enough, without small words, numbers of mentions, and its own."""
     likely = (scores.max(axis=1) > binder.threshold) & (view.words[:, 1] != 1)
     tokens = sentence.tokens
-    taken = {view.start + int(k) for k in likely.nonzero()[0]}
-    return {k for k in taken if tokens[k].kind != "mark" and tokens[k].low not in SMALL_WORDS}
+    taken = [view.start + int(k) for k in likely.nonzero()[0]]
+    numbers = {mention.number for mention in sentence.mentions}
+    words = {k for k in taken if tokens[k].kind != "mark" and tokens[k].low not in SMALL_WORDS and k not in numbers}
+    return words | {k for word in words for k in _joints(word, words, tokens)}
+
+
+def _joints(k: int, words: Set[int], tokens: Sequence[Token]) -> Iterator[int]:
+    """The marks that join a word to the next one of the concept ("R&D"), and the stop of an abbreviation."""
+    joint = k + 1
+    if k + 2 in words and tokens[joint].text in JOINTS and glued(tokens[k], tokens[joint]):
+        if glued(tokens[joint], tokens[k + 2]):
+            yield joint
+    elif joint < len(tokens) and abbreviates(tokens, joint):
+        yield joint
 
 
 def arranged(words: set[int], view: Pivot, scores: Array, parse: Parse) -> Concept:

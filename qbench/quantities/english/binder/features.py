@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -101,6 +102,8 @@ class _Text:
         n = len(parse.tags)
         self._tags = np.array([labels.tags.get(tag, 0) for tag in parse.tags])
         self._relations = np.array([labels.relations.get(relation, 0) for relation in parse.relations])
+        self._stretches = _ranges(parse.stretches)
+        self._orders: dict[int, list[int]] = {}
         starting = [0] * (n + 1)
         for mention in mentions:
             starting[mention.first + 1] += 1
@@ -121,14 +124,12 @@ class _Text:
         words = np.zeros((last - first, len(WORD_COLUMNS)), dtype=np.int64)
         before, after = np.maximum(mention.first - k, 0), np.maximum(k - mention.last + 1, 0)
         words[:, 0] = len(STEPS) - _RANGES[before] + _RANGES[after]
-        for i, other in enumerate(self._mentions):
-            if other.first < last and other.last > first:
-                inside = slice(max(other.first - first, 0), other.last - first)
-                words[inside, 1] = 1 if i == n else (2 if i < n else 3)
-        own = np.zeros(len(parse.tags), dtype=np.int64)
-        own[list(concept.words)], own[list(concept.subject)] = 1, 2
-        words[:, 2] = own[first:last]
-        words[:, 3] = self._owned[first:last] > (own[first:last] > 0)
+        for i in self._near(n, first, last):
+            other = self._mentions[i]
+            words[max(other.first - first, 0) : other.last - first, 1] = 1 if i == n else (2 if i < n else 3)
+        for value, indexes in ((1, concept.words), (2, concept.subject)):
+            words[[i - first for i in indexes if first <= i < last], 2] = value
+        words[:, 3] = self._owned[first:last] > (words[:, 2] > 0)
         words[:, 4], words[:, 5] = self._tags[first:last], self._relations[first:last]
         words[:, 6] = self._paths(at, first, last)
         begun = self._begun
@@ -143,42 +144,62 @@ class _Text:
         )
         return Pivot(first, words, np.array(whole), mention.number, at)
 
+    def _near(self, n: int, first: int, last: int) -> range:
+        """The mentions that share tokens first..last-1 with mention n."""
+        start, end = n, n + 1
+        while start > 0 and self._mentions[start - 1].last > first:
+            start -= 1
+        while end < len(self._mentions) and self._mentions[end].first < last:
+            end += 1
+        return range(start, end)
+
     def _window(self, mention: MentionTokens) -> tuple[int, int]:
         """The tokens around a mention that were parsed with it."""
-        first, last = mention.first, mention.last
-        tags = self._parse.stretches
-        while first > 0 and mention.first - first < WINDOW and tags[first - 1] == tags[mention.first]:
-            first -= 1
-        while last < len(tags) and last - mention.last < WINDOW and tags[last] == tags[mention.last - 1]:
-            last += 1
-        return first, last
+        first, last = self._stretch(mention.first)[0], self._stretch(mention.last - 1)[1]
+        return max(first, mention.first - WINDOW), min(last, mention.last + WINDOW)
+
+    def _stretch(self, k: int) -> tuple[int, int]:
+        return self._stretches.get(self._parse.stretches[k], (k, k + 1))
 
     def _paths(self, at: int, first: int, last: int) -> list[int]:
         """For each token, the steps up from the anchor and down to it, as one number; 0 where no path is known."""
         heads = self._parse.heads
-        known: dict[int, tuple[int, int] | None] = {}
+        ups: dict[int, int] = {}
         k = at
         for up in range(FURTHEST):
-            known[k] = (up, 0)
-            if heads[k] in known:
+            if k in ups:
                 break
+            ups[k] = up
             k = heads[k]
-        for start in range(first, last):
-            trail = []
-            k = start
-            while k not in known:
-                trail.append(k)
-                if heads[k] == k:
-                    known[k] = None
-                    break
-                k = heads[k]
-            for step in reversed(trail):
-                above = known[heads[step]]
-                known[step] = None if above is None or above[1] >= FURTHEST else (above[0], above[1] + 1)
-        return [
-            0 if (path := known[k]) is None else 1 + min(path[0], UP) * (DOWN + 1) + min(path[1], DOWN)
-            for k in range(first, last)
-        ]
+        paths = {}
+        for k in self._order(at):
+            if k in ups:
+                paths[k] = 1 + (ups[k] if ups[k] < UP else UP) * (DOWN + 1)
+            else:
+                above = paths[heads[k]] if heads[k] != k else 0
+                # The steps down are counted up to DOWN, where they stay.
+                paths[k] = above + (above > 0 and (above - 1) % (DOWN + 1) < DOWN)
+        return [paths.get(k, 0) for k in range(first, last)]
+
+    def _order(self, at: int) -> list[int]:
+        """The tokens of the stretch of a token, each after its head."""
+        number = self._parse.stretches[at]
+        if number not in self._orders:
+            waiting = [k for k in range(*self._stretch(at)) if self._parse.heads[k] == k]
+            for k in waiting:  # it grows meanwhile
+                waiting += self._parse.children[k]
+            self._orders[number] = waiting
+        return self._orders[number]
+
+
+def _ranges(stretches: Sequence[int]) -> dict[int, tuple[int, int]]:
+    """The first token of each stretch that was parsed, and the one after its last."""
+    ranges = {}
+    for number, group in groupby(enumerate(stretches), key=itemgetter(1)):
+        if number >= 0:
+            first = next(group)[0]
+            ranges[number] = first, first + 1 + sum(1 for _ in group)
+    return ranges
 
 
 def anchor(mention: MentionTokens, parse: Parse) -> int:

@@ -25,8 +25,8 @@ WEIGHTS = "weights.npz"
 WORDS = 6_000
 """Words that are read at a time, for bounded memory."""
 
-Request = tuple[Pivot, Mapping[int, NDArray[np.float16]]]
-"""A mention, and the vectors of the tokens of its text."""
+Request = tuple[Pivot, NDArray[np.float16]]
+"""A mention, and the vectors of the tokens of its text, of shape (tokens, width)."""
 
 
 class Binder:
@@ -84,7 +84,7 @@ class Binder:
 
     def _read(self, requests: Sequence[Request]) -> list[Array]:
         lengths = [len(pivot.words) for pivot, _ in requests]
-        h = np.concatenate([self._vectors(*request) for request in requests])
+        h = np.concatenate([vectors[p.start : p.start + len(p.words)] for p, vectors in requests]).astype(np.float32)
         columns = np.concatenate([pivot.words for pivot, _ in requests])
         for column, table in zip(columns.T, self._words, strict=True):
             h += table[column]
@@ -96,17 +96,9 @@ class Binder:
         scores = h @ self._out + self._out_bias
         return np.split(1 / (1 + np.exp(-np.clip(scores, -30, 30))), ends[:-1])
 
-    def _vectors(self, pivot: Pivot, vectors: Mapping[int, NDArray[np.float16]]) -> Array:
-        rows = np.zeros((len(pivot.words), self._projection.shape[1]), dtype=np.float32)
-        for k in range(len(rows)):
-            if (vector := vectors.get(pivot.start + k)) is not None:
-                rows[k] = vector
-        return rows
-
     def _of_mentions(self, requests: Sequence[Request]) -> Array:
-        none = np.zeros(self._projection.shape[1], dtype=np.float32)
-        ends = [[vectors.get(k, none) for k in (pivot.number, pivot.anchor)] for pivot, vectors in requests]
-        h: Array = np.array(ends, dtype=np.float32).reshape(len(requests), -1) @ self._pivot + self._bias
+        ends = np.array([vectors[[pivot.number, pivot.anchor]] for pivot, vectors in requests], dtype=np.float32)
+        h: Array = ends.reshape(len(requests), -1) @ self._pivot + self._bias
         columns = np.array([pivot.mention for pivot, _ in requests])
         for column, table in zip(columns.T, self._mentions, strict=True):
             h += table[column]
