@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -157,12 +157,12 @@ def _items(subject: Subject, options: AuditOptions) -> tuple[list[Item], dict[st
         ordered = shuffled(labels[query], options.seed, f"order of the labels of {query}", str)
         items += [Item(query, one, (drawn[query, one],)) for one in sorted(ordered, key=lambda one: one != "")]
     numbers = Counter(drawn.values())
-    by_query = {kind.name: kind.by_query for kind in kinds if kind.by_query}
+    by_query = {kind.name: {"name": kind.by_query, "queries": len(kind.labels)} for kind in kinds if kind.by_query}
     counts = {
         "items": len(items),
         "labels": {kind.name: kind.size for kind in kinds},
         "drawn": {kind.name: numbers[kind.name] for kind in kinds},
-        **({"figures by query": by_query} if by_query else {}),
+        **({"by query": by_query} if by_query else {}),
     }
     return items, counts
 
@@ -225,23 +225,26 @@ def _figures(subject: Subject, sheet: AuditSheet, judgments: Judgments) -> Itera
         dimensions = list(dict.fromkeys(by for (_, by, _), _ in own))
         for (_, by, group), tally in sorted(own, key=lambda row: (dimensions.index(row[0][1]), row[0][2])):
             yield _figure(kind, by, group, size if by == ALL else 0, tally)
-        if name := sheet.counts.get("figures by query", {}).get(kind):
-            yield _figure(name, QUERIES, "", 0, _by_query(sheet, kind, judgments))
+        if counted := sheet.counts.get("by query", {}).get(kind):
+            yield _figure(counted["name"], QUERIES, "", 0, _by_query(sheet, kind, judgments, unsure))
 
 
-def _by_query(sheet: AuditSheet, kind: str, judgments: Judgments) -> Counter[object]:
-    """What is said of whole queries: wrong if a label is, else right if all are read; of nonsense queries nothing."""
-    said: dict[str, list[int | None]] = {}
+def _by_query(sheet: AuditSheet, kind: str, judgments: Judgments, unsure: Collection[Pair]) -> Counter[object]:
+    """What is said of whole queries, once all their labels are read: wrong if one of them is, and else right.
+
+    A query without a label of this kind is right. Of nonsense nothing is said.
+    """
+    said: dict[str, set[object]] = {}
     for item in sheet.items:
         if item.sources[0] == kind:
-            said.setdefault(item.query_id, []).append(judgments.grades.get(item.pair))
-
-    def of_query(verdicts: Sequence[int | None]) -> int | None:
-        if WRONG in verdicts:
-            return WRONG
-        return RIGHT if None not in verdicts and RIGHT in verdicts else None
-
-    return Counter(of_query(verdicts) for verdicts in said.values())
+            verdict = "unsure" if item.pair in unsure else judgments.grades.get(item.pair)
+            said.setdefault(item.query_id, set()).add(verdict)
+    if any(None in verdicts for verdicts in said.values()):
+        return Counter()
+    tally: Counter[object] = Counter({RIGHT: sheet.counts["by query"][kind]["queries"] - len(said)})
+    for verdicts in said.values():
+        tally[next((one for one in (WRONG, "unsure", RIGHT) if one in verdicts), None)] += 1
+    return tally
 
 
 def _figure(kind: str, by: str, group: str, labels: int, tally: Counter[object]) -> Figure:

@@ -39,7 +39,7 @@ CAUSES: tuple[str, ...] = (
 )
 
 _CLAIMS = {
-    QUERY: "A query that somebody would ask, and that means what is written below it",
+    QUERY: "A query that somebody would ask, and that means its condition",
     RELEVANT: "Judged relevant: the text answers the query",
     NOT_RELEVANT: "Judged 0: the text does not answer the query",
     UNJUDGED: "Not judged, and so taken for not relevant: the text does not answer the query",

@@ -27,7 +27,8 @@ class Kind:
         name: "relevant" for example.
         number: how many are drawn.
         labels: query -> what is labelled for it.
-        by_query: name of a further figure, of the queries none of whose labels of this kind is wrong; "" for none.
+        by_query: name of a further figure, of the queries none of whose labels of this kind is wrong, those that have
+            none included; "" for none.
     """
 
     name: str

@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from qbench.benchmark.audits import ALL, Audit, audit_of, figure_cells, percent, shown, who
+from qbench.benchmark.audits import ALL, UNJUDGED, Audit, audit_of, figure_cells, percent, shown, who
 from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.parquet import SCHEMAS
 from qbench.benchmark.relax import is_relaxed
@@ -314,6 +314,11 @@ def _audited_how(audit: Audit) -> str:
         f"at random, in proportion to the kinds of queries and one of each query in turn ({markdown(drawn)}; sample "
         f"`{audit.sheet}`), and said which are right, wrong, or nonsense that nobody would ask or write."
     ]
+    if any(figure.kind == UNJUDGED for figure in audit.figures):
+        lines.append(
+            "Unjudged are documents that somebody may have missed: their numbers meet the condition, and they hold "
+            "words of the query."
+        )
     for name, row in audit.auditors.items():
         if asked := row.get("asked"):
             prompt = f"{asked.get('prompt')} version {asked.get('prompt version')}"

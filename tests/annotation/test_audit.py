@@ -159,10 +159,13 @@ def test_a_query_has_missed_something_if_one_of_its_documents_was(missing, tmp_p
         return figure(found, "unjudged"), figure(found, "query with nothing missed", "queries")
 
     labels, queries = by_query(lambda row: ("wrong", "answers after all") if row["doc_id"] == "m2" else ("right", ""))
-    assert (labels.right, labels.wrong, queries.drawn, queries.right, queries.wrong) == (1, 1, 1, 0, 1)
+    assert (labels.right, labels.wrong, queries.drawn, queries.right, queries.wrong) == (1, 1, 4, 3, 1)
     labels, queries = by_query(lambda row: ("", "") if row["doc_id"] == "m2" else ("right", ""))
-    assert (labels.read, queries.read) == (1, 0), "a query is read when all of its documents are"
-    assert by_query(lambda row: ("nonsense", "nobody asks this"))[1].read == 0, "of a nonsense query nothing is said"
+    assert (labels.read, queries.read) == (1, 0), "the figure is given when all documents are read"
+    queries = by_query(lambda row: ("?", "") if row["doc_id"] == "m2" else ("right", ""))[1]
+    assert (queries.right, queries.unsure) == (3, 1)
+    queries = by_query(lambda row: ("nonsense", "nobody asks this"))[1]
+    assert (queries.right, queries.read) == (3, 3), "of a nonsense query nothing is said"
     assert by_query(lambda row: ("right", ""))[1].share == 1
 
 
