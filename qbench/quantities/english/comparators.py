@@ -85,6 +85,10 @@ def read_comparators(tokens: Sequence[Token], amounts: Sequence[Amount], parse: 
             # "about 60 miles (97 km)": the exact-looking restatement is no longer approximate.
             comparator = comparators[k - 1][0]
             comparators[k] = (comparator if comparator in NEGATED else "=", *comparators[k][1:])
+        elif comparators[k][0] == "=" and _is_governed(tokens, amounts[k - 1], amounts[k], comparators[k - 1]):
+            comparators[k] = (comparators[k - 1][0], *comparators[k][1:])
+        elif _spans_ages(tokens, amounts[k - 1], amounts[k]):
+            comparators[k - 1 : k + 1] = [(">=", *comparators[k - 1][1:]), ("<=", *comparators[k][1:])]
     changes = read_changes(tokens, amounts, [first for _, first, _ in comparators], parse)
     return [Modifiers(c, change, first, last) for (c, first, last), change in zip(comparators, changes, strict=True)]
 
@@ -119,7 +123,28 @@ def _before(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator,
         if not end or tokens[end - 1].low not in skipped:
             break
         end -= 1
-    return _within(tokens, amount)
+    return _within(tokens, amount) or _extreme(tokens, amount)
+
+
+def _extreme(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator, int] | None:
+    """ "the maximum load was 5 kg": at most 5 kg, by the head of what the amount is said of."""
+    k = amount.first - 1
+    if k < 1 or tokens[k].low not in _COPULAS or amount.unit.family == "date":
+        return None
+    for j in range(k - 1, max(0, k - _LONGEST_SUBJECT) - 1, -1):
+        word = tokens[j].low
+        if word in _EXTREMES:
+            return (_EXTREMES[word], amount.first) if not j or tokens[j - 1].low not in _READINGS else None
+        if tokens[j].kind != "word" or word in VERBS or (word in FUNCTION_WORDS and word not in _WITHIN_SUBJECT):
+            return None
+    return None
+
+
+_COPULAS = frozenset("was were is are be".split())
+_EXTREMES: dict[str, MentionComparator] = {"maximum": "<=", "max": "<=", "minimum": ">=", "min": ">="}
+_WITHIN_SUBJECT = frozenset({"of", "the", "for", "in"})
+_LONGEST_SUBJECT = 7
+"""Tokens of a subject before its verb at most."""
 
 
 def _within(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator, int] | None:
@@ -148,9 +173,26 @@ def _outermost(
     while end and start - end < 2 and tokens[end - 1].low in BRIDGES:
         end -= 1
     # "not just over 5 kg" denies that it is all there is, not that it is over 5 kg.
-    if comparator in NEGATED and not gap and end and tokens[end - 1].low in NEGATIONS:
-        return NEGATED[comparator], end - 1
+    if comparator in NEGATED and not gap and end:
+        if tokens[end - 1].low in NEGATIONS:
+            return NEGATED[comparator], end - 1
+        if end == start and _is_denied_verb(tokens, end - 1):
+            return NEGATED[comparator], end - 2
     return comparator, start
+
+
+def _is_denied_verb(tokens: Sequence[Token], k: int) -> bool:
+    """Whether token k is the verb of "do not spend more than", "can't weigh more than"."""
+    verb, before_it = tokens[k], tokens[k - 1] if k else None
+    if before_it is None or verb.kind != "word" or verb.low in FUNCTION_WORDS or verb.low.endswith(("ly", "ing", "ed")):
+        return False
+    if before_it.low == "not":
+        return k > 1 and tokens[k - 2].low in _AUXILIARIES
+    return before_it.low in ("never", "cannot") or before_it.low.removesuffix("t").rstrip("'’") in _NEGATED_AUXILIARIES
+
+
+_AUXILIARIES = frozenset("do does did can could should will would must may might shall".split())
+_NEGATED_AUXILIARIES = frozenset("don doesn didn can couldn shouldn won wouldn mustn mayn mightn".split())
 
 
 def _holds(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int, end: int) -> bool:
@@ -167,7 +209,7 @@ def _holds(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int, 
         return following in MARKS or (following == "-" and _mark_after(tokens, amount.last))
     if head in ("min", "max", "minimum", "maximum"):
         named = tokens[first].text.istitle() and lead is not None and lead.kind == "word" and lead.text[:1].isupper()
-        return not named and (lead is None or lead.kind != "number")
+        return not named and (lead is None or (lead.kind != "number" and lead.low not in _READINGS))
     if head in ("c", "ca", "sub") and not tokens[first].text.islower():
         return False
     if phrase == ("over",):
@@ -183,6 +225,13 @@ def _holds(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int, 
     if phrase == ("up", "to"):
         return lead is None or lead.low not in RISES_TO
     return not (phrase[:2] in (("as", "many"), ("as", "much")) and lead is not None and lead.low in ("twice", "half"))
+
+
+_READINGS = frozenset(
+    "daily hourly nightly weekly monthly yearly annual seasonal mean average absolute local global record "
+    "overnight".split()
+)
+"""Words before "max" and "min" that make them a part of what is measured: "daily max 13 °C"."""
 
 
 def _mark_after(tokens: Sequence[Token], k: int) -> bool:
@@ -230,7 +279,9 @@ def _closes(tokens: Sequence[Token], phrase: Phrase, first: int, last: int) -> b
     if following is None:
         return True
     if following.kind == "number" or following.text in ("$", "€", "£", "¥") or following.low in ("to", "than", "equal"):
-        return phrase[-1] in ("ish", "odd")  # "1.4 kg and above 250 GB" bounds the second
+        # "1.4 kg and above 250 GB" bounds the second; "to qualify" begins something else.
+        goes_on = following.low == "to" and last + 1 < len(tokens) and tokens[last + 1].kind == "word"
+        return phrase[-1] in ("ish", "odd") or (goes_on and phrase[0] == "or")
     if phrase[0] == "and" or phrase in (("approximately",), ("approx",), ("at", "least"), ("at", "most")):
         ends = following.low in FUNCTION_WORDS and following.low != "of"  # "and upwards of 30"
         return following.kind == "mark" or ends or following.low in VERBS
@@ -239,13 +290,35 @@ def _closes(tokens: Sequence[Token], phrase: Phrase, first: int, last: int) -> b
     return True
 
 
+def _is_governed(tokens: Sequence[Token], a: Amount, b: Amount, read: tuple[MentionComparator, int, int]) -> bool:
+    """Whether the words that bound a, which stand before it, bound b too: "about $5 million and $6 million"."""
+    comparator, first, last = read
+    if comparator in ("=", "between") or first == a.first or last != a.last or b.is_range:
+        return False
+    if a.unit.base_unit != b.unit.base_unit or a.unit.family in ("date", "age"):
+        return False
+    return [t.low for t in tokens[a.last : b.first]] in _LISTING
+
+
+_LISTING = (["and"], ["or"], [","], [",", "and"], [",", "or"], ["/"])
+
+
+def _spans_ages(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
+    """Whether a and b are the ends of one span of ages in two units: "aged four weeks to five months"."""
+    if a.unit.family != b.unit.family or a.unit.family not in ("time", "age") or a.is_range or b.is_range:
+        return False
+    between = [t.low for t in tokens[a.last : b.first]]
+    lead = tokens[a.first - 1].low if a.first else ""
+    return between in (["to"], ["-"], ["–"]) and lead in ("aged", "age", "ages") and a.unit.name != b.unit.name
+
+
 def _restates(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
     """Whether b restates a or is an alternative to it: "(60 miles)", "or 62 miles", "five or six"."""
     between = "".join(t.low for t in tokens[a.last : b.first]) if b.first - a.last <= 2 else "far"
     if a.is_range or b.is_range or between not in ("(", "or", ",or", "/", "[", "-", "–"):
         return False
     if a.unit.name == b.unit.name:
-        return between == "or"
+        return False  # "about five or six": `_is_governed`
     if a.unit.family.startswith("currency") and b.unit.family.startswith("currency"):
         return between in ("(", "[", "or", ",or")
     if not a.unit.base_unit or a.unit.base_unit != b.unit.base_unit:
