@@ -129,13 +129,52 @@ def _noun_before(tokens: Sequence[Token], amount: Amount, first: int, floor: int
     if k <= floor:
         return ""
     link, family = tokens[k].low, amount.unit.family
+    if link == ":" and (opening := _label_opens(tokens, k, floor)):
+        k, link = opening, "("  # "(men: 5 %"
     if link == "(":
+        compared = _compared(tokens, k, floor, parse)
+        if compared is not None:
+            return _of_noun(tokens, compared, amount)
         linked = amount.low < 0 or family.startswith(("ratio", "currency")) or amount.unit.name == "point"
     elif link == "by":
         linked = family != "count"
     else:
         linked = link == "of" or link in _COPULAS
     return _head(tokens, k - 1, amount, floor, parse, direct=link == "of") if linked else ""
+
+
+def _label_opens(tokens: Sequence[Token], k: int, floor: int) -> int:
+    """The bracket before the label that the colon at k ends, or 0."""
+    for j in range(k - 1, max(floor, k - 4) - 1, -1):
+        if tokens[j].text == "(":
+            return j
+        if tokens[j].kind != "word":
+            return 0
+    return 0
+
+
+def _compared(tokens: Sequence[Token], k: int, floor: int, parse: Parse | None) -> int | None:
+    """The noun of "the fall in pain was greater in men" before the bracket at k, and only of such a clause."""
+    compared = False
+    for j in range(k - 1, floor - 1, -1):
+        token = tokens[j]
+        if token.low in _ALIKE and token.low not in NOUNS:
+            compared = True
+        elif token.low in NOUNS and tokens[j + 1].low in ("in", "of"):
+            return j if compared and _may_be_noun(j, parse) else None
+        elif _ends_clause(token):
+            return None
+    return None
+
+
+def _ends_clause(token: Token) -> bool:
+    if token.kind == "mark":
+        return token.text not in "-–’'"
+    return token.low in _OTHER_CLAUSES or (token.low in VERBS and token.low not in _COPULAS)
+
+
+_ALIKE = frozenset("similar comparable equal greater larger smaller higher lower pronounced significant seen".split())
+_OTHER_CLAUSES = frozenset("with by which that who to from after when because among".split())
 
 
 def _head(

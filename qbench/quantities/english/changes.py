@@ -99,6 +99,10 @@ JUDGED: dict[str, Change] = _words("favorably favourably positively", "up") | _w
 )
 JUDGED_VERBS = frozenset("impacted impact impacts affected affect affects changed influenced".split())
 """Verbs whose adverb tells where it goes: "sales were favorably impacted by $3 million"."""
+COMPARATIVES: dict[str, Change] = _words("higher greater larger longer taller heavier", "up") | _words(
+    "lower less smaller shorter fewer lighter", "down"
+)
+"""What differs by an amount: "lower than in the other group by 3 points"."""
 AFTERWARDS: dict[str, Change] = {"higher": "up", "up": "up", "lower": "down", "down": "down"}
 ENDS = frozenset(".;:!?")
 REACH = 10
@@ -119,12 +123,20 @@ def read_changes(
         following = amounts[k + 1] if k + 1 < len(amounts) else None
         change = _change(tokens, amount, firsts[k], last, following, parse)
         change = change or noun_change(tokens, amount, firsts[k], last, parse) or _moved_by_sign(tokens, amount)
-        if not change and k and changes[k - 1] and _shares(tokens, amounts[k - 1], amount, firsts[k], parse):
-            change = changes[k - 1]
-        changes.append(change)
+        if not change and (j := _previous(amounts, k)) >= 0 and changes[j]:
+            change = changes[j] if _shares(tokens, amounts[j], amount, firsts[k], parse) else ""
+        changes.append("" if amount.p_value else change)
         if k and not changes[k - 1] and _closes_list(tokens, amounts[k - 1], amount):
             changes[k - 1] = change
     return changes
+
+
+def _previous(amounts: Sequence[Amount], k: int) -> int:
+    """The position of the amount before the one at k that is no p-value; -1 for none."""
+    k -= 1
+    while k >= 0 and amounts[k].p_value:
+        k -= 1
+    return k
 
 
 def _change(
@@ -150,9 +162,9 @@ def _change(
         if change:
             return "" if _denied(tokens, k) else change
         leads = following is not None and following.first - amount.last == 1 and tokens[amount.last].low == "to"
-        if by or (leads and amount.unit.family == "ratio"):
+        if by or (leads and amount.unit.family == "ratio" and tokens[k].low not in PLACES):
             # "grew sales by 35%", "raised its dividend 7% to 60 cents"
-            return _far_verb(tokens, k, max(last, k - _FAR) if by else floor, parse)
+            return _far_verb(tokens, k, max(last, k - _FAR) if by else floor, parse, by=by)
     return _afterwards(tokens, amount)
 
 
@@ -193,13 +205,15 @@ def _direction(tokens: Sequence[Token], k: int, amount: Amount) -> Change:
     return "up" if tokens[k].low == "up" else "down"
 
 
-def _far_verb(tokens: Sequence[Token], k: int, floor: int, parse: Parse | None) -> Change:
-    """The verb of "grew sales by 35%": the nearest one before it in the clause."""
+def _far_verb(tokens: Sequence[Token], k: int, floor: int, parse: Parse | None, *, by: bool) -> Change:
+    """The verb of "grew sales by 35%", or the comparative of "higher than in May by 3 kg", nearest in the clause."""
     while k >= floor and tokens[k].text not in ENDS:
         word = tokens[k].low
         if k and (word in JUDGED_VERBS and (judged := JUDGED.get(tokens[k - 1].low) or JUDGED.get(tokens[k + 1].low))):
             return judged
-        change = MOVES.get(word) or TURNS.get(word)
+        change = MOVES.get(word) or TURNS.get(word) or ""
+        if by and word in COMPARATIVES and not change:
+            return COMPARATIVES[word]
         if change and not _is_noun(tokens, k, parse):
             return "" if _denied(tokens, k) else change
         k -= 1
@@ -233,11 +247,15 @@ def _afterwards(tokens: Sequence[Token], amount: Amount) -> Change:
     k = amount.last
     if k >= len(tokens) or tokens[k].low not in AFTERWARDS:
         return ""
-    if not (_is_market(amount) or (amount.unit.family == "currency" and tokens[k].low in ("higher", "lower"))):
+    if not _is_market(amount) and (tokens[k].low in ("up", "down") or amount.unit.family in _POSITIONS):
         return ""
     after = tokens[k + 1] if k + 1 < len(tokens) else None
     # "5% higher taxes" says how much higher they are, and so it is read; "5% up to 8%" is a range.
     return "" if after is not None and after.low in ("to", "for", "front") else AFTERWARDS[tokens[k].low]
+
+
+_POSITIONS = frozenset("length time date age".split())
+"""Families of what may be higher up or lower down without having moved."""
 
 
 def _shares(tokens: Sequence[Token], a: Amount, b: Amount, first: int, parse: Parse | None) -> bool:
@@ -249,8 +267,15 @@ def _shares(tokens: Sequence[Token], a: Amount, b: Amount, first: int, parse: Pa
     if b.is_range and len(gap) <= REACH and words[0] in ("(", "[", ";", ",") and in_interval(tokens, first):
         return True  # "fell by 12 mm (95% CI 8 to 16)"
     alike = a.unit.base_unit == b.unit.base_unit
+    if words in (["("], ["["]) and b.bare:
+        return b.is_range and a.low < 0  # "(4.1)" is a standard deviation
     if words in (["or"], [",", "or"], ["("], ["["]):
         return alike or any(u.unit.family in ("ratio", "ratio difference") for u in (a, b))
+    if alike and words[0] in (";", ",") and words[-1] == ":" and len(words) <= _LABELLED:
+        return True  # "(men: 5 %; women: 7 %)"
+    compares = words[-2:] in (["compared", "to"], ["compared", "with"])
+    if alike and compares and b.unit.family in _PERCENT | {""} and (a.low < 0) == (b.low < 0):
+        return ENDS.isdisjoint(words)
     if not alike or any(word in PLACES or word in ENDS or word in MOVES or word in TURNS for word in words):
         return False
     if words in (["vs"], ["vs", "."], ["versus"]):
@@ -266,6 +291,8 @@ def _shares(tokens: Sequence[Token], a: Amount, b: Amount, first: int, parse: Pa
     return named and opens
 
 
+_LABELLED = 5
+"""Tokens of a label between two amounts, with the marks around it, at most."""
 _FAR = 20
 """Tokens between an amount and one after "by" that shares its change, at most."""
 _WHEN = frozenset("in for during".split())
@@ -284,14 +311,18 @@ def _closes_list(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
 def _moved_by_sign(tokens: Sequence[Token], amount: Amount) -> Change:
     """ "(+0.2 %)", "-8 kg": the sign of what cannot be below zero, or has a plus for no other reason."""
     family, k = amount.unit.family, amount.first - 1
-    if amount.is_range or family not in _NEVER_NEGATIVE | _PERCENT:
+    if amount.is_range or (family not in _PERCENT and family in _MAY_BE_NEGATIVE) or family.startswith("currency"):
         return ""
     if amount.low >= 0:
         plus = k >= 0 and tokens[k].text == "+" and glued(tokens[k], tokens[k + 1])
         return "up" if plus and (not k or not glued(tokens[k - 1], tokens[k]) or tokens[k - 1].text in "([") else ""
     # A percentage below zero may be a level: "a margin of -5 %".
-    return "down" if family in _NEVER_NEGATIVE or (k >= 0 and tokens[k].text in "([,;") else ""
+    return "down" if family not in _MAY_BE_NEGATIVE or (k >= 0 and tokens[k].text in "([,;") else ""
 
 
-_NEVER_NEGATIVE = frozenset("mass pressure energy speed".split())
 _PERCENT = frozenset({"ratio", "ratio difference"})
+_MAY_BE_NEGATIVE = _PERCENT | {
+    "", "count", "date", "age", "time", "length", "temperature", "voltage", "current", "charge", "optical power",
+    "sound", "angle", "angular speed", "acceleration", "force", "torque", "power", "electric field", "magnetic field",
+}  # fmt: skip
+"""Families of units whose values may lie below zero without being a change."""

@@ -80,15 +80,20 @@ class Modifiers(NamedTuple):
 def read_comparators(tokens: Sequence[Token], amounts: Sequence[Amount], parse: Parse | None) -> list[Modifiers]:
     """One reading for each amount, in order."""
     comparators = [_comparator(tokens, amount) for amount in amounts]
+    lead = False
     for k in range(1, len(amounts)):
-        if comparators[k][0] == "=" and _restates(tokens, amounts[k - 1], amounts[k]):
+        previous, (own, first, last) = comparators[k - 1], comparators[k]
+        # Words before an amount bound those listed after it, too; words behind one do not.
+        lead = lead or (previous[1] < amounts[k - 1].first and previous[2] == amounts[k - 1].last)
+        if own == "=" and _restates(tokens, amounts[k - 1], amounts[k]):
             # "about 60 miles (97 km)": the exact-looking restatement is no longer approximate.
-            comparator = comparators[k - 1][0]
-            comparators[k] = (comparator if comparator in NEGATED else "=", *comparators[k][1:])
-        elif comparators[k][0] == "=" and _is_governed(tokens, amounts[k - 1], amounts[k], comparators[k - 1]):
-            comparators[k] = (comparators[k - 1][0], *comparators[k][1:])
-        elif _spans_ages(tokens, amounts[k - 1], amounts[k]):
-            comparators[k - 1 : k + 1] = [(">=", *comparators[k - 1][1:]), ("<=", *comparators[k][1:])]
+            comparators[k], lead = (previous[0] if previous[0] in NEGATED else "=", first, last), False
+        elif own == "=" and lead and _is_listed(tokens, amounts[k - 1], amounts[k], previous[1]):
+            comparators[k] = previous[0], first, last
+        else:
+            lead = False
+            if _spans_ages(tokens, amounts[k - 1], amounts[k]):
+                comparators[k - 1 : k + 1] = [(">=", *previous[1:]), ("<=", first, last)]
     changes = read_changes(tokens, amounts, [first for _, first, _ in comparators], parse)
     return [Modifiers(c, change, first, last) for (c, first, last), change in zip(comparators, changes, strict=True)]
 
@@ -290,17 +295,15 @@ def _closes(tokens: Sequence[Token], phrase: Phrase, first: int, last: int) -> b
     return True
 
 
-def _is_governed(tokens: Sequence[Token], a: Amount, b: Amount, read: tuple[MentionComparator, int, int]) -> bool:
-    """Whether the words that bound a, which stand before it, bound b too: "about $5 million and $6 million"."""
-    comparator, first, last = read
-    if comparator in ("=", "between") or first == a.first or last != a.last or b.is_range:
+def _is_listed(tokens: Sequence[Token], a: Amount, b: Amount, first: int) -> bool:
+    """Whether what bounds a, from token `first` on, bounds b too: "about $5 million and $6 million"."""
+    if a.is_range or b.is_range or a.unit.base_unit != b.unit.base_unit or tokens[first].low == "within":
         return False
-    if a.unit.base_unit != b.unit.base_unit or a.unit.family in ("date", "age"):
-        return False
-    return [t.low for t in tokens[a.last : b.first]] in _LISTING
+    listed = [t.low for t in tokens[a.last : b.first]] in _LISTING
+    return listed and a.unit.family not in ("date", "age")
 
 
-_LISTING = (["and"], ["or"], [","], [",", "and"], [",", "or"], ["/"])
+_LISTING = (["and"], ["or"], [","], [",", "and"], [",", "or"])
 
 
 def _spans_ages(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from qbench.quantities.english.amounts import Amount
 from qbench.quantities.english.changes import MOVES, TURNS
+from qbench.quantities.english.intervals import in_interval
 from qbench.quantities.english.tokens import Token
 
 REACH = 14
@@ -37,10 +38,24 @@ def share_elided(tokens: Sequence[Token], amounts: Sequence[Amount]) -> list[Amo
     for amount in amounts:
         if not amount.bare:
             _lend_back(tokens, shared, amount)
-        elif not amount.is_range and not (amount.number.written and amount.number.value == 1):
+        elif amount.is_range:
+            amount = _interval(tokens, shared, amount)
+        elif not (amount.number.written and amount.number.value == 1):
             amount = _compared(tokens, shared, amount)
         shared.append(amount)
     return shared
+
+
+def _interval(tokens: Sequence[Token], before: Sequence[Amount], b: Amount) -> Amount:
+    """A confidence interval with the unit of its estimate: "4 kg (95% CI 2 to 6)", "4 kg (2 to 6)"."""
+    a = before[-1] if before else None
+    if a is None or a.bare or a.is_range or a.unit.family in ("date", "age") or not a.last < b.first <= a.last + REACH:
+        return b
+    gap = [t.low for t in tokens[a.last : b.first]]
+    holds = b.low <= a.low <= b.high or b.low <= -a.low <= b.high
+    if gap[0] not in ("(", "[", ",", ";") or not holds or not (gap in (["("], ["["]) or in_interval(tokens, b.first)):
+        return b
+    return replace(b, unit=a.unit, how=(*b.how, "elided unit"))
 
 
 def _compared(tokens: Sequence[Token], before: Sequence[Amount], b: Amount) -> Amount:

@@ -37,6 +37,9 @@ def changes(request):
         ("It had an unfavorable change of $3 million.", ["down"]),
         ("It was offset by higher operating costs of 3%.", ["up"]),
         ("It fell by 12 mm (95% CI 8 to 16).", ["down", "down"]),
+        ("The fall in stress was greater in the spa group (40 %) than at home.", ["down"]),
+        ("The rise in grip was similar in both (men: 4 %; women: 5 %).", ["up", "up"]),
+        ("The fall in stress was linked to nausea (12 %).", [""]),
         # results, levels, and nouns that are not the head or not of the amount
         ("It posted a net loss of $5 million.", [""]),
         ("It had depreciation of $5 million.", [""]),

@@ -35,6 +35,12 @@ def read(text):
             "One fell 0.4% to 2,310 points, while the other rose 0.2% to 1,870.",
             [(0.4, "percentage"), (2310, "point"), (0.2, "percentage"), (1870, "point")],
         ),
+        # confidence intervals
+        ("It fell by 4 kg (95% CI 2 to 6).", [(4, "kilogram"), (2, "kilogram")]),
+        ("It was -4 mg/dl (-6 to -2).", [(-4, "milligram per decilitre"), (-6, "milligram per decilitre")]),
+        ("It was 4 kg, 95% CI: 2, 6.", [(4, "kilogram"), (2, "kilogram")]),
+        ("It rose by 20% (HR 0.8, 95% CI 0.7-0.9).", [(20, "percentage"), (0.8, ""), (0.7, "")]),
+        ("It was 4 kg (see 20 to 60).", [(4, "kilogram"), (20, "")]),
         # numbers that are left bare
         ("The stock lost 2.1% to end at 1,870.20.", [(2.1, "percentage"), (1870.2, "")]),
         ("The rate rose 6% from 40.", [(6, "percentage"), (40, "")]),
