@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from qbench.benchmark.audits import ALL, Audit, Cause, Figure
 from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.parquet import SCHEMAS
 from qbench.benchmark.types import Query, corpus_schema, qrels_schema
 from qbench.quantities.types import Condition, Quantity, quantity_schema, to_row
 from qbench.quantities.units import load_units
+from qbench.store import read_manifest
 
 
 def quantity(
@@ -201,4 +204,17 @@ def tiny_benchmark(name: str = "tiny") -> Benchmark:
         samples=frame("samples", samples),
         triples=frame("triples", [("q1", "s1", "s2"), ("q2", "s3", "s4")]),
         params={"quantities": "gold", "seed": 7, "counts": {"rejected": {"undecided": 1}}},
+    )
+
+
+def tiny_audit(folder: Path) -> Audit:
+    """An audit of the benchmark in a folder: three of four relevant judgments are right."""
+    return Audit(
+        artefact=read_manifest(folder).digest,
+        sheet="0123456789abcdef",
+        drawn={"split": "test", "seed": 13},
+        auditors={"annotator 1": {"verdicts": 4, "cannot tell": 0}},
+        agreement={},
+        figures=(Figure("relevant", ALL, "", 9, 4, 3, 1, 0, 0, 0.75, 0.300642, 0.954413),),
+        causes=(Cause("relevant", "wrong", "another thing", 1),),
     )

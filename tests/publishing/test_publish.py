@@ -6,7 +6,8 @@ import urllib.parse
 
 import pytest
 
-from qbench.benchmark.disk import write_benchmark
+from qbench.benchmark.audit_disk import write_audit
+from qbench.benchmark.disk import open_benchmark, write_benchmark
 from qbench.errors import BusyError, InputError, OptionError, ServerError
 from qbench.licences import LICENCES
 from qbench.publishing.hub import ChangedError, Hub
@@ -14,7 +15,7 @@ from qbench.publishing.options import PublishOptions
 from qbench.publishing.publish import publish
 from qbench.publishing.pull import pull
 from qbench.store import locked
-from tests.factories import tiny_benchmark
+from tests.factories import tiny_audit, tiny_benchmark
 from tests.hub_server import TOKEN, cut, fail, lose_answer
 
 NAME = "me/tiny"
@@ -36,6 +37,20 @@ def other(tmp_path, name="other", **params):
         dataclasses.replace(made, queries=made.queries[:4] + made.queries[4:][::-1], params=params), tmp_path / name
     )
     return tmp_path / name
+
+
+def test_an_audit_is_published_with_the_labels(bench, tmp_path, server, hub):
+    """What was published without one is uploaded anew, with the figures on the card, and comes back with them."""
+    publish(bench, tmp_path / "out", PLAIN, hub=hub)
+    assert "Labels not audited" in (tmp_path / "out" / "README.md").read_text()
+    write_audit(bench, tiny_audit(bench))
+    assert publish(bench, tmp_path / "out", PLAIN, hub=hub).new
+    card = published(server)["README.md"].decode()
+    assert "| relevant | 75.0 % | 30.1 to 95.4 % | 4 of 9 | 1 | 0 | 0 |" in card
+    assert "not audited" not in card
+    pull(NAME, tmp_path / "back", hub=hub)
+    assert files(tmp_path / "back") == files(bench)
+    assert open_benchmark(tmp_path / "back").audit == tiny_audit(bench)
 
 
 def test_there_and_back(bench, tmp_path, server, hub):

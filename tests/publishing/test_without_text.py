@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import shutil
 
 import polars as pl
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from qbench.annotation.judged import import_answers
 from qbench.annotation.options import SheetOptions
 from qbench.annotation.sheet import export_sheet
+from qbench.benchmark.audit_disk import write_audit
 from qbench.benchmark.disk import open_benchmark, write_benchmark
 from qbench.corpora.types import Document
 from qbench.errors import InputError, OptionError
@@ -25,7 +27,7 @@ from qbench.publishing.publish import publish
 from qbench.publishing.pull import pull
 from qbench.quantities.extractors import ExtractorOptions
 from tests.annotation.conftest import page_file
-from tests.factories import tiny_benchmark
+from tests.factories import tiny_audit, tiny_benchmark
 
 SECRET = "Zyxwv"
 """A word of every document, which none may find in what is published."""
@@ -37,8 +39,8 @@ def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("made")
     with (folder / "corpus.jsonl").open("w", encoding="utf-8") as stream:
         for number in range(40):
-            first = f"The {SECRET} laptop model {number} weighs {number % 9 + 1} kg."
-            second = f"Its {SECRET} price rose to {number * 25 + 150} dollars in 20{number + 10}."
+            first = f"In shop {number} the {SECRET} laptop has a weight of {number % 9 + 1} kg."
+            second = f"Its {SECRET} price was {number * 25 + 150} dollars in 20{number + 10}."
             row = {"id": f"doc{number}", "title": f"{SECRET} page\u00e9 {number}", "text": f"{first}  {second}\n"}
             stream.write(json.dumps(row) + "\n")
     source = folder / "corpus.jsonl"
@@ -73,6 +75,15 @@ def test_a_judged_benchmark_comes_back_too(made, tmp_path):
     assert "qbench gen-queries INDEX" in card
     pull(tmp_path / "out", tmp_path / "back", source=made / "corpus.jsonl")
     assert files(tmp_path / "back") == files(tmp_path / "judged")
+
+
+def test_an_audit_comes_back_without_the_texts(made, tmp_path):
+    shutil.copytree(made / "bench", tmp_path / "bench")
+    write_audit(tmp_path / "bench", tiny_audit(tmp_path / "bench"))
+    publish(tmp_path / "bench", tmp_path / "out", without(made / "corpus.jsonl"), dry_run=True)
+    assert "| relevant | 75.0 % |" in (tmp_path / "out" / "README.md").read_text()
+    pull(tmp_path / "out", tmp_path / "back", source=made / "corpus.jsonl")
+    assert files(tmp_path / "back") == files(tmp_path / "bench")
 
 
 def texts_of(folder):
