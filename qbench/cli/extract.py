@@ -234,14 +234,18 @@ def _print_table(record: dict[str, Any]) -> None:
 
 
 def _query_cells(row: dict[str, Any]) -> list[str]:
-    return [row["comparator"], _number([row["value"], row["high"]]), row["unit"], row["concept"], row["value_text"]]
+    comparator = _comparator(row["change"], row["comparator"])
+    return [comparator, _number([row["value"], row["high"]]), row["unit"], row["concept"], row["value_text"]]
 
 
 def _mention_cells(row: dict[str, Any], text: str) -> list[str]:
     ends = row["value"] if isinstance(row["value"], list) else [row["value"]]
-    moved = row["change"] if row["change"] in ("up", "down") else ""
-    comparator = " ".join(filter(None, (moved, "" if moved and row["bound"] == "=" else row["bound"])))
+    comparator = _comparator(row["direction"] if row["change"] in ("up", "down") else "", row["bound"])
     return [comparator, _number(ends), row["unit"], " ".join(row["concept"]), text[slice(*row["span"])]]
+
+
+def _comparator(change: str, bound: str) -> str:
+    return " ".join(filter(None, (change, "" if change and bound == "=" else bound)))
 
 
 def _number(ends: list[float]) -> str:

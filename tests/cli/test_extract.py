@@ -179,6 +179,7 @@ def test_a_table_shows_values_and_escapes_markup():
 def test_a_table_of_conditions():
     shown = extract("--query", "laptop under 2 lb").stdout
     assert "search words: laptop" in shown
+    assert "down >" in extract("--query", "profit fell by more than 5%").stdout
     assert "pound-mass" in shown
 
 

@@ -106,7 +106,10 @@ def is_magnitude(surface: str, tokens: Sequence[Token], k: int) -> float | None:
 
 _PLAIN = {"m": 1e6, "b": 1e9, "k": 1e3}
 _COUNTED = frozenset("people men women children".split())
-_MEASURED = frozenset("yards metres meters hurdles sprints times hours miles always across".split())
+_MEASURED = frozenset(
+    "yards metres meters hurdles hurdlers sprints sprinters runners swimmers finals relays races times hours miles "
+    "always across".split()
+)
 
 
 def _counts(tokens: Sequence[Token], k: int) -> bool:

@@ -32,7 +32,10 @@ ARTICLES = frozenset("a an another further additional extra average of total ful
 DATE_WORDS = frozenset("a an the year years just only is of".split())
 PERIODS = frozenset("the a last past previous prior preceding next first following coming same".split())
 """Words that may stand between "within" and its number."""
-BRIDGES = frozenset("be been have any being weigh cost take last measure pay earn spend contain".split())
+BRIDGES = frozenset(
+    "be been have any being weigh cost take last measure pay earn spend contain "
+    "requiring needing costing weighing taking lasting paying having".split()
+)
 """Words that may stand between a negation and a phrase: "should not be more than 5"."""
 SECTIONS = frozenset(
     "categories category headings heading sections section titles title names name agreements agreement contracts "

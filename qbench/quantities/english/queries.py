@@ -10,7 +10,7 @@ from typing import cast
 from qbench.quantities.english.amounts import CALENDAR_YEAR
 from qbench.quantities.english.comparator_phrases import NEGATED
 from qbench.quantities.english.comparator_phrases import after as phrase_after
-from qbench.quantities.english.lexicon import FUNCTION_WORDS, SEARCH_NOISE
+from qbench.quantities.english.lexicon import CHANGE_VERBS, FUNCTION_WORDS, SEARCH_NOISE
 from qbench.quantities.english.query_conditions import EDGES, ReadCondition, join, portions
 from qbench.quantities.english.query_dates import AskedDate, read_dates
 from qbench.quantities.english.query_text import SearchWord, as_in_prose, quoted, search_words
@@ -72,6 +72,12 @@ NAMES = frozenset(
 """Names of which a number is a part even before what could be counted: "fortune 500 companies"."""
 MOST_FOLD = 100
 """A multiple, "10x zoom", is no more; the rest are names: "ryzen 5600x"."""
+TRACK = frozenset((50, 60, 100, 110, 200, 400, 800, 1500, 3000, 5000, 10000))
+RACES = frozenset(
+    "sprint sprints sprinter sprinters hurdles hurdler hurdlers dash freestyle butterfly backstroke breaststroke "
+    "medley relay relays final finals steeplechase runner runners race races record".split()
+)
+"""What is named by its length in metres: "the 100m hurdles"."""
 PERIODS = frozenset("hour day night week month quarter year annum".split())
 """What a bare amount of money may be paid for, each: "1500 a month"."""
 GRADES = frozenset("grade level stage tier class category phase type version".split())
@@ -169,6 +175,8 @@ def _from_quantity(
     number = bisect_left(starts, quantity.value_span[0])
     if counted and (quantity.unit == "count" and quantity.value > MOST_FOLD):
         return None  # "ryzen 5600x"
+    if quantity.unit == "metre" and quantity.value in TRACK and last < len(tokens) and tokens[last].low in RACES:
+        return None  # "100m sprinters"
     if (counted or not quantity.unit) and _in_name(tokens, number, first, last, counted=counted):
         return None
     condition = ReadCondition(
@@ -183,6 +191,7 @@ def _from_quantity(
         concept_spans=quantity.concept_spans,
         value_span=quantity.value_span,
         unit_span=quantity.unit_span,
+        change=quantity.change,
     )
     if not condition.unit:
         condition = _as_year(tokens, condition) if years else condition
@@ -376,7 +385,7 @@ def _condition(text: str, condition: ReadCondition, words: Sequence[SearchWord],
     concept = [w for w in words if any(a < w.end and w.start < b for a, b in condition.concept_spans)]
     if not concept and condition.first:
         concept = _nearest(text, condition, words)
-    concept = _with_number(text, concept, words)
+    concept = _whole(text, concept, words)
     return Condition(
         comparator=condition.comparator,
         value=condition.low,
@@ -388,17 +397,23 @@ def _condition(text: str, condition: ReadCondition, words: Sequence[SearchWord],
         concept=tuple(word.text.lower().removesuffix("'s").removesuffix("’s") for word in concept),
         value_text=text[slice(*condition.value_span)],
         unit_text=text[slice(*condition.unit_span)] if condition.unit_span else "",
+        change=condition.change,
     )
 
 
-def _with_number(text: str, concept: list[SearchWord], words: Sequence[SearchWord]) -> list[SearchWord]:
-    """A concept with the number in its name, and what follows that: "fortune" is "fortune 500 companies"."""
+def _whole(text: str, concept: list[SearchWord], words: Sequence[SearchWord]) -> list[SearchWord]:
+    """A concept with the search words right before and after it: "p/e ratio", "fortune 500 companies"."""
     if not concept:
         return concept
     named = list(concept)
+    start = words.index(named[0])
+    while start and len(named) <= NEAREST and not text[words[start - 1].end : named[0].start].strip():
+        if words[start - 1].text.lower() in RANKED:
+            break
+        start -= 1
+        named.insert(0, words[start])
     for word in words[words.index(concept[-1]) + 1 :]:
-        goes_on = any(c.isdigit() for each in (named[-1], word) for c in each.text)
-        if not goes_on or text[named[-1].end : word.start].strip():
+        if len(named) > NEAREST or text[named[-1].end : word.start].strip() or word.text.lower() in CHANGE_VERBS:
             break
         named.append(word)
     return named

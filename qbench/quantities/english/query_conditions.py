@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from qbench.quantities.english.amounts import CALENDAR_YEAR
-from qbench.quantities.english.lexicon import FUNCTION_WORDS
+from qbench.quantities.english.lexicon import FUNCTION_WORDS, LEADING_NOISE
 from qbench.quantities.english.tokens import Token, glued
-from qbench.quantities.types import Comparator, Span
+from qbench.quantities.types import Change, Comparator, Span
 from qbench.quantities.units import Units
 
 CONNECTORS = frozenset(("and", "but", "or", ",", "yet", "also", "while", "&", "plus", ";"))
@@ -20,9 +20,11 @@ OUT_OF = (4.0, 5.0, 6.0, 10.0, 20.0, 100.0)
 """What a rating may be out of: the 10 of "8.3/10" asks nothing."""
 RESTATED = 0.05
 """How far an amount in brackets may be from the one before it that it restates, as a share."""
-SUBSTANCES = frozenset(("mass", "ratio", "volume", "energy", "data", "image", "mass concentration"))
-"""Families of units after which the thing measured is named: "5% alcohol", "16 GB RAM"."""
+SUBSTANCES = frozenset(("mass", "ratio", "volume", "energy", "data", "image", "length", "mass concentration"))
+"""Families of units after which the thing measured is named: "5% alcohol", "16 GB RAM", "54 cm frame"."""
 SUBSTANCE_WORDS = 2
+DIMENSIONS = frozenset("away apart tall high long wide deep thick across old max min or more".split())
+"""Words after an amount that name nothing of their own: "a beach 500 m away"."""
 PORTIONS = frozenset("g ml kg km l".split())
 
 
@@ -31,7 +33,7 @@ class ReadCondition:
     """A condition while its query is read.
 
     Attributes:
-        comparator, low, high, unit: as of `Condition`.
+        comparator, low, high, unit, change: as of `Condition`.
         first, last: token range, the words that bound it included.
         used: characters that are no search words.
         plain: whether no word bounds its value.
@@ -50,6 +52,7 @@ class ReadCondition:
     concept_spans: tuple[Span, ...] = ()
     value_span: Span = (0, 0)
     unit_span: Span | None = None
+    change: Change = ""
 
 
 def join(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: Units) -> list[ReadCondition]:
@@ -190,19 +193,28 @@ def _with_substances(tokens: Sequence[Token], conditions: Sequence[ReadCondition
     for k, each in enumerate(conditions):
         stop = conditions[k + 1].first if k + 1 < len(conditions) else len(tokens)
         around = [span for span in each.concept_spans if not any(a <= span[0] < b for a, b in named)]
-        if each.concept_spans and not around:
-            around = _opening(tokens, conditions[0].first)
+        if k and each.concept_spans and (not around or _told(each, conditions[k - 1], units)):
+            # "revenue over $2 billion and fewer than 500 employees": the second is not about revenue.
+            opening = _opening(tokens, conditions[0].first)
+            opening = [span for span in opening if not any(a <= span[0] < b for a, b in each.concept_spans)]
+            around = opening or around or list(each.concept_spans)
         own = _substance(tokens, each, stop, units)
         named += own
         done.append(replace(each, concept_spans=tuple(dict.fromkeys([*around, *own]))))
     return done
 
 
+def _told(b: ReadCondition, a: ReadCondition, units: Units) -> bool:
+    """Whether the concept of b is that of a, which has another unit."""
+    same = units.get(a.unit).base_unit == units.get(b.unit).base_unit
+    return not same and bool(a.concept_spans) and b.concept_spans == a.concept_spans
+
+
 def _opening(tokens: Sequence[Token], stop: int) -> list[Span]:
     """The words that a query begins with."""
     found: list[Span] = []
     for token in tokens[:stop]:
-        if token.kind != "word" or token.low in FUNCTION_WORDS:
+        if token.kind != "word" or token.low in FUNCTION_WORDS or token.low in LEADING_NOISE:
             break
         found.append((token.start, token.end))
     return found
@@ -216,7 +228,7 @@ def _substance(tokens: Sequence[Token], condition: ReadCondition, stop: int, uni
         return found
     k += of
     while k < stop and len(found) < SUBSTANCE_WORDS and tokens[k].kind == "word":
-        if tokens[k].low in FUNCTION_WORDS:
+        if tokens[k].low in FUNCTION_WORDS or tokens[k].low in DIMENSIONS:
             break
         found.append((tokens[k].start, tokens[k].end))
         k += 1

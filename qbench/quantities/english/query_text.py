@@ -38,7 +38,7 @@ _TRAILING = frozenset("+#")
 KEPT = frozenset("not no without never".split())
 """Function words that change what is searched for, where they belong to no condition: "flights not on Monday"."""
 _NOISE = (SEARCH_NOISE - KEPT) | frozenset(
-    "must may might am want wanted need needed looking look something anything someone costing priced pricing weighing "
+    "must pcm am want wanted need needed looking look something anything someone costing priced pricing weighing "
     "ranging equals".split()
 )
 

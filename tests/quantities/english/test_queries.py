@@ -198,6 +198,22 @@ def test_concepts_are_made_of_search_words(query, concepts):
     assert all(word in parsed.terms.split() for c in parsed.conditions for word in c.concept)
 
 
+@pytest.mark.parametrize(
+    ("query", "change"),
+    [
+        ("profit fell by more than 10%", "down"),
+        ("profit up more than 10%", "up"),
+        ("decrease in profit of at least 10%", "down"),
+        ("profit fell below 10%", ""),
+        ("profit up to 10%", ""),
+        ("profit above 10%", ""),
+    ],
+)
+def test_changes_are_asked_for(query, change):
+    (asked,) = parse_query(query, PLAIN).conditions
+    assert (asked.change, asked.value, asked.concept) == (change, 10, ("profit",))
+
+
 def test_a_concept_told_once_serves_both_bounds():
     low, high = parse_query("parcel weight over 5 kg and under 9 kg", EXTRACTOR).conditions
     assert low.concept == high.concept == ("parcel", "weight")
