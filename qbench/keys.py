@@ -47,10 +47,10 @@ REVISIONS: dict[str, int] = {
     "audit sheet": 1,
     # Descriptions and pairs
     "description rules": 2,
-    "descriptions": 1,
+    "descriptions": 2,
     "description table": 1,
     "self-join": 1,
-    "pairs": 1,
+    "pairs": 2,
     "test set": 1,
     "judged test set": 1,
     # Models

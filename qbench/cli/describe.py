@@ -88,7 +88,8 @@ def _report(result: Descriptions) -> None:
         console.note(f"left out: {printable(example)}")
     for reason, number in counts.pop("bad", {}).items():
         console.note(f"left out: {number:,} rows ({reason})")
-    console.out().print(", ".join(f"{number:,} {name}" for name, number in counts.items()), markup=False)
+    told = ", ".join(f"{number:,} {name}" for name, number in counts.items() if number)
+    console.out().print(told, markup=False)
     for row in result.table().head(5).collect().iter_rows(named=True):
         words = row["description"]
         words = words if len(words) <= SHOWN else f"{words[:SHOWN]}..."

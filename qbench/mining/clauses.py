@@ -55,6 +55,12 @@ CLIMBS = 12
 MARK = "|"
 """Sign that replaces the end of a heading; parsers take it for the end of a sentence."""
 _GLUED = re.compile(r"\b[A-Z]?[a-z]{3,}(?=[A-Z][a-z])")
+_RUN_ON = re.compile(
+    r"(?:(?<=[a-z]{3})|(?<=[A-Z]{3})|(?<=[)%]))(?:\. ?\d{1,3}|\.(?:\d{1,3} )?)(?=[A-Z][a-z])"
+    r"|(?<![\w.,$-])(?:19|20)\d\d(?=[A-Z][a-z]{2})"
+    r"|\([a-z]\)(?=[A-Z][a-z])"
+)
+"""Ends of sentences, footnotes and years of headings that ran into a sentence: "sales.2 In", "(a)Includes"."""
 _WORD = re.compile(r"[A-Z][a-z]+")
 _NOUNS = re.compile(r".*(?:[^isu]s|ions?|ments?|ances?|ences?|enses?|ity|ness|[Ii]ncome|[Rr]evenue)$")
 """Ends of the nouns that headings end with, and few of the names with a capital inside ("PayPal", "LexisNexis")."""
@@ -63,10 +69,15 @@ _NOUNS = re.compile(r".*(?:[^isu]s|ions?|ments?|ances?|ences?|enses?|ity|ness|[I
 def separate_headings(text: str) -> str:
     """A text of the same length in which a mark replaces the last word of each heading glued to the next word.
 
+    So it does for what joins two sentences: a full stop without a space, the number of a footnote, the year of a
+    heading.
+
     >>> separate_headings("Operating ActivitiesNet cash of PayPal"), separate_headings("AssetsAs of May")
     ('Operating         | Net cash of PayPal', '    | As of May')
+    >>> separate_headings("fell.2 In May"), separate_headings("2022Net income"), separate_headings("(a)Includes tax")
+    ('fell|  In May', '|   Net income', '|  Includes tax')
     """
-    return _GLUED.sub(_blank, text)
+    return _RUN_ON.sub(lambda match: MARK.ljust(len(match[0])), _GLUED.sub(_blank, text))
 
 
 def _blank(match: re.Match[str]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from qbench.mining.content import REASONS, lack
 from qbench.mining.parsers import get_parser
 from qbench.mining.types import Description, DescriptionParser, description_schema
 from qbench.quantities.types import Quantity, from_row
@@ -17,7 +18,7 @@ from qbench.work.tasks import Shard
 TABLE, COUNTS = ".parquet", ".json"
 """Endings of a chunk's shard files; the counts are written last, so that they exist only if both do."""
 
-OUTCOMES = ("mentions", "no fact", "no words", "too long")
+OUTCOMES = ("mentions", "no fact", "no words", "too long", *REASONS)
 """Counts: all mentions, and those without a description by the reason."""
 LONGEST = 1_000
 """Maximum number of words in a description; a longer one is a list or a table, and describes nothing."""
@@ -54,6 +55,8 @@ def process(payload: str, parser: DescriptionParser) -> Shard:
                 counts["no words"] += 1
             elif words.count(" ") >= LONGEST:
                 counts["too long"] += 1
+            elif reason := lack(words, text, mention, description.segments):
+                counts[reason] += 1
             else:
                 rows.append(description_row(f"{doc_id}#{n}", words, (doc_id, source_id, text), description, mention))
     table = io.BytesIO()

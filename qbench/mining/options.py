@@ -64,6 +64,11 @@ class MiningOptions:
     min_probability: float = option(
         0.99, help="Drop paraphrases with a lower p_fact: their values may agree by chance.", low=0, high=0.999999
     )
+    confusing: int = option(
+        10,
+        help="Maximum number of confusing pairs per description, the hardest first: those with its unit, then by rank.",
+        low=1,
+    )
     all_confusing: bool = option(
         False, help="Keep confusing pairs of descriptions without a paraphrase too, as the paper does."
     )

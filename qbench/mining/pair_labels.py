@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from qbench.mining.content import says
 from qbench.mining.same_value import DIFFERENT, SAME, Values, compare
+from qbench.mining.terms import TermMatrix, term_matrix
+from qbench.quantities.concept_match import concept_words
 from qbench.retrieval.analysis import tokenized
 
 if TYPE_CHECKING:
@@ -25,6 +29,9 @@ REASONS = (
     "same words, other value",
 )
 """Reasons for dropping a candidate; the first that applies counts."""
+_REACH = 80
+"""Number of characters in which `_AROUND` words are looked for."""
+_WORDS = re.compile(r"[^\W\d_]+")
 
 
 @dataclass(frozen=True)
@@ -34,6 +41,8 @@ class Records:
     Attributes:
         values: the quantities.
         sentence, document, words: numbers that are equal where the sentence, the document, the tokens are.
+        context: number that is equal where the words right before and behind the number are.
+        content: the words that may name what is measured, without case and number.
         years, months: those that a description names, one bit each; 0 for none. A quarter is its three months.
         test: whether its document belongs to the test split.
     """
@@ -42,6 +51,8 @@ class Records:
     sentence: NDArray[np.int64]
     document: NDArray[np.int64]
     words: NDArray[np.int64]
+    context: NDArray[np.int64]
+    content: TermMatrix
     years: NDArray[np.uint64]
     months: NDArray[np.uint64]
     test: NDArray[np.bool_]
@@ -59,10 +70,27 @@ class Records:
             _numbered(table["doc_id"]),
             _numbered(table["source_id"]),
             _numbered(tokenized(table["description"]).list.join(" ")),
+            _numbered(_contexts(table)),
+            term_matrix(_content(table["description"])),
             _years(table["description"]),
             _months(table["description"]),
             test,
         )
+
+    def shared(self, a: NDArray[np.integer], b: NDArray[np.integer]) -> NDArray[np.int64]:
+        """The number of words of `content` that the descriptions of each pair share; shape (n,)."""
+        content = self.content
+        size = max(content.df.size, 1)
+        lengths = np.diff(content.starts)
+        held = np.repeat(np.arange(len(content)), lengths) * size + content.terms  # ascending
+        asked = lengths[a]
+        ends = np.cumsum(asked)
+        entries = np.arange(ends[-1] if ends.size else 0) + np.repeat(content.starts[a] - ends + asked, asked)
+        wanted = np.repeat(np.asarray(b, np.int64), asked) * size + content.terms[entries]
+        at = np.minimum(np.searchsorted(held, wanted), max(held.size - 1, 0))
+        found = held[at] == wanted if held.size else np.zeros(wanted.size, dtype=bool)
+        pair = np.repeat(np.arange(asked.size), asked)
+        return np.bincount(pair, weights=found, minlength=asked.size).astype(np.int64)
 
 
 def label(
@@ -82,6 +110,7 @@ def label(
     agreement, digits = compare(records.values, a, b, least=options.min_digits, rounded=options.min_rounded_digits)
     same, other = agreement == SAME, agreement == DIFFERENT
     words = records.words[a] == records.words[b]
+    repeated = words | (records.context[a] == records.context[b])
     period = _apart(records.years, a, b) | _apart(records.months, a, b)
     reasons = (
         (records.sentence[a] == records.sentence[b]) & (not options.same_sentence),
@@ -91,7 +120,7 @@ def label(
         same & period,
         other & words,
     )
-    labels = np.where(same, np.where(words, DUPLICATE, PARAPHRASE), CONFUSING).astype(np.int8)
+    labels = np.where(same, np.where(repeated, DUPLICATE, PARAPHRASE), CONFUSING).astype(np.int8)
     dropped: dict[str, int] = {}
     open_ = np.ones(a.size, dtype=bool)
     for reason, applies in zip(REASONS, reasons, strict=True):
@@ -104,6 +133,31 @@ def _apart(bits: NDArray[np.uint64], a: NDArray[np.integer], b: NDArray[np.integ
     """Whether both records name some years (or months), and none in common."""
     apart: NDArray[np.bool_] = (bits[a] != 0) & (bits[b] != 0) & (bits[a] & bits[b] == 0)
     return apart
+
+
+_AROUND = 4
+"""Number of words before and behind a number that tell a repeated text."""
+
+
+def _contexts(table: pl.DataFrame) -> pl.Series:
+    """The words right before and behind each number, numbers left out; those of too few words are all different."""
+    contexts = []
+    columns = table.select("sentence", "value_start", "value_end", "unit_start", "unit_end")
+    for row, (sentence, start, end, unit_start, unit_end) in enumerate(columns.iter_rows()):
+        first, last = (start, end) if unit_start < 0 else (min(start, unit_start), max(end, unit_end))
+        words = _WORDS.findall(sentence[max(0, first - _REACH) : max(first, 0)].lower())[-_AROUND:]
+        after = _WORDS.findall(sentence[max(last, 0) : max(last, 0) + _REACH].lower())[:_AROUND]
+        known = len(words) + len(after) > _AROUND
+        contexts.append(" ".join((*words, "#", *after)) if known else f"#{row}")
+    return pl.Series(contexts, dtype=pl.String)
+
+
+def _content(texts: pl.Series) -> pl.Series:
+    """The words of each text that may name what is measured, without case and number."""
+    words = tokenized(texts)
+    known = words.explode().unique().drop_nulls().to_list()
+    folded = {word: " ".join(concept_words((word,))) if says(word) else "" for word in known}
+    return words.list.eval(pl.element().replace_strict(folded, default="", return_dtype=pl.String)).list.join(" ")
 
 
 def _numbered(column: pl.Series) -> NDArray[np.int64]:

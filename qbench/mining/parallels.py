@@ -63,8 +63,13 @@ class Parallels:
 
     @staticmethod
     def _kind(mention: Quantity) -> str:
-        """Mentions of one kind may be parallel; "2,000 in France" counts what "10,000 people" counts."""
-        return "" if mention.family in COUNTED else mention.base_unit
+        """Mentions of one kind may be parallel.
+
+        "2,000 in France" counts what "10,000 people" counts, and years may be of age: "aged 5 years, then 6 years".
+        """
+        if mention.family in COUNTED:
+            return ""
+        return "time" if mention.family in ("time", "age") else mention.base_unit
 
     def listed(self, n: int) -> bool:
         """Whether mention n continues a list with the one before: "70 % in one group and 30 % in the other"."""
@@ -72,7 +77,8 @@ class Parallels:
             return False
         before, mention = self._mentions[n - 1 : n + 1]
         gap = range(self._spans[n - 1][1], self._spans[n][0])
-        alike = before.base_unit == mention.base_unit or self.elided(n)
+        same = before.base_unit == mention.base_unit or {before.family, mention.family} == {"time", "age"}
+        alike = same or self.elided(n)
         if not alike or len(gap) > LISTED:
             return False
         lows = [self._tokens[k].low for k in gap]

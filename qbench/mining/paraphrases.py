@@ -177,7 +177,9 @@ def _blocks(
         terms = np.minimum(sizes[a[same]], sizes[b[same]])
         p_paper[same] = paper_estimate(digits[same], terms, records=len(matrix), vocabulary=matrix.df.size)
         weak = labels == PARAPHRASE
-        few = weak & (shared < options.min_terms)
+        content = np.zeros(a.size, np.int64)
+        content[labels != DROPPED] = records.shared(a[labels != DROPPED], b[labels != DROPPED])
+        few = weak & ((shared < options.min_terms) | (content == 0))
         unsure = weak & ~few & (p_fact < options.min_probability)
         counts["too few shared terms"] += int(few.sum())
         counts["too likely by chance"] += int(unsure.sum())
@@ -187,8 +189,23 @@ def _blocks(
         alone = (labels == CONFUSING) & ~useful[row]
         counts["confusing, without a paraphrase"] += int(alone.sum())
         labels[alone] = DROPPED
+        unlike = (labels == CONFUSING) & (content == 0)
+        counts["confusing, without a shared word that names something"] += int(unlike.sum())
+        labels[unlike] = DROPPED
+        confusing = np.flatnonzero(labels == CONFUSING)
+        easy = _easy(row[confusing], values.unit[a[confusing]] != values.unit[b[confusing]], options.confusing)
+        counts["confusing, easier than others"] += easy.size
+        labels[confusing[easy]] = DROPPED
         rest = np.flatnonzero(labels != DROPPED)
         yield _frame(table, records, (a, b, labels, rank, scores, digits, shared, p_paper, p_fact), rest)
+
+
+def _easy(row: NDArray[np.intp], other_unit: NDArray[np.bool_], most: int) -> NDArray[np.intp]:
+    """The positions of candidates after the first `most` of their query: those with its unit first, then by rank."""
+    order = np.lexsort((other_unit, row))
+    starts = np.flatnonzero(np.diff(row[order], prepend=-1))
+    place = np.arange(order.size) - np.repeat(starts, np.diff(starts, append=order.size))
+    return order[place >= most]
 
 
 def _nearness(values: Values, a: NDArray[np.int64], b: NDArray[np.int64], row: NDArray[np.intp]) -> NDArray[np.float64]:

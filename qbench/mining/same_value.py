@@ -10,7 +10,8 @@ between 0 and 1 without a unit is compared as a percentage ("0.125" and "12.5 %"
   other at least `rounded`: as many, unless fewer are allowed where it is rounded;
 - **different**, if they compare and are not the same;
 - **undecided** otherwise, and of no use: too few digits, a range, an approximation, whole numbers like
-  years (1900 to 2100), units that do not compare where one value may be the other ("$5.2 bn" and "5,200").
+  years (1900 to 2100), units that do not compare where one value may be the other ("$5.2 bn" and "5,200"), the same
+  digits a thousand, million or billion times as large ("$5.2 bn", and "$5,200" of a table in millions).
 
 Significant digits are as written: trailing zeros of a whole number do not count ("4,500,000" has two).
 """
@@ -123,7 +124,7 @@ def compare(
     comparable = (values.unit[a] == values.unit[b]) & values.usable[a] & values.usable[b]
     digits = np.minimum(values.digits[a], values.digits[b])
     # What rounding could explain, even where it is not believed, is not held for different.
-    result = np.where(comparable & ~close, DIFFERENT, UNDECIDED)
+    result = np.where(comparable & ~close & ~_scaled(x, y), DIFFERENT, UNDECIDED)
     enough = (digits >= fewest) & (np.maximum(values.digits[a], values.digits[b]) >= least)
     result = np.where(comparable & agree & enough, SAME, result)
     apart = (values.unit[a] != values.unit[b]) & ~_near(x, y)
@@ -137,6 +138,14 @@ def _near(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.bool_]:
         logs = np.log10(np.abs(x)) - np.log10(np.abs(y))
         near: NDArray[np.bool_] = np.abs(logs - np.rint(logs)) < 0.005
     return near
+
+
+def _scaled(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether one number may be the other in thousands, millions or billions: tables say so above, not beside it."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.abs(np.log10(np.abs(x)) - np.log10(np.abs(y))) / 3
+        scaled: NDArray[np.bool_] = _near(x, y) & (np.rint(logs) >= 1) & (np.abs(logs - np.rint(logs)) < 0.01)
+        return scaled
 
 
 def agreeing(

@@ -18,7 +18,7 @@ DESCRIPTIONS, PAIRS = "descriptions.parquet", "pairs.parquet"
 """Their tables. A folder of pairs holds the descriptions of the pairs too."""
 
 Label = Literal["paraphrase", "confusing", "duplicate"]
-"""Labels of pairs: the same value; another value; the same value and the same words."""
+"""Labels of pairs: the same value; another value; the same value and the same words, described by or around it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -10,9 +11,11 @@ from qbench.keys import REVISIONS
 from qbench.mining import paraphrases as module
 from qbench.mining.description_table import import_descriptions
 from qbench.mining.options import MiningOptions
+from qbench.mining.pair_labels import DUPLICATE, PARAPHRASE, Records, label
 from qbench.mining.paraphrases import Pairs, mine_paraphrases
 from qbench.mining.types import DESCRIPTIONS, PAIRS, pair_schema
 from qbench.quantities.extractors import ExtractorOptions
+from tests.mining.pairs_factory import Record, record_table
 
 OPTIONS = MiningOptions(k=10, test_share=0.3)
 
@@ -146,6 +149,60 @@ def test_labels_by_hand(tmp_path, rounded):
         ("a", "other"): "confusing",
         **({("a", "rounded"): "paraphrase"} if rounded == 2 else {}),
     }
+
+
+def test_pairs_share_a_word_that_names_something(tmp_path):
+    rows = [
+        ("a", "r1", "nine months ended June 2019 sales", "$4,587 million"),
+        ("b", "r2", "nine months ended June 2019 taxes", "$4,587 million"),
+        ("c", "r3", "nine months ended June 2019 sale of tea", "$4,587 million"),  # "sale" as in "sales"
+        ("d", "r4", "nine months ended June 2019 rents", "$912 million"),
+        *NOISE,
+    ]
+    _, labels = by_hand(tmp_path, rows)
+    assert labels == {("a", "c"): "paraphrase", ("c", "a"): "paraphrase"}
+
+
+def test_confusing_pairs_of_the_same_unit_come_first(tmp_path):
+    rows = [
+        ("a", "r0", "net sales of tea in 2019", "$4,587 million"),
+        ("b", "r1", "sales of tea net of tax, 2019", "$4.587 billion"),
+        *((f"share{i}", f"s{i}", f"net sales of tea in 2019 {i}", f"{i}{i}.4%") for i in range(1, 5)),
+        *((f"sum{i}", f"t{i}", f"sales of leaves and cups {i}", f"${i}{i}.4 million") for i in range(1, 5)),
+        *NOISE,
+    ]
+
+    def confusing(most):
+        found, labels = by_hand(tmp_path, rows, replace(HAND, confusing=most), name=str(most))
+        others = {doc for (query, doc), label in labels.items() if query == "a" and label == "confusing"}
+        return others, found.manifest.counts["left out"].get("confusing, easier than others", 0)
+
+    assert confusing(4) == ({"sum1", "sum2", "sum3", "sum4"}, 8)
+    others, easier = confusing(6)
+    assert easier == 4
+    assert {"sum1", "sum2", "sum3", "sum4"} < others
+    assert confusing(10)[1] == 0
+
+
+@pytest.mark.parametrize(
+    ("second", "expected"),
+    [
+        ("In the north it had a yearly output of 4,587 tonnes of salt in each mine.", "duplicate"),
+        ("It had a YEARLY output of 4,587 tonnes; of salt, in 3 mines.", "duplicate"),
+        ("An output of 4,587 tonnes was had by the south.", "paraphrase"),
+    ],
+)
+def test_repeated_texts_are_duplicates(second, expected):
+    first = "In the south it had a yearly output of 4,587 tonnes of salt in each mine."
+    table = record_table(
+        Record(f"{name}::0#0", words, 4587, text, "tonne")
+        for name, words, text in (("a", "south output salt", first), ("b", "output of salt north", second))
+    )
+    start = pl.Series([text.index("4,587") for text in (first, second)], dtype=pl.Int32)
+    table = table.with_columns(value_start=start, value_end=start + 5)
+    records = Records.of(table, np.zeros(2, dtype=bool))
+    labels, _, _ = label(records, np.array([0]), np.array([1]), HAND)
+    assert labels.tolist() == [{"paraphrase": PARAPHRASE, "duplicate": DUPLICATE}[expected]]
 
 
 def test_same_document_and_same_sentence_by_choice(tmp_path):

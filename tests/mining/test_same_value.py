@@ -41,6 +41,8 @@ COLUMNS = ("value", "high", "comparator", "change", "unit", "family", "base_unit
         ("a road of 1.25 km", "a road of 1,250 m", SAME, 3),
         ("a weight of 12.5 kg", "a road of 12.5 km", UNDECIDED, 0),  # may be the same number, with a unit misread
         ("a weight of 12.5 kg", "a road of 47 km", DIFFERENT, 0),
+        ("sales of $4,587", "sales of $4.587 billion", UNDECIDED, 0),  # a table in millions
+        ("sales of $4,587", "sales of $458.7 billion", DIFFERENT, 0),  # but in no power of a thousand
         ("a share of 12.5%", "a share of 12.5 percent", SAME, 3),
         ("about $4,587 million", "sales of $4,587 million", UNDECIDED, 0),
         ("more than $4,587", "sales of $4,587", UNDECIDED, 0),
