@@ -7,6 +7,9 @@ ANNOTATED are JSON lines: `text`, and `quantities` with `span` (characters of th
 what qbench's own was trained on. Texts of others stay where they are: their lines name `file` in FOLDER, `field`,
 `doc`, and the characters `at` and `length`; their concepts and cores are spans of the text.
 
+Their `change` and `unit` are learnt, too: whether a number is the size of a rise or fall, and whose unit a bare number
+shares; and that a number which is not annotated is no quantity.
+
 SILVER are lines with `text` alone, which the binders of all seeds read, so that the one that is kept learns from the
 mean of their probabilities (Hinton et al. 2015), which is surer than those of a single one. OUT gets the weights in
 bytes and `scores.json`: precision, recall and F1 of the concepts' words on documents that were left out, by the code
@@ -37,9 +40,10 @@ import torch.nn.functional as F  # noqa: N812 (its usual name)
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from qbench.quantities.english.binder.concepts import Sentence
+from qbench.quantities.english.binder.concepts import EVEN, Sentence
 from qbench.quantities.english.binder.features import MENTION_COLUMNS, WORD_COLUMNS, Labels, Pivot, family, pivots
-from qbench.quantities.english.concepts import Concept, find_concepts
+from qbench.quantities.english.binder.model import OUTPUTS
+from qbench.quantities.english.concepts import Concept, MentionTokens, find_concepts
 from qbench.quantities.english.parse import Parser
 from qbench.quantities.english.parsers.embedded import EmbeddedParser
 from qbench.quantities.english.parsers.encoder import packed
@@ -50,13 +54,15 @@ WIDTH, LAYERS, HEADS = 128, 2, 4
 DROPOUT = 0.2
 HIDDEN = 0.15
 """Share of mentions whose rules' concept is hidden in a batch."""
-CORE = 0.5
-"""Weight of the loss of the core's words beside that of the concept's."""
+LOSSES = (1.0, 0.5, 1.0, 1.0, 1.0, 1.0)
+"""Weights of the losses of `OUTPUTS`."""
+MENTION_COLUMNS_CHANGE = list(MENTION_COLUMNS).index("change")
 BATCH = 32
 RATE = 1e-3
 THRESHOLD = 0.5
 
 log = logging.getLogger("train_binder")
+Marks = NDArray[np.float32]
 
 
 @dataclass(slots=True)
@@ -65,14 +71,16 @@ class Example:
 
     Attributes:
         own: raw vectors of the tokens of its number and of its anchor, of shape (2, width of the parser).
-        targets: of shape (tokens, 2), words of the concept and of its core; None where nobody has said.
+        bare: whether it has no unit of its own.
+        targets: of shape (tokens, `OUTPUTS`); None where nobody has said.
     """
 
     group: int
     view: Pivot
     vectors: NDArray[np.float16]
     own: NDArray[np.float16]
-    targets: NDArray[np.float32] | None
+    bare: bool
+    targets: Marks | None
 
 
 def read(paths: Sequence[Path], data: Path | None = None) -> list[dict[str, Any]]:
@@ -149,26 +157,48 @@ def examples(
         if sentence is None or sentence.parse.vectors is None:
             continue
         views = pivots(sentence.mentions, own, sentence.parse, labels)
-        for mention, view in zip(sentence.mentions, views, strict=True):
+        for m, (mention, view) in enumerate(zip(sentence.mentions, views, strict=True)):
             vectors = sentence.parse.vectors[view.start : view.start + len(view.words)]
             ends = sentence.parse.vectors[[view.number, view.anchor]]
-            number = sentence.tokens[mention.number]
-            quantity = next(
-                (q for q in item.get("quantities", ()) if q["span"][0] < number.end and number.start < q["span"][1]),
-                None,
-            )
-            targets = None if quantity is None else target(sentence, view, quantity)
-            yield Example(group, view, vectors, ends, targets)
+            targets = target(item, m, sentence, view) if "quantities" in item else None
+            yield Example(group, view, vectors, ends, not mention.family, targets)
 
 
-def target(sentence: Sentence, view: Pivot, quantity: dict[str, Any]) -> NDArray[np.float32]:
-    """Which tokens of a window are words of the concept, and which of its core."""
-    marked = np.zeros((len(view.words), 2), dtype=np.float32)
+def target(item: dict[str, Any], m: int, sentence: Sentence, view: Pivot) -> Marks:
+    """The outputs for a window: words of the concept and of its core, the number whose unit it shares, its change."""
+    marked = np.zeros((len(view.words), len(OUTPUTS)), dtype=np.float32)
+    quantity = stated(item, sentence, sentence.mentions[m])
+    if quantity is None:
+        marked[view.number - view.start, OUTPUTS.index("none")] = 1
+        return marked
     core = {word.lower() for word in re.findall(r"\w+", quantity["core"] or "")}
+    inside = range(view.start, view.start + len(marked))
     for k in aligned(sentence, quantity["concept"], view.number):
-        if view.start <= k < view.start + len(marked):
-            marked[k - view.start] = 1, sentence.tokens[k].low in core
+        if k in inside:
+            marked[k - view.start, :2] = 1, sentence.tokens[k].low in core
+    if not sentence.mentions[m].family and quantity["unit"]:
+        sharing = [
+            mention.number
+            for mention in sentence.mentions
+            if mention.family
+            and mention.number in inside
+            and (other := stated(item, sentence, mention)) is not None
+            and other["unit"] == quantity["unit"]
+        ]
+        if sharing:
+            nearest = min(sharing, key=lambda k: abs(k - view.number) + (k > view.number))
+            marked[nearest - view.start, 2] = 1
+    if quantity["change"] in ("up", "down"):
+        marked[view.number - view.start, OUTPUTS.index(quantity["change"])] = 1
     return marked
+
+
+def stated(item: dict[str, Any], sentence: Sentence, mention: MentionTokens) -> dict[str, Any] | None:
+    """The annotated quantity that shares its number with a mention."""
+    number = sentence.tokens[mention.number]
+    return next(
+        (q for q in item.get("quantities", ()) if q["span"][0] < number.end and number.start < q["span"][1]), None
+    )
 
 
 def aligned(sentence: Sentence, words: Sequence[str], near: int) -> list[int]:
@@ -212,10 +242,10 @@ class Network(nn.Module):
             )
             for _ in range(LAYERS)
         )
-        self.out = nn.Linear(size, 2)
+        self.out = nn.Linear(size, len(OUTPUTS))
 
     def forward(self, vectors: Tensor, own: Tensor, words: Tensor, mention: Tensor, mask: Tensor) -> Tensor:
-        """Scores of shape (mentions, tokens, 2)."""
+        """Scores of shape (mentions, tokens, `OUTPUTS`)."""
         if self.training:
             vectors = F.dropout(vectors, 0.1)
             seen = (torch.rand(len(words), 1) > HIDDEN).long()
@@ -223,6 +253,7 @@ class Network(nn.Module):
             words[:, :, 2] *= seen
             words[:, :, 3] *= seen
             mention[:, 1] *= seen[:, 0]
+            mention[:, MENTION_COLUMNS_CHANGE] *= (torch.rand(len(words)) > HIDDEN).long()
         h = self.projection(vectors) + sum(table(words[:, :, i]) for i, table in enumerate(self.words))
         whole = self.pivot(self.projection(own).flatten(1))
         whole = whole + sum(table(mention[:, i]) for i, table in enumerate(self.mentions))
@@ -248,12 +279,17 @@ def batches(data: Sequence[Example], size: int, rng: random.Random | None = None
         shape = (len(each), longest)
         vectors = np.zeros((*shape, each[0].vectors.shape[1]), dtype=np.float32)
         words = np.zeros((*shape, len(WORD_COLUMNS)), dtype=np.int64)
-        mask, counted = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=np.float32)
-        targets = np.zeros((*shape, 2), dtype=np.float32)
+        mask = np.zeros(shape, dtype=bool)
+        targets = np.zeros((*shape, len(OUTPUTS)), dtype=np.float32)
+        counted = np.zeros_like(targets)
         for i, e in enumerate(each):
             n = len(e.view.words)
             vectors[i, :n], words[i, :n], mask[i, :n] = e.vectors, e.view.words, True
-            counted[i, :n] = e.view.words[:, 1] != 1
+            counted[i, :n, :2] = (e.view.words[:, 1] != 1)[:, None]
+            counted[i, :n, 2] = e.bare * (e.view.words[:, 1] > 1)
+            counted[i, e.view.number - e.view.start, 3:] = 1
+            if e.targets is not None and e.targets[:, -1].max() > EVEN:  # nothing else is known of what is no quantity
+                counted[i, :, :-1] = 0
             if e.targets is not None:
                 targets[i, :n] = e.targets
         own = np.stack([e.own for e in each]).astype(np.float32)
@@ -276,7 +312,7 @@ def train(data: Sequence[Example], epochs: int, seed: int) -> Network:
         total = 0.0
         for each, given, targets, counted in batches(known, BATCH, rng):
             losses = F.binary_cross_entropy_with_logits(net(*given), targets, reduction="none")
-            loss = ((losses[..., 0] + CORE * losses[..., 1]) * counted).sum() / len(each)
+            loss = (losses * counted * torch.tensor(LOSSES)).sum() / len(each)
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(net.parameters(), 4.0)
@@ -296,7 +332,7 @@ def taught(nets: Sequence[Network], data: Sequence[Example]) -> list[Example]:
             for each, given, _, _ in batches(data, 2 * BATCH):
                 for e, scores in zip(each, torch.sigmoid(net(*given)).numpy(), strict=True):
                     sums[id(e)] = sums.get(id(e), 0) + scores[: len(e.view.words)] / len(nets)
-    return [Example(e.group, e.view, e.vectors, e.own, sums[id(e)].astype(np.float32)) for e in data]
+    return [Example(e.group, e.view, e.vectors, e.own, e.bare, sums[id(e)].astype(np.float32)) for e in data]
 
 
 def written(net: Network, labels: Labels, threshold: float) -> dict[str, NDArray[np.generic]]:
@@ -331,7 +367,7 @@ def scores(folder: Path, data: Sequence[Example]) -> dict[str, float]:
     binder = Binder(folder)
     counts = np.zeros(3)
     for e in data:
-        if e.targets is None:
+        if e.targets is None or e.targets[:, -1].max() > EVEN:
             continue
         rows = binder.project(e.vectors.astype(np.float32)).astype(np.float16)
         own = binder.project(e.own.astype(np.float32)).astype(np.float16)
@@ -340,7 +376,7 @@ def scores(folder: Path, data: Sequence[Example]) -> dict[str, float]:
         )
         vectors[e.view.start : e.view.start + len(rows)] = rows
         vectors[[e.view.number, e.view.anchor]] = own
-        likely = binder.probabilities([(e.view, vectors)])[0].max(axis=1) > binder.threshold
+        likely = binder.probabilities([(e.view, vectors)])[0][:, :2].max(axis=1) > binder.threshold
         said = likely & (e.view.words[:, 1] != 1)
         true = (e.targets[:, 0] > 0) & (e.view.words[:, 1] != 1)
         counts += (said & true).sum(), said.sum(), true.sum()

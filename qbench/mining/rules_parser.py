@@ -77,8 +77,8 @@ class RulesParser:
         parsed = [Sentence(draft.tokens, draft.mention_tokens(), next(parses)) for draft in drafts if draft.spans]
         bound = zip(parsed, bind(parsed), strict=True)
         described = (
-            _Sentence(draft, sentence.parse, concepts).descriptions()
-            for draft, (sentence, concepts) in zip((d for d in drafts if d.spans), bound, strict=True)
+            _Sentence(draft, sentence.parse, [binding.concept for binding in bindings]).descriptions()
+            for draft, (sentence, bindings) in zip((d for d in drafts if d.spans), bound, strict=True)
         )
         return [next(described) if draft.spans else [] for draft in drafts]
 
@@ -132,7 +132,13 @@ class _Draft:
         """The mentions as the rules of concepts take them."""
         ends = [t.end for t in self.tokens]
         return [
-            MentionTokens(first, last, min(bisect_right(ends, mention.value_span[0]), len(ends) - 1), mention.family)
+            MentionTokens(
+                first,
+                last,
+                min(bisect_right(ends, mention.value_span[0]), len(ends) - 1),
+                mention.family,
+                mention.change,
+            )
             for mention, (first, last) in zip(self.mentions, self.spans, strict=True)
         ]
 

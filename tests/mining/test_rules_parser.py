@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from qbench.mining import rules_parser
 from qbench.mining.rules_parser import RulesParser
 from qbench.mining.types import Description
-from qbench.quantities.english.concepts import find_concepts
+from qbench.quantities.english.binder.concepts import by_rules
 from qbench.quantities.extractors import get_extractor
 
 
@@ -180,7 +180,7 @@ def described(parser, extractor, text):
     ],
 )
 def test_by_rules(parser, extractor, text, expected, monkeypatch):
-    monkeypatch.setattr(rules_parser, "bind", lambda sentences: [find_concepts(*sentence) for sentence in sentences])
+    monkeypatch.setattr(rules_parser, "bind", lambda sentences: [by_rules(sentence) for sentence in sentences])
     assert described(parser, extractor, text) == expected
 
 

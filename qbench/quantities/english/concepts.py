@@ -15,6 +15,7 @@ from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.repairs import repaired
 from qbench.quantities.english.respectively import Dealt, dealt
 from qbench.quantities.english.tokens import HYPHENS, Token
+from qbench.quantities.types import Change
 
 SUBJECTS = ("nsubj", "nsubj:pass", "nsubj:outer", "csubj")
 OBJECTS = ("obj", "iobj")
@@ -46,13 +47,15 @@ class MentionTokens:
     Attributes:
         first, last: the range of its tokens.
         number: the first token of its number.
-        family: of its unit.
+        family: of its unit; "" for a bare number.
+        change: "up" or "down" where the rules take it for the size of a change, else "".
     """
 
     first: int
     last: int
     number: int
     family: str = ""
+    change: Change = ""
 
     @property
     def count(self) -> bool:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from qbench.quantities.english.amounts import Amount, AmountFinder
-from qbench.quantities.english.binder.concepts import Sentence, bind
+from qbench.quantities.english.binder.concepts import Binding, Sentence, bind
 from qbench.quantities.english.comparators import Modifiers, read_comparators
 from qbench.quantities.english.composites import compose
 from qbench.quantities.english.concept_words import find_concept
@@ -63,7 +63,7 @@ class ReadText:
         if self.parse is None:
             return None
         mentions = [
-            MentionTokens(reading.first, reading.last, amount.number.first, amount.unit.family)
+            MentionTokens(reading.first, reading.last, amount.number.first, amount.unit.family, reading.change)
             for amount, reading in zip(self.amounts, self.readings, strict=True)
         ]
         return Sentence(self.tokens, mentions, self.parse)
@@ -156,10 +156,10 @@ class RulesExtractor:
         return join(draft.tokens, settle(draft.tokens, counted, self.units, parse))
 
     def _explained(self, read: Sequence[ReadText]) -> list[list[Explained]]:
-        """The quantities of each text, their concepts found for all of them at once."""
+        """The quantities of each text, what belongs to them found for all at once."""
         return [
-            [self._quantity(text.tokens, *each) for each in zip(text.amounts, text.readings, concepts, strict=True)]
-            for text, concepts in zip(read, _concepts(read), strict=True)
+            [self._quantity(text.tokens, *each) for each in _with_bindings(text, bindings)]
+            for text, bindings in zip(read, _bindings(read), strict=True)
         ]
 
     def _quantity(self, tokens: Sequence[Token], amount: Amount, reading: Modifiers, concept: Concept) -> Explained:
@@ -187,25 +187,32 @@ class RulesExtractor:
         return quantity, (*amount.how, f"comparator {reading.comparator}", *moved, f"concept {concept.how}")
 
 
-def _concepts(read: Sequence[ReadText]) -> list[list[Concept]]:
-    """The concept of each mention: from the parse, or from the words around it; p-values have their own."""
+def _bindings(read: Sequence[ReadText]) -> list[list[Binding]]:
+    """What belongs to each mention: from the parse, or from the words around it."""
     bound = iter(bind([sentence for text in read if (sentence := text.sentence()) is not None]))
-    return [
-        [
-            Concept(p_value_name(text.tokens, amount.number), P_VALUE) if amount.p_value else concept
-            for amount, concept in zip(text.amounts, own, strict=True)
-        ]
-        for text in read
-        for own in [_concepts_by_words(text) if text.parse is None else next(bound)]
-    ]
+    return [_bindings_by_words(text) if text.parse is None else next(bound) for text in read]
 
 
-def _concepts_by_words(text: ReadText) -> list[Concept]:
+def _with_bindings(text: ReadText, bindings: Sequence[Binding]) -> Iterator[tuple[Amount, Modifiers, Concept]]:
+    """Each amount with its unit, its comparator and change, and its concept; p-values keep what they are."""
+    for amount, reading, binding in zip(text.amounts, text.readings, bindings, strict=True):
+        if amount.p_value:
+            yield amount, reading, Concept(p_value_name(text.tokens, amount.number), P_VALUE)
+            continue
+        if not (binding.quantity or amount.year):
+            continue
+        own = amount
+        if binding.unit_of is not None:
+            own = replace(own, unit=text.amounts[binding.unit_of].unit, how=(*own.how, "shared unit"))
+        yield own, reading._replace(change=binding.change), binding.concept
+
+
+def _bindings_by_words(text: ReadText) -> list[Binding]:
     taken = [False] * len(text.tokens)
     for reading in text.readings:
         taken[reading.first : reading.last] = [True] * (reading.last - reading.first)
     return [
-        _concept_by_words(text.tokens, amount, reading, taken)
+        Binding(_concept_by_words(text.tokens, amount, reading, taken), reading.change)
         for amount, reading in zip(text.amounts, text.readings, strict=True)
     ]
 

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qbench.errors import OptionError
-from qbench.quantities.english.binder.concepts import BINDER, Sentence, arranged, bind
+from qbench.quantities.english.binder.concepts import BINDER, Sentence, _unit_of, arranged, bind, by_rules
 from qbench.quantities.english.binder.features import (
+    CHANGES,
     MENTION_COLUMNS,
     WINDOW,
     WORD_COLUMNS,
@@ -15,7 +16,7 @@ from qbench.quantities.english.binder.features import (
     Pivot,
     pivots,
 )
-from qbench.quantities.english.binder.model import Binder, load_binder
+from qbench.quantities.english.binder.model import OUTPUTS, Binder, load_binder
 from qbench.quantities.english.concepts import NONE, Concept, MentionTokens, find_concepts
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.tokens import tokenize
@@ -23,7 +24,7 @@ from qbench.quantities.extractors import ExtractorOptions, get_extractor
 
 LABELS = Labels.of(["NN", "CD"], ["nsubj", "obj", "root"], ["mass", "currency"], ["of its noun"])
 TOKENS = tokenize("The bag weighs 5 kg and costs 20 dollars")
-MENTIONS = [MentionTokens(3, 5, 3, "mass"), MentionTokens(7, 9, 7, "currency of the USA")]
+MENTIONS = [MentionTokens(3, 5, 3, "mass"), MentionTokens(7, 9, 7, "currency of the USA", "down")]
 HEADS = [1, 2, 2, 4, 2, 6, 2, 8, 6]
 RELATIONS = ["det", "nsubj", "root", "nummod", "obj", "cc", "conj", "nummod", "obj"]
 TAGS = ["DT", "NN", "VBZ", "CD", "NNS", "CC", "VBZ", "CD", "NNS"]
@@ -53,8 +54,9 @@ def test_words_are_seen_from_the_mention():
     assert column(first, "crowd") == [0] * 7 + [0, 1]
     # up one to the verb; up one and down one to the subject
     assert column(first, "path")[2] != column(first, "path")[1] == column(first, "path")[6]
-    assert first.mention.tolist() == [LABELS.families["mass"], 1, LABELS.relations["obj"], LABELS.relations["root"]]
+    assert first.mention.tolist()[:4] == [LABELS.families["mass"], 1, LABELS.relations["obj"], LABELS.relations["root"]]
     assert second.mention.tolist()[:2] == [LABELS.families["currency"], 0]
+    assert [view.mention[-1] for view in (first, second)] == [0, CHANGES.index("down")]
 
 
 def test_the_window_stays_in_the_stretch_that_was_parsed():
@@ -85,7 +87,7 @@ def test_mentions_that_are_read_together_are_read_as_they_are_alone():
     together = binder.probabilities([(view, vectors) for view in views])
     for view, scores in zip(views, together, strict=True):
         (alone,) = binder.probabilities([(view, vectors)])
-        assert scores.shape == (9, 2)
+        assert scores.shape == (9, len(OUTPUTS))
         np.testing.assert_allclose(scores, alone, atol=1e-5)
         assert ((scores >= 0) & (scores <= 1)).all()
 
@@ -100,16 +102,29 @@ def test_weights_that_are_none_are_said(tmp_path):
 
 def test_without_vectors_the_rules_decide():
     sentence = Sentence(TOKENS, MENTIONS, parse())
-    assert bind([sentence]) == [find_concepts(*sentence)]
+    assert bind([sentence]) == [by_rules(sentence)]
+    assert [b.concept for b in by_rules(sentence)] == find_concepts(*sentence)
     assert bind([]) == []
 
 
 def test_words_apart_from_the_surest_are_the_subject():
     view = Pivot(0, np.zeros((9, len(WORD_COLUMNS)), dtype=np.int64), np.zeros(4, dtype=np.int64), 3, 4)
-    scores = np.zeros((9, 2))
+    scores = np.zeros((9, len(OUTPUTS)))
     scores[1, 1], scores[8, 1] = 0.5, 0.9
     assert arranged({0, 1, 8}, view, scores, parse()) == Concept((8,), BINDER, (0, 1))
     assert arranged(set(), view, scores, parse()) == NONE
+
+
+def test_a_bare_number_shares_the_unit_of_the_likeliest_mention():
+    view = Pivot(0, np.zeros((9, len(WORD_COLUMNS)), dtype=np.int64), np.zeros(5, dtype=np.int64), 5, 5)
+    scores = np.zeros((9, len(OUTPUTS)))
+    bare = MentionTokens(5, 6, 5)
+    mentions = [MENTIONS[0], bare, MENTIONS[1]]
+    assert _unit_of(1, view, scores, mentions) is None
+    scores[[3, 7], OUTPUTS.index("unit")] = 0.6, 0.7
+    assert _unit_of(1, view, scores, mentions) == 2
+    assert _unit_of(0, view, scores, mentions) is None  # it has its own
+    assert _unit_of(1, view, scores, [bare, bare, bare]) is None
 
 
 @pytest.mark.parametrize(
@@ -126,3 +141,11 @@ def test_each_number_has_its_own_concept(text, concepts):
     assert len(found) == len(concepts)
     for quantity, words in zip(found, concepts, strict=True):
         assert words <= {*quantity.concept, *quantity.subject}, quantity
+
+
+def test_units_pass_on_and_falls_are_told_from_levels():
+    extractor = get_extractor(ExtractorOptions())
+    homes = extractor.extract("The builder finished 435 homes last year, up from 187 a year earlier.")
+    assert [(q.value, q.unit) for q in homes] == [(435, "home"), (187, "home")]
+    sales = extractor.extract("Net sales fell by $3 million to $41 million.")
+    assert [q.change for q in sales] == ["down", ""]

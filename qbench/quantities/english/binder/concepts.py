@@ -1,17 +1,19 @@
-"""The concepts of mentions: the rules' first, then the binder's, which knows the rules' when it decides."""
+"""What mentions measure: the rules' answer first, then the binder's, which knows the rules' when it decides."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from qbench.quantities.english.binder.features import Pivot, pivots
-from qbench.quantities.english.binder.model import Binder, load_binder
+from qbench.quantities.english.binder.model import OUTPUTS, load_binder
 from qbench.quantities.english.concepts import NONE, Concept, MentionTokens, find_concepts
 from qbench.quantities.english.noun_phrases import JOINTS
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.parsers.encoder import Array
 from qbench.quantities.english.tokens import Token, abbreviates, glued
+from qbench.quantities.types import Change
 
 BINDER = "binder"
 """The rule's name of concepts that the binder changed."""
@@ -21,6 +23,10 @@ SMALL_WORDS = frozenset("the a an of and or for in on at to by with per as than 
 """Words that join those of a concept and are none."""
 SURE = frozenset({"respectively"})
 """Rules that the binder does not overrule: a list is dealt out by its order."""
+EVEN = 0.5
+"""Probability from which a number is a change, or has another's unit."""
+CERTAIN = 0.7
+"""Probability from which it is no quantity: a number that is lost is worse than one too many."""
 
 
 class Sentence(NamedTuple):
@@ -31,33 +37,73 @@ class Sentence(NamedTuple):
     parse: Parse
 
 
-def bind(sentences: Sequence[Sentence]) -> list[list[Concept]]:
-    """The concept of each mention of each text.
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """What belongs to a mention.
+
+    Attributes:
+        concept: the words that name what it measures.
+        change: "up" or "down" where it is the size of a rise or fall, else "".
+        unit_of: index of the mention whose unit a bare number shares ("435 homes, and 187 in May"); None for its own.
+        quantity: whether it is one, and no code, label or scrap of a page.
+    """
+
+    concept: Concept
+    change: Change
+    unit_of: int | None = None
+    quantity: bool = True
+
+
+def bind(sentences: Sequence[Sentence]) -> list[list[Binding]]:
+    """What belongs to each mention of each text.
 
     By the rules alone where the parser gave no vectors that the binder can read.
     """
-    concepts = [find_concepts(*sentence) for sentence in sentences]
+    bindings = [by_rules(sentence) for sentence in sentences]
     if all(sentence.parse.vectors is None for sentence in sentences):
-        return concepts
+        return bindings
     binder = load_binder()
     places, requests = [], []
     for n, sentence in enumerate(sentences):
         if (vectors := sentence.parse.vectors) is None:
             continue
-        views = pivots(sentence.mentions, concepts[n], sentence.parse, binder.labels)
+        views = pivots(sentence.mentions, [b.concept for b in bindings[n]], sentence.parse, binder.labels)
         places += [(n, m) for m in range(len(views))]
         requests += [(view, vectors) for view in views]
     for (n, m), (view, _), scores in zip(places, requests, binder.probabilities(requests), strict=True):
-        before = concepts[n][m]
-        words = chosen(view, scores, sentences[n], binder)
-        if before.how not in SURE and words != {*before.words, *before.subject}:
-            concepts[n][m] = arranged(words, view, scores, sentences[n].parse)
-    return concepts
+        bindings[n][m] = _bound(m, view, scores, sentences[n], bindings[n][m].concept, binder.threshold)
+    return bindings
 
 
-def chosen(view: Pivot, scores: Array, sentence: Sentence, binder: Binder) -> set[int]:
+def by_rules(sentence: Sentence) -> list[Binding]:
+    """What belongs to each mention of a text by the rules alone."""
+    concepts = find_concepts(*sentence)
+    return [Binding(c, mention.change) for c, mention in zip(concepts, sentence.mentions, strict=True)]
+
+
+def _bound(m: int, view: Pivot, scores: Array, sentence: Sentence, concept: Concept, threshold: float) -> Binding:
+    words = chosen(view, scores, sentence, threshold)
+    if concept.how not in SURE and words != {*concept.words, *concept.subject}:
+        concept = arranged(words, view, scores, sentence.parse)
+    up, down, none = scores[view.number - view.start, OUTPUTS.index("up") :]
+    change: Change = "" if max(up, down) < EVEN else ("up" if up > down else "down")
+    return Binding(concept, change, _unit_of(m, view, scores, sentence.mentions), bool(none < CERTAIN))
+
+
+def _unit_of(m: int, view: Pivot, scores: Array, mentions: Sequence[MentionTokens]) -> int | None:
+    """The mention that states the unit of mention m, if that is bare."""
+    if mentions[m].family:
+        return None
+    end = view.start + len(scores)
+    others = [i for i, other in enumerate(mentions) if other.family and view.start <= other.number < end]
+    likely = {i: float(scores[mentions[i].number - view.start, OUTPUTS.index("unit")]) for i in others}
+    best = max(likely, key=likely.__getitem__, default=None)
+    return best if best is not None and likely[best] > EVEN else None
+
+
+def chosen(view: Pivot, scores: Array, sentence: Sentence, threshold: float) -> set[int]:
     """The tokens that name a concept: those likely enough, without small words, numbers of mentions, and its own."""
-    likely = (scores.max(axis=1) > binder.threshold) & (view.words[:, 1] != 1)
+    likely = (scores[:, :2].max(axis=1) > threshold) & (view.words[:, 1] != 1)
     tokens = sentence.tokens
     taken = [view.start + int(k) for k in likely.nonzero()[0]]
     numbers = {mention.number for mention in sentence.mentions}

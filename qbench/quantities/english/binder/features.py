@@ -40,8 +40,9 @@ WORD_COLUMNS = {
     "crowd": CROWD + 1,
 }
 """What is known of a word, and how many values each can take."""
-MENTION_COLUMNS = {"family": 30, "rule": 30, "relation": 60, "relation above": 60}
+MENTION_COLUMNS = {"family": 30, "rule": 30, "relation": 60, "relation above": 60, "change": 3}
 """What is known of the mention."""
+CHANGES = ("", "up", "down")
 
 
 class Labels(NamedTuple):
@@ -141,6 +142,7 @@ class _Text:
             labels.rules.get(concept.how, 0),
             self._relations[at],
             self._relations[heads[at]],
+            CHANGES.index(mention.change),
         )
         return Pivot(first, words, np.array(whole), mention.number, at)
 

@@ -2,7 +2,9 @@
 
 The parser's encoder reads each sentence once; here each of its vectors, projected, meets what is known of its word as
 seen from one mention (`features`), and two layers of attention say for each word how likely it is to name what the
-mention measures. `scripts/train_binder.py` trains it; `data/binder` holds its weights, their licence and their scores.
+mention measures, or to be the number whose unit the mention shares; and of the mention, whether it is a change, and
+whether it is a quantity.
+`scripts/train_binder.py` trains it; `data/binder` holds its weights, their licence and their scores.
 """
 
 from __future__ import annotations
@@ -24,6 +26,11 @@ FOLDER = Path(__file__).parent.parent / "data" / "binder"
 WEIGHTS = "weights.npz"
 WORDS = 6_000
 """Words that are read at a time, for bounded memory."""
+
+OUTPUTS = ("concept", "core", "unit", "up", "down", "none")
+"""Probabilities for each token: that it is a word of the concept; that it is one of the few by which people would look
+for it; that it is the number of a mention that states the unit of this one, a bare number; and, at the mention's own
+number, that this is a rise, a fall, or no quantity at all."""
 
 Request = tuple[Pivot, NDArray[np.float16]]
 """A mention, and the vectors of the tokens of its text, of shape (tokens, width)."""
@@ -73,11 +80,7 @@ class Binder:
         return projected
 
     def probabilities(self, requests: Sequence[Request]) -> list[Array]:
-        """For each mention, an array of shape (tokens of its window, 2).
-
-        The first column holds the probability that a token is a word of the concept, the second that it is one of the
-        few by which people would look for it.
-        """
+        """For each mention, an array of shape (tokens of its window, `OUTPUTS`)."""
         # The matrices are so small that threads wait for each other longer than they work; processes share work better.
         with self._blas.limit(limits=1, user_api="blas"):
             return [each for group in _groups(requests) for each in self._read(group)]
