@@ -136,7 +136,8 @@ class _Draft:
                 first,
                 last,
                 min(bisect_right(ends, mention.value_span[0]), len(ends) - 1),
-                mention.family,
+                # What a bare number counts by another's noun is named beside it.
+                "" if mention.unit_span is None else mention.family,
                 mention.change,
             )
             for mention, (first, last) in zip(self.mentions, self.spans, strict=True)

@@ -5,6 +5,8 @@ import spacy
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from qbench.quantities.english import rules as extraction
+from qbench.quantities.english.binder.concepts import by_rules
 from qbench.quantities.extractors import ExtractorOptions, get_extractor
 
 
@@ -12,6 +14,12 @@ from qbench.quantities.extractors import ExtractorOptions, get_extractor
 def rules():
     """The default: rules, and the embedded parser."""
     return get_extractor(ExtractorOptions())
+
+
+@pytest.fixture
+def no_binder(monkeypatch):
+    """The rules alone: the binder, which has the last word, is tested on its own."""
+    monkeypatch.setattr(extraction, "bind", lambda sentences: [by_rules(sentence) for sentence in sentences])
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,8 @@ import pytest
 
 from qbench.quantities.extractors import ExtractorOptions, get_extractor
 
+pytestmark = pytest.mark.usefixtures("no_binder")
+
 BY_WORDS = get_extractor(ExtractorOptions(spacy_model="none"))
 PARSED = get_extractor(ExtractorOptions())
 

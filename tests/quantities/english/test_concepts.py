@@ -2,17 +2,11 @@
 
 import pytest
 
-from qbench.quantities.english import rules as extraction
-from qbench.quantities.english.binder.concepts import by_rules
 from qbench.quantities.english.concepts import MentionTokens, find_concepts
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.tokens import tokenize
 
-
-@pytest.fixture(autouse=True)
-def no_binder(monkeypatch):
-    """The binder, which has the last word, is tested on its own."""
-    monkeypatch.setattr(extraction, "bind", lambda sentences: [by_rules(sentence) for sentence in sentences])
+pytestmark = pytest.mark.usefixtures("no_binder")
 
 
 def concepts(extractor, text):

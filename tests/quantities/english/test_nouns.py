@@ -146,7 +146,7 @@ def test_the_head_is_the_noun_that_the_number_hangs_on(tagged, noun, unit):
         ("It was seen in 12 (25%) patients here.", ["patient", "percentage"]),
         ("It was seen in 12/44 (27.3%) patients.", ["patient", "patient", "percentage"]),
         ("Five of nine teams lost, as did 5 out of 8 clubs.", ["team", "team", "club", "club"]),
-        ("It holds 8 million (2018: 3 million) shares.", ["share", ""]),
+        ("It holds 8 million (2018: 3 million) shares.", ["share", "share"]),
         ("They paid $7, $15 and $13 per share.", ["dollar per share"] * 3),
         ("They paid $7 in May, $13 per share.", ["dollar", "dollar per share"]),
         ("It came 3 of a kind.", [""]),

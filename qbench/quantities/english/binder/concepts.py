@@ -24,9 +24,10 @@ SMALL_WORDS = frozenset("the a an of and or for in on at to by with per as than 
 SURE = frozenset({"respectively"})
 """Rules that the binder does not overrule: a list is dealt out by its order."""
 EVEN = 0.5
-"""Probability from which a number is a change, or has another's unit."""
+"""Probability from which a number has another's unit."""
 CERTAIN = 0.7
-"""Probability from which it is no quantity: a number that is lost is worse than one too many."""
+"""Probability from which a number is no quantity, since one that is lost is worse than one too many; and from which the
+binder knows better than the rules whether it is a change."""
 
 
 class Sentence(NamedTuple):
@@ -86,8 +87,15 @@ def _bound(m: int, view: Pivot, scores: Array, sentence: Sentence, concept: Conc
     if concept.how not in SURE and words != {*concept.words, *concept.subject}:
         concept = arranged(words, view, scores, sentence.parse)
     up, down, none = scores[view.number - view.start, OUTPUTS.index("up") :]
-    change: Change = "" if max(up, down) < EVEN else ("up" if up > down else "down")
+    change = _change(sentence.mentions[m].change, float(up), float(down))
     return Binding(concept, change, _unit_of(m, view, scores, sentence.mentions), bool(none < CERTAIN))
+
+
+def _change(by_rules: Change, up: float, down: float) -> Change:
+    """What the rules say, unless something else is certain."""
+    likely: dict[Change, float] = {"": 1 - max(up, down), "up": up, "down": down}
+    best = max(likely, key=likely.__getitem__)
+    return best if likely[best] > CERTAIN else by_rules
 
 
 def _unit_of(m: int, view: Pivot, scores: Array, mentions: Sequence[MentionTokens]) -> int | None:
