@@ -28,7 +28,7 @@ REVISIONS: dict[str, int] = {
     "relax": 2,
     "generation": 2,
     "expansion": 2,
-    "synthesis": 1,
+    "synthesis": 2,
     # Retrieval
     "analysis": 1,
     "bm25": 1,

@@ -32,7 +32,7 @@ def likeliest(benchmark: Benchmark, queries: Sequence[Query], number: int) -> di
     """
     if benchmark.quantities is None or not queries or not number:
         return {}
-    matcher = Matcher(benchmark.quantities)
+    matcher = Matcher.of(benchmark)
     wanted = [query.query_id for query in queries]
     judged = by_query(benchmark.qrels.filter(pl.col("query_id").is_in(wanted)).select("query_id", "doc_id").rows())
     vocabulary, ids, lengths = token_ids(benchmark.corpus["text"], benchmark.language)

@@ -94,7 +94,7 @@ def look_up(
     """
     if benchmark.quantities is None:
         return {query_id: [] for query_id in wanted}, 0
-    matcher = Matcher(benchmark.quantities, benchmark.language)
+    matcher = Matcher.of(benchmark)
     candidates, dropped = {}, 0
     for number, (query_id, conditions) in enumerate(wanted.items(), start=1):
         named = tuple(

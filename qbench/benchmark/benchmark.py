@@ -91,6 +91,11 @@ class Benchmark:
         return bool(self.params.get("judgments") == "manual")
 
     @property
+    def given(self) -> bool:
+        """Whether its quantities came with the corpus, and nobody had to read them in the texts."""
+        return bool(self.params.get("quantities") == "gold")
+
+    @property
     def language(self) -> str:
         """Code of the texts' language: that of the params, else of the extractor, else English."""
         extractor = self.params.get("extractor") or {}

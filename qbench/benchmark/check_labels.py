@@ -21,7 +21,7 @@ def label_rules(benchmark: Benchmark) -> Iterator[Finding]:
         lacking = "no quantities" if benchmark.quantities is None else "no queries with conditions"
         yield Finding("labels", "skipped", "qrels", f"labels were not checked: the benchmark has {lacking}")
         return
-    matcher = Matcher(benchmark.quantities, benchmark.language)
+    matcher = Matcher.of(benchmark)
     if is_relaxed(benchmark):
         benchmark = strict_benchmark(benchmark)  # what is near follows by rule from the strict labels
     if not matcher.knows_concepts:

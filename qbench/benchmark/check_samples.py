@@ -112,7 +112,7 @@ class _Checker:
         self._in_place = dict(ordered.select("row", "in_place").iter_rows())
         self._samples = samples.select("sample_id", "doc_id", "label", "method", "value_start").rows()
         self._positive = (samples["label"] == 1).to_numpy()
-        self._concepts = _concepts_of(quantities, samples["doc_id"], matcher.language)
+        self._concepts = _concepts_of(quantities, samples["doc_id"], matcher)
         self._matcher = matcher
 
     def parts(self) -> Iterator[tuple[str, slice]]:
@@ -175,9 +175,9 @@ class _Checker:
         return codes
 
 
-def _concepts_of(quantities: pl.DataFrame, documents: pl.Series, language: str) -> dict[str, list[tuple[str, ...]]]:
+def _concepts_of(quantities: pl.DataFrame, documents: pl.Series, matcher: Matcher) -> dict[str, list[tuple[str, ...]]]:
     rows = quantities.filter(pl.col("doc_id").is_in(documents.unique().to_list()))
-    rows = rows.select("doc_id", concept=stated_concepts(rows, language)).unique()
+    rows = rows.select("doc_id", concept=stated_concepts(rows, matcher.language, given=matcher.given)).unique()
     concepts: dict[str, list[tuple[str, ...]]] = {}
     for doc_id, concept in rows.sort("doc_id", "concept").iter_rows():
         concepts.setdefault(doc_id, []).append(tuple(concept.split()))

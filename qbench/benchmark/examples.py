@@ -64,7 +64,7 @@ def _spans(benchmark: Benchmark, query: Query, doc_id: str) -> tuple[Span, ...]:
     if benchmark.quantities is None:
         return ()
     mentions = benchmark.quantities.filter(pl.col("doc_id") == doc_id)
-    mentions = mentions.with_columns(stated=stated_concepts(mentions, benchmark.language))
+    mentions = mentions.with_columns(stated=stated_concepts(mentions, benchmark.language, given=benchmark.given))
     spans: set[Span] = set()
     for condition in query.conditions:
         codes = frame_verdicts(mentions, condition)

@@ -8,6 +8,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from qbench.benchmark.benchmark import Benchmark
+from qbench.errors import InputError
 from qbench.quantities.concept_match import Concept, concept_alternatives, concept_grade, concept_words, stated_concepts
 from qbench.quantities.conditions import BROKEN, MET, verdicts
 from qbench.quantities.languages import ENGLISH
@@ -23,16 +25,17 @@ class Matcher:
     Args:
         quantities: `quantity_schema`.
         language: code of their language.
+        given: they came with the corpus.
 
     Attributes:
-        language: as given.
+        language, given: as above.
         knows_concepts: whether any mention has a concept. Where none has (quantities given without), concepts are not
             compared, and every document that meets a condition has grade 2.
     """
 
-    def __init__(self, quantities: pl.DataFrame, language: str = ENGLISH) -> None:
-        self.language = language
-        stated = stated_concepts(quantities, language)
+    def __init__(self, quantities: pl.DataFrame, language: str = ENGLISH, *, given: bool = False) -> None:
+        self.language, self.given = language, given
+        stated = stated_concepts(quantities, language, given=given)
         ordered = quantities.with_columns(_stated=stated).sort("base_unit", "_stated", maintain_order=True)
         self.knows_concepts = bool((quantities["concept"] != "").any())
         self._low = ordered["base_value"].to_numpy()
@@ -51,6 +54,17 @@ class Matcher:
             self._spans.setdefault(unit, {})[concept] = (start, end)
             for word in set(concept_words(concept, language)):
                 self._words.setdefault(unit, {}).setdefault(word, set()).add(concept)
+
+    @classmethod
+    def of(cls, benchmark: Benchmark) -> Matcher:
+        """The matcher of a benchmark's quantities.
+
+        Raises:
+            InputError: it has none.
+        """
+        if benchmark.quantities is None:
+            raise InputError("this benchmark has no quantities to compare", value=benchmark.name)
+        return cls(benchmark.quantities, benchmark.language, given=benchmark.given)
 
     def grades(self, conditions: tuple[Condition, ...], documents: Collection[str] | None = None) -> dict[str, int]:
         """Each document that meets all conditions -> 2 or 1, that may meet them -> `UNDECIDED_GRADE`.

@@ -217,7 +217,7 @@ def _prepared(benchmark: Benchmark, tolerances: Tolerances) -> tuple[Matcher, di
         raise InputError("a grade is too high to be doubled", value=benchmark.name)
     if not any(query.conditions for query in benchmark.queries):
         raise InputError("no query of this benchmark has conditions as data", value=benchmark.name)
-    matcher = Matcher(benchmark.quantities, benchmark.language)
+    matcher = Matcher.of(benchmark)
     if not matcher.knows_concepts:
         remedy = "Import it with --quantities ours: values alone do not tell whose they are"
         raise InputError("the quantities of this benchmark have no concepts", value=benchmark.name, remedy=remedy)

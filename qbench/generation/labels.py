@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import combinations, product
 from math import inf
 from typing import Literal
 
@@ -55,6 +56,8 @@ def label(conditions: Sequence[Condition], mentions: Mentions) -> Labels:
     """
     results = [_look_up(condition, mentions) for condition in conditions]
     relevant = reduce(np.intersect1d, [docs for docs, _, _ in results])
+    if mentions.given and len(conditions) > 1:
+        relevant = relevant[[_of_one_thing(conditions, int(doc), mentions) for doc in relevant]]
     grades = reduce(np.minimum, [grades[np.searchsorted(docs, relevant)] for docs, grades, _ in results])
     spoken = np.setdiff1d(reduce(np.intersect1d, [docs for _, _, docs in results]), relevant, assume_unique=True)
     broken = np.zeros(spoken.size, dtype=bool)
@@ -64,6 +67,22 @@ def label(conditions: Sequence[Condition], mentions: Mentions) -> Labels:
     undecided = np.setdiff1d(possible, relevant, assume_unique=True)
     negatives = np.setdiff1d(spoken[broken], undecided, assume_unique=True)
     return Labels(relevant, grades, relevant[grades == 2], negatives, undecided)
+
+
+def _of_one_thing(conditions: Sequence[Condition], doc: int, mentions: Mentions) -> bool:
+    """Whether one thing of a sentence meets all conditions, in a corpus that came with its quantities.
+
+    Mentions are of one thing if their concepts share a stretch of the text, which names it. Where no two mentions of
+    the sentence share one, it speaks of one thing, unless it states the same concept twice.
+    """
+    quantities = mentions.quantities(doc)
+    if len(quantities) > 1 and not any({*a.concept_spans} & {*b.concept_spans} for a, b in combinations(quantities, 2)):
+        return len({quantity.concept for quantity in quantities}) == len(quantities)
+    meeting = [
+        [{*quantity.concept_spans} for quantity in quantities if holds([condition], [quantity], given=True) == "yes"]
+        for condition in conditions
+    ]
+    return any(set.intersection(*spans) for spans in product(*meeting))
 
 
 def capped(labels: Labels, mentions: Mentions, options: GenerationOptions) -> Labels:
@@ -196,7 +215,9 @@ def _side(value: float, mark: float) -> int:
     return 1 if value > mark else -1
 
 
-def holds(conditions: Iterable[Condition], quantities: Sequence[Quantity], language: str = ENGLISH) -> Holds:
+def holds(
+    conditions: Iterable[Condition], quantities: Sequence[Quantity], language: str = ENGLISH, *, given: bool = False
+) -> Holds:
     """Whether a sentence with these quantities satisfies a query: the check before a label is written.
 
     Checks the mentions one by one, independently of `label` except for the rule for concepts.
@@ -211,7 +232,8 @@ def holds(conditions: Iterable[Condition], quantities: Sequence[Quantity], langu
             answer = meets(quantity, condition)
             if answer is False:
                 continue
-            stated = stated_concept(quantity.concept, quantity.unit, quantity.family, language, quantity.concept_spans)
+            spans = () if given else quantity.concept_spans
+            stated = stated_concept(quantity.concept, quantity.unit, quantity.family, language, spans)
             grade = concept_grade(condition.concept, stated, language)
             met |= answer is True and grade > 0
             maybe |= grade != 0

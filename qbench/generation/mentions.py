@@ -50,6 +50,7 @@ class Mentions:
         sure: shape (n,), whether the text ties the number to its concept (`qbench.generation.evidence`).
         concepts: the distinct concepts, as words; units, bases: distinct unit names.
         language: code of the sentences' language.
+        given: the quantities came with the corpus.
     """
 
     table: pl.DataFrame
@@ -70,6 +71,7 @@ class Mentions:
     units: list[str]
     bases: list[str]
     language: str = ENGLISH
+    given: bool = False
     _graded: dict[Concept, tuple[NDArray[np.int64], NDArray[np.int8]]] = field(default_factory=dict)
     _related: dict[Concept, NDArray[np.int64]] = field(default_factory=dict)
     _quantities: dict[int, list[Quantity]] = field(default_factory=dict)
@@ -304,7 +306,7 @@ def load_mentions(
         sentences: doc_id, text, and source_id where several are of one document.
         quantities: `quantity_schema`; every doc_id must be a sentence.
         language: code of the sentences' language.
-        given: the quantities came with the corpus, so that every mention is sure.
+        given: the quantities came with the corpus: every mention is sure, and concepts are names.
 
     Raises:
         InputError: a quantity's sentence does not exist.
@@ -317,7 +319,7 @@ def load_mentions(
             "a quantity's sentence does not exist", value=missing["doc_id"][0], remedy="Build the index again"
         )
     joined = joined.sort("doc", "value_start", maintain_order=True)
-    concepts, concept = _codes(stated_concepts(joined, language))
+    concepts, concept = _codes(stated_concepts(joined, language, given=given))
     units, unit = _codes(joined["unit"])
     bases, base = _codes(joined["base_unit"])
     return Mentions(
@@ -341,6 +343,7 @@ def load_mentions(
         units=units,
         bases=bases,
         language=language,
+        given=given,
     )
 
 

@@ -135,6 +135,8 @@ def phrase(mentions: Mentions, pair: Pair) -> str | None:
     noun = concept_words(tuple(pair.unit.split()), language)
     if mentions.family_of(pair.unit) == "count" and noun == concept_words(pair.concept, language):
         return plural(pair.unit)
+    if mentions.given:
+        return " ".join(pair.concept)
     counts: Counter[str] = Counter()
     for row in observed(mentions, (pair.concept,), pair.unit, pair.change).tolist():
         words, spans = mentions.table["concept"][row].split(), mentions.table["concept_spans"][row].to_list()

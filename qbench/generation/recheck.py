@@ -54,7 +54,7 @@ class Rechecker:
 
     def sentence(self, mentions: Sequence[Quantity], conditions: Sequence[Condition], positive: bool) -> str | None:
         """Reason why a label does not hold for a sentence with these mentions; None if it holds."""
-        answer = holds(conditions, mentions, self.language)
+        answer = holds(conditions, mentions, self.language, given=self.extractor is None)
         if positive:
             return None if answer == "yes" else NO_LONGER
         return None if answer == "no" else STILL_SATISFIES

@@ -36,6 +36,9 @@ _PORTION = re.compile(r"\d\s*(?:/|of|out of)\s*(?:the\s+)?\d|\(\s*(?:n\s*=\s*)?\
 TRIES = 3
 """Sentences tried for each sample that is wanted; a permutation that the text does not allow costs a try."""
 
+FAR = 2.0
+"""In another unit a value is none that anybody writes if it is so many times beyond all others of its concept."""
+
 UNMIXED = frozenset({"", "count", "date"})
 """Families whose units are no alternatives to each other: nouns, calendar years, the bare number."""
 
@@ -106,7 +109,7 @@ class Sampler:
         for doc in rng.choice(docs, n, replace=False).tolist():
             mentions = self.mentions.quantities(doc)
             if not self._refused(self.rechecker.sentence(mentions, query.conditions, positive)):
-                position = _positions(mentions, query.conditions, positive, self.mentions.language)[0][0]
+                position = _positions(mentions, query.conditions, positive, self.mentions)[0][0]
                 rows.append(self._row(query, "original", positive, len(rows), doc, None, mentions[position]))
         return rows
 
@@ -138,7 +141,7 @@ class Sampler:
         rng = generator(self.options.seed, stream, query.query_id)
         for doc in rng.permutation(docs)[: n * TRIES].tolist():
             mentions = self.mentions.quantities(doc)
-            positions = _positions(mentions, query.conditions, met, self.mentions.language)
+            positions = _positions(mentions, query.conditions, met, self.mentions)
             position, condition = positions[int(rng.integers(len(positions)))]
             yield doc, change(Spot(self.mentions.texts[doc], mentions, position, condition), rng)
 
@@ -168,8 +171,9 @@ class Sampler:
         names = self._currencies(mention.unit) if money else self._alternatives(mention)
         for i in rng.permutation(len(names)):
             name = names[i]
-            broken = meets(unit_of(mention, name, self.units), spot.condition) is False
-            if broken and (not money or self._no_rate_meets(mention, name, spot.condition)):
+            changed = unit_of(mention, name, self.units)
+            plausible = self._no_rate_meets(mention, name, spot.condition) if money else self._is_everyday(changed)
+            if plausible and meets(changed, spot.condition) is False:
                 return self._write_unit(spot, name, rng, lambda _: True)
         return None
 
@@ -180,10 +184,18 @@ class Sampler:
 
     def _alternatives(self, mention: Quantity) -> list[str]:
         """The other units of the same family in which the corpus states a mention's concept, ordered."""
-        rows = self.mentions.rows_of_concepts(self.mentions.same(_stated(mention, self.mentions.language)))
+        rows = self.mentions.rows_of_concepts(self.mentions.same(_stated(mention, self.mentions)))
         codes = np.unique(self.mentions.unit[rows[self.mentions.sure[rows]]])
         names = [self.mentions.units[code] for code in codes.tolist()]
         return [name for name in names if name != mention.unit and self.mentions.family_of(name) == mention.family]
+
+    def _is_everyday(self, changed: Quantity) -> bool:
+        """Whether a changed mention lies where the corpus' values of its concept do, give or take a factor of `FAR`."""
+        rows = self.mentions.rows_of_concepts(self.mentions.same(_stated(changed, self.mentions)))
+        rows = rows[self.mentions.base[rows] == self.mentions.base_code.get(changed.base_unit, -1)]
+        values = np.abs(self.mentions.low[rows[self.mentions.sure[rows]]])
+        value = abs(changed.base_value)
+        return bool(values.size) and float(values.min()) / FAR <= value <= float(values.max()) * FAR
 
     def _no_rate_meets(self, mention: Quantity, unit: str, condition: Condition) -> bool:
         """Whether the number in another currency breaks the condition at any plausible exchange rate."""
@@ -222,7 +234,7 @@ class Sampler:
         written = read_value(spot.text[slice(*mention.value_span)])
         if written is None or _reckoned(spot):
             return None
-        concept = _stated(mention, self.mentions.language)
+        concept = _stated(mention, self.mentions)
         values = self.mentions.value[observed(self.mentions, (concept,), mention.unit, mention.change)]
         base = values * unit.factor + unit.offset
         codes = verdicts(base, base, np.full(base.size, "=", dtype=object), spot.condition)
@@ -272,7 +284,7 @@ def triples(rows: list[Row]) -> list[Row]:
 
 
 def _positions(
-    mentions: list[Quantity], conditions: Iterable[Condition], wanted: bool, language: str
+    quantities: list[Quantity], conditions: Iterable[Condition], wanted: bool, mentions: Mentions
 ) -> list[tuple[int, Condition]]:
     """The mentions of the very concept of a condition for which `meets` says `wanted`, with that condition.
 
@@ -281,11 +293,11 @@ def _positions(
     about = [
         (position, condition)
         for condition in conditions
-        for position, quantity in enumerate(mentions)
+        for position, quantity in enumerate(quantities)
         if quantity.base_unit == condition.base_unit
-        and concept_grade(condition.concept, _stated(quantity, language), language) == 2
+        and concept_grade(condition.concept, _stated(quantity, mentions), mentions.language) == 2
     ]
-    return [(position, c) for position, c in about if meets(mentions[position], c) is wanted] or about
+    return [(position, c) for position, c in about if meets(quantities[position], c) is wanted] or about
 
 
 def _reckoned(spot: Spot) -> bool:
@@ -300,5 +312,6 @@ def _reckoned(spot: Spot) -> bool:
     )
 
 
-def _stated(quantity: Quantity, language: str) -> Concept:
-    return stated_concept(quantity.concept, quantity.unit, quantity.family, language, quantity.concept_spans)
+def _stated(quantity: Quantity, mentions: Mentions) -> Concept:
+    spans = () if mentions.given else quantity.concept_spans
+    return stated_concept(quantity.concept, quantity.unit, quantity.family, mentions.language, spans)

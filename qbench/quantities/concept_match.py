@@ -152,8 +152,13 @@ def concept_stretches(
     return found if taken == len(concept) else []
 
 
-def stated_concepts(quantities: pl.DataFrame, language: str = ENGLISH) -> pl.Series:
+def stated_concepts(quantities: pl.DataFrame, language: str = ENGLISH, *, given: bool = False) -> pl.Series:
     """`stated_concept` of each row of a quantity table, words joined by spaces.
+
+    Args:
+        quantities: `quantity_schema`.
+        language: code of their language.
+        given: concepts came with the corpus, and are names whatever stands between their words.
 
     Raises:
         UnknownNameError: no package knows the language.
@@ -161,7 +166,10 @@ def stated_concepts(quantities: pl.DataFrame, language: str = ENGLISH) -> pl.Ser
     import polars as pl
 
     rows = quantities.select("concept", "unit", "family", "concept_spans").iter_rows()
-    stated = (stated_concept(tuple(text.split()), unit, family, language, spans) for text, unit, family, spans in rows)
+    stated = (
+        stated_concept(tuple(text.split()), unit, family, language, () if given else spans)
+        for text, unit, family, spans in rows
+    )
     return pl.Series("stated", [" ".join(words) for words in stated], dtype=pl.String)
 
 

@@ -155,6 +155,8 @@ class ThingReader:
         if called:
             return called[0]
         kind = lower_noun(cell) if mapping.category else mapping.noun
+        if kind.endswith("ing") and mapping.noun and not kind.endswith(mapping.noun):
+            kind = f"{kind} {mapping.noun}"  # "gaming" narrows a laptop down, and is none
         return kind if len(kind) <= MAX_KIND and concept_words(kind) else ""
 
     def _broader(self, kind: str, cells: dict[str, Any]) -> str:

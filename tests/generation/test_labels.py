@@ -137,3 +137,31 @@ def test_what_may_well_answer_is_undecided():
     assert [names[doc] for doc in labels.relevant] == ["very"]
     assert [names[doc] for doc in labels.undecided] == ["less", "more", "far", "bare", "change"]
     assert [names[doc] for doc in labels.negatives] == ["broken"]
+
+
+def test_with_given_quantities_one_thing_meets_all_conditions():
+    def said(concept, value, kind):
+        base = Quantity(value, value, "=", "dollar", "currency", "dollar", value, value, tuple(concept.split()))
+        return replace(base, concept_spans=(kind, (50 + int(value), 51 + int(value))))
+
+    docs = {
+        "one": [said("fridge price", 9.0, (0, 6)), said("fridge fee", 8.0, (0, 6))],
+        "two": [
+            said("fridge price", 9.0, (0, 6)), said("fridge weight", 3.0, (0, 6)), said("fridge fee", 8.0, (20, 26))
+        ],
+        "no kind": [said("fridge price", 9.0, (1, 2)), said("fridge fee", 8.0, (3, 4))],
+        "no kind, two": [
+            said("fridge price", 9.0, (1, 2)), said("fridge fee", 8.0, (3, 4)), said("fridge price", 7.0, (5, 6))
+        ],
+    }  # fmt: skip
+    rows = [to_row(name, quantity) for name, found in docs.items() for quantity in found]
+    table = pl.DataFrame({"doc_id": list(docs), "text": list(docs)})
+    asked = [Condition(">", 5, 5, "dollar", "dollar", 5, 5, ("fridge", what)) for what in ("price", "fee")]
+    names = list(docs)
+    for known, relevant in ((True, ["one", "no kind"]), (False, names)):
+        mentions = load_mentions(table, pl.DataFrame(rows, schema=quantity_schema()), given=known)
+        if not known:
+            mentions = replace(mentions, sure=np.ones(len(rows), dtype=bool))
+        labels = label(asked, mentions)
+        assert [names[doc] for doc in labels.relevant] == relevant
+        assert {names[doc] for doc in labels.undecided} == set(names) - set(relevant)

@@ -59,6 +59,9 @@ def test_no_concept_of_training_is_or_holds_one_that_is_held_out(docs, seed):
     assert set(splits.split_of) == {tuple(concept.split()) for concept in concepts}
     assert "train" in splits.split_of.values()
     held = [folded(concept) for concept, split in splits.split_of.items() if split != "train"]
+    shared = [folded(name.split()) for name in ("profit", "net income", "gain")]
+    if any(words in shared for words in held):
+        held += shared  # whatever shares an expansion is held out with it, said or not
     for number, found in enumerate(docs):
         carries = any(words <= folded(concept.split()) for words in held for concept, _, _ in found)
         assert bool(splits.blocked["train"][number]) is carries

@@ -104,6 +104,14 @@ def test_kind_qualifier_and_their_places(units):
     assert reader.read(3, {"n": "Velora", "k": "Gaming", "q": "laptop", "w": 1}).qualifier == ""
 
 
+@pytest.mark.parametrize(
+    ("cell", "kind"), [("Touring", "touring bike"), ("Racing Bike", "racing bike"), ("Cargo", "cargo")]
+)
+def test_a_category_that_only_narrows_a_noun_down_is_named_with_it(cell, kind, units):
+    reader = ThingReader(TableMapping(name=("n",), category="k", noun="bike", attributes=(WEIGHT,)), units)
+    assert reader.read(1, {"n": "Velora", "k": cell, "w": 1}).kind == kind
+
+
 def test_words_pick_the_last_one_found(units):
     mapping = TableMapping(name=("n",), category="n", words=("cookie", "milk", "cheese"), attributes=(WEIGHT,))
     reader = ThingReader(mapping, units)
