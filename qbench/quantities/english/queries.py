@@ -179,6 +179,7 @@ def _from_quantity(
         return None  # "100m sprinters"
     if (counted or not quantity.unit) and _in_name(tokens, number, first, last, counted=counted):
         return None
+    fold = quantity.unit == "count"  # of "2x ebitda" the "x" is searched for by nobody
     condition = ReadCondition(
         comparator="=" if quantity.comparator == "~" else quantity.comparator,
         low=quantity.value,
@@ -186,7 +187,7 @@ def _from_quantity(
         unit=quantity.unit,
         first=first,
         last=last,
-        used=tuple(span for span in spans if span != quantity.unit_span or not counted),
+        used=tuple(span for span in spans if span != quantity.unit_span or not counted or fold),
         plain=plain,
         concept_spans=quantity.concept_spans,
         value_span=quantity.value_span,

@@ -14,20 +14,23 @@ from qbench.quantities.english.lexicon import SEARCH_NOISE
 from qbench.quantities.english.tokens import Token, abbreviates, glued
 from qbench.quantities.types import Span
 
+_CAPITALS = {symbol.lower(): symbol for symbol in "W V IU Wh kJ MWh Ah mA mV VA GW".split()}
 _SYMBOLS = re.compile(
-    r"(?<![\w.,])(?P<number>\d+(?:\.\d+)?)(?P<space>\s?)(?P<symbol>w|v|iu)(?![\w'’/.])(?!(?<=\sv)\s+\d)"
+    r"(?<![\w.,])(?P<number>\d+(?:\.\d+)?)(?:(?P<space>\s?)(?P<symbol>w|v|iu|wh|kj|mwh)|(?P<glued>ah|ma|mv|va|gw))"
+    r"(?![\w'’/.])(?!(?<=\sv)\s+\d)"
 )
-"""Symbols of capital letters: "65w charger", "12 v battery"; not the versus of "team a 3 v 2 team b"."""
+"""Symbols with capital letters: "65w charger", "12 v battery"; not the versus of "team a 3 v 2 team b"."""
 _WIRELESS = re.compile(
     r"(?<![\w.])[2-6]g(?=\s(?:phones?|smartphones?|iphones?|mobiles?|routers?|networks?|modems?|tablets?|laptops?|sim|"
     r"plans?|towers?|coverage|data|internet|broadband|hotspots?|$)|$)"
 )
 _DEVICES = re.compile(r"\b(?:phone|smartphone|mobile|router|modem|tablet|laptop|watch|network|internet)(?:s|es)?\b")
 """Generations of mobile networks, not grams: "5g phone", "tablet with 4g"."""
-_CODES = re.compile(
-    r"(?<![\w.])(?:usd|eur|gbp|inr|chf|cad|aud|nzd|hkd|sgd|jpy|cny|rmb|krw|sek|nok|dkk|pln|czk|huf|ron|brl|mxn|ars|zar|"
-    r"aed|sar|thb|idr|myr|php|rs)(?=\.?\s?\d)|(?<=\d)\s?(?:usd|eur|gbp|inr|cad|aud|rs)\b"
+_MONEY = (
+    "usd|eur|gbp|inr|chf|cad|aud|nzd|hkd|sgd|jpy|cny|rmb|krw|sek|nok|dkk|pln|czk|huf|ron|brl|mxn|ars|zar|aed|sar|thb|"
+    "idr|myr|php|btc|eth|rs"
 )
+_CODES = re.compile(rf"(?<![\w.])(?:{_MONEY})(?=\.?\s?\d)|(?<=\d)\s?(?:{_MONEY})\b")
 """Codes of currencies beside a number: "usd 100". Not those that are words: "all", "top", "try"."""
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])\d+,\d{1,2}(?![\d,]|\.\d|\s?(?:or|and)\s\d)")
 _QUOTED = re.compile(r"""(?<![\w"“])(?:"(?=[^\s"])[^"]*[^\s"]"|“[^“”]+”)(?!\w)""")
@@ -51,10 +54,14 @@ _LINKING = frozenset("cost costs weigh weighs take takes sell sells run runs las
 def as_in_prose(text: str) -> str:
     """The text as a document would write it, of the same length: "65w" is "65W", "usd 100" "USD 100", "1,5" "1.5"."""
     text = _DECIMAL_COMMA.sub(lambda match: match.group().replace(",", "."), text)
-    text = _SYMBOLS.sub(lambda match: match["number"] + match["space"] + match["symbol"].upper(), text)
+    text = _SYMBOLS.sub(_with_capitals, text)
     if _DEVICES.search(text):
         text = _WIRELESS.sub(lambda match: match.group().upper(), text)
     return _CODES.sub(lambda match: match.group().upper().replace("RS", "Rs"), text)
+
+
+def _with_capitals(match: re.Match[str]) -> str:
+    return match["number"] + (match["space"] or "") + _CAPITALS[match["symbol"] or match["glued"]]
 
 
 def quoted(text: str) -> list[Span]:

@@ -16,7 +16,7 @@ from qbench.quantities.extractors import Extractor, ExtractorOptions, get_extrac
 from qbench.quantities.types import Condition
 
 FOLDER = Path(__file__).parent / "everyday_queries"
-FILES = ("developed.txt", "unseen.txt", "later.txt")
+FILES = ("developed.txt", "unseen.txt", "later.txt", "last.txt")
 """Queries that the parser was worked on with; some written before the parser's code was known; some written after."""
 SMALL = frozenset("a an the of in on at for with and or to by from is are that than per s".split())
 """Words that neither make nor break a search."""

@@ -98,6 +98,14 @@ PLAIN = get_extractor(ExtractorOptions())
         # how queries are typed
         ("65w charger", "charger", [("=", 65, 65, "watt")]),
         ("12v battery", "battery", [("=", 12, 12, "volt")]),
+        (
+            "car battery 70ah under 100 pln",
+            "car battery",
+            [("=", 70, 70, "ampere hour"), ("<", 100, 100, "polish zloty")],
+        ),
+        ("power bank cheaper than 20 pounds", "power bank", [("<", 20, 20, "pound sterling")]),
+        ("tents lighter than 2 pounds", "tents", [("<", 2, 2, "pound-mass")]),
+        ("debt below 2x ebitda", "debt ebitda", [("<", 2, 2, "count")]),
         ("revenue above 1,5 million", "revenue", [(">", 1.5e6, 1.5e6, "")]),
         ("shoes under usd 100", "shoes", [("<", 100, 100, "dollar")]),
         ("shoes 100 eur", "shoes", [("=", 100, 100, "euro")]),
