@@ -113,11 +113,12 @@ def printable(text: str) -> str:
 
 
 def describe(condition: Condition) -> str:
-    """A condition as a person would write it: `fuel economy > 30 mile per gallon`."""
+    """A condition as a person would write it: `fuel economy > 30 mile per gallon`, `revenue down > 5 percentage`."""
     value = f"{condition.value:.15g}"
     if condition.comparator == "between":
         value = f"{value} and {condition.high:.15g}"
-    return " ".join(part for part in (*condition.concept, condition.comparator, value, condition.unit) if part)
+    parts = (*condition.concept, condition.change, condition.comparator, value, condition.unit)
+    return " ".join(part for part in parts if part)
 
 
 def _header(benchmark: Benchmark, name: str, licence: str) -> str:

@@ -96,7 +96,8 @@ def _condition(condition: Condition) -> str:
     comparison = f"{condition.comparator} {condition.value:,.12g}"
     if condition.comparator == "between":
         comparison = f"between {condition.value:,.12g} and {condition.high:,.12g}"
-    return " ".join(word for word in (" ".join(condition.concept), comparison, condition.unit) if word)
+    words = (" ".join(condition.concept), condition.change, comparison, condition.unit)
+    return " ".join(word for word in words if word)
 
 
 def document_block(
