@@ -117,7 +117,7 @@ class AmountFinder:
                 number = scaled(tokens, _kelvin(tokens, number))
             elif times != 1.0 and not number.scaled:
                 number = number.times(times, number.last)
-            goes_on = bool(amounts) and amounts[-1].last == i - 1 and tokens[i - 1].text in HYPHENS
+            goes_on = bool(amounts) and amounts[-1].last == i - 1 and _goes_on(tokens[i - 1], amounts[-1])
             amount, i = self._amount(tokens, text, number, currency, goes_on=goes_on)
             if amount is not None:
                 amounts.append(amount)
@@ -294,6 +294,11 @@ def _behind_brackets(tokens: Sequence[Token], number: Number) -> int | None:
     if first > 1 and last + 1 < len(tokens) and tokens[first - 1].text in "([" and tokens[last].text in ")]":
         return last + 1 if tokens[first - 2].kind == "number" and not glued(tokens[last], tokens[last + 1]) else None
     return past_brackets(tokens, last)
+
+
+def _goes_on(joint: Token, before: Amount) -> bool:
+    """Whether a mark joins a number to the amount before it: "5 kg-10 kg", "4GB/64GB"."""
+    return joint.text in HYPHENS or (joint.text == "/" and before.unit.family == "data")
 
 
 def _kelvin(tokens: Sequence[Token], number: Number) -> Number:

@@ -116,7 +116,7 @@ class CompoundReader:
             return None
         else:
             match, name, end = None, singular(tokens[k].low), k + 1
-        if sign in ("a", "an", "each", "every") and not _is_rate(tokens, name, end, sign):
+        if sign in ("a", "an", "each", "every") and not _is_rate(tokens, name, end, j):
             return None
         # Only a bare noun may follow "/" where both sides are words ("men/women" is no rate).
         if slash and match is None and unit.family == "count":
@@ -226,10 +226,12 @@ def _is_formula(token: Token) -> bool:
     return token.text[:1].isupper() or token.kind == "number"
 
 
-def _is_rate(tokens: Sequence[Token], name: str, end: int, sign: str) -> bool:
+def _is_rate(tokens: Sequence[Token], name: str, end: int, j: int) -> bool:
     """Whether "a NAME" after a quantity is a rate: "$3,500 a month", and not "$6.8 billion a year earlier"."""
     if name not in A_DENOMINATORS:
         return False
+    if tokens[j].text == "A" and not tokens[j - 1].text.isupper():
+        return False  # "2,800,000 Class A common shares"
     return end >= len(tokens) or tokens[end].low not in NOT_A_RATE
 
 

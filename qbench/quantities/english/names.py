@@ -18,7 +18,7 @@ _UNCOUNTED = frozenset("people staff personnel men women children cattle sheep f
 
 def named_until(tokens: Sequence[Token], number: Number) -> int | None:
     """Where to go on if the number is part of a name, by the words beside it; None if it may be a quantity."""
-    for rule in (_index, _named_in_words, _model, _product_name):
+    for rule in (_device, _model_code, _index, _named_in_words, _model, _product_name):
         if (end := rule(tokens, number)) is not None:
             return end
     return None
@@ -52,6 +52,56 @@ def _counted(tokens: Sequence[Token], k: int) -> bool:
     while k and tokens[k].text[:1].isupper():
         k -= 1
     return tokens[k].kind == "number" or tokens[k].low in ONES
+
+
+def _device(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "HD Graphics 620", "Quadro 3000M", "USB 3.2 ports", "LEVI'S 501": series whose products are told by numbers."""
+    first, last = number.first, number.last
+    if not first or number.written or tokens[first].start - tokens[first - 1].end > 1:
+        return None
+    before = tokens[first - 1]
+    if before.kind == "number" and first > 1 and tokens[first - 2].low == "ddr":
+        before = tokens[first - 2]  # "DDR4 2400"
+    graphics = before.low == "graphics" and first > 1 and tokens[first - 2].low in ("hd", "uhd", "iris", "pro", "plus")
+    if before.low not in _DEVICES and not graphics and not _owns(tokens, first):
+        return None
+    after = tokens[last] if last < len(tokens) else None
+    if after is not None and (after.text in _MEASURES or after.text in "%$€£"):
+        return None  # "a USB 2 m cable"
+    while last < len(tokens) and glued(tokens[last - 1], tokens[last]) and tokens[last].kind != "mark":
+        last += 1
+    return last
+
+
+def _owns(tokens: Sequence[Token], k: int) -> bool:
+    """Whether a name in capitals with an 's stands before token k: "LEVI'S"."""
+    return k > 2 and tokens[k - 1].text == "S" and tokens[k - 2].text in "'’" and glued(tokens[k - 2], tokens[k - 1])
+
+
+_DEVICES = frozenset(
+    "quadro geforce radeon gtx rtx rx adreno mali firepro ryzen athlon celeron pentium snapdragon exynos kirin helio "
+    "dimensity usb hdmi bluetooth ddr wifi thunderbolt displayport pcie levi's levi’s levis".split()
+)
+"""Series of parts and clothes, in any case."""
+_MEASURES = frozenset("m ft cm mm V W A mA GB MB TB GHz MHz inch inches in kg g meter metre feet foot".split())
+
+
+def _model_code(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "Aspire 320-15ISK", "HP 250 G6": a falling pair of numbers before capitals, or the letter of a generation."""
+    first, last = number.first, number.last
+    if number.written or last + 1 >= len(tokens) or not tokens[first].text.isdecimal():
+        return None
+    if first and tokens[first - 1].text.isupper() and not glued(tokens[last - 1], tokens[last]):
+        letter, figure = tokens[last], tokens[last + 1]
+        if letter.text in ("G", "S", "X") and figure.text.isdecimal() and glued(letter, figure):
+            return last + 2
+    if last + 2 >= len(tokens) or tokens[last].text != "-" or not tokens[last + 1].text.isdecimal():
+        return None
+    letters = tokens[last + 2]
+    joined = all(glued(tokens[k], tokens[k + 1]) for k in range(last - 1, last + 2))
+    falls = int(tokens[first].text) > int(tokens[last + 1].text)
+    code = joined and falls and letters.kind == "word" and letters.text.isupper() and len(letters.text) > 1
+    return last + 3 if code else None
 
 
 def _index(tokens: Sequence[Token], number: Number) -> int | None:

@@ -44,6 +44,7 @@ def notation(tokens: Sequence[Token], i: int, *, money: bool) -> Notation | None
         return None
     return (
         _decimal_comma(tokens, i, money=money)
+        or _parted(tokens, i, money=money)
         or _spaced(tokens, i, money=money)
         or _weeks_and_days(tokens, i)
         or _bid_and_ask(tokens, i, money=money)
@@ -66,6 +67,17 @@ def _decimal_comma(tokens: Sequence[Token], i: int, *, money: bool) -> Notation 
         return None
     figures = f"{tokens[i].text}.{part}"
     return Notation(float(figures), last, figures, "decimal comma")
+
+
+def _parted(tokens: Sequence[Token], i: int, *, money: bool) -> Notation | None:
+    """ "EUR10 ,000": thousands that some texts part before their comma."""
+    if not money or i + 2 >= len(tokens) or tokens[i + 1].text != "," or not tokens[i].text.isdecimal():
+        return None
+    parted = tokens[i + 1].start - tokens[i].end == 1 and glued(tokens[i + 1], tokens[i + 2])
+    if not parted or len(tokens[i].text) > 3 or not (len(tokens[i + 2].text) == 3 and tokens[i + 2].text.isdecimal()):
+        return None
+    figures = tokens[i].text + tokens[i + 2].text
+    return Notation(float(figures), i + 3, figures, "digits")
 
 
 def _is_list(tokens: Sequence[Token], last: int) -> bool:
@@ -94,9 +106,8 @@ def _spaced(tokens: Sequence[Token], i: int, *, money: bool) -> Notation | None:
         if before.kind == "number" or before.low in LABELS or not (before.text.islower() or before.text in "(,:~≈<>"):
             return None
     after = tokens[last] if last < len(tokens) else None
-    if money:
-        counts = after is None or after.kind == "mark" or after.low in FUNCTION_WORDS
-    else:
+    counts = after is None or after.kind == "mark" or after.low in FUNCTION_WORDS
+    if not money and not (counts and last - i > 2):
         counts = after is not None and (after.low in _COUNTED or _is_plural(after))
     return Notation(float(text), last, text, "digits") if counts else None
 
@@ -133,13 +144,18 @@ def _bid_and_ask(tokens: Sequence[Token], i: int, *, money: bool) -> Notation | 
         return None
     if last < len(tokens) and tokens[last].text == "/" and glued(tokens[last - 1], tokens[last]):
         return None
-    quoted = money or len(decimals) >= 4 or (last < len(tokens) and tokens[last].low in _QUOTED)
+    after = tokens[last] if last < len(tokens) else None
+    quoted = money or len(decimals) >= 4 or (after is not None and after.low in _QUOTED)
+    if not quoted and float(low) >= _SMALLEST_QUOTE:
+        quoted = after is None or after.text in ".,;)" or after.low in FUNCTION_WORDS
     high = float(low[: -len(tail)] + tail)
     if high < float(low):
         high = float(f"{high + 10 ** (len(tail) - len(decimals)):.12g}")  # "1.8295/05" ends at 1.8305
     return Notation(float(low), last, low, "bid and ask", high) if quoted and high > float(low) else None
 
 
+_SMALLEST_QUOTE = 10.0
+"""Smaller numbers with a stroke may be the doses of two drugs: "0.25/35"."""
 _QUOTED = frozenset("yen francs francs marks dollars dlrs lire lira guilders crowns pesetas won baht".split())
 
 

@@ -180,10 +180,10 @@ def _phrase(
         token, tag = tokens[k], parse.tags[k]
         if token.text in MONTHS or (token.kind != "word" and not _joint(tokens, k, limit)):
             break
-        if token.low in LINKS:
+        if token.low in LINKS and not _names_class(tokens, k):
             if not (token.low == "and" and k > first and _pair(parse, k, limit)):
                 break
-        elif tag in NOUNS and token.kind == "word":
+        elif (tag in NOUNS and token.kind == "word") or _names_class(tokens, k):
             if head >= 0 and _new_phrase(parse, head, k):
                 break
             head = k
@@ -199,6 +199,11 @@ def _phrase(
     ):
         first += 1
     return _unit(tokens, first, head, units, of=many), head + 1, (tokens[first].start, tokens[head].end)
+
+
+def _names_class(tokens: Sequence[Token], k: int) -> bool:
+    """Whether token k is the letter of "Class A shares"."""
+    return len(tokens[k].text) == 1 and tokens[k].text.isupper() and tokens[k - 1].low in ("class", "series", "type")
 
 
 def _joint(tokens: Sequence[Token], k: int, limit: int) -> bool:

@@ -194,8 +194,8 @@ class UnitReader:
                 return False
         if surface in ("x", "×") and following is not None and following.kind == "number":
             return False
-        if surface == "A" and joined and _section_name(tokens, j):
-            return False
+        if surface == "A" and joined and (_section_name(tokens, j) or 1900 <= number.value <= 2100):
+            return False  # "section 409A", "the 2006A options"
         if surface == "a" and following is not None and not _may_follow_a(following):
             return False
         if surface == "A" and not joined and following is not None and following.kind == "word" and not cued:
@@ -265,10 +265,17 @@ class UnitReader:
         return self._match(tokens, text, k, None)
 
 
+EPONYMS = frozenset("tesla henry gray newton siemens hertz dalton stokes bel darcy lambert weber joule pascal".split())
+"""Units that are names of people and companies too: "two Tesla stockholders"."""
+
+
 def _name_fits(tokens: Sequence[Token], j: int, match: Match, number: Number) -> bool:
     """Whether a written-out name is a unit here."""
     word, last = tokens[j], match.last
     text = word.text
+    if word.low in EPONYMS and text.istitle() and last < len(tokens) and tokens[last].text.islower():
+        if tokens[last].kind == "word" and tokens[last].low not in FUNCTION_WORDS | VERBS:
+            return False
     if match.unit.family == "time" and text[0].isupper() and not all(t.text.isupper() for t in tokens[j:last]):
         return False  # "19.5 mln Year Shr": the heading of the next column
     spaced = not glued(tokens[j - 1], word)
@@ -300,6 +307,8 @@ def _looks_like_money(tokens: Sequence[Token], i: int, surface: str) -> bool:
     text, following = tokens[i].text, tokens[i + 1].low if i + 1 < len(tokens) else ""
     scale = following in SCALES or following in ABBREVIATED_SCALES or following in MONEY_SCALES
     joined = glued(tokens[i - 1], tokens[i])
+    if surface.lower() == "euro" and joined:
+        return True  # "euro1 .6 billion"
     if surface == "PS":
         return joined and (scale or len(text) > 1)
     return scale or not text.isdecimal() or (joined and len(text) > 1)

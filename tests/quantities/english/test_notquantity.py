@@ -68,6 +68,8 @@ def values(text):
         "counts s −1",
         # denominators
         "deaths per 100,000",
+        "a Zeta 320-15ISK case", "an Orbit HD Graphics 620 chip", "a Quadro 3000M card", "the HDMI 2.0 port",
+        "in LEVI'S 501 jeans", "the ACME 250 G6 case", "DDR4 2400 memory", "the 2006A rights",
     ],
 )  # fmt: skip
 def test_leaves_alone(text):
@@ -82,6 +84,11 @@ def test_leaves_alone(text):
         ("From June 5 to 8 boats a day sank", [8]),
         ("2 may be enough", [2]),
         ("5 a day", [5]),
+        ("motors of 5-10KW", [5]),
+        ("two USB 3.2 ports", [2]),
+        ("a USB 2 m cable", [2]),
+        ("4GB/64GB of memory", [4, 64]),
+        ("two Tesla owners", [2]),
         ("Marta Ruiz, 65, now sails", [65]),
         ("On Monday, 65, and so on", [65]),
         ("a boat [5 metres] long", [5]),

@@ -91,6 +91,10 @@ def values(text):
         ("quoted at 1.8295/05", [(1.8295, 1.8305)]),
         ("at 145.80/90 yen", [(145.8, 145.9)]),
         ("0.25/35 mg", [0.25, 35]),
+        ("gold at 418.10/60 in Utopia", [(418.1, 418.6)]),
+        ("at least EUR10 ,000", [10_000]),
+        ("about euro1 .6 billion", [1.6e9]),
+        ("there were 26 885 540.", [26_885_540]),
         ("2.5+million shares", [2.5e6]),
         # Unicode digits are digits
         ("\u0663\u0665 kg", [35]),

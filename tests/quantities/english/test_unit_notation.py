@@ -47,6 +47,9 @@ def read(text):
         ("longer by 2.8 (10.7) days", [(2.8, "day"), (10.7, "day")]),
         ("a fall of 8.6 [1.6] mg/dL", [(8.6, "milligram per decilitre"), (1.6, "milligram per decilitre")]),
         ("we got 5 (3) m", [(5, ""), (3, "")]),
+        ("two Tesla owners", [(2, "")]),
+        ("a field of 3 Tesla", [(3, "tesla")]),
+        ("2,800,000 Class A shares", [(2_800_000, "")]),
         # rates
         ("500 mg twice daily", [(500, "milligram")]),
         ("interest of 5% per annum", [(5, "percentage per year")]),
