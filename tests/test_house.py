@@ -67,6 +67,7 @@ HEAVY = (
     "numpy",
     "rich",
     "scipy",
+    "llvmlite",
     "numba",
     "transformers",
     "sentence_transformers",
