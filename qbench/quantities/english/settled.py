@@ -20,7 +20,10 @@ def settle(tokens: Sequence[Token], amounts: Sequence[Amount], units: Units, par
     settled: list[Amount] = []
     for amount in amounts:
         unit = _numbered(tokens, amount, settled, units, parse) if amount.bare and parse is not None else None
-        settled.append(amount if unit is None else replace(amount, unit=unit, how=(*amount.how, "noun of the subject")))
+        rule = "noun of the subject"
+        if unit is None and amount.bare and parse is not None:
+            unit, rule = _of_the_same(tokens, amount, settled, parse), "elided unit"
+        settled.append(amount if unit is None else replace(amount, unit=unit, how=(*amount.how, rule)))
     for k in range(len(settled) - 2, -1, -1):
         if (unit := _shared(tokens, settled[k], settled[k + 1])) is not None:
             settled[k] = replace(settled[k], unit=unit, how=(*settled[k].how, "shared unit"))
@@ -36,6 +39,35 @@ def _shared(tokens: Sequence[Token], a: Amount, b: Amount) -> Unit | None:
         return b.unit
     part = a.bare and b.unit.family == "count" and a.low <= b.low and a.low.is_integer()
     return b.unit if part and (gap in ("of", "outof") or (gap == "/" and not a.number.written)) else None
+
+
+def _of_the_same(tokens: Sequence[Token], b: Amount, before: Sequence[Amount], parse: Parse) -> Unit | None:
+    """The unit of the amount that b is compared with, though nouns stand between: "$8 mln against a loss of 5 mln"."""
+    others = [a for a in before[-3:] if not a.year and a.unit.family not in _NEVER_SHARED]
+    a = others[-1] if others else None
+    if a is None or a.bare or b.first - a.last > _COMPARED or b.number.rule == "fraction":
+        return None
+    gap = tokens[a.last : b.first]
+    links = [
+        k for k, t in enumerate(gap) if t.low in _LINKS or (t.low in ("with", "to") and gap[k - 1].low == "compared")
+    ]
+    if not links or any(t.text in ".;:!?()" for t in gap) or not _alike(a, b):
+        return None
+    first = a.last + links[-1] + 1
+    noun = all(parse.tags[k] in _NAMING or tokens[k].low == "of" for k in range(first, b.first))
+    return a.unit if noun and first < b.first else None
+
+
+_NEVER_SHARED = frozenset({"ratio", "ratio difference", "time", "age", "date", "count", ""})
+_COMPARED = 20
+_LINKS = frozenset("from against versus vs".split())
+_WITH = ("with", "to")
+_NAMING = NOUNS | ADJECTIVES | {"DT", "PRP$", "VBN", "VBG", "POS"}
+_ALIKE = 30.0
+
+
+def _alike(a: Amount, b: Amount) -> bool:
+    return 0 < abs(a.low) <= _ALIKE * abs(b.low) and abs(b.low) <= _ALIKE * abs(a.low)
 
 
 def _numbered(
