@@ -144,7 +144,8 @@ def _other(folder: Path, subject: Subject, *, stale: bool, old: str) -> OptionEr
 
 def _items(subject: Subject, options: AuditOptions) -> tuple[list[Item], dict[str, Any]]:
     """The sample: queries in random order, each by itself first and its labels in random order after it."""
-    kinds = [kind for kind in subject.kinds(subject) if kind.number and kind.size]
+    offered = subject.kinds(subject)
+    kinds = [kind for kind in offered if kind.number and kind.size]
     drawn: dict[Pair, str] = {}
     for kind in kinds:
         for pair in subject.draw(kind.labels, kind.number, options.seed):
@@ -157,7 +158,11 @@ def _items(subject: Subject, options: AuditOptions) -> tuple[list[Item], dict[st
         ordered = shuffled(labels[query], options.seed, f"order of the labels of {query}", str)
         items += [Item(query, one, (drawn[query, one],)) for one in sorted(ordered, key=lambda one: one != "")]
     numbers = Counter(drawn.values())
-    by_query = {kind.name: {"name": kind.by_query, "queries": len(kind.labels)} for kind in kinds if kind.by_query}
+    by_query = {
+        kind.name: {"name": kind.by_query, "queries": len(kind.labels)}
+        for kind in offered
+        if kind.by_query and kind.labels
+    }
     counts = {
         "items": len(items),
         "labels": {kind.name: kind.size for kind in kinds},
@@ -225,8 +230,8 @@ def _figures(subject: Subject, sheet: AuditSheet, judgments: Judgments) -> Itera
         dimensions = list(dict.fromkeys(by for (_, by, _), _ in own))
         for (_, by, group), tally in sorted(own, key=lambda row: (dimensions.index(row[0][1]), row[0][2])):
             yield _figure(kind, by, group, size if by == ALL else 0, tally)
-        if counted := sheet.counts.get("by query", {}).get(kind):
-            yield _figure(counted["name"], QUERIES, "", 0, _by_query(sheet, kind, judgments, unsure))
+    for kind, counted in sheet.counts.get("by query", {}).items():
+        yield _figure(counted["name"], QUERIES, "", 0, _by_query(sheet, kind, judgments, unsure))
 
 
 def _by_query(sheet: AuditSheet, kind: str, judgments: Judgments, unsure: Collection[Pair]) -> Counter[object]:

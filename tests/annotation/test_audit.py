@@ -169,6 +169,15 @@ def test_a_query_has_missed_something_if_one_of_its_documents_was(missing, tmp_p
     assert by_query(lambda row: ("right", ""))[1].share == 1
 
 
+def test_queries_without_a_candidate_have_missed_nothing(subject, audit, tmp_path):
+    assert audit.counts["by query"] == {"unjudged": {"name": "query with nothing missed", "queries": 4}}
+    found = read_audit(subject, audit, [filled(audit, tmp_path / "anna.csv")]).audit
+    queries = figure(found, "query with nothing missed", "queries")
+    assert (queries.drawn, queries.right, queries.share) == (4, 4, 1)
+    none = AuditOptions(missed=0)
+    assert "by query" not in draw_audit(benchmark_subject(tiny_benchmark(), none), tmp_path / "none", none).counts
+
+
 def test_figures_by_kind_and_group_and_their_causes(subject, audit, tmp_path):
     def verdict(row):
         if row["doc_id"] == "d03":
@@ -205,7 +214,7 @@ def test_a_half_filled_sheet_is_counted_and_never_replaced(subject, audit, bench
     relevant = figure(found, "relevant")
     assert (relevant.drawn, relevant.read, relevant.right, relevant.unsure) == (4, 1, 1, 1)
     assert figure(found, "judged 0").share is None
-    assert [each.kind for each in found.kinds] == ["relevant"]
+    assert [each.kind for each in found.kinds] == ["relevant", "query with nothing missed"]
     before = (audit.folder / "audit.csv").read_bytes()
     changed = replace(bench, digest="changed")
     with pytest.raises(OptionError, match=r"audit\.csv: this file may hold judgments"):
