@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
+from qbench.quantities.english.addresses import reached_until
 from qbench.quantities.english.dates import chain_of_numbers, clock_until, date_until
 from qbench.quantities.english.intervals import level_until
 from qbench.quantities.english.lexicon import CAPITAL_LABELS, FUNCTION_WORDS, LABELS, ONES, VERBS
 from qbench.quantities.english.names import named_until
 from qbench.quantities.english.numbers import Number
+from qbench.quantities.english.page_marks import mark_until
 from qbench.quantities.english.tokens import HYPHENS, Token, glued
 from qbench.quantities.english.written import ORDINALS
 
@@ -220,174 +221,6 @@ def _end_of_labels(tokens: Sequence[Token], j: int) -> int:
         j = k + 1
 
 
-def _phone(tokens: Sequence[Token], number: Number) -> int | None:
-    """ "(212) 555-0123", "call 555-0123"."""
-    first = number.first
-    if chain_of_numbers(tokens, first, "-–.") != 3:
-        return None
-    if len(tokens[first].text) != 3 or len(tokens[first + 2].text) != 4:
-        return None
-    words = [t.low for t in tokens[max(0, first - 4) : first]]
-    code = words[-3:-2] == ["("] and words[-1] == ")"
-    return first + 3 if code or {"call", "dial", "telephone", "hotline", "mobile"} & set(words) else None
-
-
-def _area_code(tokens: Sequence[Token], number: Number) -> int | None:
-    """The 212 of "(212) 555-0123"."""
-    first, last = number.first, number.last
-    if not first or tokens[first - 1].text != "(" or len(tokens[first].text) != 3 or last + 3 >= len(tokens):
-        return None
-    if tokens[last].text != ")" or chain_of_numbers(tokens, last + 1, "-–.") != 3:
-        return None
-    return last + 4 if len(tokens[last + 3].text) == 4 else None
-
-
-def _citation(tokens: Sequence[Token], number: Number) -> int | None:
-    """ "[12]", "[3, 4-6]", "(26,29)": nothing but numbers in brackets, and a word before them."""
-    first, last = number.first, number.last
-    if last >= len(tokens) or tokens[last].text not in ",-–]":
-        return None
-    k, stop = first - 1, max(0, first - _NEAR)
-    while k >= stop and (tokens[k].kind == "number" or tokens[k].text in ",-–"):
-        k -= 1
-    if k < stop or tokens[k].text not in "[(" or not tokens[first].text.isdecimal():
-        return None
-    close = "]" if tokens[k].text == "[" else ")"
-    j, end = last, min(len(tokens), last + _NEAR)
-    while j < end and (tokens[j].kind == "number" or tokens[j].text in ",-–"):
-        j += 1
-    cites = k > 0 and (tokens[k - 1].kind == "word" or tokens[k - 1].text in '.,;)”"]')
-    if j >= end or tokens[j].text != close or not cites or k + 1 != first:
-        return None
-    # In round brackets only a list without spaces cites: "(26,29)".
-    inside = tokens[first:j]
-    packed = all(glued(a, b) for a, b in pairwise(inside)) and any(t.text == "," for t in inside)
-    return j if close == "]" or packed else None
-
-
-def _list_mark(tokens: Sequence[Token], number: Number) -> int | None:
-    """ "1. Open the box", "2) ...", "; (3) ...": a number that counts the points of a list."""
-    first, last = number.first, number.last
-    if number.written or number.value > 30 or not tokens[first].text.isdecimal() or last >= len(tokens):
-        return None
-    closes = tokens[last].text == ")" and glued(tokens[last - 1], tokens[last])
-    if first and tokens[first - 1].text == "(":
-        opens = first < 2 or tokens[first - 2].text in ".:;" or tokens[first - 2].low in ("and", "or")
-        opens = opens or (first > 1 and glued(tokens[first - 2], tokens[first - 1]) and tokens[first - 2].text != "$")
-        return last + 1 if closes and (opens or _has_sibling(tokens, first)) else None
-    if first and tokens[first - 1].text not in ".:;":
-        return None
-    if last + 1 >= len(tokens) or tokens[last + 1].kind != "word" or glued(tokens[last], tokens[last + 1]):
-        return None
-    point = tokens[last].text == "." and not first and tokens[last + 1].text[:1].isupper()
-    return last + 1 if closes or point else None
-
-
-def _has_sibling(tokens: Sequence[Token], first: int) -> bool:
-    """Whether a "(2)" comes soon after the "(1)" before token `first`, or the reverse: "due to (1) rain, (2) wind"."""
-    value = int(tokens[first].text)
-    near = range(max(1, first - _FAR), min(len(tokens) - 1, first + _FAR))
-    for step in (-1, 1):
-        wanted = str(value + step)
-        for k in near:
-            if tokens[k].text == wanted and (k > first) == (step > 0):
-                if tokens[k - 1].text == "(" and tokens[k + 1].text == ")":
-                    return value + step > 0
-    return False
-
-
-_FAR = 60
-"""Tokens to the next point of a list at most."""
-
-
-def _coordinate(tokens: Sequence[Token], number: Number) -> int | None:
-    """ "51.5° N", "40°42′N": a place."""
-    j, end = number.last, min(len(tokens), number.last + 7)
-    if j >= end or tokens[j].text not in "°º":
-        return None
-    while j < end and (tokens[j].kind == "number" or tokens[j].text in "°º′″'’\""):
-        j += 1
-    return j + 1 if j < end and tokens[j].text in ("N", "S", "E", "W") else None
-
-
-def _legal(tokens: Sequence[Token], number: Number) -> int | None:
-    """ "28 U.S.C. 1331", "17 C.F.R. § 240", "347 U.S. 483": title and section, volume and page."""
-    j, end, letters = number.last, min(len(tokens), number.last + 8), ""
-    if (
-        number.written
-        or number.scaled
-        or j + 2 >= len(tokens)
-        or tokens[j].text not in ("U", "C", "F", "S", "USC", "CFR")
-    ):
-        return None
-    while j < end and (tokens[j].text in ".§" or (tokens[j].kind == "word" and len(tokens[j].text) <= 3)):
-        letters += tokens[j].text if tokens[j].kind == "word" else ""
-        j += 1
-    if letters not in ("USC", "CFR", "US", "SCt") or j >= len(tokens) or tokens[j].kind != "number":
-        return None
-    return j + 1
-
-
-def _postcode(tokens: Sequence[Token], number: Number) -> int | None:
-    """The ZIP code of "Springfield, IL 62704", "Springfield, New York 12345-6789"."""
-    first, last = number.first, number.last
-    text = tokens[first].text
-    if first < 3 or len(text) != 5 or not text.isdecimal():
-        return None
-    if tokens[first - 1].text in _STATES:
-        state = tokens[first - 2].text == "," or tokens[first - 2].text.istitle()
-    else:
-        words = _STATE_NAMES.get(tokens[first - 1].text, ())
-        state = any(_names_state(tokens, first - len(name), name) for name in words)
-    return _end_of_postcode(tokens, last) if state else None
-
-
-def _names_state(tokens: Sequence[Token], k: int, name: Sequence[str]) -> bool:
-    return k > 1 and tokens[k - 1].text == "," and [t.text for t in tokens[k : k + len(name)]] == list(name)
-
-
-def _end_of_postcode(tokens: Sequence[Token], last: int) -> int:
-    more = tokens[last : last + 2]
-    longer = len(more) == 2 and more[0].text in "-–" and len(more[1].text) == 4 and more[1].text.isdecimal()
-    return last + 2 if longer else last
-
-
-def _street(tokens: Sequence[Token], number: Number) -> int | None:
-    """The house in "2485 Maple Drive", "12 North Main St."."""
-    first, last = number.first, number.last
-    text = tokens[first].text
-    if number.scaled or number.written or not text.isdecimal() or len(text) > 5:
-        return None
-    k = last
-    while k < min(len(tokens), last + _STREET_WORDS) and tokens[k].kind == "word" and tokens[k].text.istitle():
-        if k > last and tokens[k].text in _STREETS:
-            return last
-        k += 1
-    return None
-
-
-_STREETS = frozenset(
-    "Street St Avenue Ave Road Rd Drive Dr Boulevard Blvd Lane Ln Parkway Pkwy Highway Terrace Plaza".split()
-)
-_STREET_WORDS = 5
-"""Words of a street's name, at most."""
-
-_STATES = frozenset(
-    "AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA "
-    "RI SC SD TN TX UT VT VA WA WV WI WY DC PR".split()
-)
-_STATE_NAMES: dict[str, list[tuple[str, ...]]] = {}
-for _name in (
-    "Alabama,Alaska,Arizona,Arkansas,California,Colorado,Connecticut,Delaware,Florida,Georgia,Hawaii,Idaho,Illinois,"
-    "Indiana,Iowa,Kansas,Kentucky,Louisiana,Maine,Maryland,Massachusetts,Michigan,Minnesota,Mississippi,Missouri,"
-    "Montana,Nebraska,Nevada,New Hampshire,New Jersey,New Mexico,New York,North Carolina,North Dakota,Ohio,Oklahoma,"
-    "Oregon,Pennsylvania,Rhode Island,South Carolina,South Dakota,Tennessee,Texas,Utah,Vermont,Virginia,Washington,"
-    "West Virginia,Wisconsin,Wyoming,Puerto Rico"
-).split(","):
-    _STATE_NAMES.setdefault(_name.split()[-1], []).append(tuple(_name.split()))
-"""Last word -> the names that end with it."""
-
-
 def _odds(tokens: Sequence[Token], number: Number) -> int | None:
     """ "at 5/1 odds", "the 5-1 favourite", "odds of 5/2"."""
     first = number.first
@@ -404,34 +237,6 @@ def _odds(tokens: Sequence[Token], number: Number) -> int | None:
 _BETS = frozenset(
     "odds favourite favorite favourites favorites outsider outsiders shot shots underdog underdogs".split()
 )
-
-
-def _address(tokens: Sequence[Token], number: Number) -> int | None:
-    """A number within a web address: "https://example.org/a?b=12", "www.example.org/b%20c"."""
-    k, stop = number.first - 1, max(0, number.first - _LONGEST_ADDRESS)
-    if tokens[number.first].text.startswith("10.") and number.last + 1 < len(tokens):
-        slash = tokens[number.last]
-        if slash.text == "/" and len(tokens[number.first].text) == 7 and glued(tokens[number.first], slash):
-            return _end_of_word(tokens, number.last)  # a DOI, "10.1186/s12"
-    if number.written or k < 0 or tokens[k].text not in "/=%&?-._#:~" or not glued(tokens[k], tokens[k + 1]):
-        return None
-    while k >= stop and (k + 1 == number.first or glued(tokens[k], tokens[k + 1])):
-        if tokens[k].low == "www" or (tokens[k].text == tokens[k + 1].text == "/" and k and tokens[k - 1].text == ":"):
-            return _end_of_word(tokens, number.last)
-        k -= 1
-        if k >= 0 and not glued(tokens[k], tokens[k + 1]):
-            return None
-    return None
-
-
-_LONGEST_ADDRESS = 40
-
-
-def _end_of_word(tokens: Sequence[Token], j: int) -> int:
-    """Past all that is glued together from token j - 1 on."""
-    while j < len(tokens) and glued(tokens[j - 1], tokens[j]):
-        j += 1
-    return j
 
 
 def _idiom(tokens: Sequence[Token], number: Number) -> int | None:
@@ -489,7 +294,7 @@ _PICTURES = frozenset(
 _AFTER_ZERO = frozenset("percent per cent pct degree degrees to day days year years mile miles point points".split())
 
 _RULES = (
-    date_until, clock_until, level_until, _version, _ordinal, _joined_to_word, _area_code, _phone, _label, _citation,
-    _list_mark, _coordinate, _legal, _address, _postcode, _street, _odds, _idiom, _resolution, _race,
+    date_until, clock_until, level_until, _version, _ordinal, _joined_to_word, _label, mark_until,
+    reached_until, _odds, _idiom, _resolution, _race,
     named_until,
 )  # fmt: skip

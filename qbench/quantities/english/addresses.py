@@ -1,0 +1,158 @@
+"""Numbers that say where or whom to reach: telephones, streets, ZIP codes, web addresses, coordinates, laws."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from qbench.quantities.english.dates import chain_of_numbers
+from qbench.quantities.english.numbers import Number
+from qbench.quantities.english.tokens import Token, glued
+
+
+def reached_until(tokens: Sequence[Token], number: Number) -> int | None:
+    """Where to go on if the number is part of an address or the like; None if it may be a quantity."""
+    for rule in _RULES:
+        if (end := rule(tokens, number)) is not None:
+            return end
+    return None
+
+
+def _phone(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "(212) 555-0123", "call 555-0123"."""
+    first = number.first
+    if chain_of_numbers(tokens, first, "-–.") != 3:
+        return None
+    if len(tokens[first].text) != 3 or len(tokens[first + 2].text) != 4:
+        return None
+    words = [t.low for t in tokens[max(0, first - 4) : first]]
+    code = words[-3:-2] == ["("] and words[-1] == ")"
+    return first + 3 if code or {"call", "dial", "telephone", "hotline", "mobile"} & set(words) else None
+
+
+def _area_code(tokens: Sequence[Token], number: Number) -> int | None:
+    """The 212 of "(212) 555-0123"."""
+    first, last = number.first, number.last
+    if not first or tokens[first - 1].text != "(" or len(tokens[first].text) != 3 or last + 3 >= len(tokens):
+        return None
+    if tokens[last].text != ")" or chain_of_numbers(tokens, last + 1, "-–.") != 3:
+        return None
+    return last + 4 if len(tokens[last + 3].text) == 4 else None
+
+
+def _coordinate(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "51.5° N", "40°42′N": a place."""
+    j, end = number.last, min(len(tokens), number.last + 7)
+    if j >= end or tokens[j].text not in "°º":
+        return None
+    while j < end and (tokens[j].kind == "number" or tokens[j].text in "°º′″'’\""):
+        j += 1
+    return j + 1 if j < end and tokens[j].text in ("N", "S", "E", "W") else None
+
+
+def _legal(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "28 U.S.C. 1331", "17 C.F.R. § 240", "347 U.S. 483": title and section, volume and page."""
+    j, end, letters = number.last, min(len(tokens), number.last + 8), ""
+    if (
+        number.written
+        or number.scaled
+        or j + 2 >= len(tokens)
+        or tokens[j].text not in ("U", "C", "F", "S", "USC", "CFR")
+    ):
+        return None
+    while j < end and (tokens[j].text in ".§" or (tokens[j].kind == "word" and len(tokens[j].text) <= 3)):
+        letters += tokens[j].text if tokens[j].kind == "word" else ""
+        j += 1
+    if letters not in ("USC", "CFR", "US", "SCt") or j >= len(tokens) or tokens[j].kind != "number":
+        return None
+    return j + 1
+
+
+def _postcode(tokens: Sequence[Token], number: Number) -> int | None:
+    """The ZIP code of "Springfield, IL 62704", "Springfield, New York 12345-6789"."""
+    first, last = number.first, number.last
+    text = tokens[first].text
+    if first < 3 or len(text) != 5 or not text.isdecimal():
+        return None
+    if tokens[first - 1].text in _STATES:
+        state = tokens[first - 2].text == "," or tokens[first - 2].text.istitle()
+    else:
+        words = _STATE_NAMES.get(tokens[first - 1].text, ())
+        state = any(_names_state(tokens, first - len(name), name) for name in words)
+    return _end_of_postcode(tokens, last) if state else None
+
+
+def _names_state(tokens: Sequence[Token], k: int, name: Sequence[str]) -> bool:
+    return k > 1 and tokens[k - 1].text == "," and [t.text for t in tokens[k : k + len(name)]] == list(name)
+
+
+def _end_of_postcode(tokens: Sequence[Token], last: int) -> int:
+    more = tokens[last : last + 2]
+    longer = len(more) == 2 and more[0].text in "-–" and len(more[1].text) == 4 and more[1].text.isdecimal()
+    return last + 2 if longer else last
+
+
+def _street(tokens: Sequence[Token], number: Number) -> int | None:
+    """The house in "2485 Maple Drive", "12 North Main St."."""
+    first, last = number.first, number.last
+    text = tokens[first].text
+    if number.scaled or number.written or not text.isdecimal() or len(text) > 5:
+        return None
+    k = last
+    while k < min(len(tokens), last + _STREET_WORDS) and tokens[k].kind == "word" and tokens[k].text.istitle():
+        if k > last and tokens[k].text in _STREETS:
+            return last
+        k += 1
+    return None
+
+
+_STREETS = frozenset(
+    "Street St Avenue Ave Road Rd Drive Dr Boulevard Blvd Lane Ln Parkway Pkwy Highway Terrace Plaza".split()
+)
+_STREET_WORDS = 5
+"""Words of a street's name, at most."""
+
+_STATES = frozenset(
+    "AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA "
+    "RI SC SD TN TX UT VT VA WA WV WI WY DC PR".split()
+)
+_STATE_NAMES: dict[str, list[tuple[str, ...]]] = {}
+for _name in (
+    "Alabama,Alaska,Arizona,Arkansas,California,Colorado,Connecticut,Delaware,Florida,Georgia,Hawaii,Idaho,Illinois,"
+    "Indiana,Iowa,Kansas,Kentucky,Louisiana,Maine,Maryland,Massachusetts,Michigan,Minnesota,Mississippi,Missouri,"
+    "Montana,Nebraska,Nevada,New Hampshire,New Jersey,New Mexico,New York,North Carolina,North Dakota,Ohio,Oklahoma,"
+    "Oregon,Pennsylvania,Rhode Island,South Carolina,South Dakota,Tennessee,Texas,Utah,Vermont,Virginia,Washington,"
+    "West Virginia,Wisconsin,Wyoming,Puerto Rico"
+).split(","):
+    _STATE_NAMES.setdefault(_name.split()[-1], []).append(tuple(_name.split()))
+"""Last word -> the names that end with it."""
+
+
+def _address(tokens: Sequence[Token], number: Number) -> int | None:
+    """A number within a web address: "https://example.org/a?b=12", "www.example.org/b%20c"."""
+    k, stop = number.first - 1, max(0, number.first - _LONGEST_ADDRESS)
+    if tokens[number.first].text.startswith("10.") and number.last + 1 < len(tokens):
+        slash = tokens[number.last]
+        if slash.text == "/" and len(tokens[number.first].text) == 7 and glued(tokens[number.first], slash):
+            return _end_of_word(tokens, number.last)  # a DOI, "10.1186/s12"
+    if number.written or k < 0 or tokens[k].text not in "/=%&?-._#:~" or not glued(tokens[k], tokens[k + 1]):
+        return None
+    while k >= stop and (k + 1 == number.first or glued(tokens[k], tokens[k + 1])):
+        if tokens[k].low == "www" or (tokens[k].text == tokens[k + 1].text == "/" and k and tokens[k - 1].text == ":"):
+            return _end_of_word(tokens, number.last)
+        k -= 1
+        if k >= 0 and not glued(tokens[k], tokens[k + 1]):
+            return None
+    return None
+
+
+_LONGEST_ADDRESS = 40
+
+
+def _end_of_word(tokens: Sequence[Token], j: int) -> int:
+    """Past all that is glued together from token j - 1 on."""
+    while j < len(tokens) and glued(tokens[j - 1], tokens[j]):
+        j += 1
+    return j
+
+
+_RULES = (_area_code, _phone, _coordinate, _legal, _address, _postcode, _street)
