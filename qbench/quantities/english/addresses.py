@@ -20,6 +20,9 @@ def reached_until(tokens: Sequence[Token], number: Number) -> int | None:
 def _phone(tokens: Sequence[Token], number: Number) -> int | None:
     """ "(212) 555-0123", "call 555-0123"."""
     first = number.first
+    if chain_of_numbers(tokens, first, "/") == 3 and chain_of_numbers(tokens, first + 2, "-–") == 3:
+        if [len(tokens[first + n].text) for n in (0, 2, 4)] == [3, 3, 4]:
+            return first + 5  # "212/555-0123"
     if chain_of_numbers(tokens, first, "-–.") != 3:
         return None
     if len(tokens[first].text) != 3 or len(tokens[first + 2].text) != 4:
@@ -73,6 +76,8 @@ def _postcode(tokens: Sequence[Token], number: Number) -> int | None:
     text = tokens[first].text
     if first < 3 or len(text) != 5 or not text.isdecimal():
         return None
+    if "".join(t.text for t in tokens[max(0, first - 4) : first]) == "D.C.":
+        return _end_of_postcode(tokens, last)
     if tokens[first - 1].text in _STATES:
         state = tokens[first - 2].text == "," or tokens[first - 2].text.istitle()
     else:
@@ -106,7 +111,8 @@ def _street(tokens: Sequence[Token], number: Number) -> int | None:
 
 
 _STREETS = frozenset(
-    "Street St Avenue Ave Road Rd Drive Dr Boulevard Blvd Lane Ln Parkway Pkwy Highway Terrace Plaza".split()
+    "Street St Avenue Ave Road Rd Drive Dr Boulevard Blvd Lane Ln Parkway Pkwy Highway Terrace Plaza Court Ct Place "
+    "Circle Crescent Square Building Tower".split()
 )
 _STREET_WORDS = 5
 """Words of a street's name, at most."""

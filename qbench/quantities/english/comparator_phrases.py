@@ -78,7 +78,8 @@ DEGREES = frozenset(
 """Adverbs before a phrase that leave its sense alone: "just under", "well over"."""
 NEGATIONS = frozenset(
     "not no never nor cannot can't cannot don't doesn't didn't won't mustn't isn't aren't wasn't weren't shouldn't "
-    "couldn't needn't without".split()
+    "couldn't needn't without dont "
+    "doesnt didnt wont cant shouldnt couldnt".split()
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from qbench.quantities.english.lexicon import FUNCTION_WORDS, MONTHS, VERBS
@@ -17,8 +18,11 @@ YEAR_CUES = frozenset(
 _FUTURE_CUES = frozenset("in by until till since before after year circa".split())
 _PLAIN_MONTHS = frozenset(m.lower() for m in MONTHS if len(m) > 3 and m not in ("March", "August", "Sept"))
 """Months whose name in small letters is no other word."""
+_SHORT_MONTHS = frozenset("jan feb apr jun jul aug sep sept oct nov dec".split())
 _ZONES = frozenset("GMT UTC EST EDT ET CST CDT CT MST MDT PST PDT PT BST CET CEST IST JST AEST AEDT SGT HKT".split())
 _ERAS = frozenset("BC BCE CE AD".split())
+_YEAR_AND_PAGE = re.compile(r"(?:19|20)\d\d\.\d{1,3}")
+"""A year at the end of a sentence with what is glued to it: the number of a page or a note."""
 _SPANS = ("-", "–", "—", "to", "and", "through", "until", "or", "/", "&")
 
 
@@ -29,8 +33,12 @@ def date_until(tokens: Sequence[Token], number: Number) -> int | None:
     first = number.first
     if number.written:
         return _day_in_words(tokens, number)
+    if _YEAR_AND_PAGE.fullmatch(tokens[first].text) and first > 1 and tokens[first - 1].text == ",":
+        return number.last if tokens[first - 2].kind == "number" or is_month(tokens[first - 2]) else None
     if (end := _day(tokens, number)) is not None:
         return end
+    if _year_of_issue(tokens, number):
+        return number.last
     # 12/31/2023, 2024-01-05, 12.31.2023; 2023-24, 1995–96, 2019/20
     chain = chain_of_numbers(tokens, first, "/-–.")
     if chain >= 5:
@@ -42,9 +50,19 @@ def date_until(tokens: Sequence[Token], number: Number) -> int | None:
     return _era(tokens, number) or _short_year(tokens, number) or _month_and_day(tokens, number)
 
 
+def _year_of_issue(tokens: Sequence[Token], number: Number) -> bool:
+    """Whether a year and the code of a currency begin the name of a paper: "the 2024 USD Notes"."""
+    year, last = tokens[number.first].text, number.last
+    if len(year) != 4 or not year.isdecimal() or not 1980 <= int(year) <= 2060 or last + 1 >= len(tokens):
+        return False
+    code = tokens[last].text
+    apart = not glued(tokens[last - 1], tokens[last])
+    return apart and len(code) == 3 and code.isupper() and tokens[last + 1].text.istitle()
+
+
 def is_month(token: Token) -> bool:
     """Whether a token names a month, abbreviated or not."""
-    if token.text in MONTHS or token.low in _PLAIN_MONTHS:
+    if token.text in MONTHS or token.low in _PLAIN_MONTHS or token.low in _SHORT_MONTHS:
         return True
     return token.text.isupper() and token.text.capitalize() in MONTHS
 
@@ -82,6 +100,8 @@ def clock_until(tokens: Sequence[Token], number: Number) -> int | None:
             return last + 1
         if tokens[last].low in ("hours", "hrs") and _on_the_clock(tokens, first, last):
             return last + 1
+    if _is_hour(tokens, number):
+        return last
     # "9-11 a.m.", "from 5 to 7 pm": the first of two times
     if last + 1 < len(tokens) and tokens[last].low in _SPANS and tokens[last + 1].kind == "number":
         other = tokens[last + 1].text
@@ -89,6 +109,30 @@ def clock_until(tokens: Sequence[Token], number: Number) -> int | None:
         if small and _half_of_day(tokens, float(plain_digits(other)), last + 2) is not None:
             return last + 1
     return None
+
+
+def _is_hour(tokens: Sequence[Token], number: Number) -> bool:
+    """ "it closes at 7.", "the match tonight at around 8": a small number after "at", of what has its hour."""
+    first, last = number.first, number.last
+    if not number.value.is_integer() or not 1 <= number.value <= 12 or number.scaled or first < 1:
+        return False
+    k = first - 1 - (tokens[first - 1].low in ("around", "about"))
+    if k < 0 or tokens[k].low not in ("at", "until", "till"):
+        return False
+    after = tokens[last] if last < len(tokens) else None
+    if after is not None and after.low not in _AFTER_HOURS:
+        return False
+    return any(t.low in _TIMED for t in tokens[max(0, k - _NEAR) : k])
+
+
+_NEAR = 6
+"""Tokens from an hour back to what has it at most."""
+_AFTER_HOURS = frozenset(". , ; ! ? ) and or on in so but tonight tomorrow today sharp".split())
+_TIMED = frozenset(
+    "open opens opened close closes closed closing start starts started begin begins began tonight tomorrow today meet "
+    "meets meeting dinner lunch breakfast game match show evening morning afternoon night monday tuesday wednesday "
+    "thursday friday saturday sunday arrive arrives arrived leave leaves left".split()
+)
 
 
 def _on_the_clock(tokens: Sequence[Token], first: int, last: int) -> bool:
@@ -249,6 +293,8 @@ def names_a_year(tokens: Sequence[Token], first: int) -> bool:
     owned = before is not None and (before.text.endswith(("'s", "’s", "s'", "s’")) or before.low in _OWNERS)
     if owned or first + 1 >= len(tokens):
         return True
+    if before is not None and before.low in ("and", "or", ",") and first > 1 and _is_like_year(tokens[first - 2].text):
+        return True  # "2023 and 2024 plans"
     cue = before
     if before is not None and before.low == "of" and first > 1:
         cue = tokens[first - 2]  # "a total of 2012 boats"
@@ -260,6 +306,10 @@ def names_a_year(tokens: Sequence[Token], first: int) -> bool:
         return False
     named = before is not None and before.kind == "word" and before.text[:1].isupper() and first > 1
     return int(text) % 50 != 0 or (named and before is not None and before.low not in FUNCTION_WORDS)
+
+
+def _is_like_year(text: str) -> bool:
+    return len(text) == 4 and text.isdecimal() and 1900 <= int(text) <= 2035
 
 
 _OWNERS = frozenset("its his her their our my your whose fiscal calendar".split())

@@ -53,7 +53,8 @@ LABELS = frozenset(
         "subpart question case model windows proposition regulation resolution act footnote ref reference id "
         "isbn tel phone fax zip suite floor week group groups day arm cohort stage cycle visit tier grade "
         "level phases steps chapters columns column sites site numbered weeks days tiers stages groups "
-        "routes rooms schedules months month scope zone genotype number"
+        "routes rooms schedules months month scope zone genotype number "
+        "period year category pillar usb hdmi"
     ).split()
 )
 """Words after which a number is a name, not a quantity ("Note 5", "Form 10", "phase 3")."""
@@ -62,7 +63,8 @@ CAPITAL_LABELS = frozenset(
         "Game Big Route Highway Interstate Fortune Formula Area District Division Class Title Channel Act Scene "
         "Psalm Book Mark Apollo Pier Gate Platform Terminal Lot Line Runway Bowl Catch Precinct Ward Lane Exit "
         "Studio Track Round Lesson Exercise Problem Theorem Lemma Eq Equation Episode Season Radio FY FIFA Q Covid "
-        "Unit Building Windows Euro Android iOS Python Java Bluetooth Type"
+        "Unit Building Windows Euro Android iOS Python Java Bluetooth Type Study Experiment Trial Web IAS IFRS FAS "
+        "SFAS SAB EITF AASB FM Ste Year Period Category Pillar Patient Subject Event"
     ).split()
 )
 """The same, but only with a capital ("Game 6", "Big 12"): in small letters they are words like others."""

@@ -19,8 +19,6 @@ GLUED_PREFIXES = frozenset(
     "sub minus plus to and or non under over about nearly almost than least most some approximately".split()
 )
 """Words that may be joined to a number by a hyphen without making a name of it."""
-_NEAR = 12
-"""How many tokens a rule looks at on either side, at most."""
 
 
 def excluded_until(tokens: Sequence[Token], number: Number) -> int | None:
@@ -149,6 +147,10 @@ def _label(tokens: Sequence[Token], number: Number) -> int | None:
         return None  # "a follow-up visit 4-7 days later", "a table 120 cm wide"
     if word.low == "phone" and not _dialled(tokens, number):
         return None  # "phone 500 euros"
+    if word.low in ("phone", "tel", "fax"):
+        return _end_of_groups(tokens, number.last)
+    if word.low in _COUNTED_LABELS and len(tokens[first].text) > 2:
+        return None  # "in the year 1990"
     several = word.low.endswith("s") or word.low in ("pp", "fig", "scope")
     return _end_of_labels(tokens, number.last) if several else _end_of_section(tokens, number.last)
 
@@ -169,7 +171,7 @@ def _measures(tokens: Sequence[Token], j: int) -> bool:
 _MEASURED = frozenset(
     "minutes hours days weeks months years percent % kg kgs kilos grams mg lb lbs pounds oz cm mm km inch inches feet "
     "ft meters metres miles sqm sqft m2 m² cm2 euro euros eur € dollar dollars usd gb tb mb mah mhz ghz watts "
-    "litre litres liter liters ml kcal calories kmh km/h mph".split()
+    "litre litres liter liters ml kcal calories kmh km/h mph times".split()
 )
 """Units after which a number is no label's."""
 
@@ -179,6 +181,20 @@ def _dialled(tokens: Sequence[Token], number: Number) -> bool:
     groups = chain_of_numbers(tokens, number.first, "-–.")
     spaced = number.last < len(tokens) and tokens[number.last].kind == "number"
     return groups > 1 or spaced or len(tokens[number.first].text) > 5 or tokens[number.first].text[0] == "0"
+
+
+_COUNTED_LABELS = frozenset("year period category".split())
+"""Labels that take small numbers."""
+
+
+def _end_of_groups(tokens: Sequence[Token], j: int) -> int:
+    """Past the rest of a telephone number: groups of two to four digits."""
+    while j < len(tokens):
+        mark = tokens[j].text in "-–./()"
+        if not (mark or (tokens[j].text.isdecimal() and 2 <= len(tokens[j].text) <= 4)):
+            break
+        j += 1
+    return j
 
 
 def _end_of_section(tokens: Sequence[Token], j: int) -> int:
@@ -259,7 +275,7 @@ def _idiom(tokens: Sequence[Token], number: Number) -> int | None:
     return last + 4 if other in ONES else None
 
 
-_NAMING = frozenset("way factor handed sided dimensional tone".split())
+_NAMING = frozenset("way factor handed sided dimensional tone class party tier".split())
 _NAMING_ONE = frozenset("time off stop size shot step".split())
 """What makes one word of a numeral and a hyphen before it: "a one-time charge", "two-factor", "a one-way ticket"."""
 

@@ -53,12 +53,31 @@ def _list_mark(tokens: Sequence[Token], number: Number) -> int | None:
         opens = first < 2 or tokens[first - 2].text in ".:;" or tokens[first - 2].low in ("and", "or")
         opens = opens or (first > 1 and glued(tokens[first - 2], tokens[first - 1]) and tokens[first - 2].text != "$")
         return last + 1 if closes and (opens or _has_sibling(tokens, first)) else None
-    if first and tokens[first - 1].text not in ".:;":
+    if first and tokens[first - 1].text not in ".:;" and not (closes and _goes_on(tokens, first)):
         return None
     if last + 1 >= len(tokens) or tokens[last + 1].kind != "word" or glued(tokens[last], tokens[last + 1]):
         return None
     point = tokens[last].text == "." and not first and tokens[last + 1].text[:1].isupper()
     return last + 1 if closes or point else None
+
+
+def _goes_on(tokens: Sequence[Token], first: int) -> bool:
+    """Whether the point before token `first` may follow another: after a comma or "and", in no bracket of its own."""
+    if tokens[first - 1].text != "," and tokens[first - 1].low not in ("and", "or"):
+        return False
+    depth = 0
+    for k in range(first - 1, max(0, first - _FAR) - 1, -1):
+        marks_point = k > 1 and tokens[k - 1].kind == "number" and tokens[k - 2].text not in "(["
+        if tokens[k].text == ")" and not ((marks_point and tokens[k - 2].text in ".,:;") or tokens[k - 2].low in _ANDS):
+            depth += 1
+        elif tokens[k].text == "(":
+            depth -= 1
+            if depth < 0:
+                return False
+    return True
+
+
+_ANDS = frozenset({"and", "or"})
 
 
 def _has_sibling(tokens: Sequence[Token], first: int) -> bool:
@@ -78,4 +97,64 @@ _FAR = 60
 """Tokens to the next point of a list at most."""
 
 
-_RULES = (_citation, _list_mark)
+def _footnote(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "the end of the year.2 It rose": the number of a note or a page, glued to the end of a sentence."""
+    first, last = number.first, number.last
+    if first < 2 or number.written or number.scaled or not glued(tokens[first - 1], tokens[first]):
+        return None
+    mark, word = tokens[first - 1], tokens[first - 2]
+    if mark.text not in ".:" or not glued(word, mark) or len(tokens[first].text.split(".")[0]) > 3:
+        return None
+    sure = word.text in ")”" or (word.kind == "word" and len(word.text) > 3 and word.low != "approx")
+    if not sure or (mark.text == ":" and not word.text.islower() and word.kind == "word"):
+        return None
+    if last >= len(tokens):
+        return last if mark.text == "." else None
+    after = tokens[last]
+    title = after.kind == "word" and after.text[:1].isupper() and (mark.text == "." or after.low in _OPENING)
+    return last if title or after.text in ".•" else None
+
+
+def _page(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "in cash. 26 ACME 2023 FORM 10-K": the number of a page at its foot, before the running title."""
+    first, last = number.first, number.last
+    if number.written or not tokens[first].text.isdecimal() or len(tokens[first].text) > 3 or last >= len(tokens):
+        return None
+    if first and tokens[first - 1].text not in ".;:":
+        return None
+    if tokens[last].text == "•" and first:
+        return last
+    ahead = [t.text for t in tokens[last : last + _RUNNING_TITLE]]
+    if ahead[0].isupper() and len(ahead[0]) > 2 and not _TITLES.isdisjoint(ahead):
+        return last
+    company = ahead[0].istitle() and not _COMPANIES.isdisjoint(ahead[1:4]) and "," in ahead[1:3]
+    return last if company or ahead[:3] == ["Table", "of", "Contents"] else None
+
+
+_RUNNING_TITLE = 9
+"""Words of a running title that are looked at."""
+_TITLES = frozenset("FORM ITEM PART ANNUAL QUARTERLY REPORT TABLE CONSOLIDATED NOTES STATEMENTS".split())
+_COMPANIES = frozenset("Inc Corp Ltd plc PLC LLC Corporation".split())
+
+
+def _heading(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "2 Includes the fee", "17 Impairment of goodwill": the number of a note or a heading that opens the text."""
+    first, last = number.first, number.last
+    if number.written or not tokens[first].text.isdecimal() or len(tokens[first].text) > 2 or last + 1 >= len(tokens):
+        return None
+    noted = first == 2 and tokens[1].text == ":" and tokens[0].low in ("note", "notes")
+    if (first and not noted) or not tokens[last].text.istitle() or glued(tokens[last - 1], tokens[last]):
+        return None
+    if tokens[last].low in _OPENING:
+        return last
+    titled = tokens[-1].kind == "word" and tokens[last + 1].low in ("and", "of", "to", "on", "in")
+    return last if titled and tokens[last].low[-3:] not in ("ans", "ish", "ese") else None
+
+
+_OPENING = frozenset(
+    "the a an this these those in as at for on of all see if includes including include represents represent excludes "
+    "excluding relates refers reflects based calculated restated comprises consists amounts data".split()
+)
+"""Words with which a note opens."""
+
+_RULES = (_citation, _list_mark, _footnote, _page, _heading)

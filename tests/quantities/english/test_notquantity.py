@@ -64,6 +64,17 @@ def values(text):
         "its 2018 sales", "Keytruda 2018 sales rose", "above 2002 levels", "a 2011 report", "the 1986 year",
         "it had 2019 sales of", "Wesley (1703-1791) wrote", "on April Three", "on May 28 and 29 at noon",
         "at 1900 hours", "1900 hours local time",
+        # labels, in small letters too
+        "in period 2 of it", "a category 5 storm", "pillar 1 rules", "Study 2 ended", "under IAS 28", "a usb 3.2 port",
+        # pages, footnotes, points and headings
+        "by the end of the term.2 The mill rose", "under the Plan.7.03 Claims rose", "it is as follows:1 Includes rain",
+        "by all of them.9.", "on May 31, 2023.103 ACME rose", "in cash. 26 ACME MAY 2024 FORM 10-K",
+        "in cash. 4 Acme, Inc. rose", "as in Note 16. 30•It rose", "these kinds: 1) tea, 2) rice, and 3) maize",
+        "2 Includes the fees of May", "Note: 1 The tax fell", "17 Impairment of goodwill", "the 2024 USD Notes rose",
+        # telephones, streets, hours
+        "phone 650 555 0123 fax 650 555 0124", "at 111 Market Place", "in Washington, D.C. 20006-3700",
+        "call 212/555-0123 now", "it closed at 7.", "the game tonight at 8, they say", "on nov. 6 and oct 12",
+        "a three-party deal",
         # what is left of an exponent
         "counts s −1",
         # denominators
@@ -130,6 +141,17 @@ def test_leaves_alone(text):
         ("It flies 85 Acme 737 jets", [85]),
         ("At Acme 300 workers left", [300]),
         ("1100-1350 lbs", [1100]),
+        ("In 2019 it was at 7. Then it rose.", [7]),
+        ("a period 3 times longer", [3]),
+        ("It rose.5 boats sank", [5]),
+        ("Price:5 Euros", [5]),
+        ("It lost (5 of tea, 3) boats", [5, 3]),
+        ("12 Palestinians and", [12]),
+        ("28 patients of", [28]),
+        ("It weighs 3.Then", [3]),
+        ("on May 31, 2023.5 kg", []),
+        ("The oven is at 7 bar tonight", [7]),
+        ("It rose 5 in. 26 MEN SANK THERE", [5, 26]),
         ("a phone 500 euros", [500]),
         ("a table 120 cm wide", [120]),
         ("a case 15-inch wide", [15]),
