@@ -110,6 +110,8 @@ def _report(benchmark: Benchmark) -> None:
         f"{pairs['asked about']:,} of {pairs['in the index']:,} pairs are asked about; groups of concepts: "
         + ", ".join(f"{number:,} {part}" for part, number in groups.items())
     )
+    for reason, number in pairs["left out"].items():
+        console.note(f"left out: {number:,} {reason}")
     if (counted := counts.get("concepts with expansions")) is not None:
         console.note(
             f"{counted['asked about']:,} of {counted['in the file']:,} concepts with expansions are asked about"
