@@ -58,6 +58,7 @@ REVISIONS: dict[str, int] = {
     "retriever training": 1,
     "bi-encoder training": 1,
     "description-parser training": 1,
+    "extractor training": 1,
     # Publishing
     "publication": 1,
 }

@@ -157,6 +157,7 @@ _MAKERS = {
     "audit": "benchmark audit",
     "publication": "publish",
     "description-parser": "train description-parser",
+    "extractor": "train extractor",
 }
 
 

@@ -2,7 +2,7 @@
 
     python scripts/train_binder.py OUT ANNOTATED... [--data FOLDER] [--silver FILE...] [--epochs 12] [--seeds 3]
 
-ANNOTATED are JSON lines: `text`, and `quantities` with `span` (characters of the number with its unit), `concept`
+ANNOTATED are JSON lines as `qbench.training.annotations` reads them: `text`, and `quantities` with `span` (characters of the number with its unit), `concept`
 (words of the text, in order) and `core` (the part of the concept that people would search for). `annotations/` holds
 what qbench's own was trained on. Texts of others stay where they are: their lines name `file` in FOLDER, `field`,
 `doc`, and the characters `at` and `length`; their concepts and cores are spans of the text.
@@ -22,17 +22,13 @@ binder knows when not to follow them.
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import logging
 import random
-import re
 import zlib
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -40,29 +36,27 @@ import torch.nn.functional as F  # noqa: N812 (its usual name)
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from qbench.quantities.english.binder.concepts import EVEN, Sentence
-from qbench.quantities.english.binder.features import MENTION_COLUMNS, WORD_COLUMNS, Labels, Pivot, family, pivots
+from qbench.quantities.english.binder.concepts import EVEN
+from qbench.quantities.english.binder.features import MENTION_COLUMNS, WORD_COLUMNS, Labels, Pivot, Sentence
 from qbench.quantities.english.binder.model import OUTPUTS
-from qbench.quantities.english.concepts import Concept, MentionTokens, find_concepts
-from qbench.quantities.english.parse import Parser
+from qbench.quantities.english.concepts import Concept, find_concepts
+from qbench.quantities.english.parse import Parse, Parser
 from qbench.quantities.english.parsers.embedded import EmbeddedParser
 from qbench.quantities.english.parsers.encoder import packed
 from qbench.quantities.english.rules import RulesExtractor
 from qbench.quantities.units import load_units
+from qbench.training.annotations import LOSSES, AnnotatedText, labels_of, read_annotations, targets
 
 WIDTH, LAYERS, HEADS = 128, 2, 4
 DROPOUT = 0.2
 HIDDEN = 0.15
 """Share of mentions whose rules' concept is hidden in a batch."""
-LOSSES = (1.0, 0.5, 1.0, 1.0, 1.0, 1.0)
-"""Weights of the losses of `OUTPUTS`."""
 MENTION_COLUMNS_CHANGE = list(MENTION_COLUMNS).index("change")
 BATCH = 32
 RATE = 1e-3
 THRESHOLD = 0.5
 
 log = logging.getLogger("train_binder")
-Marks = NDArray[np.float32]
 
 
 @dataclass(slots=True)
@@ -71,59 +65,15 @@ class Example:
 
     Attributes:
         own: raw vectors of the tokens of its number and of its anchor, of shape (2, width of the parser).
-        bare: whether it has no unit of its own.
-        targets: of shape (tokens, `OUTPUTS`); None where nobody has said.
+        targets, counted: the right outputs, and those that are asked for; see `qbench.training.annotations.Target`.
     """
 
     group: int
     view: Pivot
     vectors: NDArray[np.float16]
     own: NDArray[np.float16]
-    bare: bool
-    targets: Marks | None
-
-
-def read(paths: Sequence[Path], data: Path | None = None) -> list[dict[str, Any]]:
-    """The annotated sentences, with their texts.
-
-    Args:
-        paths: JSON lines.
-        data: folder of the files that lines without a text are from.
-    """
-    items = [json.loads(line) for path in paths for line in path.read_text(encoding="utf-8").splitlines() if line]
-    missing = [item for item in items if "text" not in item]
-    if missing and data is None:
-        raise SystemExit(f"{len(missing)} lines have no text: --data names the folder with {missing[0]['file']}")
-    for name in sorted({item["file"] for item in missing}):
-        texts = documents(Path(data or ".") / name)
-        for item in missing:
-            if item["file"] == name:
-                restore(item, texts[item["doc"]])
-    return items
-
-
-def documents(path: Path) -> dict[str, dict[str, str]]:
-    """The documents of a file by their identifiers: of compressed JSON lines, or the sentences of a treebank."""
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        if not path.name.endswith(".conllu.gz"):
-            rows = [json.loads(line) for line in lines]
-            return {str(row.get("doc_id") or row["pmcid"]): row for row in rows}
-        found, sentence = {}, ""
-        for line in lines:
-            if line.startswith("# sent_id = "):
-                sentence = line.partition(" = ")[2].strip()
-            elif line.startswith("# text = "):
-                found[sentence] = {"": line.partition(" = ")[2].strip()}
-        return found
-
-
-def restore(item: dict[str, Any], document: dict[str, str]) -> None:
-    """Give a line its text, and its concepts their words."""
-    text = document[item["field"]][item["at"] : item["at"] + item["length"]]
-    item["text"] = text
-    for quantity in item["quantities"]:
-        quantity["core"] = " ".join(text[a:b] for a, b in quantity["core"])
-        quantity["concept"] = [text[a:b] for a, b in quantity["concept"]]
+    targets: NDArray[np.float32]
+    counted: NDArray[np.float32]
 
 
 def sentences(texts: Sequence[str]) -> list[Sentence | None]:
@@ -134,93 +84,19 @@ def sentences(texts: Sequence[str]) -> list[Sentence | None]:
     return [None if text is None else text.sentence() for text in read_texts]
 
 
-def labels_of(parsed: Sequence[Sentence | None], concepts: Sequence[Sequence[Concept]]) -> Labels:
-    """The most frequent strings of each kind, as many as the tables have rows for."""
-    live = [sentence for sentence in parsed if sentence is not None]
-    kinds = (
-        ((tag for s in live for tag in s.parse.tags), WORD_COLUMNS["tag"]),
-        ((relation for s in live for relation in s.parse.relations), WORD_COLUMNS["relation"]),
-        ((family(mention.family) for s in live for mention in s.mentions), MENTION_COLUMNS["family"]),
-        ((concept.how for each in concepts for concept in each), MENTION_COLUMNS["rule"]),
-    )
-    return Labels.of(*(sorted(name for name, _ in Counter(names).most_common(size - 1)) for names, size in kinds))
-
-
 def examples(
-    items: Sequence[dict[str, Any]],
+    texts: Sequence[AnnotatedText],
     parsed: Sequence[Sentence | None],
     concepts: Sequence[Sequence[Concept]],
     labels: Labels,
 ) -> Iterator[Example]:
-    """One for each mention; with targets where an annotated quantity shares its number."""
-    for group, (item, sentence, own) in enumerate(zip(items, parsed, concepts, strict=True)):
-        if sentence is None or sentence.parse.vectors is None:
-            continue
-        views = pivots(sentence.mentions, own, sentence.parse, labels)
-        for m, (mention, view) in enumerate(zip(sentence.mentions, views, strict=True)):
+    """One for each mention that the binder can read."""
+    for target in targets(texts, parsed, concepts, labels):
+        view, sentence = target.view, parsed[target.sentence]
+        if sentence is not None and sentence.parse.vectors is not None:
             vectors = sentence.parse.vectors[view.start : view.start + len(view.words)]
             ends = sentence.parse.vectors[[view.number, view.anchor]]
-            targets = target(item, m, sentence, view) if "quantities" in item else None
-            yield Example(group, view, vectors, ends, not mention.family, targets)
-
-
-def target(item: dict[str, Any], m: int, sentence: Sentence, view: Pivot) -> Marks:
-    """The outputs for a window: words of the concept and of its core, the number whose unit it shares, its change."""
-    marked = np.zeros((len(view.words), len(OUTPUTS)), dtype=np.float32)
-    quantity = stated(item, sentence, sentence.mentions[m])
-    if quantity is None:
-        marked[view.number - view.start, OUTPUTS.index("none")] = 1
-        return marked
-    core = {word.lower() for word in re.findall(r"\w+", quantity["core"] or "")}
-    inside = range(view.start, view.start + len(marked))
-    for k in aligned(sentence, quantity["concept"], view.number):
-        if k in inside:
-            marked[k - view.start, :2] = 1, sentence.tokens[k].low in core
-    if not sentence.mentions[m].family and quantity["unit"]:
-        sharing = [
-            mention.number
-            for mention in sentence.mentions
-            if mention.family
-            and mention.number in inside
-            and (other := stated(item, sentence, mention)) is not None
-            and other["unit"] == quantity["unit"]
-        ]
-        if sharing:
-            nearest = min(sharing, key=lambda k: abs(k - view.number) + (k > view.number))
-            marked[nearest - view.start, 2] = 1
-    if quantity["change"] in ("up", "down"):
-        marked[view.number - view.start, OUTPUTS.index(quantity["change"])] = 1
-    return marked
-
-
-def stated(item: dict[str, Any], sentence: Sentence, mention: MentionTokens) -> dict[str, Any] | None:
-    """The annotated quantity that shares its number with a mention."""
-    number = sentence.tokens[mention.number]
-    return next(
-        (q for q in item.get("quantities", ()) if q["span"][0] < number.end and number.start < q["span"][1]), None
-    )
-
-
-def aligned(sentence: Sentence, words: Sequence[str], near: int) -> list[int]:
-    """The tokens that the words of a concept stand for: in order, close together, and near the number."""
-    lows = [token.low for token in sentence.tokens]
-    places: list[list[int]] = []
-    for word in words:
-        for piece in re.findall(r"\w+|[^\w\s]", word.lower()):
-            if found := [k for k, low in enumerate(lows) if low == piece]:
-                places.append(found)
-    if not places:
-        return []
-    best = {k: (abs(k - near) * 0.02, [k]) for k in places[0]}
-    for found in places[1:]:
-        best = {
-            k: min(
-                (cost + abs(k - before) * 0.1 + (3 if k < before else 0) + abs(k - near) * 0.02, [*path, k])
-                for before, (cost, path) in best.items()
-            )
-            for k in found
-        }
-    return min(best.values())[1]
+            yield Example(target.sentence, view, vectors, ends, target.marks, target.counted)
 
 
 class Network(nn.Module):
@@ -285,13 +161,7 @@ def batches(data: Sequence[Example], size: int, rng: random.Random | None = None
         for i, e in enumerate(each):
             n = len(e.view.words)
             vectors[i, :n], words[i, :n], mask[i, :n] = e.vectors, e.view.words, True
-            counted[i, :n, :2] = (e.view.words[:, 1] != 1)[:, None]
-            counted[i, :n, 2] = e.bare * (e.view.words[:, 1] > 1)
-            counted[i, e.view.number - e.view.start, 3:] = 1
-            if e.targets is not None and e.targets[:, -1].max() > EVEN:  # nothing else is known of what is no quantity
-                counted[i, :, :-1] = 0
-            if e.targets is not None:
-                targets[i, :n] = e.targets
+            targets[i, :n], counted[i, :n] = e.targets, e.counted
         own = np.stack([e.own for e in each]).astype(np.float32)
         mention = np.stack([e.view.mention for e in each])
         given = tuple(torch.from_numpy(array) for array in (vectors, own, words, mention, mask))
@@ -302,24 +172,23 @@ def train(data: Sequence[Example], epochs: int, seed: int) -> Network:
     """A network that has seen the examples with targets."""
     torch.manual_seed(seed)
     rng = random.Random(seed)  # noqa: S311 (no secret)
-    known = [e for e in data if e.targets is not None]
-    net = Network(known[0].vectors.shape[1])
+    net = Network(data[0].vectors.shape[1])
     optimizer = torch.optim.AdamW(net.parameters(), lr=RATE, weight_decay=0.05)
-    steps = epochs * -(-len(known) // BATCH)
+    steps = epochs * -(-len(data) // BATCH)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=steps, pct_start=0.1)
     for epoch in range(epochs):
         net.train()
         total = 0.0
-        for each, given, targets, counted in batches(known, BATCH, rng):
+        for each, given, targets, counted in batches(data, BATCH, rng):
             losses = F.binary_cross_entropy_with_logits(net(*given), targets, reduction="none")
-            loss = (losses * counted * torch.tensor(LOSSES)).sum() / len(each)
+            loss = (losses * counted * torch.from_numpy(LOSSES)).sum() / len(each)
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(net.parameters(), 4.0)
             optimizer.step()
             schedule.step()
             total += loss.item() * len(each)
-        log.info("seed %d, epoch %d of %d: loss %.3f", seed, epoch + 1, epochs, total / len(known))
+        log.info("seed %d, epoch %d of %d: loss %.3f", seed, epoch + 1, epochs, total / len(data))
     return net
 
 
@@ -332,7 +201,7 @@ def taught(nets: Sequence[Network], data: Sequence[Example]) -> list[Example]:
             for each, given, _, _ in batches(data, 2 * BATCH):
                 for e, scores in zip(each, torch.sigmoid(net(*given)).numpy(), strict=True):
                     sums[id(e)] = sums.get(id(e), 0) + scores[: len(e.view.words)] / len(nets)
-    return [Example(e.group, e.view, e.vectors, e.own, e.bare, sums[id(e)].astype(np.float32)) for e in data]
+    return [replace(e, targets=sums[id(e)].astype(np.float32)) for e in data]
 
 
 def written(net: Network, labels: Labels, threshold: float) -> dict[str, NDArray[np.generic]]:
@@ -367,7 +236,7 @@ def scores(folder: Path, data: Sequence[Example]) -> dict[str, float]:
     binder = Binder(folder)
     counts = np.zeros(3)
     for e in data:
-        if e.targets is None or e.targets[:, -1].max() > EVEN:
+        if e.targets[:, -1].max() > EVEN:
             continue
         rows = binder.project(e.vectors.astype(np.float32)).astype(np.float16)
         own = binder.project(e.own.astype(np.float32)).astype(np.float16)
@@ -376,7 +245,10 @@ def scores(folder: Path, data: Sequence[Example]) -> dict[str, float]:
         )
         vectors[e.view.start : e.view.start + len(rows)] = rows
         vectors[[e.view.number, e.view.anchor]] = own
-        likely = binder.probabilities([(e.view, vectors)])[0][:, :2].max(axis=1) > binder.threshold
+        likely = (
+            binder.probabilities([(e.view, Sentence((), (), Parse((), (), (), vectors)))])[0][:, :2].max(axis=1)
+            > binder.threshold
+        )
         said = likely & (e.view.words[:, 1] != 1)
         true = (e.targets[:, 0] > 0) & (e.view.words[:, 1] != 1)
         counts += (said & true).sum(), said.sum(), true.sum()
@@ -394,20 +266,24 @@ def main() -> None:
     parser.add_argument("--silver", type=Path, nargs="*", default=[])
     parser.add_argument("--epochs", type=int, default=12)
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument(
+        "--limit", type=int, help="sentences that are drawn of the annotated ones, for a learning curve"
+    )
     parser.add_argument("--test", type=float, default=0.1, help="share of the documents that is left out")
     parser.add_argument("--threshold", type=float, default=THRESHOLD)
     options = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
-    items, more = read(options.annotated, options.data), read(options.silver)
-    parsed = sentences([item["text"] for item in [*items, *more]])
+    items = read_annotations(options.annotated, options.data)
+    if options.limit:
+        random.Random(0).shuffle(items)  # noqa: S311 (no secret)
+        items = items[: options.limit]
+    unread = [json.loads(line)["text"] for path in options.silver for line in path.open(encoding="utf-8")]
+    texts = [*items, *(AnnotatedText(text, None, "") for text in unread)]
+    parsed = sentences([text.text for text in texts])
     concepts = [[] if sentence is None else find_concepts(*sentence) for sentence in parsed]
     labels = labels_of(parsed, concepts)
-    data = list(examples([*items, *({"text": item["text"]} for item in more)], parsed, concepts, labels))
-    left_out = {
-        n
-        for n, item in enumerate(items)
-        if zlib.crc32(str(item.get("doc") or item.get("id")).encode()) % 1000 < 1000 * options.test
-    }
+    data = list(examples(texts, parsed, concepts, labels))
+    left_out = {n for n, item in enumerate(items) if zlib.crc32(item.group.encode()) % 1000 < 1000 * options.test}
     training = [e for e in data if e.group < len(items) and e.group not in left_out]
     log.info("%d mentions of %d sentences, %d left out", len(data), len(items), len(left_out))
     nets = [train(training, options.epochs, seed) for seed in range(options.seeds)]

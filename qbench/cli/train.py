@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from qbench.cli import train_bi_encoder, train_description_parser, train_retriever
+from qbench.cli import train_bi_encoder, train_description_parser, train_extractor, train_retriever
 from qbench.cli.from_options import command
 from qbench.cli.train_retriever import others_options
 
@@ -13,7 +13,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=T
 
 @app.callback()
 def _train() -> None:
-    """Train a model on a benchmark, on mined pairs or on a gold set."""
+    """Train a model on a benchmark, on mined pairs or on annotated texts."""
 
 
 command(app, "train bi-encoder")(train_bi_encoder.bi_encoder)
@@ -21,3 +21,4 @@ command(app, "train colbert", without=others_options("colbert"))(train_retriever
 command(app, "train splade", without=others_options("splade"))(train_retriever.splade)
 command(app, "train aggretriever", without=others_options("aggretriever"))(train_retriever.aggretriever)
 command(app, "train description-parser")(train_description_parser.description_parser)
+command(app, "train extractor")(train_extractor.extractor)

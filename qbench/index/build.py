@@ -17,7 +17,7 @@ from qbench.errors import InputError, OptionError, QbenchError, UnknownNameError
 from qbench.index.chunks import QUANTITIES as QUANTITY_SHARD
 from qbench.index.chunks import SENTENCES as SENTENCE_SHARD
 from qbench.index.chunks import CorpusChunk, chunks, extraction
-from qbench.index.disk import GIVEN, PAIRS, QUANTITIES, SENTENCES, UNITS, Index
+from qbench.index.disk import GIVEN, MODEL, PAIRS, QUANTITIES, SENTENCES, UNITS, Index
 from qbench.index.merge import concatenate, write_pairs
 from qbench.index.schemas import FORMAT, arrow_schema, sentence_schema
 from qbench.licences import UNKNOWN, normalised
@@ -158,6 +158,9 @@ def _make(source: Source, draft: Draft, plan: _Plan) -> None:
     }
     if plan.extractor.units_file is not None:
         shutil.copyfile(plan.extractor.units_file, folder / UNITS)
+    if plan.extractor.model is not None:
+        # As the units: permuted sentences of a benchmark made from the index are read by the same extractor.
+        shutil.copytree(plan.extractor.model, folder / MODEL, dirs_exist_ok=True)
 
 
 def _extract(source: Source, folder: Path, plan: _Plan, problems: Problems, tally: _Tally) -> list[str]:

@@ -75,8 +75,10 @@ def _chunk(number: int, held: list[Any], position: tuple[int, int]) -> CorpusChu
 
 def extraction(options: ExtractorOptions) -> Task:
     """The task of extracting with these options."""
-    units = options.units_file
-    return Task(__name__, {**asdict(options), "units_file": None if units is None else str(units.absolute())})
+    plain = {
+        name: str(value.absolute()) if isinstance(value, Path) else value for name, value in asdict(options).items()
+    }
+    return Task(__name__, plain)
 
 
 def tools(options: dict[str, Any]) -> tuple[SentenceSplitter | None, Extractor | None]:
@@ -86,8 +88,8 @@ def tools(options: dict[str, Any]) -> tuple[SentenceSplitter | None, Extractor |
     from qbench.quantities.extractors import ExtractorOptions, get_extractor
     from qbench.quantities.languages import language_package
 
-    units = options["units_file"]
-    chosen = ExtractorOptions(**{**options, "units_file": None if units is None else Path(units)})
+    paths = {name: Path(options[name]) for name in ("units_file", "model") if options[name] is not None}
+    chosen = ExtractorOptions(**{**options, **paths})
     return language_package(chosen.language).sentence_splitter(), get_extractor(chosen)
 
 

@@ -19,6 +19,8 @@ QUANTITIES = "quantities.parquet"
 PAIRS = "pairs.parquet"
 UNITS = "units.txt"
 """A copy of the user's own units, where there were any: an index needs nothing outside its folder."""
+MODEL = "model"
+"""A copy of the extractor's model, where it has one, likewise."""
 
 GIVEN = "given"
 """The extractor's name where the quantities came with the corpus."""
@@ -75,8 +77,12 @@ class Index:
 
         Where the quantities came with the corpus, those of the default extractor.
         """
-        units = self.path / UNITS
-        return ExtractorOptions.from_key(self.manifest.params["extractor"], units if units.is_file() else None)
+        units, model = self.path / UNITS, self.path / MODEL
+        return ExtractorOptions.from_key(
+            self.manifest.params["extractor"],
+            units_file=units if units.is_file() else None,
+            model=model if model.is_dir() else None,
+        )
 
     def summary(self) -> dict[str, Any]:
         """How many documents, sentences, quantities, pairs, concepts and units; what was left out, by reason."""

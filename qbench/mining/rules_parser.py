@@ -16,7 +16,8 @@ from qbench.mining.clauses import MARK, PLACES, Clause, sections, separate_headi
 from qbench.mining.parallels import COUNTED, Parallels
 from qbench.mining.times import Time, dated, find_times, is_period
 from qbench.mining.types import Description
-from qbench.quantities.english.binder.concepts import Sentence, bind
+from qbench.quantities.english.binder.concepts import bind
+from qbench.quantities.english.binder.features import Sentence
 from qbench.quantities.english.concepts import Concept, MentionTokens, concepts_of
 from qbench.quantities.english.noun_phrases import NounPhrases
 from qbench.quantities.english.parse import Parse, StandIn

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from qbench.quantities.types import Span
+Span = tuple[int, int]
+"""Half-open offsets of characters."""
 
 OUTSIDE, BEGIN, INSIDE, END = range(4)
 TAGS = "OBIE"

@@ -19,7 +19,7 @@ LOG = "log.json"
 
 _SUFFIXES = (".json", ".txt", ".model", ".safetensors", ".metadata")
 _NOT_THE_MODEL = {MANIFEST, LOG}
-_TRAINED = {"bi-encoder", "colbert", "splade", "aggretriever", "description-parser"}
+_TRAINED = {"bi-encoder", "colbert", "splade", "aggretriever", "description-parser", "extractor"}
 _HASHED = 2**20
 """Bytes of the largest files that are compared by what is in them; larger ones, the weights, are by their size."""
 
@@ -129,6 +129,7 @@ Kind = Literal[
     "cross-encoder",
     "aggretriever",
     "description-parser",
+    "extractor",
     "image",
 ]
 
@@ -151,6 +152,7 @@ _SYSTEMS: dict[Kind, str] = {
 _NAMES: dict[Kind, str] = {
     "aggretriever": "an Aggretriever",
     "description-parser": "a description parser",
+    "extractor": "a model of an extractor",
     "image": "an image model",
 }
 
@@ -162,6 +164,9 @@ AGGRETRIEVER = "aggretriever.json"
 
 TAGGER = "tagger.json"
 """What stands in a folder of `qbench.models.tagger`."""
+
+EXTRACTOR = "extractor.json"
+"""What stands in a folder of `qbench.models.word_binder`."""
 
 
 def model_kind(folder: Path) -> Kind:
@@ -177,6 +182,8 @@ def model_kind(folder: Path) -> Kind:
         return "aggretriever"
     if (folder / TAGGER).is_file():
         return "description-parser"
+    if (folder / EXTRACTOR).is_file():
+        return "extractor"
     # Old folders do not say it: only single-vector models were saved then.
     name = str(_setting(folder / _SETTINGS, "model_type") or "SentenceTransformer")
     if name not in _KINDS:

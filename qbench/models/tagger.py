@@ -18,11 +18,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from qbench.models.bieo import TAGS, segments_of
+from qbench.models.bieo import TAGS, Span, segments_of
 from qbench.models.encoders import longest_input, open_encoder
 from qbench.models.folders import TAGGER, require_kind
 from qbench.models.saved import read_config, read_weights, save_model
-from qbench.quantities.types import Span
 
 MARKS = ("[START]", "[END]")
 

@@ -31,7 +31,8 @@ class ExtractorOptions:
 
     name: str = option(
         "rules",
-        help="Extractor: rules or quantulum3; given takes the quantities that come with a corpus of `qbench synth`.",
+        help="Extractor: rules, neural or quantulum3; given takes the quantities that come with a corpus of "
+        "`qbench synth`.",
         flag="extractor",
     )
     years: bool = option(False, help='Report calendar years too (unit "calendar year", family "date").', negatable=True)
@@ -45,36 +46,51 @@ class ExtractorOptions:
         "(en_core_web_sm), a folder with one, or none (word lists alone: several times faster, worse concepts).",
     )
     language: str = option(ENGLISH, help="Code of the texts' language.")
+    model: Path | None = option(None, help="For --extractor neural: a folder that `qbench train extractor` made.")
 
     @classmethod
-    def from_key(cls, key: Mapping[str, Any], units_file: Path | None = None) -> ExtractorOptions:
+    def from_key(
+        cls, key: Mapping[str, Any], units_file: Path | None = None, model: Path | None = None
+    ) -> ExtractorOptions:
         """The options of which a manifest keeps the `key`; the defaults for what it lacks or no extractor made.
 
         Args:
             key: what `key` gave.
             units_file: where the user's units are kept now; a key holds only their digest.
+            model: where the extractor's model is kept now. Without it the default extractor takes the place of one that
+                needs it: it reads queries in the same way.
         """
         plain = cls(language=str(key.get("language", ENGLISH)))
         name = str(key.get("extractor"))
+        known = name in language_package(plain.language).EXTRACTORS
+        needed = key.get("model") is not None
         return cls(
-            name=name if name in language_package(plain.language).EXTRACTORS else plain.name,
+            name=name if known and (model is not None or not needed) else plain.name,
             years=bool(key.get("years", plain.years)),
             p_values=bool(key.get("p_values", plain.p_values)),
             units_file=units_file,
             spacy_model=str(key.get("spacy_model", plain.spacy_model)),
             language=plain.language,
+            model=model if known and needed else None,
         )
 
     def key(self) -> dict[str, object]:
-        """For digests: the options, the content of the units file, and the rules themselves."""
+        """For digests: the options, the content of the units file and of the model, and the rules themselves.
+
+        Raises:
+            InputError: the model cannot be opened.
+        """
+        package = language_package(self.language)
+        model = {} if self.model is None else {"model": package.model_digest(self.model)}
         return {
+            **model,
             "extractor": self.name,
             "language": self.language,
             "years": self.years,
             "p_values": self.p_values,
             "units_file": None if self.units_file is None else file_digest(self.units_file),
             "spacy_model": self.spacy_model,
-            "parser": language_package(self.language).parser_digest(self.spacy_model),
+            "parser": package.parser_digest(self.spacy_model),
             "rules": revision("extraction"),
             "data": _data_digest(self.language),
         }
@@ -91,7 +107,9 @@ def get_extractor(options: ExtractorOptions = ExtractorOptions()) -> Extractor:
 
     Raises:
         UnknownNameError: there is no such language, or it has no extractor of that name.
-        OptionError: there is no such parser.
+        MissingPackageError: it needs an extra that is not installed.
+        InputError: its model cannot be opened.
+        OptionError: there is no such parser; or a model is missing, or given where none is used.
     """
     package = language_package(options.language)
     if options.name not in package.EXTRACTORS:
@@ -99,7 +117,7 @@ def get_extractor(options: ExtractorOptions = ExtractorOptions()) -> Extractor:
         raise UnknownNameError("unknown extractor", value=options.name, remedy=f"Known: {names}")
     units = load_units(options.units_file)
     chosen = {"years": options.years, "p_values": options.p_values}
-    return package.extractor(options.name, units, **chosen, spacy_model=options.spacy_model)
+    return package.extractor(options.name, units, **chosen, spacy_model=options.spacy_model, model=options.model)
 
 
 def extract_table(doc_ids: Iterable[str], texts: Iterable[str], extractor: Extractor) -> pl.DataFrame:

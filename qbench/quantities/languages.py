@@ -74,12 +74,18 @@ class LanguagePackage(Protocol):
     EXTRACTORS: Mapping[str, str]
     """The extractors of the language by name, each with a line of help; the first is the default."""
 
-    def extractor(self, name: str, units: Units, *, years: bool, p_values: bool, spacy_model: str) -> Extractor:
+    def extractor(
+        self, name: str, units: Units, *, years: bool, p_values: bool, spacy_model: str, model: Path | None
+    ) -> Extractor:
         """The extractor of a name in `EXTRACTORS`."""
         ...
 
     def parser_digest(self, name: str) -> str:
         """Digest of the parser of this name (see `ExtractorOptions.spacy_model`), for keys."""
+        ...
+
+    def model_digest(self, folder: Path) -> str:
+        """Digest of the model in a folder (see `ExtractorOptions.model`), for keys."""
         ...
 
     def sentence_splitter(self) -> SentenceSplitter:

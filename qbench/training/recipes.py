@@ -165,3 +165,20 @@ class TaggerRecipe(Recipe):
     hidden_size: int = option(512, help="Size of the LSTM in each direction.", low=1)
     limit: int | None = option(None, help="Number of training sentences, for a learning curve. Default: all.", low=1)
     seed: int = option(13, help="Seed of the split and of every random choice.")
+
+
+@dataclass(frozen=True)
+class ExtractorRecipe(Recipe):
+    """How the model of the extractor "neural" is trained."""
+
+    epochs: int = option(4, help="Passes over the annotated quantities.", low=1)
+    batch_size: int = option(32, help="Quantities per batch; those of a batch have texts of similar length.", low=1)
+    lr: float = option(1e-4, help="Peak learning rate of the encoder; a BERT-base wants 2e-5 to 5e-5.", low=0, high=1)
+    head_lr: float = option(1e-3, help="Peak learning rate of the new layers.", low=0, high=1)
+    patience: int = option(2, help="Epochs without a better F1 on dev before training stops.", low=1)
+    hidden: float = option(
+        0.15, help="Share of the quantities of a batch for which the rules' answer is hidden.", low=0, high=1
+    )
+    dev_share: float = option(
+        0.1, help="Share of the documents held out as dev, which chooses the best epoch; 0: none.", low=0, high=0.5
+    )

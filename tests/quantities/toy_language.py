@@ -39,12 +39,16 @@ class ToySplitter:
         return [m.span() for m in re.finditer(r"[^|]+", text)]
 
 
-def extractor(name, units, *, years, p_values, spacy_model):
+def extractor(name, units, *, years, p_values, spacy_model, model):
     return ToyExtractor(name, units)
 
 
 def parser_digest(name):
     return name
+
+
+def model_digest(folder):
+    return folder.name
 
 
 def sentence_splitter():

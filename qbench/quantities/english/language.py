@@ -8,6 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from qbench.errors import OptionError
 from qbench.quantities.languages import EMBEDDED, NO_PARSER
 from qbench.quantities.units import singular
 from qbench.store import digest, file_digest
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 EXTRACTORS: Mapping[str, str] = {
     "rules": "numbers, units and comparators by our own grammar, counted nouns and concepts from a parse (default)",
+    "neural": "as `rules`, but a trained BERT says which words name what a number measures (needs --model)",
     "quantulum3": "numbers and units by quantulum3, the rest as in `rules`",
 }
 
@@ -30,12 +32,26 @@ _SAME = {"people": "person"}
 """Another plural of a word that `singular` leaves as it is, since units are named by it ("900 people")."""
 
 
-def extractor(name: str, units: Units, *, years: bool, p_values: bool, spacy_model: str) -> Extractor:
+def extractor(
+    name: str, units: Units, *, years: bool, p_values: bool, spacy_model: str, model: Path | None
+) -> Extractor:
     """The extractor of a name in `EXTRACTORS`.
 
     Raises:
-        OptionError: there is no such parser.
+        MissingPackageError: it needs an extra that is not installed.
+        InputError: the model cannot be opened.
+        OptionError: there is no such parser; or a model is missing, or given where none is used.
     """
+    if name == "neural":
+        if model is None:
+            remedy = "Give its folder with --model; `qbench train extractor` makes one"
+            raise OptionError("the extractor neural needs a model", remedy=remedy)
+        from qbench.quantities.english.neural import NeuralExtractor
+
+        return NeuralExtractor(units, model, years=years, p_values=p_values, spacy_model=spacy_model)
+    if model is not None:
+        remedy = "Leave --model out, or choose --extractor neural"
+        raise OptionError(f"the extractor {name} uses no model", value=str(model), remedy=remedy)
     if name == "quantulum3":
         from qbench.quantities.english.quantulum import QuantulumExtractor
 
@@ -67,6 +83,17 @@ def parser_digest(name: str) -> str:
         return f"{name} {version(name)}"
     except PackageNotFoundError:
         return name
+
+
+def model_digest(folder: Path) -> str:
+    """Digest of a model of `qbench train extractor`.
+
+    Raises:
+        InputError: the folder holds no finished one.
+    """
+    from qbench.quantities.english.neural import checkpoint_digest
+
+    return checkpoint_digest(folder)
 
 
 def sentence_splitter() -> EnglishSplitter:

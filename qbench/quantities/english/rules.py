@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from qbench.quantities.english.amounts import Amount, AmountFinder
-from qbench.quantities.english.binder.concepts import Binding, Sentence, bind
+from qbench.quantities.english.binder.concepts import Binding, bind
+from qbench.quantities.english.binder.features import Sentence
 from qbench.quantities.english.comparators import Modifiers, read_comparators
 from qbench.quantities.english.composites import compose
 from qbench.quantities.english.concept_words import find_concept
@@ -159,8 +160,17 @@ class RulesExtractor:
         """The quantities of each text, what belongs to them found for all at once."""
         return [
             [self._quantity(text.tokens, *each) for each in _with_bindings(text, bindings)]
-            for text, bindings in zip(read, _bindings(read), strict=True)
+            for text, bindings in zip(read, self._bindings(read), strict=True)
         ]
+
+    def _bindings(self, read: Sequence[ReadText]) -> list[list[Binding]]:
+        """What belongs to each mention: from the parse, or from the words around it."""
+        bound = iter(self.bind([sentence for text in read if (sentence := text.sentence()) is not None]))
+        return [_bindings_by_words(text) if text.parse is None else next(bound) for text in read]
+
+    def bind(self, sentences: Sequence[Sentence]) -> list[list[Binding]]:
+        """What belongs to each mention of texts with a parse."""
+        return bind(sentences)
 
     def _quantity(self, tokens: Sequence[Token], amount: Amount, reading: Modifiers, concept: Concept) -> Explained:
         unit = amount.unit
@@ -185,12 +195,6 @@ class RulesExtractor:
             change=reading.change,
         )
         return quantity, (*amount.how, f"comparator {reading.comparator}", *moved, f"concept {concept.how}")
-
-
-def _bindings(read: Sequence[ReadText]) -> list[list[Binding]]:
-    """What belongs to each mention: from the parse, or from the words around it."""
-    bound = iter(bind([sentence for text in read if (sentence := text.sentence()) is not None]))
-    return [_bindings_by_words(text) if text.parse is None else next(bound) for text in read]
 
 
 def _with_bindings(text: ReadText, bindings: Sequence[Binding]) -> Iterator[tuple[Amount, Modifiers, Concept]]:

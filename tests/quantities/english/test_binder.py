@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qbench.errors import OptionError
-from qbench.quantities.english.binder.concepts import BINDER, Sentence, _unit_of, arranged, bind, by_rules
+from qbench.quantities.english.binder.concepts import BINDER, _unit_of, arranged, bind, by_rules
 from qbench.quantities.english.binder.features import (
     CHANGES,
     MENTION_COLUMNS,
@@ -14,6 +14,7 @@ from qbench.quantities.english.binder.features import (
     WORD_COLUMNS,
     Labels,
     Pivot,
+    Sentence,
     pivots,
 )
 from qbench.quantities.english.binder.model import OUTPUTS, Binder, load_binder
@@ -84,9 +85,10 @@ def test_mentions_that_are_read_together_are_read_as_they_are_alone():
     binder = load_binder()
     vectors = rng.normal(size=(9, 128)).astype(np.float16)
     views = pivots(MENTIONS, [NONE, NONE], parse(), binder.labels)
-    together = binder.probabilities([(view, vectors) for view in views])
+    sentence = Sentence(TOKENS, MENTIONS, parse(vectors=vectors))
+    together = binder.probabilities([(view, sentence) for view in views])
     for view, scores in zip(views, together, strict=True):
-        (alone,) = binder.probabilities([(view, vectors)])
+        (alone,) = binder.probabilities([(view, sentence)])
         assert scores.shape == (9, len(OUTPUTS))
         np.testing.assert_allclose(scores, alone, atol=1e-5)
         assert ((scores >= 0) & (scores <= 1)).all()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Protocol
 
-from qbench.quantities.english.binder.features import Pivot, pivots
-from qbench.quantities.english.binder.model import OUTPUTS, load_binder
+from qbench.quantities.english.binder.features import Labels, Pivot, Sentence, pivots
+from qbench.quantities.english.binder.model import OUTPUTS, Request, load_binder
 from qbench.quantities.english.concepts import NONE, Concept, MentionTokens, find_concepts
 from qbench.quantities.english.noun_phrases import JOINTS
 from qbench.quantities.english.parse import Parse
@@ -30,14 +30,6 @@ CERTAIN = 0.7
 binder knows better than the rules whether it is a change."""
 
 
-class Sentence(NamedTuple):
-    """A text with its mentions, in order, and its parse."""
-
-    tokens: Sequence[Token]
-    mentions: Sequence[MentionTokens]
-    parse: Parse
-
-
 @dataclass(frozen=True, slots=True)
 class Binding:
     """What belongs to a mention.
@@ -55,22 +47,42 @@ class Binding:
     quantity: bool = True
 
 
-def bind(sentences: Sequence[Sentence]) -> list[list[Binding]]:
+class WordBinder(Protocol):
+    """A model that says which words belong to a mention.
+
+    Attributes:
+        labels: numbers of the strings in the features that it reads.
+        threshold: probability from which a word is taken to be of the concept.
+    """
+
+    labels: Labels
+    threshold: float
+
+    def probabilities(self, requests: Sequence[Request]) -> list[Array]:
+        """For each mention, an array of shape (tokens of its window, `OUTPUTS`)."""
+        ...
+
+
+def bind(sentences: Sequence[Sentence], binder: WordBinder | None = None) -> list[list[Binding]]:
     """What belongs to each mention of each text.
 
-    By the rules alone where the parser gave no vectors that the binder can read.
+    Args:
+        sentences: the texts.
+        binder: decides; without it the one that comes with qbench does, or, where the parser gave no vectors that it
+            can read, the rules alone.
     """
     bindings = [by_rules(sentence) for sentence in sentences]
-    if all(sentence.parse.vectors is None for sentence in sentences):
+    read = [n for n, sentence in enumerate(sentences) if binder is not None or sentence.parse.vectors is not None]
+    if not read:
         return bindings
-    binder = load_binder()
-    places, requests = [], []
-    for n, sentence in enumerate(sentences):
-        if (vectors := sentence.parse.vectors) is None:
-            continue
+    binder = binder or load_binder()
+    places: list[tuple[int, int]] = []
+    requests: list[Request] = []
+    for n in read:
+        sentence = sentences[n]
         views = pivots(sentence.mentions, [b.concept for b in bindings[n]], sentence.parse, binder.labels)
         places += [(n, m) for m in range(len(views))]
-        requests += [(view, vectors) for view in views]
+        requests += [(view, sentence) for view in views]
     for (n, m), (view, _), scores in zip(places, requests, binder.probabilities(requests), strict=True):
         bindings[n][m] = _bound(m, view, scores, sentences[n], bindings[n][m].concept, binder.threshold)
     return bindings

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from qbench.quantities.english.concepts import Concept, MentionTokens
 from qbench.quantities.english.parse import Parse
+from qbench.quantities.english.tokens import Token
 
 WINDOW = 90
 """Tokens on either side of a mention that may name its concept; none beyond the parsed stretch of text."""
@@ -43,6 +44,14 @@ WORD_COLUMNS = {
 MENTION_COLUMNS = {"family": 30, "rule": 30, "relation": 60, "relation above": 60, "change": 3}
 """What is known of the mention."""
 CHANGES = ("", "up", "down")
+
+
+class Sentence(NamedTuple):
+    """A text with its mentions, in order, and its parse."""
+
+    tokens: Sequence[Token]
+    mentions: Sequence[MentionTokens]
+    parse: Parse
 
 
 class Labels(NamedTuple):

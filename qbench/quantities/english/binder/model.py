@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from qbench.errors import OptionError
-from qbench.quantities.english.binder.features import MENTION_COLUMNS, WORD_COLUMNS, Labels, Pivot
+from qbench.quantities.english.binder.features import MENTION_COLUMNS, WORD_COLUMNS, Labels, Pivot, Sentence
 from qbench.quantities.english.parsers.encoder import Array, Layer, normalised, single
 
 FOLDER = Path(__file__).parent.parent / "data" / "binder"
@@ -32,8 +32,8 @@ OUTPUTS = ("concept", "core", "unit", "up", "down", "none")
 for it; that it is the number of a mention that states the unit of this one, a bare number; and, at the mention's own
 number, that this is a rise, a fall, or no quantity at all."""
 
-Request = tuple[Pivot, NDArray[np.float16]]
-"""A mention, and the vectors of the tokens of its text, of shape (tokens, width)."""
+Request = tuple[Pivot, Sentence]
+"""A mention as the binder sees it, and the text that it stands in."""
 
 
 class Binder:
@@ -80,14 +80,18 @@ class Binder:
         return projected
 
     def probabilities(self, requests: Sequence[Request]) -> list[Array]:
-        """For each mention, an array of shape (tokens of its window, `OUTPUTS`)."""
+        """For each mention, an array of shape (tokens of its window, `OUTPUTS`).
+
+        Only texts of which the parser gave vectors can be read.
+        """
         # The matrices are so small that threads wait for each other longer than they work; processes share work better.
         with self._blas.limit(limits=1, user_api="blas"):
             return [each for group in _groups(requests) for each in self._read(group)]
 
     def _read(self, requests: Sequence[Request]) -> list[Array]:
         lengths = [len(pivot.words) for pivot, _ in requests]
-        h = np.concatenate([vectors[p.start : p.start + len(p.words)] for p, vectors in requests]).astype(np.float32)
+        windows = [_vectors(text)[p.start : p.start + len(p.words)] for p, text in requests]
+        h = np.concatenate(windows).astype(np.float32)
         columns = np.concatenate([pivot.words for pivot, _ in requests])
         for column, table in zip(columns.T, self._words, strict=True):
             h += table[column]
@@ -100,7 +104,7 @@ class Binder:
         return np.split(1 / (1 + np.exp(-np.clip(scores, -30, 30))), ends[:-1])
 
     def _of_mentions(self, requests: Sequence[Request]) -> Array:
-        ends = np.array([vectors[[pivot.number, pivot.anchor]] for pivot, vectors in requests], dtype=np.float32)
+        ends = np.array([_vectors(text)[[pivot.number, pivot.anchor]] for pivot, text in requests], dtype=np.float32)
         h: Array = ends.reshape(len(requests), -1) @ self._pivot + self._bias
         columns = np.array([pivot.mention for pivot, _ in requests])
         for column, table in zip(columns.T, self._mentions, strict=True):
@@ -112,6 +116,12 @@ class Binder:
 def load_binder() -> Binder:
     """The binder that comes with qbench."""
     return Binder()
+
+
+def _vectors(text: Sentence) -> NDArray[np.float16]:
+    if text.parse.vectors is None:
+        raise ValueError("a text without the parser's vectors")
+    return text.parse.vectors
 
 
 def _groups(requests: Sequence[Request]) -> list[Sequence[Request]]:

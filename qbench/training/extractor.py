@@ -1,0 +1,257 @@
+"""Training of the model of the extractor "neural": a BERT says which words name what each number measures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from qbench.errors import InputError
+from qbench.models.encoders import choose_device, require_neural
+from qbench.models.folders import model_digest, model_folder
+from qbench.progress import Progress, silent
+from qbench.quantities.english.binder.features import MENTION_COLUMNS, WORD_COLUMNS
+from qbench.quantities.english.binder.model import OUTPUTS
+from qbench.quantities.english.concepts import find_concepts
+from qbench.quantities.english.neural import COLUMNS, KIND, pointed
+from qbench.quantities.english.rules import RulesExtractor
+from qbench.quantities.extractors import ExtractorOptions
+from qbench.quantities.units import load_units
+from qbench.randomness import generator
+from qbench.store import Manifest
+from qbench.training.annotations import LOSSES, AnnotatedText, Target, key_of, labels_of, targets
+from qbench.training.recipes import ExtractorRecipe
+from qbench.training.trainer import (
+    History,
+    Record,
+    Task,
+    Trainer,
+    adamw,
+    checkpoint,
+    mixed_precision,
+    training_key,
+)
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.optim import Optimizer
+
+    from qbench.models.word_binder import Encoded, Pointed, WordBinder
+
+_RULES = [list(WORD_COLUMNS).index(name) for name in ("rule", "other rule")]
+_RULE_NAME, _CHANGE = (list(MENTION_COLUMNS).index(name) for name in ("rule", "change"))
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A mention, and its words.
+
+    Attributes:
+        group: name of what must stay in one split.
+        item: the mention as the model takes it.
+        target: what the model should say of it.
+    """
+
+    group: str
+    item: Pointed
+    target: Target
+
+
+def train_extractor(
+    texts: Sequence[AnnotatedText],
+    output: Path,
+    model: str,
+    recipe: ExtractorRecipe = ExtractorRecipe(),
+    *,
+    device: str = "auto",
+    overwrite: bool = False,
+    progress: Progress = silent,
+    on_epoch: Callable[[Record], None] | None = None,
+) -> Manifest:
+    """Train the model of the extractor "neural"; keep the epoch that is best on dev.
+
+    Mentions are read by the rules, with the parser that comes with qbench; what the rules say of a mention is an
+    input. A killed call goes on after its last finished epoch (see `Trainer`). A finished checkpoint is left as it is.
+
+    Args:
+        texts: annotated sentences, from `read_annotations`.
+        output: folder of the checkpoint, which `ExtractorOptions(name="neural", model=output)` opens.
+        model: the encoder, a folder or a name on the hub.
+        recipe: the options of the training.
+        device: a torch device; "auto" is a GPU where there is one.
+        overwrite: replace another checkpoint in `output`.
+        progress: is given the number of batches done.
+        on_epoch: is called with the record of each epoch.
+
+    Returns:
+        the manifest; `counts` holds the number of sentences and quantities, of the mentions that the rules found among
+        them and elsewhere (no quantities), and of those in each split; and the scores of the best epoch on dev.
+
+    Raises:
+        MissingPackageError: the extra `neural` is not installed.
+        InputError: the model cannot be opened, or no quantity of the sentences is one that the rules find.
+        OptionError: the recipe makes no sense, there is no such device, or `output` holds something else.
+        BusyError: another process is writing there.
+    """
+    recipe.check()
+    require_neural()
+    from qbench.models.word_binder import WordBinder
+
+    folder, device = model_folder(model), choose_device(device)
+    params = {
+        "trained": KIND,
+        "annotations": key_of(texts),
+        "reading": ExtractorOptions().key(),
+        "base": model_digest(folder),
+        "base_name": Path(model).name,
+        "device": device.partition(":")[0],
+        **asdict(recipe),
+    }
+
+    def train(draft: Path) -> dict[str, Any]:
+        progress(0, None, "reading sentences")
+        examples, labels = _examples(texts)
+        words, mentions = COLUMNS
+        network = WordBinder.new(
+            folder, recipe.seed, words=words, mentions=mentions, outputs=len(OUTPUTS), labels=labels
+        )
+        task = ExtractorTask(network.to(device), examples, recipe)
+        history = Trainer(task, draft, progress, on_epoch).run()
+        counts = {"sentences": len(texts), "quantities": sum(len(text.quantities or ()) for text in texts)}
+        found = sum(example.target.quantity for example in examples)
+        return {**counts, "found": found, "no_quantity": len(examples) - found, **task.counts(history)}
+
+    key = training_key("extractor training", params)
+    return checkpoint(output, KIND, key, params, train, overwrite=overwrite)
+
+
+def _examples(texts: Sequence[AnnotatedText]) -> tuple[list[Example], list[list[str]]]:
+    """The mentions that the rules find, and the strings that stand behind the numbers in their features."""
+    options = ExtractorOptions()
+    extractor = RulesExtractor(load_units(None), spacy_model=options.spacy_model)
+    parsed = [None if read is None else read.sentence() for read in extractor.read_many(text.text for text in texts)]
+    concepts = [[] if sentence is None else find_concepts(*sentence) for sentence in parsed]
+    labels = labels_of(parsed, concepts)
+    examples = []
+    for target in targets(texts, parsed, concepts, labels):
+        sentence = parsed[target.sentence]
+        if sentence is not None:
+            examples.append(Example(texts[target.sentence].group, pointed(target.view, sentence), target))
+    if not any(example.target.quantity for example in examples):
+        remedy = "Check the spans: each holds the characters of a number"
+        raise InputError("the rules find no number that is annotated", remedy=remedy)
+    return examples, [list(names) for names in labels]
+
+
+class ExtractorTask(Task[list[int]]):
+    """A model that learns the words of concepts; a batch is a list of positions in the training split.
+
+    Args:
+        network: the model.
+        examples: annotated mentions, split by their groups.
+        recipe: the options of the training.
+    """
+
+    def __init__(self, network: WordBinder, examples: Sequence[Example], recipe: ExtractorRecipe) -> None:
+        self.network, self.recipe = network, recipe
+        held = {
+            group
+            for group in {example.group for example in examples}
+            if generator(recipe.seed, "extractor split", group).random() < recipe.dev_share
+        }
+        self.train = [example for example in examples if example.group not in held]
+        self.dev = [example for example in examples if example.group in held]
+        if not self.train:
+            raise InputError("nothing is left to train on", value=f"{len(held)} groups", remedy="Lower --dev-share")
+        self._encoded: Sequence[Encoded] = network.encode([example.item for example in self.train])
+
+    def batches(self, epoch: int) -> list[list[int]]:
+        """Texts of similar length, out of stretches of fifty batches, together; the batches in random order."""
+        random = generator(self.recipe.seed, "extractor batches", str(epoch))
+        order, size = random.permutation(len(self.train)).tolist(), self.recipe.batch_size
+        batches = []
+        for start in range(0, len(order), 50 * size):
+            stretch = sorted(order[start : start + 50 * size], key=lambda n: len(self._encoded[n].ids))
+            batches += [stretch[at : at + size] for at in range(0, len(stretch), size)]
+        return [batches[n] for n in random.permutation(len(batches)).tolist()]
+
+    def loss(self, batch: list[int], step: int, steps: int) -> Tensor:
+        """Binary cross-entropy of what is asked of the words of a mention, summed over them.
+
+        Of a share of the mentions the answers of the rules are hidden, so that the model does not follow them blindly.
+        """
+        import torch
+
+        from qbench.models.word_binder import first_tokens
+
+        encoded = [self._encoded[n] for n in batch]
+        ids, mask, columns, mentions = self.network.batch([self.train[n].item for n in batch], encoded)
+        seen = (torch.rand(2, len(batch), 1) >= self.recipe.hidden).long().to(ids.device)
+        for column in _RULES:
+            columns[:, :, column] *= seen[0]
+        mentions[:, _RULE_NAME] *= seen[0, :, 0]
+        mentions[:, _CHANGE] *= seen[1, :, 0]
+        wanted = np.zeros((*ids.shape, len(OUTPUTS)), dtype=np.float32)
+        counted = np.zeros_like(wanted)
+        for row, n in enumerate(batch):
+            words, places = first_tokens(encoded[row])
+            target = self.train[n].target
+            wanted[row, places], counted[row, places] = target.marks[words], target.counted[words] * LOSSES
+        with mixed_precision(ids.device):
+            scores = self.network(ids, mask, columns, mentions)
+        losses = torch.nn.functional.binary_cross_entropy_with_logits(
+            scores.float(), torch.from_numpy(wanted).to(ids.device), reduction="none"
+        )
+        return (losses * torch.from_numpy(counted).to(ids.device)).sum() / len(batch)
+
+    def untrained(self) -> None:
+        """None: the layers around the encoder are random before training."""
+        return
+
+    def evaluate(self) -> Record:
+        """Precision, recall and F1 of the concepts' words on dev; {} without dev."""
+        return {"dev": self.scores()} if self.dev else {}
+
+    def figure(self, record: Record) -> float | None:
+        """F1 on dev; None without dev."""
+        return float(record["dev"]["f1"]) if self.dev else None
+
+    def save(self, folder: Path) -> None:
+        """Write a folder that `WordBinder.load` opens."""
+        self.network.save(folder)
+
+    def optimizer(self) -> Optimizer:
+        """AdamW with a learning rate for the encoder and one for the layers around it."""
+        network, recipe = self.network, self.recipe
+        around = [pair for pair in network.named_parameters() if not pair[0].startswith("encoder.")]
+        groups = [(network.encoder.named_parameters(), recipe.lr), (around, recipe.head_lr)]
+        # A GPU would want the fused step's counts there, which a resumed state has on the CPU.
+        return adamw(groups, recipe.weight_decay, fused=network.out.weight.device.type == "cpu")
+
+    def counts(self, history: History) -> dict[str, Any]:
+        """Counts of the manifest; the network has the weights of the best epoch."""
+        return {
+            "train": len(self.train),
+            "dev": len(self.dev),
+            "epochs": history.epochs,
+            "best_epoch": history.best,
+            "scores": self.evaluate().get("dev", {}),
+        }
+
+    def scores(self) -> dict[str, float]:
+        """Precision, recall and F1 of the concepts' words on dev."""
+        self.network.eval()
+        dev = [example for example in self.dev if example.target.quantity]
+        likely = self.network.probabilities([example.item for example in dev], self.recipe.batch_size)
+        right = said = true = 0
+        for example, scores in zip(dev, likely, strict=True):
+            asked = example.target.counted[:, 0] > 0
+            taken = (scores[:, :2].max(axis=1) > self.network.config.threshold) & asked
+            wanted = (example.target.marks[:, 0] > 0) & asked
+            right, said, true = right + int((taken & wanted).sum()), said + int(taken.sum()), true + int(wanted.sum())
+        precision, recall = right / max(1, said), right / max(1, true)
+        f1 = 2 * precision * recall / (precision + recall) if right else 0.0
+        return {"precision": precision, "recall": recall, "f1": f1}
