@@ -2,13 +2,11 @@
 
     python scripts/train_binder.py OUT ANNOTATED... [--data FOLDER] [--silver FILE...] [--epochs 12] [--seeds 3]
 
-ANNOTATED are JSON lines as `qbench.training.annotations` reads them: `text`, and `quantities` with `span` (characters of the number with its unit), `concept`
-(words of the text, in order) and `core` (the part of the concept that people would search for). `annotations/` holds
-what qbench's own was trained on. Texts of others stay where they are: their lines name `file` in FOLDER, `field`,
-`doc`, and the characters `at` and `length`; their concepts and cores are spans of the text.
-
-Their `change` and `unit` are learnt, too: whether a number is the size of a rise or fall, and whose unit a bare number
-shares; and that a number which is not annotated is no quantity.
+ANNOTATED are JSON lines as `qbench.training.annotations` reads them: `text`, and `quantities` with `span` (characters
+of the number with its unit), `concept` (words of the text, in order), `core` (what of it people would search for),
+`unit` and `change`. `annotations/` holds what qbench's own was trained on. Texts of others stay where they are, in
+FOLDER. Whether a number is the size of a rise or fall is learnt, too, and whose unit a bare number shares; and that a
+number which is not annotated is no quantity.
 
 SILVER are lines with `text` alone, which the binders of all seeds read, so that the one that is kept learns from the
 mean of their probabilities (Hinton et al. 2015), which is surer than those of a single one. OUT gets the weights in
@@ -179,8 +177,8 @@ def train(data: Sequence[Example], epochs: int, seed: int) -> Network:
     for epoch in range(epochs):
         net.train()
         total = 0.0
-        for each, given, targets, counted in batches(data, BATCH, rng):
-            losses = F.binary_cross_entropy_with_logits(net(*given), targets, reduction="none")
+        for each, given, wanted, counted in batches(data, BATCH, rng):
+            losses = F.binary_cross_entropy_with_logits(net(*given), wanted, reduction="none")
             loss = (losses * counted * torch.from_numpy(LOSSES)).sum() / len(each)
             optimizer.zero_grad()
             loss.backward()

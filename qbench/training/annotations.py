@@ -147,7 +147,7 @@ def _annotated(
             raise ValueError(f"no span of the text: {quantity['span']}")
         concept, core = quantity["concept"], quantity["core"] or ""
         if apart:
-            concept, core = _words(text, concept), " ".join(_words(text, core))
+            concept, core = _words(text, concept), " ".join(_words(text, quantity["core"]))
         if isinstance(concept, str) or not all(isinstance(word, str) for word in (*concept, core)):
             raise TypeError("a concept is a list of words, a core a text")
         unit, change = str(quantity.get("unit") or ""), str(quantity.get("change") or "")

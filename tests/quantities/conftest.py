@@ -8,6 +8,11 @@ from spacy.training import Example
 from qbench.quantities.english import rules as extraction
 from qbench.quantities.english.binder.concepts import by_rules
 from qbench.quantities.extractors import ExtractorOptions, get_extractor
+from qbench.training.annotations import read_annotations
+from qbench.training.extractor import train_extractor
+from qbench.training.recipes import ExtractorRecipe
+from tests.encoder_factories import tiny_bert
+from tests.extractor_factories import WORDS, write_annotations
 
 
 @pytest.fixture(scope="session")
@@ -26,6 +31,16 @@ def no_binder(monkeypatch):
 def words_only():
     """Rules and word lists, no parser."""
     return get_extractor(ExtractorOptions(spacy_model="none"))
+
+
+@pytest.fixture(scope="session")
+def extractor_model(tmp_path_factory):
+    """A folder with a small model of the extractor "neural", trained on a few sentences."""
+    folder = tmp_path_factory.mktemp("extractor")
+    encoder = tiny_bert(folder / "tiny", WORDS, positions=64)
+    texts = read_annotations([write_annotations(folder / "gold.jsonl")])
+    train_extractor(texts, folder / "model", str(encoder), ExtractorRecipe(epochs=1, dev_share=0), device="cpu")
+    return folder / "model"
 
 
 @pytest.fixture(scope="session")

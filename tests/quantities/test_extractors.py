@@ -17,6 +17,7 @@ from qbench.quantities.types import Quantity, from_row, quantity_schema
 KINDS = {
     "rules": ExtractorOptions(),
     "words": ExtractorOptions(spacy_model="none"),
+    "neural": ExtractorOptions("neural"),
     "quantulum3": ExtractorOptions("quantulum3"),
     "years": ExtractorOptions(years=True),
 }
@@ -33,7 +34,10 @@ TEXTS = [
 
 @pytest.fixture(scope="session", params=KINDS)
 def extractor(request):
-    return get_extractor(KINDS[request.param])
+    options = KINDS[request.param]
+    if options.name == "neural":
+        options = dataclasses.replace(options, model=request.getfixturevalue("extractor_model"))
+    return get_extractor(options)
 
 
 @st.composite
