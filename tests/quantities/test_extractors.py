@@ -180,7 +180,7 @@ def test_a_table_has_the_mentions_of_each_text_in_batches(monkeypatch, words_onl
 # What names the output.
 
 
-def test_the_key_holds_every_option(tmp_path):
+def test_the_key_holds_every_option(tmp_path, extractor_model):
     units = tmp_path / "mine.txt"
     units.write_text("[counting]\nblip = = ; blip\n")
     keys = [
@@ -191,11 +191,12 @@ def test_the_key_holds_every_option(tmp_path):
         ExtractorOptions(units_file=units).key(),
         ExtractorOptions(spacy_model="none").key(),
         ExtractorOptions(spacy_model="en_core_web_sm").key(),
+        ExtractorOptions("neural", model=extractor_model).key(),
     ]
     assert all(a != b for n, a in enumerate(keys) for b in keys[:n])
     assert keys[0] == ExtractorOptions().key()
     assert {"extractor", "years", "units_file", "spacy_model", "parser", "rules", "language"} <= set(keys[0])
-    assert len(dataclasses.fields(ExtractorOptions)) == 6
+    assert len(dataclasses.fields(ExtractorOptions)) == 7
 
 
 @pytest.fixture
