@@ -129,7 +129,7 @@ def audit(
     line: CommandLine,
     answers: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[ANSWERS]...", help="For each auditor the file saved by the page, or the CSV file."),
+        typer.Argument(metavar="ANSWERS", help="For each auditor the file saved by the page, or the CSV file."),
     ] = None,
     output: Annotated[
         Path | None,
