@@ -10,10 +10,11 @@ from typing import cast
 from qbench.quantities.english.amounts import CALENDAR_YEAR
 from qbench.quantities.english.comparator_phrases import NEGATED
 from qbench.quantities.english.comparator_phrases import after as phrase_after
-from qbench.quantities.english.lexicon import CHANGE_VERBS, FUNCTION_WORDS, SEARCH_NOISE
+from qbench.quantities.english.lexicon import FUNCTION_WORDS, SEARCH_NOISE
+from qbench.quantities.english.query_concepts import RANKED, Concepts
 from qbench.quantities.english.query_conditions import EDGES, ReadCondition, join, portions
 from qbench.quantities.english.query_dates import AskedDate, read_dates
-from qbench.quantities.english.query_text import SearchWord, as_in_prose, quoted, search_words
+from qbench.quantities.english.query_text import as_in_prose, in_phrase, quoted, search_words
 from qbench.quantities.english.tokens import Token, tokenize
 from qbench.quantities.languages import Extractor
 from qbench.quantities.types import Comparator, Condition, ParsedQuery, Quantity, Span
@@ -47,16 +48,12 @@ BEFORE_TO = frozenset(
     "switch rise fall upgrade".split()
 )
 """Words before "to 5 kg" that make it no upper end."""
-NEAREST = 4
-"""Search words before a number that name what it is about, at most."""
 QUERY_SCALES = {"K": 1e3, "k": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
 """Letters that a query may leave a space before: "budget over 1.6 M"."""
 DATE_WORDS: dict[str, Comparator] = {"older": "<", "earlier": "<", "newer": ">", "later": ">", "recent": ">"}
 """Comparatives that make a number of four digits a year: "no later than 2010", "cars older than 2010"."""
 FLIPPED: dict[Comparator, Comparator] = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
 FIRST_YEAR, LAST_YEAR = 1500, 2100
-RANKED = frozenset("top best worst first last biggest largest highest lowest".split())
-"""Words before a number of results wanted, which asks nothing of a quantity: "top 10 films"."""
 MEASURED = frozenset(
     "price budget cost rent salary wage fee rating score metascore points size index ratio age capacity population ph "
     "bmi gpa iq eps spf count number total level rank value rate weight height length width depth distance speed power "
@@ -95,18 +92,15 @@ def parse_query(text: str, extractor: Extractor) -> ParsedQuery:
     """
     plain, phrases = as_in_prose(text), quoted(text)
     tokens = tokenize(plain)
-    conditions = [each for each in _read(plain, tokens, extractor) if not _within(each.value_span, phrases)]
+    conditions = [each for each in _read(plain, tokens, extractor) if not in_phrase(each.value_span[0], phrases)]
     conditions = join(tokens, conditions, extractor.units)
     used = sorted([*(span for each in conditions for span in each.used), *portions(tokens)])
     words = search_words(text, tokens, used, phrases)
+    concepts = Concepts(text, words)
     return ParsedQuery(
         " ".join(word.text for word in words),
-        tuple(_condition(text, each, words, extractor.units) for each in conditions),
+        tuple(_condition(text, each, concepts, extractor.units) for each in conditions),
     )
-
-
-def _within(span: Span, phrases: Sequence[Span]) -> bool:
-    return any(start < span[0] and span[1] < end for start, end in phrases)
 
 
 def _read(text: str, tokens: Sequence[Token], extractor: Extractor) -> list[ReadCondition]:
@@ -381,12 +375,7 @@ def _with_bracketed_unit(tokens: Sequence[Token], condition: ReadCondition, unit
     return condition
 
 
-def _condition(text: str, condition: ReadCondition, words: Sequence[SearchWord], units: Units) -> Condition:
-    """The condition; its concept is made of search words, whole as they stand."""
-    concept = [w for w in words if any(a < w.end and w.start < b for a, b in condition.concept_spans)]
-    if not concept and condition.first:
-        concept = _nearest(text, condition, words)
-    concept = _whole(text, concept, words)
+def _condition(text: str, condition: ReadCondition, concepts: Concepts, units: Units) -> Condition:
     return Condition(
         comparator=condition.comparator,
         value=condition.low,
@@ -395,38 +384,8 @@ def _condition(text: str, condition: ReadCondition, words: Sequence[SearchWord],
         base_unit=units.get(condition.unit).base_unit,
         base_value=units.to_base(condition.low, condition.unit),
         base_high=units.to_base(condition.high, condition.unit),
-        concept=tuple(word.text.lower().removesuffix("'s").removesuffix("’s") for word in concept),
+        concept=concepts.of(condition),
         value_text=text[slice(*condition.value_span)],
         unit_text=text[slice(*condition.unit_span)] if condition.unit_span else "",
         change=condition.change,
     )
-
-
-def _whole(text: str, concept: list[SearchWord], words: Sequence[SearchWord]) -> list[SearchWord]:
-    """A concept with the search words right before and after it: "p/e ratio", "fortune 500 companies"."""
-    if not concept:
-        return concept
-    named = list(concept)
-    start = words.index(named[0])
-    while start and len(named) <= NEAREST and not text[words[start - 1].end : named[0].start].strip():
-        if words[start - 1].text.lower() in RANKED:
-            break
-        start -= 1
-        named.insert(0, words[start])
-    for word in words[words.index(concept[-1]) + 1 :]:
-        if len(named) > NEAREST or text[named[-1].end : word.start].strip() or word.text.lower() in CHANGE_VERBS:
-            break
-        named.append(word)
-    return named
-
-
-def _nearest(text: str, condition: ReadCondition, words: Sequence[SearchWord]) -> list[SearchWord]:
-    """The search words right before a condition, where nothing else says what it is about."""
-    start = min(span[0] for span in condition.used)
-    found: list[SearchWord] = []
-    for word in reversed([word for word in words if word.end <= start]):
-        if text[word.end : start].strip() or len(found) == NEAREST:
-            break
-        found.insert(0, word)
-        start = word.start
-    return found

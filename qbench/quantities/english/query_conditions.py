@@ -23,6 +23,7 @@ RESTATED = 0.05
 SUBSTANCES = frozenset(("mass", "ratio", "volume", "energy", "data", "image", "length", "mass concentration"))
 """Families of units after which the thing measured is named: "5% alcohol", "16 GB RAM", "54 cm frame"."""
 SUBSTANCE_WORDS = 2
+OPENING = 6
 DIMENSIONS = frozenset("away apart tall high long wide deep thick across old max min or more".split())
 """Words after an amount that name nothing of their own: "a beach 500 m away"."""
 PORTIONS = frozenset("g ml kg km l".split())
@@ -189,17 +190,17 @@ def _without_restatements(
 
 def _with_substances(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: Units) -> list[ReadCondition]:
     """Add to a concept what follows its amount: "beer under 5% alcohol", "10 g protein and 5 g sugar"."""
-    done, named = [], list[Span]()
+    done, named = [], set[int]()
+    first = _opening(tokens, conditions[0].first) if conditions else []
     for k, each in enumerate(conditions):
         stop = conditions[k + 1].first if k + 1 < len(conditions) else len(tokens)
-        around = [span for span in each.concept_spans if not any(a <= span[0] < b for a, b in named)]
+        around = [span for span in each.concept_spans if span[0] not in named]
         if k and each.concept_spans and (not around or _told(each, conditions[k - 1], units)):
             # "revenue over $2 billion and fewer than 500 employees": the second is not about revenue.
-            opening = _opening(tokens, conditions[0].first)
-            opening = [span for span in opening if not any(a <= span[0] < b for a, b in each.concept_spans)]
+            opening = [span for span in first if not any(a <= span[0] < b for a, b in each.concept_spans)]
             around = opening or around or list(each.concept_spans)
         own = _substance(tokens, each, stop, units)
-        named += own
+        named.update(start for start, _ in own)
         done.append(replace(each, concept_spans=tuple(dict.fromkeys([*around, *own]))))
     return done
 
@@ -213,7 +214,7 @@ def _told(b: ReadCondition, a: ReadCondition, units: Units) -> bool:
 def _opening(tokens: Sequence[Token], stop: int) -> list[Span]:
     """The words that a query begins with."""
     found: list[Span] = []
-    for token in tokens[:stop]:
+    for token in tokens[: min(stop, OPENING)]:
         if token.kind != "word" or token.low in FUNCTION_WORDS or token.low in LEADING_NOISE:
             break
         found.append((token.start, token.end))

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -70,6 +71,12 @@ def quoted(text: str) -> list[Span]:
     return [] if spans == [(len(text) - len(text.lstrip()), len(text.rstrip()))] else spans
 
 
+def in_phrase(position: int, phrases: Sequence[Span]) -> bool:
+    """Whether a character is in one of the phrases, which are sorted."""
+    k = bisect_right(phrases, position, key=lambda span: span[0]) - 1
+    return k >= 0 and position < phrases[k][1]
+
+
 class SearchWord(NamedTuple):
     """A word of a query, as it is typed, and its characters."""
 
@@ -92,7 +99,7 @@ def search_words(text: str, tokens: Sequence[Token], used: Sequence[Span], phras
     for run in _runs(tokens, list(_outside(tokens, used))):
         first, last = tokens[run[0]], tokens[run[-1]]
         word = text[first.start : last.end]
-        phrased = any(start <= first.start < end for start, end in phrases)
+        phrased = in_phrase(first.start, phrases)
         # "US" and "WHO" are names where other words are in small letters.
         name = len(word) > 1 and word.isupper() and not shouts
         linking = word.lower() in _LINKING and run[0] > 0 and tokens[run[0] - 1].low in _RELATIVE

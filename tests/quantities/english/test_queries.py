@@ -1,5 +1,7 @@
 """Typed queries -> search words and conditions."""
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -255,6 +257,16 @@ def test_what_a_template_asks_is_read_back(asked, join, commas):
     got = [(c.comparator, c.value, c.unit) for c in parsed.conditions]
     assert got == [(comparator, value, unit) for (comparator, _), value, (unit, _), _ in asked], join.join(parts)
     assert parsed.terms == " ".join(concept for *_, concept in asked)
+
+
+def test_time_is_linear_in_the_length():
+    query = 'boats under 5 kg and "a b" 12v usd 5, 1,5 to 140/90 (32 F) '
+    seconds = []
+    for times in (20, 200):
+        start = time.perf_counter()
+        parse_query(query * times, PLAIN)
+        seconds.append(time.perf_counter() - start)
+    assert seconds[1] < 40 * seconds[0]
 
 
 WORDS = st.sampled_from(
