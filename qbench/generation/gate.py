@@ -103,8 +103,8 @@ _DATES = _words(
     "tomorrow"
 )
 
-_GLUED = re.compile(r"\d+[^\W\d_]|[^\W\d_]{4,}\d")
-"""Footnote and page numbers that ran into a word."""
+_GLUED = re.compile(r"\d+[^\W\d_]|[^\W\d_]{4,}\d|(?:st|nd|rd|th)$")
+"""Footnote and page numbers that ran into a word, and the rest of an ordinal that lost its number."""
 
 _TITLE = 0.8
 """Share of a concept's mentions with every word capitalised, from which on it is a name."""

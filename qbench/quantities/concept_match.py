@@ -49,6 +49,13 @@ def concept_alternatives(concept: Concept) -> tuple[Concept, ...]:
 
 
 _MARKS = frozenset((ALTERNATIVE, BREAK))
+_PREFIXES = frozenset(("anti", "co", "ex", "non", "off", "on", "post", "pre", "re", "sub", "un"))
+"""First parts of compounds that make them something else: a time post-treatment is none of treatment."""
+
+
+def _parts(word: str) -> list[str]:
+    parts = word.replace("-", " ").split()
+    return [word] if parts and parts[0].lower() in _PREFIXES else parts
 
 
 @lru_cache(maxsize=200_000)
@@ -64,7 +71,7 @@ def concept_words(concept: Concept, language: str = ENGLISH) -> Concept:
     ('follow', 'up', 'visit')
     """
     fold = language_package(language).fold
-    words = [fold(part) for word in concept if word not in _MARKS for part in word.replace("-", " ").split()]
+    words = [fold(part) for word in concept if word not in _MARKS for part in _parts(word)]
     return tuple(word for at, word in enumerate(words) if at == 0 or word != words[at - 1])
 
 

@@ -23,6 +23,7 @@ concepts = st.lists(words, min_size=1, max_size=4).map(tuple)
         ("net income", "Net Incomes", 2),
         ("follow-up visits", "follow up visit", 2),
         ("net income", "net net income", 2),
+        ("treatment", "post-treatment", 0),  # after it
         ("net income", "income net", UNCLEAR),  # the same words in another order may be something else
         ("income", "adjusted net income", 1),
         ("net income", "net interest income", UNCLEAR),

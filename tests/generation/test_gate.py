@@ -71,6 +71,7 @@ def reason_of(concept, unit, *, value=3.0, change="", more=()):
         ("page footer", "", gate.CODE),
         ("Northern Bay", "dollar", gate.NAME),
         ("2022net sales", "dollar", gate.WORDLESS),
+        ("st half sales", "dollar", gate.WORDLESS),
         ("provision for losses", "dollar", None),
     ],
 )
