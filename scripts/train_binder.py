@@ -52,7 +52,9 @@ HIDDEN = 0.15
 MENTION_COLUMNS_CHANGE = list(MENTION_COLUMNS).index("change")
 BATCH = 32
 RATE = 1e-3
-THRESHOLD = 0.5
+TRUST = 0.3
+"""Share of the networks' probabilities in the targets of annotated mentions, where a second training learns from them."""
+THRESHOLD = 0.4
 
 log = logging.getLogger("train_binder")
 
@@ -202,6 +204,15 @@ def taught(nets: Sequence[Network], data: Sequence[Example]) -> list[Example]:
     return [replace(e, targets=sums[id(e)].astype(np.float32)) for e in data]
 
 
+def softened(nets: Sequence[Network], data: Sequence[Example]) -> list[Example]:
+    """The examples with targets between what was annotated and what the networks say."""
+    known = [e for e in data if e.targets is not None]
+    return [
+        replace(e, targets=((1 - TRUST) * e.targets + TRUST * said.targets).astype(np.float32))
+        for e, said in zip(known, taught(nets, known), strict=True)
+    ]
+
+
 def written(net: Network, labels: Labels, threshold: float) -> dict[str, NDArray[np.generic]]:
     """The weights by name, as `Binder` reads them."""
     arrays: dict[str, NDArray[np.generic]] = {
@@ -288,7 +299,7 @@ def main() -> None:
     net = nets[0]
     if options.silver:
         silver = [e for e in data if e.group >= len(items)]
-        net = train(training + taught(nets, silver), options.epochs, options.seeds)
+        net = train(softened(nets, training) + taught(nets, silver), options.epochs, options.seeds)
     options.out.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(options.out / "weights.npz", **written(net, labels, options.threshold))
     result = scores(options.out, [e for e in data if e.group in left_out])
