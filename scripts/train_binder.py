@@ -53,7 +53,7 @@ MENTION_COLUMNS_CHANGE = list(MENTION_COLUMNS).index("change")
 BATCH = 32
 RATE = 1e-3
 TRUST = 0.3
-"""Share of the networks' probabilities in the targets of annotated mentions, where a second training learns from them."""
+"""Share of the networks' probabilities in the targets of annotated mentions in the training that learns from them."""
 THRESHOLD = 0.4
 
 log = logging.getLogger("train_binder")

