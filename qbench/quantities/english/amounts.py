@@ -138,6 +138,8 @@ class AmountFinder:
     def _dimensions(self, tokens: Sequence[Token], text: str, i: int) -> list[Amount] | None:
         """The amounts of "9x13-inch", "1920x1080", "2x8 GB": numbers that an x joins without a space."""
         numbers, k = [], i
+        if i + 2 >= len(tokens) or tokens[i + 1].text not in TIMES:
+            return None
         if i and glued(tokens[i - 1], tokens[i]) and tokens[i - 1].text != "(":
             return None
         while k < len(tokens) and tokens[k].kind == "number" and (number := read_number(tokens, k)) is not None:
