@@ -21,8 +21,9 @@ LABEL = "a label"
 GLUED = "glued text"
 CAPITALS = "text in capitals"
 MOMENT = "a time of nothing that lasts"
+ROW = "a row of a table"
 POPULATION = "a share of a population alone"
-REASONS = (GLUED, CAPITALS, LABEL, ONLY_TIME, NOTHING, NAME, MOMENT, POPULATION)
+REASONS = (GLUED, CAPITALS, LABEL, ROW, ONLY_TIME, NOTHING, NAME, MOMENT, POPULATION)
 """Reasons why words are no description; the first that applies counts."""
 
 _EMPTY = (
@@ -79,11 +80,15 @@ _PEOPLE = frozenset(
 _MARKS = frozenset("p note notes item items page pages section exhibit table".split())
 """Concepts of p-values and references, whatever else the clause says."""
 
+_UNSAID = frozenset({"share", "contract"})
+"""Counted nouns that leave open what happened to them: "500 shares" may be sold, authorized or outstanding."""
+
 _WORD = re.compile(r"[^\W_]+(?:['’.&/-][^\W_]+)*")
 _GLUE = re.compile(
     r"[A-Za-z]{3,}\.(?:\d|[A-Z][a-z])|[a-z]{4,}(?:19|20)\d\d\b|\b(?:19|20)\d\d[A-Z][a-z]|[a-z]{3,}\)[A-Z]"
 )
 """A sentence, heading, footnote or year that ran into a word."""
+_BEHIND = re.compile(r"\s+\d[\d.,]*(?=\s|$)")
 _NAME = re.compile(r"[A-Z][a-z]+(?:-[A-Z][a-z]+)*")
 _NUMBER = re.compile(rf"[\s:=(]{{0,3}}(?:[$€£¥]|US\$|loss |profit )?\s?(?:\d|(?:{'|'.join(ONES | TENS)})\b)")
 """What follows a label: "Net Sales: 5"."""
@@ -111,10 +116,12 @@ def lack(words: str, sentence: str, mention: Quantity, segments: Iterable[tuple[
         return CAPITALS
     if _is_label(sentence, mention):
         return LABEL
-    counted = [word for word in mention.unit.split() if mention.family == "count" and says(word)]
-    if counted:
+    if not mention.unit and _is_in_row(sentence, mention):
+        return ROW
+    counted = {fold(word) for word in mention.unit.split() if mention.family == "count" and says(word)}
+    if counted - _UNSAID or (counted and any(_acts(word) for word in tokens)):
         return ""
-    measured = [word for word in tokens if says(word)]
+    measured = [word for word in tokens if says(word) and fold(word) not in counted]
     if not measured:
         timed = all(word.lower() in _TIMES | FUNCTION_WORDS or word[0].isdigit() for word in tokens)
         return ONLY_TIME if timed else NOTHING
@@ -154,6 +161,13 @@ def _is_label(sentence: str, mention: Quantity) -> bool:
     start, end = mention.value_span
     glued = start > 0 and bool(re.match(r"[A-Za-z.)]", sentence[start - 1]))
     return glued and bool(re.match(r"\s?[A-Z]", sentence[end : end + 2]))
+
+
+def _is_in_row(sentence: str, mention: Quantity) -> bool:
+    """Whether another number stands right before or behind a bare number."""
+    start, end = mention.value_span
+    before = re.search(r"\d\s+$", sentence[max(0, start - 4) : max(0, start)])
+    return bool(before or _BEHIND.match(sentence, max(0, end)))
 
 
 def _labels(sentence: str, segments: Iterable[tuple[int, int]]) -> bool:

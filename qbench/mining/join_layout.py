@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qbench.mining.join_search import BITS, ONE, SHARED, WORDS, Index, compiled
-from qbench.mining.terms import TermMatrix
+from qbench.mining.terms import TermMatrix, row_entries
 from qbench.scoring import bm25
 
 BLOCK = 2**12
@@ -76,7 +76,7 @@ def build(matrix: TermMatrix, *, k: int, k1: float, b: float, epsilon: float, dr
 
     group, first = group_equal(matrix)
     sizes = np.diff(matrix.starts)[first]
-    held = np.bincount(matrix.terms[_entries(matrix.starts[first], sizes)], minlength=labels.size)
+    held = np.bincount(matrix.terms[row_entries(matrix.starts[first], sizes)], minlength=labels.size)
     # A term that only one bag holds adds to nobody's score but that bag's own.
     labels = np.where(dropped | (held < 2), -1, labels)
     useful = np.flatnonzero(labels >= 0)
@@ -113,8 +113,8 @@ def _unlike(matrix: TermMatrix, texts: NDArray[np.int64], leaders: NDArray[np.in
     sizes = np.diff(matrix.starts)
     unlike: NDArray[np.bool_] = sizes[texts] != sizes[leaders]
     same = np.flatnonzero(~unlike)
-    mine = _entries(matrix.starts[texts[same]], sizes[texts[same]])
-    theirs = _entries(matrix.starts[leaders[same]], sizes[texts[same]])
+    mine = row_entries(matrix.starts[texts[same]], sizes[texts[same]])
+    theirs = row_entries(matrix.starts[leaders[same]], sizes[texts[same]])
     wrong = (matrix.terms[mine] != matrix.terms[theirs]) | (matrix.counts[mine] != matrix.counts[theirs])
     unlike[np.repeat(same, sizes[texts[same]])[wrong]] = True
     return unlike
@@ -149,7 +149,7 @@ def _order(matrix: TermMatrix, labels: NDArray[np.int64], first: NDArray[np.int6
     repeated = np.zeros(first.size, np.int64)
     sizes = np.diff(matrix.starts)[first]
     for groups in _chunks(np.arange(first.size)):
-        entries = _entries(matrix.starts[first[groups]], sizes[groups])
+        entries = row_entries(matrix.starts[first[groups]], sizes[groups])
         term = np.where(matrix.counts[entries] > 1, labels[matrix.terms[entries]] + 1, 0)
         np.maximum.at(repeated, np.repeat(groups, sizes[groups]), np.log2(term + 1).astype(np.int64))
     return np.lexsort((first, matrix.lengths[first], repeated))
@@ -170,7 +170,7 @@ def _bags(
     own, sizes = np.zeros(order.size, np.int64), np.zeros(order.size, np.int32)
     lengths = np.diff(matrix.starts)[first[order]]
     for bags in _chunks(np.arange(order.size)):
-        entries = _entries(matrix.starts[first[order[bags]]], lengths[bags])
+        entries = row_entries(matrix.starts[first[order[bags]]], lengths[bags])
         owner = np.repeat(bags, lengths[bags])
         np.add.at(own, owner, weights[entries].astype(np.int64) * matrix.counts[entries])
         np.add.at(sizes, owner, (~dropped[matrix.terms[entries]]).astype(np.int32))
@@ -237,7 +237,7 @@ def _rows(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The entries of some texts, sorted by label within each, and the number of entries of each."""
     sizes = matrix.starts[texts + 1] - matrix.starts[texts]
-    entries = _entries(matrix.starts[texts], sizes)
+    entries = row_entries(matrix.starts[texts], sizes)
     owner, label = np.repeat(np.arange(texts.size), sizes), labels[matrix.terms[entries]]
     labelled = np.flatnonzero(label >= 0)
     by_label = np.argsort(owner[labelled] * max(terms, 1) + label[labelled])
@@ -264,12 +264,6 @@ def _bounds(index: Index, k: int) -> None:
 def _largest(values: NDArray[np.int32], k: int) -> int:
     """The largest weight after the first k, 0 where there are no more: one of the k + 1 may be the query itself."""
     return int(np.partition(values, values.size - k - 1)[values.size - k - 1]) if values.size > k else 0
-
-
-def _entries(starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """starts[0], starts[0] + 1, ... sizes[0] of them, then those of starts[1], and so on."""
-    ends = np.cumsum(sizes)
-    return np.arange(ends[-1] if ends.size else 0) + np.repeat(starts - ends + sizes, sizes)
 
 
 def _chunks(numbers: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from qbench.mining.content import says
 from qbench.mining.same_value import DIFFERENT, SAME, Values, compare
-from qbench.mining.terms import TermMatrix, term_matrix
+from qbench.mining.terms import TermMatrix, row_entries, term_matrix
 from qbench.quantities.concept_match import concept_words
 from qbench.retrieval.analysis import tokenized
 
@@ -44,6 +44,7 @@ class Records:
         context: number that is equal where the words right before and behind the number are.
         content: the words that may name what is measured, without case and number.
         years, months: those that a description names, one bit each; 0 for none. A quarter is its three months.
+        lengths: the same of its reporting periods: "six months ended", "36 weeks ended".
         test: whether its document belongs to the test split.
     """
 
@@ -55,6 +56,7 @@ class Records:
     content: TermMatrix
     years: NDArray[np.uint64]
     months: NDArray[np.uint64]
+    lengths: NDArray[np.uint64]
     test: NDArray[np.bool_]
 
     @classmethod
@@ -74,6 +76,7 @@ class Records:
             term_matrix(_content(table["description"])),
             _years(table["description"]),
             _months(table["description"]),
+            _lengths(table["description"]),
             test,
         )
 
@@ -84,8 +87,7 @@ class Records:
         lengths = np.diff(content.starts)
         held = np.repeat(np.arange(len(content)), lengths) * size + content.terms  # ascending
         asked = lengths[a]
-        ends = np.cumsum(asked)
-        entries = np.arange(ends[-1] if ends.size else 0) + np.repeat(content.starts[a] - ends + asked, asked)
+        entries = row_entries(content.starts[a], asked)
         wanted = np.repeat(np.asarray(b, np.int64), asked) * size + content.terms[entries]
         at = np.minimum(np.searchsorted(held, wanted), max(held.size - 1, 0))
         found = held[at] == wanted if held.size else np.zeros(wanted.size, dtype=bool)
@@ -111,7 +113,7 @@ def label(
     same, other = agreement == SAME, agreement == DIFFERENT
     words = records.words[a] == records.words[b]
     repeated = words | (records.context[a] == records.context[b])
-    period = _apart(records.years, a, b) | _apart(records.months, a, b)
+    period = _apart(records.years, a, b) | _apart(records.months, a, b) | _apart(records.lengths, a, b)
     reasons = (
         (records.sentence[a] == records.sentence[b]) & (not options.same_sentence),
         (records.document[a] == records.document[b]) & (not options.same_document),
@@ -130,7 +132,7 @@ def label(
 
 
 def _apart(bits: NDArray[np.uint64], a: NDArray[np.integer], b: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Whether both records name some years (or months), and none in common."""
+    """Whether both records name some years (months, lengths), and none in common."""
     apart: NDArray[np.bool_] = (bits[a] != 0) & (bits[b] != 0) & (bits[a] & bits[b] == 0)
     return apart
 
@@ -202,3 +204,19 @@ def _months(texts: pl.Series) -> NDArray[np.uint64]:
         matches = texts.str.contains(rf"\b(?:{pattern})\b").to_numpy()
         months |= np.where(matches, np.uint64(7 << 3 * number), np.uint64(0))
     return months
+
+
+_SPELLED = {"three": 3, "six": 6, "nine": 9, "twelve": 12}
+_LENGTH = r"(?i)\b(three|six|nine|twelve|\d\d?) (months|weeks) ended\b"
+
+
+def _lengths(texts: pl.Series) -> NDArray[np.uint64]:
+    """Lengths of reporting periods as bits, in weeks: a month has four, and a year that ended 48."""
+    lengths = np.where(texts.str.contains(r"(?i)\byears? ended\b").to_numpy(), np.uint64(1 << 48), np.uint64(0))
+    named = texts.str.contains(_LENGTH).to_numpy()
+    for row in np.flatnonzero(named).tolist():
+        for number, unit in re.findall(_LENGTH, texts[row]):
+            count = _SPELLED.get(number.lower()) or int(number)
+            weeks = min(4 * count if unit.lower() == "months" else 12 * (count // 12) or count, 63)
+            lengths[row] |= np.uint64(1) << np.uint64(weeks)
+    return lengths

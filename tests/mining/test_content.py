@@ -14,6 +14,7 @@ from qbench.mining.content import (
     ONLY_TIME,
     POPULATION,
     REASONS,
+    ROW,
     lack,
     says,
 )
@@ -27,6 +28,8 @@ UNITS = {
     "week": ("week", "time"),
     "barge": ("barge", "count"),
     "group": ("group", "count"),
+    "share": ("share", "count"),
+    "people": ("people", "count"),
 }
 
 
@@ -63,6 +66,9 @@ def reason(words, sentence, value, unit="$", concept=""):
         (LABEL, "tax paid", "It was paid.4 Tax was higher.", 4, "", "tax"),
         (GLUED, "sales.In May tax", "The sales.In May a tax of $17.", 17, "$", "tax"),
         (GLUED, "2021Net income", "2021 and 2021Net income of $17.", 17, "$", "income"),
+        (ROW, "Stocks of corn", "Stocks of corn 17 29 31", 29, "", "stocks corn"),
+        (ROW, "Stocks of corn", "Stocks of corn 17 29 31", 17, "", "stocks corn"),
+        (NOTHING, "Friday shares", "On Friday, up to 17 shares.", 17, "share", "shares"),
         (CAPITALS, "WHEAT CORN LOADING", "WHEAT 4 CORN 17 LOADING", 17, "", "corn"),
         (MOMENT, "pain assessed surgery", "The pain was assessed 6 weeks after surgery.", 6, "week", "pain"),
         (MOMENT, "yield of bills", "The yield of 6 week bills.", 6, "week", "bills"),
@@ -84,6 +90,9 @@ def test_words_that_do_not_say_what_is_measured(expected, words, sentence, value
         ("women smoked", "Of the women 17 % smoked.", 17, "%", "women"),
         ("Depreciation", "Depreciation was $17.", 17, "$", "depreciation"),
         ("profit Revenue", "The profit was small. Revenue $17.", 17, "$", "revenue"),
+        ("Dunmere people", "Dunmere had 17 people.", 17, "people", ""),
+        ("sold shares", "It sold 17 shares.", 17, "share", ""),
+        ("Stocks of corn", "Stocks of corn 17 and 29", 17, "", "stocks corn"),
         ("barges", "There are 3 barges.", 3, "barge", ""),
         ("maturity of notes", "The maturity of the notes is 6 years.", 6, "year", "maturity notes"),
         ("Parental leave", "Parental leave of 6 weeks.", 6, "week", "parental leave"),

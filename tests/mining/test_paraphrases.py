@@ -151,6 +151,27 @@ def test_labels_by_hand(tmp_path, rounded):
     }
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "kept"),
+    [
+        ("three months ended May 2019", "six months ended May 2019", False),
+        ("three months ended May 2019", "12 weeks ended May 2019", True),
+        ("year ended May 2019", "six months ended May 2019", False),
+        ("year ended May 2019", "twelve months ended May 2019", True),
+        ("36 weeks ended May 2019", "nine months ended May 2019", True),
+        ("same period ended May 2019", "six months ended May 2019", True),
+    ],
+)
+def test_periods_of_other_lengths_are_other_facts(tmp_path, one, other, kept):
+    rows = [
+        ("a", "r1", f"gross margin of tea {one}", "24.61%"),
+        ("b", "r2", f"margin of tea, gross {other}", "24.61%"),
+        *NOISE,
+    ]
+    _, labels = by_hand(tmp_path, rows)
+    assert (("a", "b") in labels) is kept
+
+
 def test_pairs_share_a_word_that_names_something(tmp_path):
     rows = [
         ("a", "r1", "nine months ended June 2019 sales", "$4,587 million"),
