@@ -87,7 +87,10 @@ class Parallels:
 
     def elided(self, n: int) -> bool:
         """Whether mention n omits the counted noun of the one before: "10,000 people here, 2,000 there"."""
-        return n > 0 and self._mentions[n - 1].family == "count" and not self._mentions[n].family
+        before, mention = self._mentions[n - 1 : n + 1] if n else (None, None)
+        if before is None or mention is None or before.family != "count":
+            return False
+        return not mention.family or (mention.unit == before.unit and mention.unit_span is None)
 
     def first_of_list(self, n: int) -> int:
         """The first mention of the list that mention n stands in."""
