@@ -49,6 +49,15 @@ _MOVED_AFTER = re.compile(
     re.IGNORECASE,
 )
 _PER = re.compile(r"\s*(?:per|each|apiece|a|an|/)\s*\w", re.IGNORECASE)
+_MOVE_OF = re.compile(
+    r"\b(?:increase|decrease|decline|growth|reduction|rise|fall|drop|change|improvement)s?\s+(?:in|of)(?:\s+(?:the|its|our))?\s*$",
+    re.IGNORECASE,
+)
+"""Before a concept: "a decline in volume of 9%" says no volume."""
+
+_WITHIN = re.compile(r"\b(?:from|excluding)(?:\s+(?:the|its|our))?\s*$", re.IGNORECASE)
+"""Before a concept that narrows another one down: "amortization of intangibles from acquisitions of $9 million"."""
+
 _ELSEWHERE = {
     "currency": _PER,
     "count": re.compile(r"\s*(?:and|or|/)\s*[^\W\d_]", re.IGNORECASE),
@@ -99,6 +108,9 @@ def _is_sure(row: dict[str, Any], text: str, values: Sequence[int]) -> bool:
         return True
     spans = [span for _, span in concept_stretches(tuple(row["concept"].split()), row["concept_spans"], text)]
     if not spans and row["concept"]:
+        return False
+    lead = text[max(0, min(first for first, _ in spans) - REACH) : min(first for first, _ in spans)] if spans else ""
+    if _WITHIN.search(lead) or (not row["change"] and _MOVE_OF.search(lead)):
         return False
     gap = _gap(text, (start, end), spans, len(values) > MANY)
     if gap is None:

@@ -53,6 +53,8 @@ def test_beside_their_concept(text):
         "The {ferry fare} was up <5>.",
         "The {ferry fare} was <5> higher.",
         "The {ferry fare} was <5> a head.",
+        "A decline in the {ferry fare} of <5> followed.",
+        "They count the income from {ferry fares} of <5>.",
     ],
 )
 def test_parted_from_their_concept(text):
