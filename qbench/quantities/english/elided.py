@@ -90,6 +90,8 @@ def _is_compared(tokens: Sequence[Token], a: Amount, b: Amount, gap: list[str]) 
     alike = _alike(a.low, b.low) or _alike(a.number.mantissa, b.low)
     if any(tuple(gap[-len(link) :]) == link for link in _COMPARED):
         return alike
+    if gap[-1] == "to" and a.first and tokens[a.first - 1].low == "from":
+        return alike and len(gap) <= 5 and gap[0] in ("in", "on", "a", "last")  # "from 20 tonnes in 2008 to 29"
     if gap[-1] != "from" or not alike:
         return False
     # "rose 5% from 12": the size of a change and a level; "rose to 5% from 4%": two levels.

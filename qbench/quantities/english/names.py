@@ -111,7 +111,9 @@ def _index(tokens: Sequence[Token], number: Number) -> int | None:
         return None
     before = tokens[first - 1].text
     poors = before == "P" and first > 2 and (tokens[first - 3].text, tokens[first - 2].text) == ("S", "&")
-    return number.last if poors or before in INDEX_NAMES else None
+    near = [t.low for t in tokens[max(0, first - 3) : first]]
+    typed = tokens[first].text == "500" and (near[-1:] == ["sp"] or near == ["s", "&", "p"])
+    return number.last if poors or typed or before in INDEX_NAMES else None
 
 
 def _named_in_words(tokens: Sequence[Token], number: Number) -> int | None:
@@ -150,16 +152,28 @@ def _product_name(tokens: Sequence[Token], number: Number) -> int | None:
         return None
     if before.text.endswith(("'s", "’s")) or (before.text.isupper() and len(before.text) <= 3):
         return None
-    inner_capital = any(c.isupper() for c in before.text[1:]) and not before.text.isupper()
+    typed = before.low in _LINES or (first > 1 and before.low in _GRADES and tokens[first - 2].low in _LINES)
+    if typed and last < len(tokens) and tokens[last].low in _GRADES and not glued(tokens[last - 1], tokens[last]):
+        return last + 1  # "the boeing 737 max"
+    inner_capital = typed or (any(c.isupper() for c in before.text[1:]) and not before.text.isupper())
     starts = first > 1 and tokens[first - 2].text not in ".!?" and before.low not in FUNCTION_WORDS | VERBS
     if not inner_capital and not (before.text[:1].isupper() and starts):
         return None
-    if last < len(tokens) and not _ends_name(tokens, number, certain=inner_capital):
+    if last < len(tokens) and not _ends_name(tokens, number, certain=inner_capital, typed=typed):
         return None
     return last
 
 
-def _ends_name(tokens: Sequence[Token], number: Number, *, certain: bool) -> bool:
+_LINES = frozenset(
+    "iphone ipad macbook imac galaxy pixel nexus lumia xperia redmi oneplus poco rtx gtx rx geforce radeon quadro "
+    "graphics ryzen core xeon celeron snapdragon exynos dimensity playstation xbox thinkpad ideapad latitude inspiron "
+    "pavilion vivobook zenbook boeing airbus cessna windows ios android".split()
+)
+"""Lines of products, typed in small letters: "an iphone 11", "the boeing 737"."""
+_GRADES = frozenset("pro max plus mini ultra lite ti super se air".split())
+
+
+def _ends_name(tokens: Sequence[Token], number: Number, *, certain: bool, typed: bool) -> bool:
     """Whether what follows a capitalised word and a number leaves them a name: nothing there can be counted."""
     first, last = number.first, number.last
     after = tokens[last]
@@ -169,7 +183,7 @@ def _ends_name(tokens: Sequence[Token], number: Number, *, certain: bool) -> boo
         return False
     if after.text[:1].isupper():
         return certain or not _all_capitalised(tokens, first)
-    return after.low in _AFTER_NAMES or after.low in VERBS
+    return after.low in _AFTER_NAMES or after.low in VERBS or (typed and not after.low.endswith("s"))
 
 
 def _all_capitalised(tokens: Sequence[Token], i: int) -> bool:

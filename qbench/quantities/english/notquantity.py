@@ -171,7 +171,7 @@ def _measures(tokens: Sequence[Token], j: int) -> bool:
 _MEASURED = frozenset(
     "minutes hours days weeks months years percent % kg kgs kilos grams mg lb lbs pounds oz cm mm km inch inches feet "
     "ft meters metres miles sqm sqft m2 m² cm2 euro euros eur € dollar dollars usd gb tb mb mah mhz ghz watts "
-    "litre litres liter liters ml kcal calories kmh km/h mph times".split()
+    "litre litres liter liters ml kcal calories kmh km/h mph times m".split()
 )
 """Units after which a number is no label's."""
 

@@ -22,8 +22,8 @@ LONGEST = 30
 """Tokens from the start of a range to its end, at most."""
 _APPROXIMATE = frozenset("about around nearly almost roughly approximately up just over under some as maybe an".split())
 """Words that may stand before either end: "from up to 250 miles to about 290"."""
-_BEFORE_HIGH = _APPROXIMATE | {"to", "and"}
-_BEFORE_LOW = _APPROXIMATE | frozenset("the years year ages of to much high low a".split())
+_BEFORE_HIGH = _APPROXIMATE | {"to", "and", "-"}
+_BEFORE_LOW = _APPROXIMATE | frozenset("the years year ages age of to much high low a".split())
 _CONTEST = frozenset(
     "win wins won beat beats lost lose loses defeat defeats defeated drew draw tied tie victory loss score".split()
 )
@@ -130,8 +130,11 @@ def _range(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphens: bool) -> A
         return None
     lead, start = _lead(tokens, a.first)
     joint = _joint(between := [t.low for t in tokens[a.last : b.first]], lead)
-    if not joint and between in ([","], [";"], ["and"]) and in_interval(tokens, a.first):
-        joint = "and"
+    if not joint and between[:1] in ([","], [";"], ["and"]) and in_interval(tokens, a.first):
+        if between[1:] == ["-"] and glued(tokens[b.first - 1], tokens[b.first]):
+            b = replace(b, low=-b.high, high=-b.low)  # "CI -4;-2": the sign is glued on both sides
+            between = between[:1]
+        joint = "and" if len(between) == 1 else ""
     hyphen = joint == "-"
     if not joint or hyphen != hyphens or (b.is_range and not (lead == "from" and joint == "to")):
         return None

@@ -22,6 +22,7 @@ def read(text):
         ("The rate fell to 6% from 8.", [(6, "percentage"), (8, "percentage")]),
         ("a loan of 30 million euros, cut from an original 45 million", [(30e6, "euro"), (45e6, "euro")]),
         ("It held 7.4 tonnes versus about 6.", [(7.4, "tonne"), (6, "tonne")]),
+        ("It rose from 20 tonnes in 2008 to 29.", [(20, "tonne"), (29, "tonne")]),
         # the second says the unit
         ("It took 31 vs 28 days.", [(31, "day"), (28, "day")]),
         # levels

@@ -74,7 +74,8 @@ def values(text):
         # telephones, streets, hours
         "phone 650 555 0123 fax 650 555 0124", "at 111 Market Place", "in Washington, D.C. 20006-3700",
         "call 212/555-0123 now", "it closed at 7.", "the game tonight at 8, they say", "on nov. 6 and oct 12",
-        "a three-party deal",
+        "a three-party deal", "an iphone 11 and an rtx 3080 for sale", "my macbook pro 16 died",
+        "the boeing 737 max was late", "the sp 500 fell",
         # what is left of an exponent
         "counts s −1",
         # denominators
@@ -141,6 +142,7 @@ def test_leaves_alone(text):
         ("It flies 85 Acme 737 jets", [85]),
         ("At Acme 300 workers left", [300]),
         ("1100-1350 lbs", [1100]),
+        ("an sp of 500 kg", [500]),
         ("In 2019 it was at 7. Then it rose.", [7]),
         ("a period 3 times longer", [3]),
         ("It rose.5 boats sank", [5]),

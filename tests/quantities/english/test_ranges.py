@@ -94,6 +94,8 @@ def read(text):
         ("99% confidence interval: 5 to 9 days", [((5, 9), "day")]),
         ("CI95% = (0.3, 5.2)", [((0.3, 5.2), "")]),
         ("(CI 95%, 5-9)", [((5, 9), "")]),
+        ("95% CI -4;-2", [((-4, -2), "")]),
+        ("between the age of 18 and 75", [((18, 75), "year of age")]),
         ("CI = −£97, £149", [((-97, 149), "pound sterling")]),
         ("95% of 3, 4 and 5 kg", [(95, "percentage"), (3, "kilogram"), (4, "kilogram"), (5, "kilogram")]),
         ("a 95% stake", [(95, "percentage")]),
