@@ -281,7 +281,7 @@ def test_bad_records_are_counted_shown_and_can_be_fatal(tmp_path):
 
 
 def test_wrong_options(tmp_path, corpus):
-    with pytest.raises(UnknownNameError, match="rules, quantulum3, given"):
+    with pytest.raises(UnknownNameError, match="rules, neural, quantulum3, given"):
         build_index(corpus, tmp_path / "index", extractor=ExtractorOptions("magic"))
     with pytest.raises(OptionError, match="at least one worker"):
         build_index(corpus, tmp_path / "index", workers=0)

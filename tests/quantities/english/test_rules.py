@@ -331,7 +331,7 @@ def test_table_rows_come_back():
 def test_unknown_extractor_says_what_is_known():
     from qbench.errors import UnknownNameError
 
-    with pytest.raises(UnknownNameError, match="rules, quantulum3"):
+    with pytest.raises(UnknownNameError, match="rules, neural, quantulum3"):
         get_extractor(ExtractorOptions("magic"))
 
 
