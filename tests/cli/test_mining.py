@@ -40,12 +40,12 @@ def test_from_an_index_to_pairs_and_answers(folder):
     assert "paraphrase pairs: " in mined.stdout
     assert "report.md" in mined.stderr
     for source in ("index", "d", "p"):
-        answered = run(retrieve_app, folder / source, "population of Hazelford", "--top", "1")
+        answered = run(retrieve_app, folder / source, "population of Hazelford in 2019", "--top", "1")
         assert answered.exit_code == 0
         assert "68,328" in answered.stdout
     assert "[[68,328]]" in answered.stdout
     assert "[population of Hazelford]" in answered.stdout or "[population]" in answered.stdout
-    line = json.loads(run(retrieve_app, folder / "d", "Hazelford population", "--top", "1", "--format", "jsonl").stdout)
+    line = json.loads(run(retrieve_app, folder / "d", "Hazelford population 2019", "--top", "1", "--format", "jsonl").stdout)
     assert line["value"] == 68_328.0
 
 
