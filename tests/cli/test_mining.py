@@ -45,7 +45,8 @@ def test_from_an_index_to_pairs_and_answers(folder):
         assert "68,328" in answered.stdout
     assert "[[68,328]]" in answered.stdout
     assert "[population of Hazelford]" in answered.stdout or "[population]" in answered.stdout
-    line = json.loads(run(retrieve_app, folder / "d", "Hazelford population 2019", "--top", "1", "--format", "jsonl").stdout)
+    asked = (folder / "d", "Hazelford population 2019", "--top", "1", "--format", "jsonl")
+    line = json.loads(run(retrieve_app, *asked).stdout)
     assert line["value"] == 68_328.0
 
 
