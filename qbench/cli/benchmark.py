@@ -82,6 +82,7 @@ def import_(
     qrels: Qrels = None,
     on_error: Annotated[OnError, typer.Option(help="Stop at a bad row, or skip it and count it.")] = "fail",
     extractor: Annotated[str, typer.Option(help="For --quantities ours: the extractor.")] = "rules",
+    model: Annotated[Path | None, typer.Option(help="For --extractor neural: the folder of its model.")] = None,
     licence: Annotated[str, typer.Option(help="The data's licence, for the card.")] = "unknown",
     overwrite: Overwrite = False,
 ) -> None:
@@ -109,7 +110,7 @@ def import_(
         benchmark = with_source(benchmark, licence, line)
         if source == "ours":
             # Last: they are extracted on first use, so not at all if the benchmark exists already.
-            benchmark = with_our_quantities(benchmark, ExtractorOptions(extractor), progress=advance)
+            benchmark = with_our_quantities(benchmark, ExtractorOptions(extractor, model=model), progress=advance)
         written = write_benchmark(benchmark, output, overwrite=overwrite)
     for message in written.params["notes"]:
         note(message)

@@ -86,6 +86,14 @@ def test_import_with_our_quantities(beir, tmp_path, monkeypatch):
     assert run("import", "beir", beir, "-o", tmp_path / "bench", "--quantities", "ours").exit_code == 0
 
 
+def test_import_passes_the_model_on(beir, tmp_path):
+    words = ["import", "beir", beir, "-o", tmp_path / "bench", "--quantities", "ours", "--extractor", "neural"]
+    with pytest.raises(OptionError, match="needs a model"):
+        run(*words)
+    with pytest.raises(InputError, match="no such folder"):
+        run(*words, "--model", tmp_path / "none")
+
+
 def test_import_reports_what_it_skips(beir, tmp_path):
     with (beir / "corpus.jsonl").open("a") as stream:
         stream.write("no json\n")
