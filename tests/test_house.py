@@ -67,7 +67,6 @@ HEAVY = (
     "numpy",
     "rich",
     "scipy",
-    "llvmlite",
     "numba",
     "transformers",
     "sentence_transformers",

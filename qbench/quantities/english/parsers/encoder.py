@@ -14,9 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from qbench.quantities.english.parsers.dense import Array as Array
-from qbench.quantities.english.parsers.dense import Dense
-
+Array = NDArray[np.float32]
 START, END, UNKNOWN = "[CLS]", "[SEP]", "[UNK]"
 PIECES_PER_WORD = 8
 SHAPES = ("small", "Capital", "CAPITALS", "digits", "mark")
@@ -144,28 +142,29 @@ class Layer:
 
     def __init__(self, weights: Mapping[str, NDArray[np.generic]], name: str, heads: int) -> None:
         self._heads = heads
+        self._mix, self._out, self._up, self._down = (
+            (unpacked(weights, name + part), single(weights[f"{name}{part}.bias"])) for part in PARTS
+        )
         self._norms = single(weights[name + "norms"])
         # What scales the scores of attention is put into the queries beforehand.
-        width = self._norms.shape[1]
-        queries = np.ones(3 * width, dtype=np.float32)
-        queries[:width] = (width // heads) ** -0.5
-        self._mix = dense(weights, name + "mix", queries)
-        self._out, self._up, self._down = (dense(weights, name + part) for part in PARTS[1:])
+        width = len(self._mix[0])
+        for part in self._mix:
+            part[..., :width] *= np.float32((width // heads) ** -0.5)
 
     def __call__(self, h: Array, ends: NDArray[np.int64], wanted: NDArray[np.int64] | None = None) -> Array:
         """The rows after the layer, all or the wanted ones."""
         mixed = self._attended(h, ends)
         if wanted is not None:
             h, mixed = h[wanted], mixed[wanted]
-        h = normalised(h + self._out(mixed), self._norms[:2])
+        h = normalised(h + _linear(mixed, self._out), self._norms[:2])
         onward = np.empty_like(h)
         for start in range(0, len(h), ROWS):
             rows = slice(start, start + ROWS)
-            onward[rows] = self._down(_gelu(self._up(h[rows])))
+            onward[rows] = _linear(_gelu(_linear(h[rows], self._up)), self._down)
         return normalised(h + onward, self._norms[2:])
 
     def _attended(self, h: Array, ends: NDArray[np.int64]) -> Array:
-        mixed = self._mix(h).reshape(len(h), 3, self._heads, -1)
+        mixed = _linear(h, self._mix).reshape(len(h), 3, self._heads, -1)
         attended = np.empty_like(h)
         for start, end in zip([0, *ends], ends, strict=False):
             query, key, value = mixed[start:end].transpose(1, 2, 0, 3)
@@ -188,15 +187,20 @@ def packed(matrix: Array) -> tuple[NDArray[np.int8], NDArray[np.float16]]:
     return np.clip(np.rint(matrix / scale.astype(np.float32)), -127, 127).astype(np.int8), scale
 
 
-def dense(weights: Mapping[str, NDArray[np.generic]], name: str, times: Array | float = 1.0) -> Dense:
-    """The layer whose matrix `packed` wrote as bytes; what it gives is multiplied by `times`."""
-    scale, bias = single(weights[name + ".scale"]) * times, single(weights[name + ".bias"]) * times
-    return Dense(weights[name].astype(np.int8), scale, bias)
+def unpacked(weights: Mapping[str, NDArray[np.generic]], name: str) -> Array:
+    """The matrix that `packed` wrote as bytes."""
+    return single(weights[name]) * single(weights[name + ".scale"])
 
 
 def single(array: NDArray[np.generic]) -> Array:
     """An array in single precision."""
     return array.astype(np.float32)
+
+
+def _linear(h: Array, layer: tuple[Array, Array]) -> Array:
+    projected: Array = h @ layer[0]
+    projected += layer[1]
+    return projected
 
 
 def normalised(h: Array, norm: Array) -> Array:
