@@ -28,7 +28,7 @@ from qbench.mining.test_set import QuantityTestSet
 from qbench.progress import Progress, silent
 from qbench.quantities.extractors import get_extractor
 from qbench.quantities.units import load_units
-from qbench.retrieval.document_quantities import DocumentQuantities, extractor_options, uses_stored
+from qbench.retrieval.document_quantities import DocumentQuantities, extractor_options, stored_quantities
 from qbench.retrieval.execute import execute
 from qbench.retrieval.jobs import ExecuteOptions, Setting
 from qbench.retrieval.systems import System
@@ -433,7 +433,7 @@ def _about(
     benchmark = contest.groups[0].benchmark
     neural = any(system.is_neural for group in contest.groups for system in group.systems)
     quantities = f"found in their texts by qbench (extractor {extractor_options(benchmark).name})"
-    if uses_stored(benchmark, options.document_quantities):
+    if stored_quantities(benchmark, options.document_quantities) is not None:
         quantities = f"stored in the benchmark ({benchmark.params.get('quantities') or 'source unknown'})"
     return {
         "command": command,

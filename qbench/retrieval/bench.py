@@ -17,7 +17,7 @@ from qbench.progress import Progress
 from qbench.quantities.extractors import Extractor, ExtractorOptions, get_extractor
 from qbench.quantities.types import Condition, ParsedQuery
 from qbench.quantities.units import Units, load_units
-from qbench.retrieval.document_quantities import FILE, DocumentQuantities, extract_documents, uses_stored
+from qbench.retrieval.document_quantities import FILE, DocumentQuantities, extract_documents, stored_quantities
 from qbench.retrieval.finishing import Conditions
 from qbench.retrieval.mentions import DocumentMentions, document_mentions
 from qbench.retrieval.opening import open_ranker
@@ -100,13 +100,15 @@ class Bench:
         """The units of the extraction."""
         return load_units(self.options.units_file)
 
+    @property
+    def _stored(self) -> pl.DataFrame | None:
+        return stored_quantities(self.benchmark, self.source)
+
     @cached_property
     def extracted(self) -> tuple[pl.DataFrame, float]:
         """The quantities of the documents, and the seconds to extract them; 0 for the benchmark's own."""
-        if uses_stored(self.benchmark, self.source):
-            own = self.benchmark.quantities
-            assert own is not None  # noqa: S101  for mypy: `uses_stored` has looked
-            return own, 0.0
+        if self._stored is not None:
+            return self._stored, 0.0
         table = extract_documents(
             self.corpus, self.key, self.options, self.root, workers=self.workers, progress=self.progress
         )
@@ -115,15 +117,13 @@ class Bench:
     @cached_property
     def mentions(self) -> DocumentMentions:
         """The quantities by document, spans counted from the start of a passage."""
-        own = uses_stored(self.benchmark, self.source)
-        return document_mentions(
-            self.extracted[0], self.corpus["doc_id"], text_offsets(self.benchmark.corpus) if own else None
-        )
+        offsets = None if self._stored is None else text_offsets(self.benchmark.corpus)
+        return document_mentions(self.extracted[0], self.corpus["doc_id"], offsets)
 
     @cached_property
     def quantity_index(self) -> BuiltQuantityIndex:
         """The index of the documents' quantities by value."""
-        own = uses_stored(self.benchmark, self.source)
+        own = self._stored is not None
         params = {"corpus": self.key, "stored": own, **({} if own else self.options.key())}
 
         def make(folder: Path) -> None:

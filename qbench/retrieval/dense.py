@@ -63,6 +63,18 @@ class Dense:
     def prepared(self, searches: Sequence[Search]) -> list[Search]:
         """The searches with what they retrieve: encoding and searching many at once is many times quicker."""
         encoded = self.encoded(searches)
+        return [replace(search, hits=hits) for search, hits in zip(encoded, self._retrieved(encoded), strict=True)]
+
+    def search(self, search: Search) -> Candidates:
+        """The `depth` documents with the highest products; of equal ones the lower positions."""
+        return self._retrieved(self.encoded([search]))[0] if search.hits is None else search.hits
+
+    def rerank(self, searches: Sequence[Search], candidates: Sequence[Candidates]) -> list[NDArray[np.float64]]:
+        """The products of each search's vector with its candidates' vectors."""
+        texts, products = self.vectors.shared.of, self.vectors.products
+        return [products(texts[some.docs], search.vector) for search, some in zip(searches, candidates, strict=True)]
+
+    def _retrieved(self, encoded: Sequence[Search]) -> list[Candidates]:
         queries = np.array([search.vector for search in encoded], np.float32).reshape(-1, self.vectors.dimension)
         if self.index is None:
             best = zip(*self.vectors.nearest(queries, self.depth), strict=True)
@@ -70,20 +82,7 @@ class Dense:
             # The index only proposes: scores are those of the stored vectors, as everywhere else.
             proposed = self.index.propose(queries, self.depth)
             best = zip(proposed, map(self.vectors.products, proposed, queries), strict=True)
-        spread = self.vectors.shared.spread
-        return [replace(s, hits=spread(*row, self.depth)) for s, row in zip(encoded, best, strict=True)]
-
-    def search(self, search: Search) -> Candidates:
-        """The `depth` documents with the highest products; of equal ones the lower positions."""
-        if search.hits is None:
-            (search,) = self.prepared([search])
-        assert search.hits is not None  # noqa: S101  for mypy
-        return search.hits
-
-    def rerank(self, searches: Sequence[Search], candidates: Sequence[Candidates]) -> list[NDArray[np.float64]]:
-        """The products of each search's vector with its candidates' vectors."""
-        texts, products = self.vectors.shared.of, self.vectors.products
-        return [products(texts[some.docs], search.vector) for search, some in zip(searches, candidates, strict=True)]
+        return [self.vectors.shared.spread(*row, self.depth) for row in best]
 
 
 def open_dense(stage: Stage, options: DenseOptions, context: RankerContext) -> OpenedRanker:

@@ -40,8 +40,8 @@ def extractor_options(benchmark: Benchmark) -> ExtractorOptions:
     return ExtractorOptions.from_key({"years": benchmark.params.get("quantities") is None, **stated})
 
 
-def uses_stored(benchmark: Benchmark, source: DocumentQuantities) -> bool:
-    """Whether the benchmark's own quantities are to be used.
+def stored_quantities(benchmark: Benchmark, source: DocumentQuantities) -> pl.DataFrame | None:
+    """The benchmark's own quantities where they are to be used; None where the texts are extracted.
 
     Raises:
         OptionError: they are asked for, and there are none.
@@ -52,10 +52,9 @@ def uses_stored(benchmark: Benchmark, source: DocumentQuantities) -> bool:
             value=source,
             remedy="Use auto or extracted: they are found in the texts",
         )
-    if source == "auto":
-        # "given" ones were extracted by the authors of an imported benchmark, and kept because the user wished it.
-        return benchmark.params.get("quantities") in ("extracted", "given") and benchmark.quantities is not None
-    return source == "stored"
+    # "given" ones were extracted by the authors of an imported benchmark, and kept because the user wished it.
+    used = source == "stored" or (source == "auto" and benchmark.params.get("quantities") in ("extracted", "given"))
+    return benchmark.quantities if used else None
 
 
 def extract_documents(

@@ -72,21 +72,21 @@ class LateInteraction:
     def prepared(self, searches: Sequence[Search]) -> list[Search]:
         """The searches with their hits; documents are read once for many searches."""
         encoded = self.encoded(searches)
-        if self.probing is not None:
-            return [replace(query, hits=self._probed(query.vector, self.probing)) for query in encoded]
-        best, spread = search(self.tokens, [query.vector for query in encoded], self.depth), self.tokens.shared.spread
-        return [replace(query, hits=spread(*row, self.depth)) for query, row in zip(encoded, best, strict=True)]
+        return [replace(query, hits=hits) for query, hits in zip(encoded, self._retrieved(encoded), strict=True)]
 
     def search(self, search: Search) -> Candidates:
         """The `depth` documents with the highest MaxSim; of equal ones the lower positions."""
-        if search.hits is None:
-            (search,) = self.prepared([search])
-        assert search.hits is not None  # noqa: S101  for mypy
-        return search.hits
+        return self._retrieved(self.encoded([search]))[0] if search.hits is None else search.hits
 
     def rerank(self, searches: Sequence[Search], candidates: Sequence[Candidates]) -> list[NDArray[np.float64]]:
         """The MaxSim of each search's candidates, exact with either engine."""
         return [self._maxsim(query.vector, some.docs) for query, some in zip(searches, candidates, strict=True)]
+
+    def _retrieved(self, encoded: Sequence[Search]) -> list[Candidates]:
+        if self.probing is not None:
+            return [self._probed(query.vector, self.probing) for query in encoded]
+        best = search(self.tokens, [query.vector for query in encoded], self.depth)
+        return [self.tokens.shared.spread(*row, self.depth) for row in best]
 
     def _maxsim(self, query: NDArray[np.float32], docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
         texts, inverse = np.unique(self.tokens.shared.of[docs], return_inverse=True)

@@ -29,6 +29,11 @@ class Embedded:
     vectors: Tensor
     mask: Tensor | None = None
 
+    @property
+    def counted(self) -> Tensor:
+        """Which of the token vectors count, shape (texts, tokens), bool: all of them without a mask."""
+        return self.vectors.new_ones(self.vectors.shape[:2]).bool() if self.mask is None else self.mask
+
 
 @dataclass(frozen=True)
 class Outputs:

@@ -231,12 +231,10 @@ class LateInteractionStudent(Student):
         """Sums over the query's tokens of the best product with the text's (*Numbers Matter* eq. 6)."""
         import torch
 
-        assert queries.mask is not None  # noqa: S101  for mypy
-        assert texts.mask is not None  # noqa: S101
         products = torch.einsum("qid,tjd->qtij", queries.vectors, texts.vectors)
-        best = products.masked_fill(~texts.mask[None, :, None, :], float("-inf")).amax(dim=3)
+        best = products.masked_fill(~texts.counted[None, :, None, :], float("-inf")).amax(dim=3)
         # A text without a token that counts is as far as can be.
-        best = best.clamp(min=-1.0).masked_fill(~queries.mask[:, None, :], 0.0)
+        best = best.clamp(min=-1.0).masked_fill(~queries.counted[:, None, :], 0.0)
         return self.scale * best.sum(dim=2)
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from qbench.errors import MissingPackageError
 from qbench.training.kinds import Kind
-from qbench.training.students import open_student
+from qbench.training.outputs import Embedded
+from qbench.training.students import LateInteractionStudent, open_student
 from tests.encoder_factories import WORDS, tiny_bert
 
 
@@ -28,3 +29,15 @@ def test_a_splade_with_a_made_head_begins_with_a_small_scale(tmp_path, head, giv
     student = open_student("splade", str(tiny_bert(tmp_path / "tiny", WORDS, head=head)), scale=given)
     assert student.scale == scale
     assert bool(student.start) is not head
+
+
+def test_without_a_mask_every_token_vector_counts():
+    torch = pytest.importorskip("torch")
+    queries, texts = torch.randn(2, 3, 4), torch.randn(5, 6, 4)
+    student = LateInteractionStudent(None)
+    masked = student.scores(
+        Embedded(queries, torch.ones(2, 3, dtype=torch.bool)), Embedded(texts, torch.ones(5, 6, dtype=torch.bool))
+    )
+    assert torch.equal(student.scores(Embedded(queries), Embedded(texts)), masked)
+    none = Embedded(texts, torch.zeros(5, 6, dtype=torch.bool))
+    assert torch.equal(student.scores(Embedded(queries), none), torch.full((2, 5), -3.0))
