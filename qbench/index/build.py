@@ -13,7 +13,7 @@ from typing import Any
 from qbench import keys
 from qbench.corpora.source import Source, open_source, read_documents
 from qbench.corpora.types import OnError, Problems, ReadOptions
-from qbench.errors import InputError, OptionError, QbenchError, UnknownNameError
+from qbench.errors import InputError, OptionError, QbenchError
 from qbench.index.chunks import QUANTITIES as QUANTITY_SHARD
 from qbench.index.chunks import SENTENCES as SENTENCE_SHARD
 from qbench.index.chunks import CorpusChunk, chunks, extraction
@@ -22,8 +22,7 @@ from qbench.index.merge import concatenate, write_pairs
 from qbench.index.schemas import FORMAT, arrow_schema, sentence_schema
 from qbench.licences import UNKNOWN, normalised
 from qbench.progress import Progress, silent
-from qbench.quantities.extractors import ExtractorOptions
-from qbench.quantities.languages import language_package
+from qbench.quantities.extractors import ExtractorOptions, check_extractor
 from qbench.quantities.types import quantity_schema
 from qbench.store import MANIFEST, Draft, digest, drafting, finished, read_manifest, restate
 from qbench.work.pool import default_workers, in_processes
@@ -129,9 +128,7 @@ def _check(plan: _Plan) -> None:
     Problems(plan.on_error)
     if plan.workers < 1:
         raise OptionError("at least one worker is needed", value=plan.workers)
-    name, extractors = plan.extractor.name, language_package(plan.extractor.language).EXTRACTORS
-    if not plan.given and name not in extractors:
-        raise UnknownNameError("unknown extractor", value=name, remedy=f"Known: {', '.join([*extractors, GIVEN])}")
+    check_extractor(plan.extractor, GIVEN)
     units = plan.extractor.units_file
     if units is not None and not units.is_file():
         raise InputError("no such file of units", file=units)

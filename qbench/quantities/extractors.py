@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from qbench.errors import UnknownNameError
+from qbench.errors import OptionError, UnknownNameError
 from qbench.keys import revision
 from qbench.options import option
 from qbench.quantities.languages import EMBEDDED, ENGLISH, data_files, language_package
@@ -102,6 +102,29 @@ def _data_digest(language: str) -> str:
     return digest([file_digest(path) for path in data_files(language)])
 
 
+def check_extractor(options: ExtractorOptions, *others: str) -> None:
+    """Refuse an unknown name, and a model that is missing or not used, without opening anything.
+
+    Args:
+        options: name the extractor.
+        others: names that the caller knows too, which stand for no extractor and use no model.
+
+    Raises:
+        UnknownNameError: there is no such language, or it has no extractor of that name.
+        OptionError: a model is missing, or given where none is used.
+    """
+    package = language_package(options.language)
+    name, known = options.name, (*package.EXTRACTORS, *others)
+    if name not in known:
+        raise UnknownNameError("unknown extractor", value=name, remedy=f"Known: {', '.join(known)}")
+    if name in package.WITH_MODEL and options.model is None:
+        remedy = "Give its folder with --model; `qbench train extractor` makes one"
+        raise OptionError(f"the extractor {name} needs a model", remedy=remedy)
+    if name not in package.WITH_MODEL and options.model is not None:
+        remedy = "Leave --model out" + "".join(f", or choose --extractor {other}" for other in package.WITH_MODEL)
+        raise OptionError(f"the extractor {name} uses no model", value=str(options.model), remedy=remedy)
+
+
 def get_extractor(options: ExtractorOptions = ExtractorOptions()) -> Extractor:
     """The extractor that `options` name.
 
@@ -111,10 +134,8 @@ def get_extractor(options: ExtractorOptions = ExtractorOptions()) -> Extractor:
         InputError: its model cannot be opened.
         OptionError: there is no such parser; or a model is missing, or given where none is used.
     """
+    check_extractor(options)
     package = language_package(options.language)
-    if options.name not in package.EXTRACTORS:
-        names = ", ".join(package.EXTRACTORS)
-        raise UnknownNameError("unknown extractor", value=options.name, remedy=f"Known: {names}")
     units = load_units(options.units_file)
     chosen = {"years": options.years, "p_values": options.p_values}
     return package.extractor(options.name, units, **chosen, spacy_model=options.spacy_model, model=options.model)

@@ -6,7 +6,7 @@ A further language is a package beside `english`, whose module `language` satisf
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -73,6 +73,9 @@ class LanguagePackage(Protocol):
 
     EXTRACTORS: Mapping[str, str]
     """The extractors of the language by name, each with a line of help; the first is the default."""
+
+    WITH_MODEL: Collection[str]
+    """Those of them that need a model (see `ExtractorOptions.model`); `extractor` gets one for no other."""
 
     def extractor(
         self, name: str, units: Units, *, years: bool, p_values: bool, spacy_model: str, model: Path | None

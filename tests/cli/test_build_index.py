@@ -57,6 +57,20 @@ def test_bad_records_are_shown_with_their_place_and_markup_is_text(tmp_path):
     assert "Laptop 000 weighs 1.5 kg and costs $0 [red]now[/red] [/]." in shown
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--extractor", "neural"), "neural needs a model"),
+        (("--extractor", "given", "--model", "somewhere"), "given uses no model .found 'somewhere'.. Leave --m"),
+        (("--extractor", "rules", "--model", "somewhere"), "rules uses no model"),
+    ],
+)
+def test_a_model_that_is_missing_or_not_used_is_refused_before_anything_is_written(corpus, tmp_path, words, message):
+    with pytest.raises(OptionError, match=message):
+        build(corpus, "-o", tmp_path / "index", *words)
+    assert not list(tmp_path.iterdir())
+
+
 def test_show_overview(index):
     lines = show(index, "--top", "2").stdout.splitlines()
     assert lines[0].startswith("60 documents")

@@ -7,6 +7,7 @@ import re
 from qbench.quantities.types import ParsedQuery, Quantity
 
 EXTRACTORS = {"rules": "numbers before k", "other": "the same"}
+WITH_MODEL = ()
 
 
 class ToyExtractor:

@@ -8,7 +8,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qbench.errors import OptionError
 from qbench.quantities.languages import EMBEDDED, NO_PARSER
 from qbench.quantities.units import singular
 from qbench.store import digest, file_digest
@@ -26,6 +25,8 @@ EXTRACTORS: Mapping[str, str] = {
     "quantulum3": "numbers and units by quantulum3, the rest as in `rules`",
 }
 
+WITH_MODEL = ("neural",)
+
 TOKEN = r"\d+(?:[.,]\d+)*|\p{L}\w*|[%‰\p{Sc}]"  # noqa: S105  a pattern, not a secret
 
 _SAME = {"people": "person"}
@@ -40,18 +41,12 @@ def extractor(
     Raises:
         MissingPackageError: it needs an extra that is not installed.
         InputError: the model cannot be opened.
-        OptionError: there is no such parser; or a model is missing, or given where none is used.
+        OptionError: there is no such parser.
     """
-    if name == "neural":
-        if model is None:
-            remedy = "Give its folder with --model; `qbench train extractor` makes one"
-            raise OptionError("the extractor neural needs a model", remedy=remedy)
+    if model is not None:
         from qbench.quantities.english.neural import NeuralExtractor
 
         return NeuralExtractor(units, model, years=years, p_values=p_values, spacy_model=spacy_model)
-    if model is not None:
-        remedy = "Leave --model out, or choose --extractor neural"
-        raise OptionError(f"the extractor {name} uses no model", value=str(model), remedy=remedy)
     if name == "quantulum3":
         from qbench.quantities.english.quantulum import QuantulumExtractor
 
