@@ -82,7 +82,7 @@ class _Judgments:
         level: Severity = "warning" if self.imported else "error"
         rules: list[tuple[str, Severity, str]] = [
             ("positive", level, "{n} documents judged relevant do not meet the query's conditions"),
-            ("grade", level, "{n} judgments have another grade than the concepts give"),
+            ("grade", level, "{n} judgments have a higher grade than the concepts give"),
             ("negative", level, "{n} documents judged not relevant meet the query's conditions"),
             ("undecided", level, "{n} documents judged not relevant may meet the query's conditions"),
             ("missing", "warning", "{n} documents meet a query's conditions and are not judged"),
@@ -106,4 +106,5 @@ def _fault(grade: int, right: int | None, *, compare_grades: bool) -> str:
         return "" if right is None else "undecided" if right == UNDECIDED_GRADE else "negative"
     if right is None or right == UNDECIDED_GRADE:
         return "positive"
-    return "grade" if compare_grades and grade != right else ""
+    # A lower one is right, too: the mention that would give the higher grade may be one that is not surely bound.
+    return "grade" if compare_grades and grade > right else ""

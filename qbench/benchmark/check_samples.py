@@ -59,7 +59,7 @@ def sample_rules(benchmark: Benchmark, matcher: Matcher, grades: Mapping[str, di
 
 
 def _readings(samples: pl.DataFrame, quantities: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """What a sample's quantity may say: rows of `samples` with base_unit, low, high and comparator.
+    """What a sample's quantity may say: rows of `samples` with base_unit, low, high, comparator and change.
 
     A sample keeps the words around its value ("more than"), so it has the comparator of the original mention:
     the one at its place in the document, or, where permutation moved it, any of the document's (a row for each).
@@ -79,7 +79,7 @@ def _readings(samples: pl.DataFrame, quantities: pl.DataFrame) -> tuple[pl.DataF
     rows = samples.filter(~pl.col("unit").is_in(strange)).join(table, on="unit", maintain_order="left")
     rows = rows.with_columns(low=pl.col("value") * pl.col("_factor") + pl.col("_offset")).drop("_factor", "_offset")
     columns = {"_low": "base_value", "_high": "base_high", "_unit": "unit"}
-    mentions = quantities.select("doc_id", "value_start", "comparator", **columns)
+    mentions = quantities.select("doc_id", "value_start", "comparator", "change", **columns)
     mentions = mentions.unique(["doc_id", "value_start"], keep="first")
     rows = rows.join(mentions, on=["doc_id", "value_start"], how="left", maintain_order="left")
     # A range keeps its upper end in an original sample; a permuted one has a single value.
@@ -93,7 +93,7 @@ def _readings(samples: pl.DataFrame, quantities: pl.DataFrame) -> tuple[pl.DataF
     rows = rows.join(anywhere, on="doc_id", how="left", maintain_order="left")
     choice = pl.when(pl.col("in_place")).then(pl.concat_list("comparator")).otherwise(pl.col("_any"))
     rows = rows.with_columns(comparator=choice.fill_null(["="])).drop("_any").explode("comparator")
-    return rows.select("row", "query_id", "base_unit", "low", "high", "comparator", "in_place"), strange
+    return rows.select("row", "query_id", "base_unit", "low", "high", "comparator", "change", "in_place"), strange
 
 
 class _Checker:
@@ -109,6 +109,7 @@ class _Checker:
         self._low = ordered["low"].to_numpy()
         self._high = ordered["high"].to_numpy()
         self._comparator = ordered["comparator"].to_numpy().astype(object)
+        self._change = ordered["change"].to_numpy().astype(object)
         self._in_place = dict(ordered.select("row", "in_place").iter_rows())
         self._samples = samples.select("sample_id", "doc_id", "label", "method", "value_start").rows()
         self._positive = (samples["label"] == 1).to_numpy()
@@ -170,8 +171,10 @@ class _Checker:
     def _codes(self, part: slice, condition: Condition) -> NDArray[np.int8]:
         same = self._unit[part] == condition.base_unit
         low, high, comparator = self._low[part][same], self._high[part][same], self._comparator[part][same]
+        # Where a mention cannot be told, it is taken to change what is asked for.
+        change = np.array([condition.change if c is None else c for c in self._change[part][same]], dtype=object)
         codes = np.full(same.shape, BROKEN, dtype=np.int8)
-        codes[same] = verdicts(low, high, comparator, condition)
+        codes[same] = verdicts(low, high, comparator, condition, change)
         return codes
 
 

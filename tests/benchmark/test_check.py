@@ -329,6 +329,25 @@ def test_each_fault_is_found(case):
     assert found[key].count >= len(found[key].examples) > 0
 
 
+def test_a_level_is_a_negative_of_a_query_for_a_change():
+    """A net income of 7 million is no fall by less than 8 million, though 7 is less than 8."""
+    text = "Acme's adjusted net income was $7 million."
+    fall = dataclasses.replace(condition("adjusted net income", "<", 8e6, "dollar"), change="down")
+    sample = ("s9", "q8", "d07", text, 0, "original", 7e6, "dollar", 31, 41)
+    query = Query("q8", "net income fell by less than $8m", "net income", (fall,), "train", "seen")
+    made = changed(queries=[*QUERY, query], samples=add("samples", sample))
+    assert ("sample-negative", "error", "samples") not in rules(made)
+    level = dataclasses.replace(query, conditions=(dataclasses.replace(fall, change=""),))
+    made = changed(queries=[*QUERY, level], samples=add("samples", sample))
+    assert ("sample-negative", "error", "samples") in rules(made)
+
+
+def test_a_grade_may_be_lower_than_the_concepts_give():
+    """The mention with the very concept may be one that is not surely bound."""
+    lower = {"qrels": lambda old: old.with_columns(grade=pl.when(pl.col("grade") == 2).then(1).otherwise("grade"))}
+    assert ("label-grade", "error", "qrels") not in rules(changed(**lower))
+
+
 def test_a_sample_keeps_the_comparator_of_its_sentence():
     """The words "more than 900" meet "> 900", though 900 itself does not."""
     text = "Bolt employs more than 900 people."
