@@ -329,17 +329,20 @@ def test_each_fault_is_found(case):
     assert found[key].count >= len(found[key].examples) > 0
 
 
-def test_a_level_is_a_negative_of_a_query_for_a_change():
-    """A net income of 7 million is no fall by less than 8 million, though 7 is less than 8."""
+def test_a_rise_is_a_negative_of_a_query_for_a_fall():
+    """A rise of 7 million is no fall by less than 8 million, though 7 is less than 8."""
     text = "Acme's adjusted net income was $7 million."
     fall = dataclasses.replace(condition("adjusted net income", "<", 8e6, "dollar"), change="down")
-    sample = ("s9", "q8", "d07", text, 0, "original", 7e6, "dollar", 31, 41)
-    query = Query("q8", "net income fell by less than $8m", "net income", (fall,), "train", "seen")
-    made = changed(queries=[*QUERY, query], samples=add("samples", sample))
-    assert ("sample-negative", "error", "samples") not in rules(made)
-    level = dataclasses.replace(query, conditions=(dataclasses.replace(fall, change=""),))
-    made = changed(queries=[*QUERY, level], samples=add("samples", sample))
-    assert ("sample-negative", "error", "samples") in rules(made)
+    rise = dataclasses.replace(fall, change="up")
+    for asked, faulty in ((fall, False), (rise, True)):
+        made = changed(
+            queries=[*QUERY, Query("q8", "change of net income", "net income", (asked,), "train", "seen")],
+            samples=add("samples", ("s9", "q8", "d07", text, 0, "original", 7e6, "dollar", 32, 41)),
+            quantities=lambda old: old.with_columns(
+                change=pl.when(pl.col("doc_id") == "d07").then(pl.lit("up")).otherwise("change")
+            ),
+        )
+        assert (("sample-negative", "error", "samples") in rules(made)) == faulty
 
 
 def test_a_grade_may_be_lower_than_the_concepts_give():
