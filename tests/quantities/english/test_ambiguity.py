@@ -44,7 +44,7 @@ def read(text):
         ("a viscosity of 12 P", (12, "poise")),
         ("a file of 800 B on the disk", (800, "byte")),
         ("a neutron cross-section of 3 b", (3, "barn")),
-        ("a galaxy 800 pc from us", (800, "parsec")),
+        ("a nebula 800 pc from us", (800, "parsec")),
         ("sales grew 3 pc", (3, "percentage")),
         ("The wall is 9' tall.", (9, "foot")),
         ("The lecture lasts 50'.", (50, "minute")),
