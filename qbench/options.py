@@ -10,7 +10,7 @@ against it:
 >>> check(Search(probes=0))
 Traceback (most recent call last):
     ...
-qbench.errors.OptionError: probes is at least 1 (found 0)
+qbench.options.LimitError: probes is at least 1 (found 0)
 """
 
 from __future__ import annotations
@@ -25,7 +25,26 @@ from qbench.errors import OptionError
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-__all__ = ["Declared", "check", "declared", "option"]
+__all__ = ["Declared", "LimitError", "check", "declared", "option", "refusal"]
+
+
+class LimitError(OptionError):
+    """An option has a value outside its limits.
+
+    Attributes:
+        owner: the class that declares the option; None once the error came from another process.
+        name: of its field, with which the message begins.
+    """
+
+    owner: type | None = None
+    name: str = ""
+
+
+def refusal(options: DataclassInstance, name: str, allowed: str, value: object) -> LimitError:
+    """The error about the value of an option, which the command line calls by its flag."""
+    error = LimitError(f"{name} {allowed}", value=value)
+    error.owner, error.name = type(options), name
+    return error
 
 
 @dataclass(frozen=True)
@@ -110,11 +129,11 @@ def check(options: DataclassInstance) -> None:
     """Refuse a value outside its limits.
 
     Raises:
-        OptionError: names the option, its value and what is allowed.
+        LimitError: names the option, its value and what is allowed.
     """
     for spec in declared(type(options)):
         value = getattr(options, spec.name)
         items = value.values() if isinstance(value, Mapping) else value if isinstance(value, tuple) else (value,)
         for item in items:
             if not spec.allows(item):
-                raise OptionError(f"{spec.name} {spec.allowed()}", value=item)
+                raise refusal(options, spec.name, spec.allowed(), item)

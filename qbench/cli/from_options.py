@@ -17,8 +17,9 @@ from __future__ import annotations
 
 import inspect
 import math
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import MISSING, dataclass, is_dataclass
+from dataclasses import MISSING, dataclass, field, is_dataclass
 from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NewType, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -27,7 +28,8 @@ import typer
 from typer.models import ArgumentInfo, OptionInfo, ParameterInfo
 
 from qbench.cli.recorded import Word, command_line
-from qbench.options import Declared, declared
+from qbench.errors import QbenchError
+from qbench.options import Declared, LimitError, declared
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -87,8 +89,12 @@ def from_options(function: Callable[..., Any], verb: str, without: Collection[st
     lines = [name for name, hint in hints.items() if hint is CommandLine]
 
     def run(**values: Any) -> Any:
-        given = {name: slot.fill(values) for name, slot in slots.items()}
-        return function(**given, **dict.fromkeys(lines, command_line(verb, words, given)))
+        try:
+            given = {name: slot.fill(values) for name, slot in slots.items()}
+            return function(**given, **dict.fromkeys(lines, command_line(verb, words, given)))
+        except QbenchError as error:
+            _name_flags(error, {option: flag for slot in slots.values() for option, flag in slot.flags.items()})
+            raise
 
     run.__name__, run.__doc__ = function.__name__, function.__doc__
     run.__annotations__ = {}
@@ -105,11 +111,13 @@ class _Slot:
         parameters: as typer sees them.
         words: how they are recorded.
         fill: from the values of all parameters to that of this one.
+        flags: of an options class' fields, by class and field.
     """
 
     parameters: Sequence[inspect.Parameter]
     words: Sequence[Word]
     fill: Callable[[Mapping[str, Any]], Any]
+    flags: Mapping[tuple[type, str], str] = field(default_factory=dict)
 
 
 def _own(parameter: inspect.Parameter) -> _Slot:
@@ -151,7 +159,23 @@ def _group(slot: str, options: type[Any], taken: Collection[str], without: Colle
         Word(slot, spec.name, _flag(spec), spec.default, spec.extra.get("recorded", True), comma="comma" in spec.extra)
         for spec in members.values()
     ]
-    return _Slot([_parameter(name, spec) for name, spec in members.items()], words, fill)
+    flags = {(options, spec.name): _flag(spec) for spec in fields}
+    return _Slot([_parameter(name, spec) for name, spec in members.items()], words, fill, flags)
+
+
+def _name_flags(error: QbenchError, flags: Mapping[tuple[type, str], str]) -> None:
+    """Have an error speak of the flags that a user types, not of the fields that Python callers know.
+
+    A word with an underscore is a field's name wherever it stands; one without is an English word, too.
+    """
+    if isinstance(error, LimitError) and error.owner is not None and (error.owner, error.name) in flags:
+        error.message = flags[error.owner, error.name] + error.message.removeprefix(error.name)
+    by_name = {name: flag for (_, name), flag in flags.items() if "_" in name}
+
+    def flagged(text: str) -> str:
+        return re.sub(r"(?<![\w./-])\w+(?![\w/-]|\.\w)", lambda match: by_name.get(match[0], match[0]), text)
+
+    error.message, error.remedy = flagged(error.message), error.remedy and flagged(error.remedy)
 
 
 def _value(spec: Declared, value: Any) -> Any:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from qbench.benchmark.types import Kind as QueryKind
-from qbench.errors import OptionError
-from qbench.options import check, option
+from qbench.options import check, option, refusal
 from qbench.training.kinds import METHODS, Kind, Method
 from qbench.training.losses import LOSSES
 
@@ -114,7 +113,7 @@ class ContrastiveRecipe(Recipe):
         """
         check(self)
         if self.loss not in LOSSES:
-            raise OptionError(f"loss is one of {', '.join(LOSSES)}", value=self.loss)
+            raise refusal(self, "loss", f"is one of {', '.join(LOSSES)}", self.loss)
 
 
 @dataclass(frozen=True)

@@ -126,7 +126,39 @@ def test_values_beyond_the_limits_are_wrong_usage(words):
 def test_what_the_class_refuses_is_its_own_error():
     result = Kitchen().run("--kinds", "bread,soup")
     assert isinstance(result.exception, OptionError)
-    assert "kinds is one of bread, cake (found 'soup')" in str(result.exception)
+    assert str(result.exception) == "--kinds is one of bread, cake (found 'soup')"
+
+
+@dataclass(frozen=True)
+class Shopping:
+    shops: tuple[str, ...] = option((), help="A shop.", flag="shop", choices=("baker", "grocer"))
+    max_price: int = option(9, help="Limit of the price.", flag="price-limit")
+    weight: int = option(1, help="Kilograms.")
+
+
+def test_errors_name_the_flag_and_leave_python_its_fields():
+    def failing(shopping: Shopping) -> None:
+        check(shopping)
+        remedy = "Raise max_price, or min_price, or the weight"
+        raise OptionError("max_price of max_price.txt is low", value="max_price", remedy=remedy)
+
+    app = typer.Typer()
+    command(app, "fail")(failing)
+    assert str(runner.invoke(app, ["--shop", "bank"]).exception) == "--shop is one of baker, grocer (found 'bank')"
+    assert str(runner.invoke(app, []).exception) == (
+        "--price-limit of max_price.txt is low (found 'max_price'). Raise --price-limit, or min_price, or the weight"
+    )
+    with pytest.raises(OptionError, match=r"^shops is one of"):
+        check(Shopping(("bank",)))
+
+
+def test_an_error_about_another_class_keeps_its_field():
+    def failing(serving: Serving) -> None:
+        check(Shopping(("bank",)))
+
+    app = typer.Typer()
+    command(app, "fail")(failing)
+    assert str(runner.invoke(app, ["--guests", "1"]).exception).startswith("shops is one of")
 
 
 def test_the_help_has_limits_choices_and_defaults():
