@@ -19,6 +19,7 @@ from qbench.generation.mentions import Mentions
 from qbench.generation.options import GenerationOptions
 from qbench.generation.pairs import Pair, observed, pair_table, phrase, sane
 from qbench.quantities.concept_match import concept_stretches, concept_words
+from qbench.quantities.english.heads import EMPTY, LASTING, POPULATIONS
 from qbench.quantities.english.lexicon import WEAK_WORDS
 from qbench.randomness import shuffled
 
@@ -40,18 +41,12 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_LASTING = _words(
-    "age duration maturity term life lifetime time period follow up followup survival stay lease tenure "
-    "experience delay length interval therapy treatment contract warranty history course career lifespan window "
-    "lag wait service sentence agreement onset remission recovery operation surgery drive flight trip battery "
-    "commitment plan option vesting"
-)
+_LASTING = LASTING | _words("up interval window plan option")
 """What a time may be stated of, as the last word of a concept."""
 
-_PEOPLE = _words(
-    "patient participant subject placebo group arm cohort control woman man child infant adult person people "
-    "volunteer male female boy girl individual respondent student user population sample baseline intervention "
-    "treatment physician nurse parent mother father family household worker employee member customer consumer"
+_PEOPLE = POPULATIONS | _words(
+    "group arm cohort people student user baseline intervention treatment father worker employee member "
+    "customer consumer"
 )
 """Populations, as the last word of a concept: "48% of patients" is about what the 48% did."""
 
@@ -70,15 +65,11 @@ _PORTIONS = _words(
 )
 """What a percentage measures, as the last word of a concept."""
 
-_EMPTY = _words(
-    "net total making following table baseline study trial group arm cohort control intervention placebo level "
-    "value mean median average range amount number result data item note year quarter month week day period end "
-    "date part portion change difference impact effect basis class type unit point case company firm corporation "
-    "registrant management board segment related due additional combined outstanding aggregate certain other "
-    "approximately ci interval sd se sem iqr n p confidence analysis comparison method model figure section page "
-    "report statement exhibit form act rule share stock shares million billion dollar percent step phase stage "
-    "time first second third rest half majority remainder minimum maximum per each plus minus bid qd po iv visit "
-    "record band lot lots series"
+_EMPTY = EMPTY | _words(
+    "total making control placebo level value mean median average range amount number year month day period "
+    "end date company segment additional outstanding certain ci sd se sem iqr n p act rule share stock shares "
+    "million billion dollar percent time first second minimum maximum per each plus minus bid qd po iv band "
+    "lot lots series"
 )
 """Words that, last or alone, leave open what a number is about."""
 

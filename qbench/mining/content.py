@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from qbench.quantities.english.heads import EMPTY, LASTING, POPULATIONS
 from qbench.quantities.english.language import fold
 from qbench.quantities.english.lexicon import FUNCTION_WORDS, LY_NOUNS, ONES, TENS, VERBS, WEAK_WORDS
 from qbench.quantities.english.noun_phrases import DATES, NO_CONTENT, SUMMARIES, TIMES
@@ -30,16 +31,15 @@ _EMPTY = (
     NO_CONTENT
     | SUMMARIES
     | (WEAK_WORDS - {"shr"})
+    | EMPTY
     | frozenset(
-        "net gross increase decrease rise fall drop decline growth reduction improvement change jump surge "
-        "difference basis base addition group arm cohort study trial comparison result data table note item "
-        "section page exhibit schedule figure line case part portion rest remainder majority minority "
-        "percentage ratio score point scale way firm corporation corp inc ltd plc registrant management board "
-        "unit example respect effect impact term thing related due other following above below report "
-        "statement phase stage step class type form refer information detail further versus vs prior "
-        "year-earlier fold intervention baseline enrolment enrollment week visit side place event record high low "
-        "peak row streak phenomenon aggregate combined respective half third quarter approximately similar "
-        "outcome measure parameter analysis method model confidence interval significance significant".split()
+        (
+            "gross increase decrease rise fall drop decline growth reduction improvement jump surge base "
+            "addition schedule line minority percentage ratio score scale way corp inc ltd plc example "
+            "respect term thing above below refer information detail further versus vs prior year-earlier "
+            "fold enrolment enrollment side place event high low peak row streak phenomenon respective "
+            "similar outcome measure parameter significance significant"
+        ).split()
     )
 )
 """Words that, without others, leave open what a number measures."""
@@ -58,24 +58,15 @@ _DATED = frozenset("ended ending fiscal qtr mths wks".split()) | ONES.keys()
 _TIMES = TIMES | _DATED | frozenset(day.lower() for day in DATES)
 _NO_WORDS = _EMPTY | _TIMES | FUNCTION_WORDS | (VERBS - _VERBS_AND_NOUNS)
 
-_LASTING = frozenset(
-    "age aged duration maturity term life lifetime follow-up followup follow survival stay lease tenure "
-    "experience delay length therapy treatment contract warranty history course career lifespan lag wait "
-    "service sentence agreement onset remission recovery operation surgery drive flight trip battery "
-    "commitment vesting leave live journey time deadline extension suspension half-life latency notice "
-    "training lifecycle cycle exposure gestation pregnancy hospitalisation hospitalization strike war "
-    "delivery loan bond note paper mortgage swap mission schooling education employment offer period "
-    "relief sleep walk run reaction ischemia ventilation intubation anesthesia anaesthesia block "
-    "analgesia".split()
+_LASTING = LASTING | frozenset(
+    (
+        "aged follow-up leave live journey deadline extension suspension half-life latency notice training "
+        "lifecycle cycle exposure gestation pregnancy hospitalisation hospitalization strike war delivery "
+        "loan bond note paper mortgage swap mission schooling education employment offer relief sleep walk "
+        "run reaction ischemia ventilation intubation anesthesia anaesthesia block analgesia"
+    ).split()
 )
 """What a length of time is stated of."""
-
-_PEOPLE = frozenset(
-    "patient participant subject placebo control woman man child infant adult person volunteer male "
-    "female boy girl individual respondent population sample physician nurse parent mother family "
-    "household".split()
-)
-"""Populations: "48 % of patients" is about what the 48 % did."""
 
 _MARKS = frozenset("p note notes item items page pages section exhibit table".split())
 """Concepts of p-values and references, whatever else the clause says."""
@@ -130,7 +121,7 @@ def lack(words: str, sentence: str, mention: Quantity, segments: Iterable[tuple[
         return NOTHING
     if mention.family == "time":
         return "" if _LASTING.intersection(map(fold, concept or measured)) else MOMENT
-    if mention.family == "ratio" and _PEOPLE.issuperset(map(fold, measured)):
+    if mention.family == "ratio" and POPULATIONS.issuperset(map(fold, measured)):
         return POPULATION if not any(_acts(word) for word in tokens) else ""
     return NAME if all(_NAME.fullmatch(word) for word in measured) and not _labels(sentence, segments) else ""
 

@@ -11,6 +11,8 @@ from qbench.generation.gate import Gate, usable_pairs
 from qbench.generation.mentions import load_mentions
 from qbench.generation.options import GenerationOptions
 from qbench.generation.pairs import Pair, pair_table, phrase
+from qbench.mining import content
+from qbench.quantities.english import heads
 from qbench.quantities.types import Quantity, quantity_schema, to_row
 from qbench.quantities.units import load_units
 
@@ -77,6 +79,21 @@ def reason_of(concept, unit, *, value=3.0, change="", more=()):
 )
 def test_reasons(concept, unit, reason):
     assert reason_of(concept, unit) == reason
+
+
+def test_mining_and_the_gate_share_their_words():
+    """A word that both rooms know stands in the list that they share, once."""
+    assert heads.LASTING == gate._LASTING & content._LASTING
+    assert heads.POPULATIONS <= gate._PEOPLE
+    assert heads.EMPTY <= gate._EMPTY & content._EMPTY
+    for word in ("warranty", "pregnancy"):
+        lasts = content.lack(f"{word} time", f"The {word} is 9 weeks.", weeks(word)) == ""
+        assert lasts
+        assert (reason_of(word, "week") is None) is (word in heads.LASTING)
+
+
+def weeks(concept):
+    return Quantity(9, 9, "=", "week", "time", "week", 9, 9, (concept,))
 
 
 def test_large_bare_numbers_are_amounts():
