@@ -19,11 +19,10 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from qbench.models.bieo import TAGS, Span, segments_of
-from qbench.models.encoders import longest_input, open_encoder
-from qbench.models.folders import TAGGER, require_kind
+from qbench.models.encoders import open_encoder
+from qbench.models.folders import TAGGER
+from qbench.models.marked import MARKS, new_model, window
 from qbench.models.saved import read_config, read_weights, save_model
-
-MARKS = ("[START]", "[END]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,26 +84,12 @@ class Tagger(nn.Module):
 
     @classmethod
     def new(cls, folder: Path, seed: int, hidden_size: int = 512) -> Tagger:
-        """A tagger to be trained: a pre-trained encoder, all above it random.
+        """A tagger to be trained, see `new_model`; `hidden_size` as in `TaggerConfig`."""
 
-        Args:
-            folder: of the encoder; see `qbench.models.folders.model_folder`.
-            seed: of the random weights.
-            hidden_size: as in `TaggerConfig`.
+        def make(encoder: Any, tokenizer: Any, longest: int) -> Tagger:
+            return cls(encoder, tokenizer, TaggerConfig(hidden_size=hidden_size, max_tokens=longest))
 
-        Raises:
-            InputError: the encoder cannot be opened, or is a model of a kind that has none for this.
-            OptionError: its tokeniser gives no offsets.
-        """
-        require_kind(folder, "an encoder", "plain", "single-vector", "sparse", "multi-vector")
-        encoder, tokenizer = open_encoder(folder)
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            tokenizer.add_tokens(list(MARKS), special_tokens=True)
-            if len(tokenizer) > encoder.get_input_embeddings().num_embeddings:
-                encoder.resize_token_embeddings(len(tokenizer), mean_resizing=False)
-            config = TaggerConfig(hidden_size=hidden_size, max_tokens=longest_input(encoder, tokenizer))
-            return cls(encoder, tokenizer, config)
+        return new_model(folder, seed, make)
 
     @classmethod
     def load(cls, folder: Path) -> Tagger:
@@ -208,16 +193,3 @@ class Tagger(nn.Module):
                 spans = encoded[n].spans
                 segments[n] = segments_of(items[n][0], spans, row[: len(spans)])
         return segments
-
-
-def window(before: int, pivot: int, after: int, room: int) -> tuple[int, int, int]:
-    """Number of tokens before, in and after the pivot that fit into `room`.
-
-    The pivot comes first; what is left is shared by both sides evenly, and a side gives what it does not need.
-
-    >>> window(5, 2, 5, 20), window(50, 2, 50, 20), window(50, 2, 3, 20), window(5, 30, 5, 20)
-    ((5, 2, 5), (9, 2, 9), (15, 2, 3), (0, 20, 0))
-    """
-    pivot = min(pivot, room)
-    left = min(before, max((room - pivot) // 2, room - pivot - after))
-    return left, pivot, min(after, room - pivot - left)

@@ -1,6 +1,6 @@
 """A BERT that says of each word of a sentence how it stands to one of the quantities there.
 
-The quantity stands between the marks of `qbench.models.tagger`, as the pivot of *Quantity Retrieval*, section 3.1. What
+The quantity stands between the marks of `qbench.models.marked`, as the pivot of *Quantity Retrieval*, section 3.1. What
 the caller knows of each word and of the quantity (its place in a parse, the answer of some rules) comes as whole
 numbers and is added to the embeddings of the word's tokens, as BERT adds those of positions; so the encoder can weigh
 the text against them.
@@ -20,10 +20,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from qbench.models.encoders import longest_input, open_encoder
-from qbench.models.folders import EXTRACTOR, require_kind
+from qbench.models.encoders import open_encoder
+from qbench.models.folders import EXTRACTOR
+from qbench.models.marked import MARKS, new_model, window
 from qbench.models.saved import read_config, read_weights, save_model
-from qbench.models.tagger import MARKS, window
 
 _SPREAD = 0.02
 """Standard deviation of new embeddings, as BERT's own."""
@@ -106,32 +106,14 @@ class WordBinder(nn.Module):
         outputs: int,
         labels: Sequence[Sequence[str]],
     ) -> WordBinder:
-        """A model to be trained: a pre-trained encoder, all around it random.
+        """A model to be trained, see `new_model`; `words`, `mentions`, `outputs`, `labels` as in `WordBinderConfig`."""
 
-        Args:
-            folder: of the encoder; see `qbench.models.folders.model_folder`.
-            seed: of the random weights.
-            words, mentions, outputs, labels: as in `WordBinderConfig`.
-
-        Raises:
-            InputError: the encoder cannot be opened, or is a model of a kind that has none for this.
-            OptionError: its tokeniser gives no offsets.
-        """
-        require_kind(folder, "an encoder", "plain", "single-vector", "sparse", "multi-vector")
-        encoder, tokenizer = open_encoder(folder)
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            tokenizer.add_tokens(list(MARKS), special_tokens=True)
-            if len(tokenizer) > encoder.get_input_embeddings().num_embeddings:
-                encoder.resize_token_embeddings(len(tokenizer), mean_resizing=False)
-            config = WordBinderConfig(
-                list(words),
-                list(mentions),
-                outputs,
-                [list(names) for names in labels],
-                max_tokens=longest_input(encoder, tokenizer),
-            )
+        def make(encoder: Any, tokenizer: Any, longest: int) -> WordBinder:
+            names = [list(column) for column in labels]
+            config = WordBinderConfig(list(words), list(mentions), outputs, names, max_tokens=longest)
             return cls(encoder, tokenizer, config)
+
+        return new_model(folder, seed, make)
 
     @classmethod
     def load(cls, folder: Path) -> WordBinder:

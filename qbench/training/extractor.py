@@ -29,7 +29,8 @@ from qbench.training.trainer import (
     Record,
     Task,
     Trainer,
-    adamw,
+    adamw_with_head,
+    batches_by_length,
     checkpoint,
     mixed_precision,
     training_key,
@@ -169,14 +170,9 @@ class ExtractorTask(Task[list[int]]):
         self._encoded: Sequence[Encoded] = network.encode([example.item for example in self.train])
 
     def batches(self, epoch: int) -> list[list[int]]:
-        """Texts of similar length, out of stretches of fifty batches, together; the batches in random order."""
+        """Texts of similar length together, in random order."""
         random = generator(self.recipe.seed, "extractor batches", str(epoch))
-        order, size = random.permutation(len(self.train)).tolist(), self.recipe.batch_size
-        batches = []
-        for start in range(0, len(order), 50 * size):
-            stretch = sorted(order[start : start + 50 * size], key=lambda n: len(self._encoded[n].ids))
-            batches += [stretch[at : at + size] for at in range(0, len(stretch), size)]
-        return [batches[n] for n in random.permutation(len(batches)).tolist()]
+        return batches_by_length([len(text.ids) for text in self._encoded], self.recipe.batch_size, random)
 
     def loss(self, batch: list[int], step: int, steps: int) -> Tensor:
         """Binary cross-entropy of what is asked of the words of a mention, summed over them.
@@ -225,11 +221,7 @@ class ExtractorTask(Task[list[int]]):
 
     def optimizer(self) -> Optimizer:
         """AdamW with a learning rate for the encoder and one for the layers around it."""
-        network, recipe = self.network, self.recipe
-        around = [pair for pair in network.named_parameters() if not pair[0].startswith("encoder.")]
-        groups = [(network.encoder.named_parameters(), recipe.lr), (around, recipe.head_lr)]
-        # A GPU would want the fused step's counts there, which a resumed state has on the CPU.
-        return adamw(groups, recipe.weight_decay, fused=network.out.weight.device.type == "cpu")
+        return adamw_with_head(self.network, self.recipe.lr, self.recipe.head_lr, self.recipe.weight_decay)
 
     def counts(self, history: History) -> dict[str, Any]:
         """Counts of the manifest; the network has the weights of the best epoch."""

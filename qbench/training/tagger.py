@@ -15,7 +15,16 @@ from qbench.progress import Progress, silent
 from qbench.randomness import generator
 from qbench.store import Manifest
 from qbench.training.recipes import TaggerRecipe
-from qbench.training.trainer import History, Record, Task, Trainer, adamw, checkpoint, training_key
+from qbench.training.trainer import (
+    History,
+    Record,
+    Task,
+    Trainer,
+    adamw_with_head,
+    batches_by_length,
+    checkpoint,
+    training_key,
+)
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -111,14 +120,9 @@ class TaggerTask(Task[list[int]]):
         ]
 
     def batches(self, epoch: int) -> list[list[int]]:
-        """Texts of similar length, out of stretches of fifty batches, together; the batches in random order."""
+        """Texts of similar length together, in random order."""
         random = generator(self.recipe.seed, "tagger batches", str(epoch))
-        order, size = random.permutation(len(self._encoded)).tolist(), self.recipe.batch_size
-        batches = []
-        for start in range(0, len(order), 50 * size):
-            stretch = sorted(order[start : start + 50 * size], key=lambda n: len(self._encoded[n].ids))
-            batches += [stretch[at : at + size] for at in range(0, len(stretch), size)]
-        return [batches[n] for n in random.permutation(len(batches)).tolist()]
+        return batches_by_length([len(text.ids) for text in self._encoded], self.recipe.batch_size, random)
 
     def loss(self, batch: list[int], step: int, steps: int) -> Tensor:
         """Cross-entropy of the tags, in single precision on any device."""
@@ -150,11 +154,7 @@ class TaggerTask(Task[list[int]]):
 
     def optimizer(self) -> Optimizer:
         """AdamW with a learning rate for the encoder and one for the layers above it."""
-        tagger, recipe = self.network, self.recipe
-        head = [*tagger.lstm.named_parameters(), *tagger.tags.named_parameters()]
-        groups = [(tagger.encoder.named_parameters(), recipe.lr), (head, recipe.head_lr)]
-        # A GPU would want the fused step's counts there, which a resumed state has on the CPU.
-        return adamw(groups, recipe.weight_decay, fused=tagger.tags.weight.device.type == "cpu")
+        return adamw_with_head(self.network, self.recipe.lr, self.recipe.head_lr, self.recipe.weight_decay)
 
     def dropout_seed(self, epoch: int) -> int:
         """Seed of torch's random numbers in an epoch."""

@@ -12,6 +12,8 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+import numpy as np
+
 from qbench import keys
 from qbench.errors import OptionError
 from qbench.models.encoders import require_neural
@@ -110,6 +112,19 @@ class Task(ABC, Generic[Batch]):
     def dropout_seed(self, epoch: int) -> int:
         """Seed of torch's random numbers in an epoch."""
         return int(generator(self.recipe.seed, "dropout", str(epoch)).integers(2**63))
+
+
+def batches_by_length(lengths: Sequence[int], size: int, random: np.random.Generator) -> list[list[int]]:
+    """Positions of texts of similar length together, out of stretches of fifty batches; the batches in random order.
+
+    >>> batches_by_length([5, 1, 5, 1, 5], 2, np.random.default_rng(0))
+    [[0], [3, 1], [2, 4]]
+    """
+    order, batches = random.permutation(len(lengths)).tolist(), []
+    for start in range(0, len(order), 50 * size):
+        stretch = sorted(order[start : start + 50 * size], key=lengths.__getitem__)
+        batches += [stretch[at : at + size] for at in range(0, len(stretch), size)]
+    return [batches[n] for n in random.permutation(len(batches)).tolist()]
 
 
 class Trainer(Generic[Batch]):
@@ -232,6 +247,14 @@ def adamw(
         split += [{"params": decaying, "lr": lr, "weight_decay": weight_decay}]
         split += [{"params": still, "lr": lr, "weight_decay": 0.0}]
     return torch.optim.AdamW(split, fused=fused)
+
+
+def adamw_with_head(network: Any, lr: float, head_lr: float, weight_decay: float) -> Optimizer:
+    """AdamW with one learning rate for `network.encoder` and one for all around it."""
+    head = [pair for pair in network.named_parameters() if not pair[0].startswith("encoder.")]
+    groups = [(network.encoder.named_parameters(), lr), (head, head_lr)]
+    # A GPU would want the fused step's counts there, which a resumed state has on the CPU.
+    return adamw(groups, weight_decay, fused=head[0][1].device.type == "cpu")
 
 
 def _is_still(name: str) -> bool:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qbench.models.bieo import BEGIN, END, INSIDE, OUTSIDE, TAGS, segments_of, tags_of
-from qbench.models.tagger import window
+from qbench.models.marked import window
 
 
 @st.composite

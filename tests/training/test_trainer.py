@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 
 from qbench.errors import OptionError
 from qbench.progress import silent
 from qbench.training.recipes import Recipe
-from qbench.training.trainer import Task, Trainer, adamw, rate_share
+from qbench.training.trainer import Task, Trainer, adamw, batches_by_length, rate_share
 
 POINTS = torch.arange(16.0).reshape(8, 2) / 16
 
@@ -149,3 +150,12 @@ def test_the_rate_rises_then_falls_to_nothing():
     assert 0 < rates[-1] < 0.1
     assert rate_share(0, 1, 0.0, "linear") == 1
     assert [rate_share(step, 4, 0.5, "constant") for step in range(4)] == [0.5, 1, 1, 1]
+
+
+def test_batches_hold_every_text_once_and_others_of_its_length():
+    lengths = np.random.default_rng(1).integers(5, 90, 700).tolist()
+    batches = batches_by_length(lengths, 7, np.random.default_rng(2))
+    assert sorted(n for batch in batches for n in batch) == list(range(700))
+    assert {len(batch) for batch in batches} == {7}
+    assert max(max(lengths[n] for n in batch) - min(lengths[n] for n in batch) for batch in batches) < 12
+    assert batches != batches_by_length(lengths, 7, np.random.default_rng(3))
