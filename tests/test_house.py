@@ -54,6 +54,15 @@ def test_no_asserts(path):
     assert not any(isinstance(node, ast.Assert) for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
 
 
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_functions_fit_a_screen(path):
+    """Their statements, that is: signatures and docstrings may be longer."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[1] if ast.get_docstring(node) and len(node.body) > 1 else node.body[0]
+            assert node.end_lineno - first.lineno < 60, node.name
+
+
 def test_every_room_says_what_it_is():
     for folder in sorted(p for p in PACKAGE.iterdir() if p.is_dir() and list(p.glob("*.py"))):
         assert len((ast.get_docstring(ast.parse((folder / "__init__.py").read_text())) or "").splitlines()) >= 3, (

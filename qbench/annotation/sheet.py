@@ -115,14 +115,21 @@ def export_sheet(
         write_items(items, draft.folder / ITEMS)
         write_text(draft.folder / GUIDELINE, instructions)
         form = QueryForm(benchmark, items, key=key, scale=options.scale, queries=queries, near=near)
-        for number in range(1, options.annotators + 1):
-            own = [item for item in items if item.sheet in (0, number)]
-            name = "sheet" if options.annotators == 1 else f"sheet-{number}"
-            write_csv(form, own, draft.folder / f"{name}.csv")
-            write_text(draft.folder / f"{name}.html", page(form, own, instructions, name=name))
-            progress(number, options.annotators, "sheets")
+        _write_sheets(draft.folder, form, items, instructions, options.annotators, progress)
         draft.counts = _counts(queries, items, dropped, options.annotators)
     return open_sheet(output)
+
+
+def _write_sheets(
+    folder: Path, form: QueryForm, items: Sequence[Item], instructions: str, annotators: int, progress: Progress
+) -> None:
+    """The table and the page of each annotator."""
+    for number in range(1, annotators + 1):
+        own = [item for item in items if item.sheet in (0, number)]
+        name = "sheet" if annotators == 1 else f"sheet-{number}"
+        write_csv(form, own, folder / f"{name}.csv")
+        write_text(folder / f"{name}.html", page(form, own, instructions, name=name))
+        progress(number, annotators, "sheets")
 
 
 def open_sheet(folder: str | Path) -> Sheet:

@@ -94,6 +94,32 @@ def relax_benchmark(
         a benchmark; the judgments that the rule added stand after the others.
     """
     tolerances = tolerances or Tolerances()
+    raised, added, counts = _near(benchmark, tolerances)
+    grades = [
+        NEAR if (query_id, doc_id) in raised else grade if grade == UNDECIDED else 2 * grade
+        for query_id, doc_id, grade in benchmark.qrels.iter_rows()
+    ]
+    qrels = benchmark.qrels.with_columns(grade=pl.Series(grades, dtype=pl.Int16))
+    extra = pl.DataFrame(added, schema=qrels_schema(), orient="row")
+    rule = {"source": benchmark_key(benchmark), "tolerances": tolerances.to_params(), "judgments_added": len(added)}
+    before = benchmark.params
+    return replace(
+        benchmark,
+        qrels=pl.concat([qrels, extra]),
+        params={
+            **before,
+            "command": command,
+            "relaxed": {**rule, **{name: before[name] for name in ("command",) if name in before}},
+            "counts": {**before.get("counts", {}), "relaxed": counts},
+        },
+        digest=key("relax", **rule),
+    )
+
+
+def _near(
+    benchmark: Benchmark, tolerances: Tolerances
+) -> tuple[set[tuple[str, str]], list[tuple[str, str, int]], dict[str, int]]:
+    """What is near, judged (query, document) or not (query, document, grade), and how many of each there are."""
     matcher, families = _prepared(benchmark, tolerances)
     judged: dict[str, dict[str, int]] = {}
     for query_id, doc_id, grade in benchmark.qrels.iter_rows():
@@ -111,31 +137,13 @@ def relax_benchmark(
         with_near += bool(near)
         raised |= {(query.query_id, doc) for doc in near if doc in strict}
         added += [(query.query_id, doc, NEAR) for doc in near if doc not in strict]
-    grades = [
-        NEAR if (query_id, doc_id) in raised else grade if grade == UNDECIDED else 2 * grade
-        for query_id, doc_id, grade in benchmark.qrels.iter_rows()
-    ]
-    qrels = benchmark.qrels.with_columns(grade=pl.Series(grades, dtype=pl.Int16))
-    extra = pl.DataFrame(added, schema=qrels_schema(), orient="row")
-    rule = {"source": benchmark_key(benchmark), "tolerances": tolerances.to_params(), "judgments_added": len(added)}
     counts = {
         "queries_with_a_tolerance": widened_queries,
         "queries_with_something_near": with_near,
         "judgments_raised": len(raised),
         "judgments_added": len(added),
     }
-    before = benchmark.params
-    return replace(
-        benchmark,
-        qrels=pl.concat([qrels, extra]),
-        params={
-            **before,
-            "command": command,
-            "relaxed": {**rule, **{name: before[name] for name in ("command",) if name in before}},
-            "counts": {**before.get("counts", {}), "relaxed": counts},
-        },
-        digest=key("relax", **rule),
-    )
+    return raised, added, counts
 
 
 def is_relaxed(benchmark: Benchmark) -> bool:

@@ -16,6 +16,7 @@ from qbench.options import option
 
 if TYPE_CHECKING:
     from qbench.leaderboard.table import Leaderboard
+    from qbench.progress import Progress
     from qbench.retrieval.jobs import Setting
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -136,13 +137,7 @@ def leaderboard(
     if shown.html is not None:
         check_page(shown.html)
     with progress("leaderboard") as advance:
-        if benchmark is None:
-            from qbench.synth.embedded import embedded_benchmark
-
-            home = HOME / "embedded"
-            benchmark = embedded_benchmark(home, advance)
-        else:
-            home = HOME / (benchmark.resolve().name or "benchmark")
+        benchmark, home = _benchmark(benchmark, advance)
         folder = output or home
         chosen = run.systems or None
         if server.dry_run:
@@ -175,6 +170,15 @@ def leaderboard(
     if result.problems:
         note(f"{len(result.problems)} of {len(result.rows)} rows have no run; the reasons stand under the table")
         raise typer.Exit(1)
+
+
+def _benchmark(benchmark: Path | None, progress: Progress) -> tuple[Path, Path]:
+    """The benchmark, by default a small one that is made here, and where its leaderboard goes by default."""
+    if benchmark is not None:
+        return benchmark, HOME / (benchmark.resolve().name or "benchmark")
+    from qbench.synth.embedded import embedded_benchmark
+
+    return embedded_benchmark(HOME / "embedded", progress), HOME / "embedded"
 
 
 def show_leaderboard(result: Leaderboard, shown: ShowOptions, folder: Path | None) -> None:

@@ -99,10 +99,10 @@ def make_leaderboard(
     twice = next((label for label in labels if labels.count(label) > 1), None)
     if twice is not None:
         raise OptionError("two rows of one name", value=twice, remedy="Name each system once")
-    frames = [entry.scores.with_columns(label=pl.lit(entry.label)) for entry in entries if entry.scores is not None]
     source = {entry.label: entry.conditions for entry in entries if entry.scores is not None}
-    if frames:
-        scores = pl.concat([frame.select("label", "query_id", "measure", "value") for frame in frames])
+    scores = _all_scores(entries)
+    means, pairs = pl.DataFrame(schema=mean_schema()), pl.DataFrame(schema=pair_schema())
+    if source:
         means, pairs = summarise(
             Scores.from_frame(scores),
             resamples=resamples,
@@ -110,11 +110,6 @@ def make_leaderboard(
             comparable=lambda a, b: {source[a], source[b]} != BOTH,
             progress=progress,
         )
-    else:
-        scores = pl.DataFrame(
-            schema={"label": pl.String, "query_id": pl.String, "measure": pl.String, "value": pl.Float64}
-        )
-        means, pairs = pl.DataFrame(schema=mean_schema()), pl.DataFrame(schema=pair_schema())
     family = "all pairs of a measure" + (" but [given] with [parsed]" if set(source.values()) >= BOTH else "")
     tests = {"resamples": resamples, "seed": seed, "level": LEVEL, "correction": "holm", "family": family}
     return Leaderboard(
@@ -128,6 +123,14 @@ def make_leaderboard(
         notes=(*notes, *_power(pairs.select("a", "b").n_unique(), resamples)),
         evidence=evidence,
     )
+
+
+def _all_scores(entries: Sequence[Entry]) -> pl.DataFrame:
+    """The scores of all rows with a run: label, query_id, measure, value."""
+    schema = {"label": pl.String, "query_id": pl.String, "measure": pl.String, "value": pl.Float64}
+    scored = [(entry.label, entry.scores) for entry in entries if entry.scores is not None]
+    frames = [scores.with_columns(label=pl.lit(label)).select(*schema) for label, scores in scored]
+    return pl.concat(frames) if frames else pl.DataFrame(schema=schema)
 
 
 def _power(couples: int, resamples: int) -> list[str]:

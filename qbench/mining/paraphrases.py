@@ -181,23 +181,23 @@ def _blocks(
         content[labels != DROPPED] = records.shared(a[labels != DROPPED], b[labels != DROPPED])
         few = weak & ((shared < options.min_terms) | (content == 0))
         unsure = weak & ~few & (p_fact < options.min_probability)
-        counts["too few shared terms"] += int(few.sum())
-        counts["too likely by chance"] += int(unsure.sum())
-        labels[few | unsure] = DROPPED
+        _drop(labels, few, "too few shared terms", counts)
+        _drop(labels, unsure, "too likely by chance", counts)
         useful = np.full(docs.shape[0], options.all_confusing)
         useful[row[labels == PARAPHRASE]] = True
-        alone = (labels == CONFUSING) & ~useful[row]
-        counts["confusing, without a paraphrase"] += int(alone.sum())
-        labels[alone] = DROPPED
+        _drop(labels, (labels == CONFUSING) & ~useful[row], "confusing, without a paraphrase", counts)
         unlike = (labels == CONFUSING) & (content == 0)
-        counts["confusing, without a shared word that names something"] += int(unlike.sum())
-        labels[unlike] = DROPPED
+        _drop(labels, unlike, "confusing, without a shared word that names something", counts)
         confusing = np.flatnonzero(labels == CONFUSING)
         easy = _easy(row[confusing], values.unit[a[confusing]] != values.unit[b[confusing]], options.confusing)
-        counts["confusing, easier than others"] += easy.size
-        labels[confusing[easy]] = DROPPED
+        _drop(labels, confusing[easy], "confusing, easier than others", counts)
         rest = np.flatnonzero(labels != DROPPED)
         yield _frame(table, records, (a, b, labels, rank, scores, digits, shared, p_paper, p_fact), rest)
+
+
+def _drop(labels: NDArray[Any], rows: NDArray[np.bool_] | NDArray[np.intp], reason: str, counts: Counter[str]) -> None:
+    counts[reason] += labels[rows].size
+    labels[rows] = DROPPED
 
 
 def _easy(row: NDArray[np.intp], other_unit: NDArray[np.bool_], most: int) -> NDArray[np.intp]:

@@ -7,13 +7,14 @@ part; what agrees with a query's value is relevant, and a sentence is if any of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from qbench import keys
 from qbench.benchmark.benchmark import Benchmark
@@ -282,16 +283,9 @@ def _choose(
             file=folder / PAIRS,
             remedy="Mine from more documents, or allow more with --max-relevant",
         )
-    ids = records["description_id"]
     removed = np.isin(groups, np.fromiter(taken.removed, np.int64, len(taken.removed)))
     answers = sorted(zip(taken.queries, taken.relevant, strict=True), key=lambda pair: pair[0])
-    answering = [docs[~removed[docs]] for _, docs in answers]
-    query_rows = np.repeat(np.array([row for row, _ in answers], dtype=np.int64), [docs.size for docs in answering])
-    doc_rows = np.concatenate(answering).astype(np.int64)
-    qrels = pl.DataFrame(
-        {"query_id": ids.gather(query_rows), "doc_id": ids.gather(doc_rows), "grade": np.ones(doc_rows.size, np.int16)},
-        schema=qrels_schema(),
-    )
+    qrels = _qrels(records["description_id"], [(row, docs[~removed[docs]]) for row, docs in answers])
     searched = records.filter(pl.Series(~removed))
     views = {"C_q": qrels}
     bare = int((searched["sentence"] == "").sum())
@@ -309,6 +303,14 @@ def _choose(
         "candidates_dropped": dropped,
     }
     return records[[row for row, _ in answers]], searched, views, counts
+
+
+def _qrels(ids: pl.Series, answers: Sequence[tuple[int, NDArray[Any]]]) -> pl.DataFrame:
+    """Grade 1 for the answers, all of them rows, of each query."""
+    queries = np.repeat(np.array([row for row, _ in answers], np.int64), [docs.size for _, docs in answers])
+    docs = np.concatenate([docs for _, docs in answers]).astype(np.int64)
+    columns = {"query_id": ids.gather(queries), "doc_id": ids.gather(docs), "grade": np.ones(docs.size, np.int16)}
+    return pl.DataFrame(columns, schema=qrels_schema())
 
 
 def _candidates(
