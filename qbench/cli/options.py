@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 
 Workers = Annotated[int | None, typer.Option(min=1, help="Worker processes. [default: number of cores]")]
+EncoderName = Annotated[
+    str, typer.Option(help="The encoder: a folder, or a name on the hub, of a BERT with safetensors.")
+]
+Device = Annotated[str, typer.Option(help="cpu, cuda, or auto: a GPU where there is one.")]
 LicenceName = Annotated[
     str | None,
     typer.Option(

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from qbench.cli.options import Device, EncoderName
 from qbench.training.recipes import TaggerRecipe
 
 
@@ -20,15 +21,13 @@ def description_parser(
         ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="CHECKPOINT", help="Folder of the trained tagger.")],
-    model: Annotated[
-        str, typer.Option(help="The encoder: a folder, or a name on the hub, of a BERT with safetensors.")
-    ],
+    model: EncoderName,
     recipe: TaggerRecipe,
     context: Annotated[
         Literal["sentence", "paragraph"],
         typer.Option(help="MeasEval: take each quantity in its sentence, or in its whole paragraph."),
     ] = "sentence",
-    device: Annotated[str, typer.Option(help="cpu, cuda, or auto: a GPU where there is one.")] = "auto",
+    device: Device = "auto",
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace another description parser in the output folder.")
     ] = False,

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from qbench.cli.options import Device, EncoderName
 from qbench.training.recipes import ExtractorRecipe
 
 
@@ -19,14 +20,12 @@ def extractor(
         ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="CHECKPOINT", help="Folder of the trained model.")],
-    model: Annotated[
-        str, typer.Option(help="The encoder: a folder, or a name on the hub, of a BERT with safetensors.")
-    ],
+    model: EncoderName,
     recipe: ExtractorRecipe,
     data: Annotated[
         Path | None, typer.Option(help="Folder of the files that lines without a text are from.", metavar="FOLDER")
     ] = None,
-    device: Annotated[str, typer.Option(help="cpu, cuda, or auto: a GPU where there is one.")] = "auto",
+    device: Device = "auto",
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace another extractor's model in the output folder.")
     ] = False,
