@@ -169,7 +169,7 @@ def batches(data: Sequence[Example], size: int, rng: random.Random | None = None
 
 
 def train(data: Sequence[Example], epochs: int, seed: int) -> Network:
-    """A network that has seen the examples with targets."""
+    """A network that has seen the examples."""
     torch.manual_seed(seed)
     rng = random.Random(seed)  # noqa: S311 (no secret)
     net = Network(data[0].vectors.shape[1])
@@ -206,10 +206,9 @@ def taught(nets: Sequence[Network], data: Sequence[Example]) -> list[Example]:
 
 def softened(nets: Sequence[Network], data: Sequence[Example]) -> list[Example]:
     """The examples with targets between what was annotated and what the networks say."""
-    known = [e for e in data if e.targets is not None]
     return [
         replace(e, targets=((1 - TRUST) * e.targets + TRUST * said.targets).astype(np.float32))
-        for e, said in zip(known, taught(nets, known), strict=True)
+        for e, said in zip(data, taught(nets, data), strict=True)
     ]
 
 

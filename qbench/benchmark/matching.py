@@ -139,9 +139,9 @@ class Matcher:
         words = self._words.get(condition.base_unit, {})
         similar: set[Concept] = set()
         for alternative in concept_alternatives(condition.concept):
-            if not alternative:
-                return sorted(self._spans.get(condition.base_unit, {}))
             folded = concept_words(alternative, self.language)
+            if not folded:
+                return sorted(self._spans.get(condition.base_unit, {}))
             similar |= set.intersection(*(words.get(word, set()) for word in folded))
         return sorted(similar)
 

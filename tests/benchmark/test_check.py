@@ -459,7 +459,7 @@ def tables(draw):
 
 @st.composite
 def asked(draw):
-    concept = draw(st.sampled_from(["", "a", "a b", "c", "a | b", "c | a b"]))
+    concept = draw(st.sampled_from(["", "a", "a b", "c", "a | b", "c | a b", "-", "a | -"]))
     comparator = draw(st.sampled_from(COMPARATORS))
     value = draw(st.integers(0, 4))
     high = value + 1 if comparator == "between" else None

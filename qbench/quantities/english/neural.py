@@ -39,7 +39,7 @@ class NeuralExtractor(RulesExtractor):
     Raises:
         MissingPackageError: the extra `neural` is not installed.
         InputError: the folder holds no finished model of this kind, or a broken one.
-        OptionError: there is no such parser, or none; or no such device.
+        OptionError: there is no such parser, or none; no such device; or the model is one of other features.
     """
 
     name = "neural"
@@ -78,8 +78,8 @@ class NeuralBinder:
 
     Raises:
         MissingPackageError: the extra `neural` is not installed.
-        InputError: the folder holds no finished model of this kind, a broken one, or one of other features.
-        OptionError: there is no such device.
+        InputError: the folder holds no finished model of this kind, or a broken one.
+        OptionError: there is no such device, or the model is one of other features.
     """
 
     def __init__(self, folder: Path, *, device: str = "auto") -> None:
