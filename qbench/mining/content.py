@@ -147,7 +147,7 @@ def _acts(word: str) -> bool:
 
 def _is_label(sentence: str, mention: Quantity) -> bool:
     """Whether a bare number is the mark of a footnote, glued to the text before it."""
-    if mention.unit or mention.value != int(mention.value) or not 0 < mention.value < 1000:
+    if mention.unit or not float(mention.value).is_integer() or not 0 < mention.value < 1000:
         return False
     start, end = mention.value_span
     glued = start > 0 and bool(re.match(r"[A-Za-z.)]", sentence[start - 1]))

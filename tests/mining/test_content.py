@@ -122,3 +122,8 @@ def test_the_reason_is_one_of_the_list_and_one_more_noun_is_never_worse_for_mone
 @given(st.text(alphabet="abcdelnorstuy-", max_size=12))
 def test_case_does_not_matter(word):
     assert says(word) == says(word.upper()) == says(word.capitalize())
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("nan")])
+def test_a_value_that_is_no_number_is_no_label(value):
+    assert lack("margin", "A margin of 9.", Quantity(value, value, "=", "", "", "", value, value)) == ""
