@@ -55,8 +55,23 @@ _MOVE_OF = re.compile(
 )
 """Before a concept: "a decline in volume of 9%" says no volume."""
 
-_WITHIN = re.compile(r"\b(?:from|excluding)(?:\s+(?:the|its|our))?\s*$", re.IGNORECASE)
+_WITHIN = re.compile(
+    r"\b(?:from|excluding|for|against|(?:related|relating|attributable)\s+to)(?:\s+(?:the|its|our))?\s*$", re.IGNORECASE
+)
 """Before a concept that narrows another one down: "amortization of intangibles from acquisitions of $9 million"."""
+
+_EFFECT = re.compile(
+    r"\b(?:impact\w*|affect\w*|effects?|contribut\w*|offset\w*|attribut\w*|exchange|currenc(?:y|ies)|due\s+to|driven)\b",
+    re.IGNORECASE,
+)
+"""In a sentence with a change: the number may be what one cause of it did, "rates reduced costs by $35 million"."""
+_GAP = re.compile(
+    r"\b(?:higher|lower|more|less|greater|larger|smaller|above|below|better|worse)\s+than\b", re.IGNORECASE
+)
+"""Beside a change: it may be the gap to another figure, "$8 million higher than net income"."""
+_PAID = re.compile(r"\s*in\s+$", re.IGNORECASE)
+_MEANS = frozenset({"cash", "stock", "shares"})
+"""What a price is paid in: "for $1.2 billion in cash" says no cash."""
 
 _ELSEWHERE = {
     "currency": _PER,
@@ -100,6 +115,8 @@ def _is_sure(row: dict[str, Any], text: str, values: Sequence[int]) -> bool:
     start, end = value if unit[0] < 0 else (min(value[0], unit[0]), max(value[1], unit[1]))
     if not row["change"] and _moves(text, start, end):
         return False
+    if row["change"] and (_EFFECT.search(text) or _GAP.search(text, max(0, start - REACH), end + REACH)):
+        return False
     if row["family"] in _ELSEWHERE and _ELSEWHERE[row["family"]].match(text, end):
         return False
     if row["family"] == "count" and unit[0] >= value[1] and value[1] - value[0] < 3 and text[unit[0]].isupper():
@@ -116,6 +133,8 @@ def _is_sure(row: dict[str, Any], text: str, values: Sequence[int]) -> bool:
     if gap is None:
         return False
     first, last = gap
+    if row["concept"].lower() in _MEANS and _PAID.fullmatch(text, end, last):
+        return False
     if any(first <= other < last for other in values if other != value[0]):
         return False
     return not (len(values) > 1 and _RESPECTIVELY.search(text))

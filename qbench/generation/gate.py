@@ -46,7 +46,7 @@ _LASTING = LASTING | _words("up interval window plan option")
 
 _PEOPLE = POPULATIONS | _words(
     "group arm cohort people student user baseline intervention treatment father worker employee member "
-    "customer consumer"
+    "customer consumer shareholder stockholder investor holder owner party lender creditor supplier vendor plaintiff"
 )
 """Populations, as the last word of a concept: "48% of patients" is about what the 48% did."""
 
@@ -96,6 +96,9 @@ _DATES = _words(
 
 _GLUED = re.compile(r"\d+[^\W\d_]|[^\W\d_]{4,}\d|(?:st|nd|rd|th)$")
 """Footnote and page numbers that ran into a word, and the rest of an ordinal that lost its number."""
+
+_RUN_IN = re.compile(r"(?:day|week|month|year)s[a-z]{3}")
+"""A heading that ran into what it stands over: "Nine MonthsRevenue rose"."""
 
 _TITLE = 0.8
 """Share of a concept's mentions with every word capitalised, from which on it is a name."""
@@ -158,7 +161,7 @@ class Gate:
             return MOVED
         if family == "count":
             noun = concept_words(tuple(pair.unit.split()), self.mentions.language)
-            strange = any(word in WEAK_WORDS or not word.isalpha() for word in noun)
+            strange = any(word in WEAK_WORDS or not word.isalpha() or _RUN_IN.match(word) for word in noun)
             return NOUN if strange or not noun or noun[-1] in _NO_COUNT else None
         if not pair.unit:
             return self._of_bare(pair, last)

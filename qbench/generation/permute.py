@@ -46,6 +46,9 @@ def with_unit(
         units: for arithmetic.
     """
     mention = mentions[position]
+    amounts = sum(m.family.startswith("currency") for m in mentions)
+    if unit != mention.unit and amounts > 1 and mention.family.startswith("currency"):
+        return None  # "6 million yen, of which 2 million dollars": the sums of a sentence are in one currency
     edits = _unit_edits(text, mention, form)
     if edits is None or not _alone(mentions, position, edits) or _apply(text, edits) == text:
         return None

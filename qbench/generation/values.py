@@ -114,6 +114,10 @@ def _met(comparator: Comparator, bounds: NDArray[np.float64], seen: Distribution
     return {"<": below, "<=": at_most, ">": seen.total - at_most, ">=": seen.total - below}[comparator]
 
 
+WIDEST = 20.0
+"""Of a range that somebody would ask for, the upper end by the lower."""
+
+
 def _range(seen: Distribution, rng: np.random.Generator, at_random: bool, avoid: frozenset[Ask]) -> Ask | None:
     """From a lower to an upper quantile, rounded where that keeps observations inside and outside."""
     if seen.values.size < 3:
@@ -134,7 +138,8 @@ def _range(seen: Distribution, rng: np.random.Generator, at_random: bool, avoid:
     ends += [(rounded(low, digits), rounded(high, digits)) for digits in (ROUND, DIGITS) for low, high in few]
     for low, high in ends:
         inside = int(seen.counts[(seen.values >= low) & (seen.values <= high)].sum())
-        if low < high and 0 < inside < seen.total and (low, high) not in avoid:
+        near = low <= 0 or high <= WIDEST * low
+        if low < high and near and 0 < inside < seen.total and (low, high) not in avoid:
             return low, high
     return None
 

@@ -11,7 +11,7 @@ from qbench.generation.evidence import sure_mentions
 from qbench.quantities.types import Quantity, quantity_schema, to_row
 
 
-def read(text):
+def read(text, change=""):
     """A text with {concept} and <number> marked, each number about the concept that stands first, as a table."""
     plain, spans, values = "", [], []
     for part in re.split(r"(\{.*?\}|<.*?>)", text):
@@ -20,7 +20,20 @@ def read(text):
         plain += part.strip("{}<>")
     words = tuple(word for first, last in spans for word in plain[first:last].lower().split())
     rows = [
-        Quantity(5.0, 5.0, "=", "dollar", "currency", "dollar", 5.0, 5.0, words, value_span=at, concept_spans=(*spans,))
+        Quantity(
+            5.0,
+            5.0,
+            "=",
+            "dollar",
+            "currency",
+            "dollar",
+            5.0,
+            5.0,
+            words,
+            value_span=at,
+            concept_spans=(*spans,),
+            change=change,
+        )
         for at in values
     ]
     table = pl.DataFrame([to_row("d", row) for row in rows], schema=quantity_schema())
@@ -55,10 +68,25 @@ def test_beside_their_concept(text):
         "The {ferry fare} was <5> a head.",
         "A decline in the {ferry fare} of <5> followed.",
         "They count the income from {ferry fares} of <5>.",
+        "A reserve for {ferry fares} of <5> was made.",
+        "It bought the ferry for <5> in {cash}.",
     ],
 )
 def test_parted_from_their_concept(text):
     assert not read(text)[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "sure"),
+    [
+        ("The {ferry fare} was up by <5>.", True),
+        ("Exchange rates raised the {ferry fare} by <5>.", False),
+        ("Fuel impacted the {ferry fare} by <5>.", False),
+        ("The {ferry fare} was <5> higher than the toll.", False),
+    ],
+)
+def test_what_one_cause_did_and_gaps_are_no_sure_changes(text, sure):
+    assert read(text, "up") == [sure]
 
 
 def test_another_number_between_and_lists_told_apart():

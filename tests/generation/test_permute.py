@@ -110,3 +110,11 @@ def test_a_text_that_reads_differently_is_refused():
     found = Rechecker(EXTRACTOR).permuted(samples, [weight("<", 3)], positive=False)
     assert found == [READS_DIFFERENTLY, None, READS_DIFFERENTLY]
     assert Rechecker(None).permuted(samples, [weight("<", 3)], positive=False) == [None] * 3
+
+
+def test_the_amounts_of_a_sentence_stay_in_one_currency():
+    text = "The loan was $9 million, of which $2 million was repaid."
+    assert with_unit(text, mentions(text), 0, "euro", form("euro", "€"), UNITS) is None
+    assert with_unit(
+        "The loan was $9 million.", mentions("The loan was $9 million."), 0, "euro", form("euro", "€"), UNITS
+    )
