@@ -94,7 +94,7 @@ _DATES = _words(
     "tomorrow"
 )
 
-_GLUED = re.compile(r"\d+[^\W\d_]|[^\W\d_]{4,}\d|(?:st|nd|rd|th)$")
+_GLUED = re.compile(r"\d+[^\W\d_]{3}|[^\W\d_]{4,}\d|(?:st|nd|rd|th)$")
 """Footnote and page numbers that ran into a word, and the rest of an ordinal that lost its number."""
 
 _RUN_IN = re.compile(r"(?:day|week|month|year)s[a-z]{3}")

@@ -151,3 +151,16 @@ def test_units_pass_on_and_falls_are_told_from_levels():
     assert [(q.value, q.unit) for q in homes] == [(435, "home"), (187, "home")]
     sales = extractor.extract("Net sales fell by $3 million to $41 million.")
     assert [q.change for q in sales] == ["down", ""]
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("Mean HbA1c was 7.1% at the clinic.", "hba1c"),
+        ("CO2 emissions fell by 5 percent.", "co2"),
+        ("The IL-6 level was 12 pg/mL.", "il-6"),
+    ],
+)
+def test_words_with_figures_in_them_are_taken_whole(text, word):
+    quantity = get_extractor(ExtractorOptions()).extract(text)[0]
+    assert word in (*quantity.concept, *quantity.subject)

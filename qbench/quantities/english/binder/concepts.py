@@ -12,7 +12,7 @@ from qbench.quantities.english.concepts import NONE, Concept, MentionTokens, fin
 from qbench.quantities.english.noun_phrases import JOINTS
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.parsers.encoder import Array
-from qbench.quantities.english.tokens import Token, abbreviates, glued
+from qbench.quantities.english.tokens import HYPHENS, Token, abbreviates, glued
 from qbench.quantities.types import Change
 
 BINDER = "binder"
@@ -128,7 +128,36 @@ def chosen(view: Pivot, scores: Array, sentence: Sentence, threshold: float) -> 
     taken = [view.start + int(k) for k in likely.nonzero()[0]]
     numbers = {mention.number for mention in sentence.mentions}
     words = {k for k in taken if tokens[k].kind != "mark" and tokens[k].low not in SMALL_WORDS and k not in numbers}
+    inside = {k for mention in sentence.mentions for k in range(mention.first, mention.last)}
+    words |= _rest(words, range(view.start, view.start + len(scores)), tokens, inside)
     return words | {k for word in words for k in _joints(word, words, tokens)}
+
+
+def _rest(words: Set[int], window: range, tokens: Sequence[Token], inside: Set[int]) -> set[int]:
+    """The other pieces of words with figures in them, of which some are chosen: "HbA1c", "IL-6", "alfa-2a"."""
+    found: set[int] = set()
+    for word in words:
+        for step in (1, -1):
+            k = word
+            while (beside := _piece_beside(k, step, window, tokens)) is not None and beside not in inside:
+                found.add(beside)
+                k = beside
+    return found
+
+
+def _piece_beside(k: int, step: int, window: range, tokens: Sequence[Token]) -> int | None:
+    """The next piece of the same word: glued to it, or by a hyphen with a figure on one side."""
+    near, far = k + step, k + 2 * step
+    if near not in window or not _glued(k, near, tokens):
+        return None
+    if tokens[near].kind != "mark":
+        return near
+    hyphened = tokens[near].text in HYPHENS and far in window and _glued(near, far, tokens)
+    return far if hyphened and tokens[far].kind != "mark" and "number" in (tokens[k].kind, tokens[far].kind) else None
+
+
+def _glued(a: int, b: int, tokens: Sequence[Token]) -> bool:
+    return glued(tokens[min(a, b)], tokens[max(a, b)])
 
 
 def _joints(k: int, words: Set[int], tokens: Sequence[Token]) -> Iterator[int]:
