@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -136,6 +138,8 @@ def _range(seen: Distribution, rng: np.random.Generator, at_random: bool, avoid:
     # With few values the quantiles may take in all of them.
     few = [(float(seen.values[0]), float(seen.values[-2])), (float(seen.values[1]), float(seen.values[-1]))]
     ends += [(rounded(low, digits), rounded(high, digits)) for digits in (ROUND, DIGITS) for low, high in few]
+    # Values of very different sizes may have no narrow range but those from one value to the next.
+    ends += list(itertools.pairwise(seen.values.tolist()))
     for low, high in ends:
         inside = int(seen.counts[(seen.values >= low) & (seen.values <= high)].sum())
         near = low <= 0 or high <= WIDEST * low

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qbench.generation.pairs import distribution, sane
-from qbench.generation.values import around, choose_value, rounded
+from qbench.generation.values import WIDEST, around, choose_value, rounded
 
 observed = st.lists(st.sampled_from([0.5, 1, 2, 3, 5, 8, 10, 12.5, 40, 100, 1e6]), min_size=2, max_size=30)
 COMPARATORS = ["=", "!=", "<", "<=", ">", ">=", "between"]
@@ -31,9 +31,13 @@ def test_a_chosen_value_has_observations_on_both_sides(values, comparator, at_ra
     values = np.array(values)
     ask = choose_value(comparator, distribution(values), np.random.default_rng(seed), at_random=at_random)
     if ask is None:
-        # A bound may have become one of the values, or left them all on one side, when it was rounded.
+        # A bound may have become one of the values, or left them all on one side, when it was rounded;
+        # a range may be too wide.
         close = {rounded(value, 1) for value in values.tolist()}
-        assert len(close) < (3 if comparator in ("between", "<", ">", "<=", ">=") else 2)
+        observed = np.unique(values)
+        narrow = (observed[:-1] <= 0) | (observed[1:] <= WIDEST * observed[:-1])
+        too_wide = comparator == "between" and not narrow.any()
+        assert too_wide or len(close) < (3 if comparator in ("between", "<", ">", "<=", ">=") else 2)
         return
     low, high = ask
     assert low <= high
