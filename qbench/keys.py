@@ -23,10 +23,10 @@ REVISIONS: dict[str, int] = {
     "index": 1,
     "benchmark quantities": 1,
     # Benchmarks
-    "import": 1,
+    "import": 2,
     "mask": 1,
     "relax": 2,
-    "generation": 2,
+    "generation": 3,
     "expansion": 2,
     "synthesis": 2,
     # Retrieval

@@ -55,6 +55,9 @@ def summary(benchmark: Benchmark) -> dict[str, Any]:
         "queries_by_unit_family": _counted(_family(q, families) for q in queries),
         "judgments_by_grade": _counted(str(grade) for grade in benchmark.qrels["grade"].to_list()),
     }
+    topics = {query.topic for query in queries} - {""}
+    if topics:
+        content["topics"] = len(topics)
     if benchmark.samples.height:
         rows = benchmark.samples.select("method", "label").iter_rows()
         content["samples_by_method"] = _counted(

@@ -24,7 +24,7 @@ from qbench.store import MANIFEST, atomic_file, locked, read_manifest, write_tex
 def export_beir(benchmark: Benchmark, folder: str | Path) -> list[Path]:
     """Write corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv.
 
-    What BEIR has no place for (a query's conditions, kind, template and seed, a document's source) goes into the
+    What BEIR has no place for (a query's conditions, topic, kind, template and seed, a document's source) goes into the
     `metadata` of its line, under "qbench", and comes back when our importer reads the folder. Quantities, samples and
     triples are not written.
 
@@ -200,7 +200,7 @@ def _documents(benchmark: Benchmark) -> Iterator[dict[str, Any]]:
 def _queries(benchmark: Benchmark) -> Iterator[dict[str, Any]]:
     for query in benchmark.queries:
         row = query.to_row()
-        own = {name: row[name] for name in ("terms", "conditions", "split", "kind", "template", "seed")}
+        own = {name: row[name] for name in ("terms", "conditions", "split", "kind", "template", "seed", "topic")}
         yield {"_id": query.query_id, "text": query.text, "metadata": {OURS: own}}
 
 

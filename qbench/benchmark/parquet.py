@@ -112,7 +112,7 @@ def read_parquet(path: Path, schema: Schema, nullable: Collection[str] = ()) -> 
     except (pl.exceptions.PolarsError, OSError) as fault:
         raise InputError(f"not a readable Parquet file: {_first_line(fault)}", file=path) from None
     earlier = {old: new for new, old in EARLIER.items() if new in schema and new not in frame.columns}
-    return fit(_with_change(frame.rename(earlier, strict=False)), schema, path, nullable)
+    return fit(_with_topic(_with_change(frame.rename(earlier, strict=False)), schema), schema, path, nullable)
 
 
 def _with_change(frame: pl.DataFrame) -> pl.DataFrame:
@@ -124,6 +124,12 @@ def _with_change(frame: pl.DataFrame) -> pl.DataFrame:
         return frame
     level = pl.element().struct.with_fields(pl.lit("").alias("change"))
     return frame.with_columns(pl.col("conditions").list.eval(level))
+
+
+def _with_topic(frame: pl.DataFrame, schema: Schema) -> pl.DataFrame:
+    """Queries of earlier development versions named no topic: each is one of its own."""
+    lacking = "topic" in schema and "topic" not in frame.columns
+    return frame.with_columns(topic=pl.lit("")) if lacking else frame
 
 
 def write_table(frame: pl.DataFrame, table: str, folder: Path) -> None:

@@ -35,6 +35,8 @@ class Query:
         kind: how its concept relates to training (seen, unseen, expansion, wo_surface, given).
         template: the template that made it; "" where none did.
         seed: of the generator that chose its value and surface forms; 0 where none did.
+        topic: the name of the concept group that it asks about. Queries of one topic are answered well or badly
+            together, so that tests and intervals go by topic. "" where nobody said: then it is a topic of its own.
     """
 
     query_id: str
@@ -45,6 +47,7 @@ class Query:
     kind: Kind = "given"
     template: str = ""
     seed: int = 0
+    topic: str = ""
 
     def to_row(self) -> dict[str, Any]:
         """One row of the table of queries."""
@@ -57,6 +60,7 @@ class Query:
             "kind": self.kind,
             "template": self.template,
             "seed": self.seed,
+            "topic": self.topic,
         }
 
     @classmethod
@@ -103,6 +107,7 @@ def query_schema() -> Schema:
         "kind": pl.String,
         "template": pl.String,
         "seed": pl.Int64,
+        "topic": pl.String,
     }
 
 

@@ -325,7 +325,8 @@ def _print_query(benchmark: Benchmark, query: Query, n: int) -> None:
     console.print()
     console.print(Text(f"{printable(query.query_id)}  {printable(query.text)}", style="bold"))
     origin = f", template {printable(query.template)}, seed {query.seed}" if query.template else ""
-    console.print(f"  {query.split}, {query.kind}{origin}", markup=False)
+    topic = f", topic {printable(query.topic)}" if query.topic else ""
+    console.print(f"  {query.split}, {query.kind}{topic}{origin}", markup=False)
     for condition in query.conditions:
         console.print(f"  asks for: {printable(describe(condition))}", markup=False)
     for sign, group in zip("+-", examples(benchmark, query, n), strict=True):

@@ -251,10 +251,15 @@ class _Collection:
         """Generate up to `most` queries of a split."""
         sampler = Sampler(self.plan.mentions, self.plan.units, self.rechecker, self.plan.options)
         drafts = self.plan.drafts(split) if most else []
-        total, count = min(most, len(drafts)), 0
+        total, count, enough = min(most, len(drafts)), 0, self.plan.options.per_topic
+        asked: Counter[str] = Counter()
         for draft in drafts:
             if count == most:
                 break
+            topic = self.plan.group(draft)
+            if split != "train" and asked[topic] >= enough:
+                self.rejected["query: its topic has enough"] += 1
+                continue
             if split == "test" and draft.kind == "seen" and not self._is_trained(draft):
                 self.rejected["query: no training query asks about its concept"] += 1
                 continue
@@ -265,6 +270,7 @@ class _Collection:
                 self.rejected["query: repeats an earlier one"] += 1
             elif self._keep(query, sampler):
                 count += 1
+                asked[topic] += 1
                 progress(count, total, split)
         self.rejected.update(sampler.rejected)
 

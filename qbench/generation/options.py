@@ -48,6 +48,9 @@ class GenerationOptions:
     max_train: int = option(20_000, help="Maximum number of training queries.", low=0)
     max_dev: int = option(1_000, help="Maximum number of development queries.", low=0)
     max_test: int = option(2_000, help="Maximum number of test queries.", low=0)
+    per_topic: int = option(
+        10, help="Maximum number of development queries, and of test queries, per topic (group of concepts).", low=1
+    )
     dev_share: float = option(0.1, help="Share of the pairs held out for development.", low=0, high=1)
     test_share: float = option(0.2, help="Share of the pairs held out for testing.", low=0, high=1)
     corpus: CorpusChoice = option("quantities", help="Documents: sentences with a quantity, or all sentences.")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from itertools import zip_longest
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -23,6 +24,8 @@ from qbench.quantities.types import Change, Comparator, Condition
 from qbench.quantities.units import Units, plural
 from qbench.randomness import generator, shuffled
 from qbench.store import digest
+
+T = TypeVar("T")
 
 ValueSet = Literal["peak", "random", "other", "joint"]
 """Where a query's value comes from: a peak or the mean; any observed value; another than the training queries';
@@ -78,7 +81,7 @@ class QueryDraft:
 
     @property
     def stratum(self) -> str:
-        """Drafts of one stratum differ in topic only; the caps take from all strata in turn."""
+        """Drafts of one stratum differ in topic only; the caps take from the strata of a topic in turn."""
         return f"{self.kind}|{len(self.topics)}|{' '.join(self.comparators)}|{self.values}"
 
     @property
@@ -108,7 +111,12 @@ class Plan:
         drafts += self._expanded(split)
         if self.options.multi:
             drafts += self._joint(split)
-        return _in_turn(drafts, self.options.seed)
+        return _in_turn(drafts, self.group, self.options.seed)
+
+    def group(self, draft: QueryDraft) -> str:
+        """The topic of a draft's query: the group of its concept, of several constraints that of the first."""
+        known = (concept for topic in draft.topics for concept in topic.concepts if concept in self.splits.group_of)
+        return self.splits.group_of[next(known)]
 
     def _sets(self, split: Split, kind: Kind, topic: Topic, values: Iterable[ValueSet]) -> Iterable[QueryDraft]:
         for each in values:
@@ -236,6 +244,7 @@ class Plan:
             kind=draft.kind,
             template=" + ".join(names),
             seed=self.options.seed,
+            topic=self.group(draft),
         )
 
     def _single_ask(self, draft: QueryDraft, rng: np.random.Generator) -> list[tuple[Comparator, Ask, str]] | None:
@@ -330,13 +339,25 @@ class Plan:
         return usual[int(rng.choice(len(usual), p=weights / weights.sum()))][0]
 
 
-def _in_turn(drafts: Iterable[QueryDraft], seed: int) -> list[QueryDraft]:
-    """Each stratum in a seeded order, one of each stratum in turn, so that a cap leaves all of them represented."""
-    strata: dict[str, list[QueryDraft]] = {}
+def _in_turn(drafts: Iterable[QueryDraft], topic: Callable[[QueryDraft], str], seed: int) -> list[QueryDraft]:
+    """One draft of each topic in turn, so that a cap leaves many topics before many queries of any.
+
+    The drafts of a topic take turns by stratum, in an order of strata that is the topic's own, so that every kind of
+    query is among those that are left.
+    """
+    topics: dict[str, dict[str, list[QueryDraft]]] = {}
     for draft in drafts:
-        strata.setdefault(draft.stratum, []).append(draft)
-    ranked: list[tuple[int, str, QueryDraft]] = []
-    for name in sorted(strata):
-        members = shuffled(strata[name], seed, f"order {name}", lambda draft: draft.key)
-        ranked += [(rank, name, draft) for rank, draft in enumerate(members)]
-    return [draft for _, _, draft in sorted(ranked, key=lambda item: item[:2])]
+        topics.setdefault(topic(draft), {}).setdefault(draft.stratum, []).append(draft)
+    turns: list[list[QueryDraft]] = []
+    for name in shuffled(sorted(topics), seed, "order of topics", str):
+        strata = shuffled(sorted(topics[name]), seed, f"order of strata in {name}", str)
+        members = (
+            shuffled(topics[name][stratum], seed, f"order {stratum}", lambda draft: draft.key) for stratum in strata
+        )
+        turns.append(_alternating(members))
+    return _alternating(turns)
+
+
+def _alternating(lists: Iterable[Sequence[T]]) -> list[T]:
+    """The first items of all lists, then the second ones, and so on."""
+    return [item for turn in zip_longest(*lists) for item in turn if item is not None]

@@ -43,12 +43,14 @@ class Splits:
 
     Attributes:
         split_of: concept -> train, dev or test.
+        group_of: concept -> the name of its group.
         groups: number of groups in each split.
         wordless: test concepts that are asked only through an expansion which shares no word with them.
         blocked: split -> shape (sentences,), those that no sample of the split may use.
     """
 
     split_of: dict[Concept, Split]
+    group_of: dict[Concept, str]
     groups: dict[Split, int]
     wordless: frozenset[Concept]
     blocked: dict[Split, NDArray[np.bool_]]
@@ -77,6 +79,7 @@ def split_concepts(
         split_of={
             concept: split for split, groups in members.items() for group in groups for concept in group.concepts
         },
+        group_of={concept: group.name for group in groups for concept in group.concepts},
         groups={split: len(groups) for split, groups in members.items()},
         wordless=_wordless(test, expansions, mentions, options.seed),
         blocked={"train": test_docs | dev_docs, "dev": test_docs, "test": np.zeros_like(test_docs)},

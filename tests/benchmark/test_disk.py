@@ -254,11 +254,17 @@ def conditions(draw):
 @settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(texts, texts, st.lists(conditions(), max_size=3).map(tuple)), min_size=1, max_size=5))
 def test_any_query_survives_the_disk(tmp_path, drawn):
-    queries = [Query(f"q{n}", text, terms, asked) for n, (text, terms, asked) in enumerate(drawn)]
+    queries = [Query(f"q{n}", text, terms, asked, topic=text) for n, (text, terms, asked) in enumerate(drawn)]
     corpus = frame("corpus", [("d", "text", "", "d")])
     qrels = frame("qrels", [(query.query_id, "d", 1) for query in queries])
     shutil.rmtree(tmp_path / "bench", ignore_errors=True)
     assert write_benchmark(Benchmark("b", corpus, queries, qrels), tmp_path / "bench").queries == queries
+
+
+def test_queries_of_earlier_versions_are_topics_of_their_own(tmp_path):
+    write_benchmark(tiny_benchmark(), tmp_path / "bench")
+    read_table(tmp_path / "bench" / "queries.parquet", "queries").drop("topic").write_parquet(tmp_path / "old.parquet")
+    assert read_table(tmp_path / "old.parquet", "queries")["topic"].unique().to_list() == [""]
 
 
 def test_quantities_of_earlier_versions_are_read_under_their_new_names(tmp_path):

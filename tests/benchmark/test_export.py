@@ -25,6 +25,7 @@ from tests.factories import frame, tiny_benchmark
 
 def test_beir_and_back(tmp_path):
     made = tiny_benchmark()
+    made = dataclasses.replace(made, queries=[dataclasses.replace(q, topic=f"on {q.kind}") for q in made.queries])
     files = export_beir(made, tmp_path / "beir")
     assert [str(path.relative_to(tmp_path / "beir")) for path in files] == [
         "corpus.jsonl",

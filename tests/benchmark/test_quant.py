@@ -26,6 +26,7 @@ def test_the_authors_layout(quant):
         ("2", "expansion", "test", "Bolt workers"),
         ("3", "wo_surface", "test", "stock"),
     ]
+    assert [q.topic for q in bench.queries] == ["acme share", "acme payment", "bolt worker", "stock"]
     asked = [dataclasses.replace(q.conditions[0], value_text="", unit_text="") for q in bench.queries]
     expected = [
         condition("acme shares", "<", 6, "percentage"),

@@ -213,6 +213,28 @@ def test_seen_means_that_training_asks_about_it(made, index, options, tmp_path):
         assert all(c.concept in asked for q in seen for c in q.conditions)
 
 
+def test_a_topic_is_a_group_of_concepts_and_has_its_share_of_queries(index, options, tmp_path):
+    few = open_benchmark(generate(index, tmp_path / "few", dataclasses.replace(options, per_topic=3)))
+    for split in ("dev", "test"):
+        asked = Counter(query.topic for query in few.queries_of(split))
+        assert max(asked.values()) == 3
+        assert "" not in asked
+    assert max(Counter(query.topic for query in few.queries_of("train")).values()) > 3
+    concepts = {}
+    for query in few.queries:
+        concepts.setdefault(query.conditions[0].concept, set()).add(query.topic)
+    assert all(len(topics) == 1 for topics in concepts.values())
+    assert few.params["counts"]["rejected"]["query: its topic has enough"] > 0
+
+
+def test_many_topics_come_before_many_queries(index, options, made, tmp_path):
+    topics = {query.topic for query in made.queries_of("test")}
+    few = dataclasses.replace(options, max_test=len(topics))
+    chosen = open_benchmark(generate(index, tmp_path / "few", few)).queries_of("test")
+    assert len({query.topic for query in chosen}) >= 0.8 * len(topics)
+    assert len({query.conditions[0].comparator for query in chosen}) > 2
+
+
 def test_no_query_has_two_samples_of_one_text_and_method(made):
     originals = made.samples.filter(pl.col("method") == "original")
     assert originals.height == originals.unique(["query_id", "label", "text"]).height
@@ -341,7 +363,7 @@ def test_a_sample_switch_takes_its_samples_and_no_others(index, options, made_un
 
 def _uncapped(options):
     """Few pairs, so that no cap is reached and nothing takes another's place."""
-    return dataclasses.replace(options, max_pairs=6, max_train=10**6, max_dev=10**6, max_test=10**6)
+    return dataclasses.replace(options, max_pairs=6, per_topic=10**6, max_train=10**6, max_dev=10**6, max_test=10**6)
 
 
 @pytest.fixture(scope="module")

@@ -180,6 +180,7 @@ def _query(query_id: str, text: str, own: dict[str, Any]) -> Query:
         kind=kind,
         template=str(own.get("template", "")),
         seed=int(own.get("seed", 0)),
+        topic=str(own.get("topic", "")),
     )
 
 

@@ -22,6 +22,7 @@ from qbench.benchmark.types import Kind, Query, corpus_schema, qrels_schema
 from qbench.errors import InputError, OptionError
 from qbench.keys import key
 from qbench.progress import Progress, silent
+from qbench.quantities.concept_match import concept_words
 from qbench.quantities.types import Comparator, Condition, Quantity, Span, quantity_schema, to_row
 from qbench.quantities.units import Unit, Units, load_units
 from qbench.store import file_digest
@@ -281,7 +282,8 @@ def _read_queries(path: Path, units: Units, problems: Problems) -> dict[str, Que
         )
         query_id = str(number)
         terms = " ".join(words)
-        queries[query_id] = Query(query_id, cells["query_text"], terms=terms, conditions=(condition,))
+        topic = " ".join(concept_words(condition.concept))
+        queries[query_id] = Query(query_id, cells["query_text"], terms=terms, conditions=(condition,), topic=topic)
     return queries
 
 
