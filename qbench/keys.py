@@ -19,7 +19,7 @@ __all__ = ["REVISIONS", "key", "revision"]
 
 REVISIONS: dict[str, int] = {
     # Text
-    "extraction": 2,
+    "extraction": 3,
     "index": 1,
     "benchmark quantities": 1,
     # Benchmarks
@@ -39,7 +39,7 @@ REVISIONS: dict[str, int] = {
     "centroid index": 1,
     "faiss": 1,
     "quantities": 1,
-    "quantity-index": 1,
+    "quantity-index": 2,
     "run": 2,
     # Judging
     "annotation sheet": 2,

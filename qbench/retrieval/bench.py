@@ -127,7 +127,7 @@ class Bench:
         params = {"corpus": self.key, "stored": own, **({} if own else self.options.key())}
 
         def make(folder: Path) -> None:
-            build_quantity_index(self.extracted[0], self.corpus["doc_id"]).save(folder)
+            build_quantity_index(self.extracted[0], self.corpus["doc_id"], self.units).save(folder)
 
         index = stored(self.root, "quantity-index", params, make)
         return BuiltQuantityIndex(open_quantity_index(index.folder), index.seconds, index.size)

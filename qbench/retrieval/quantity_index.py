@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from qbench.quantities.conditions import MET, RELATIVE_TOLERANCE, verdicts
 from qbench.quantities.types import MENTION_COMPARATORS, Condition
+from qbench.quantities.units import Units
 from qbench.retrieval.stored import mapped, save_arrays
 from qbench.scoring.phi import family, phi, phi_of_satisfying
 from qbench.store import read_json, write_json
@@ -144,19 +145,27 @@ class QuantityIndex:
         return np.array(MENTION_COMPARATORS, dtype=object)[self.comparators[part]]
 
 
-def build_quantity_index(quantities: pl.DataFrame, doc_ids: pl.Series) -> QuantityIndex:
+def build_quantity_index(quantities: pl.DataFrame, doc_ids: pl.Series, units: Units | None = None) -> QuantityIndex:
     """The quantity index of a corpus.
+
+    What is earned or counted in a period ("$5 million annually") is also found as the amount that it is: many ask for
+    revenues, salaries and audiences without the period. It counts once in |Q_i|.
 
     Args:
         quantities: `quantity_schema`; mentions of documents that are not in `doc_ids` are left out.
         doc_ids: shape (n,), the documents in the order in which scores are wanted.
+        units: those of the extraction; without them, such rates are found as rates alone.
     """
+    counts = quantities.group_by("doc_id").agg(share=1.0 / pl.len())
+    quantities = quantities.select("doc_id", "comparator", "unit", "base_unit", "base_value", "base_high")
+    if units is not None:
+        quantities = pl.concat([quantities, amounts_of_rates(quantities, units)])
     positions = pl.DataFrame({"doc_id": doc_ids, "doc": pl.Series(range(len(doc_ids)), dtype=pl.Int32)})
     point = (pl.col("base_value") == pl.col("base_high")) & pl.col("comparator").is_in(["=", "~", "between"])
     mentions = (
-        quantities.select("doc_id", "comparator", "base_unit", "base_value", "base_high")
-        .join(positions, on="doc_id", how="inner")
-        .with_columns(share=1.0 / pl.len().over("doc"), point=point)
+        quantities.join(positions, on="doc_id", how="inner")
+        .join(counts, on="doc_id", how="left")
+        .with_columns(point=point)
         .sort("base_unit", "base_value", "base_high", "comparator", "doc")
     )
     plain, others = mentions.filter("point"), mentions.filter(~pl.col("point"))
@@ -175,6 +184,39 @@ def build_quantity_index(quantities: pl.DataFrame, doc_ids: pl.Series) -> Quanti
         interval_docs=others["doc"].to_numpy(),
         interval_shares=others["share"].to_numpy(),
     )
+
+
+def amounts_of_rates(quantities: pl.DataFrame, units: Units) -> pl.DataFrame:
+    """The rates of money and of counted things per time, each as the amount in one period.
+
+    Args:
+        quantities: columns unit, base_unit, base_value, base_high and any others.
+        units: those of the extraction.
+
+    Returns:
+        the rows with such a unit, with the base unit of what is above "per", and values in it.
+    """
+    rates = [(name, *amount) for name in quantities["unit"].unique() if (amount := _amount(name, units)) is not None]
+    table = pl.DataFrame(rates, {"unit": pl.String, "_base": pl.String, "_factor": pl.Float64}, orient="row")
+    return (
+        quantities.join(table, on="unit", how="inner", maintain_order="left")
+        .with_columns(
+            base_unit="_base", base_value=pl.col("base_value") * pl.col("_factor"), base_high=pl.col("base_high") * pl.col("_factor")
+        )
+        .select(quantities.columns)
+    )
+
+
+_OF_TIME = ("currency per time", "count per time")
+"""Families of rates that texts and queries also state without the period."""
+
+
+def _amount(name: str, units: Units) -> tuple[str, float] | None:
+    """The base unit of the amount in a rate's period, and what turns the rate's base values into the amount's."""
+    above, per, _ = name.rpartition(" per ")
+    if not per or (rate := units.get(name)).family not in _OF_TIME:
+        return None
+    return units.get(above).base_unit, units.get(above).factor / rate.factor
 
 
 def open_quantity_index(folder: Path) -> QuantityIndex:

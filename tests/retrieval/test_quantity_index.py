@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from qbench.errors import UnknownNameError
 from qbench.quantities.conditions import MET, verdicts
-from qbench.quantities.types import Condition, quantity_schema
+from qbench.quantities.extractors import ExtractorOptions, get_extractor
+from qbench.quantities.types import Condition, quantity_schema, to_row
 from qbench.retrieval import ranker_options
 from qbench.retrieval.quantity_index import build_quantity_index, open_quantity_index
 from qbench.scoring.phi import FAMILIES, Family, phi
@@ -47,12 +48,12 @@ def table(rows):
     made = []
     for doc, unit, value, high, comparator in rows:
         low, high = (min(value, high), max(value, high)) if comparator == "between" else (value, value)
-        made.append({"doc_id": doc, "comparator": comparator, "base_unit": unit, "base_value": low, "base_high": high})
+        made.append({"doc_id": doc, "comparator": comparator, "unit": unit, "base_unit": unit, "base_value": low, "base_high": high})
     frame = pl.DataFrame(made, schema={name: quantity_schema()[name] for name in BRIEF})
     return frame
 
 
-BRIEF = ("doc_id", "comparator", "base_unit", "base_value", "base_high")
+BRIEF = ("doc_id", "comparator", "unit", "base_unit", "base_value", "base_high")
 
 
 def by_hand(frame, condition, name, unit):
@@ -117,6 +118,25 @@ def test_a_phi_score_is_a_function_and_a_row(monkeypatch):
     # The grammar takes the words of the option `phi` from the table.
     options = runpy.run_path(ranker_options.__file__)["QuantityScoreOptions"]
     assert "reciprocal" in options.__dataclass_fields__["phi"].metadata["choices"]
+
+
+def test_what_is_earned_in_a_year_is_found_as_an_amount():
+    texts = ["It earns 5,000,000 USD annually.", "It earns 90 cents per share.", "It runs 60 km per hour.", "900 fans a day"]
+    extractor = get_extractor(ExtractorOptions(spacy_model="none"))
+    rows = [to_row(doc, extractor.extract(text)[0]) for doc, text in zip("abcd", texts, strict=True)]
+    index = build_quantity_index(pl.DataFrame(rows, quantity_schema()), pl.Series(list("abcd")), extractor.units)
+
+    def found(unit, value):
+        made = Condition(">", value, value, unit, unit, value, value)
+        assert (index.satisfied([made]) == (index.scores([made]) > 0)).all()
+        return "".join(doc for doc, met in zip("abcd", index.satisfied([made]), strict=True) if met)
+
+    assert found("dollar", 4e6) == "a"
+    assert found("dollar", 0.5) == "a"  # 90 cents per share are a price, no amount
+    assert found("kilometre", 1) == found("metre", 1) == ""
+    assert found("fan", 800) == "d"
+    assert found("dollar per second", 0.1) == "a"
+    assert index.scores([Condition(">", 4e6, 4e6, "dollar", "dollar", 4e6, 4e6)])[0] == pytest.approx(0.8)
 
 
 def test_an_unknown_family_is_refused():

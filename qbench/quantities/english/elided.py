@@ -32,6 +32,13 @@ _SIDES = (["vs"], ["vs", "."], ["versus"])
 """What stands between two numbers of which the second says the unit: "24 vs 23 hours"."""
 
 
+PAID = frozenset(
+    "earn earns earned earning gross grosses grossed grossing net nets netted cost costs costing pay pays paid fetch "
+    "fetches fetched".split()
+)
+"""Verbs whose bare number is money: it counts no noun that stands before it ("had 300 guests and earned 20,000")."""
+
+
 def share_elided(tokens: Sequence[Token], amounts: Sequence[Amount]) -> list[Amount]:
     """The amounts, bare ones with the unit of the amount that they are compared with."""
     shared: list[Amount] = []

@@ -58,9 +58,11 @@ MEASURED = frozenset(
     "price budget cost rent salary wage fee rating score metascore points size index ratio age capacity population ph "
     "bmi gpa iq eps spf count number total level rank value rate weight height length width depth distance speed power "
     "temperature pressure humidity odds quantity qty amount storage bp percentile efficiency magnitude p/e dose "
-    "attendance employees revenue profit sales income turnover calories protein".split()
+    "attendance employees revenue profit sales income turnover calories protein earned earning earns grossed grossing "
+    "grosses netted netting scored scoring scores rated weighing weighs costing paid paying pays".split()
 )
-"""What a bare number right after it is a value of: "score 80". After other words it is one of a name: "iphone 13"."""
+"""What a bare number right after it is a value of: "score 80", "grossed 500000". After other words it is one of a name:
+"iphone 13"."""
 NAMES = frozenset(
     "fortune p formula iphone ipad galaxy pixel rtx gtx rx ryzen core windows playstation xbox boeing airbus usb hdmi "
     "size wifi bluetooth android ios python java route highway euro type series model macbook pro max gen area forbes "

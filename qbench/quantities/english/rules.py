@@ -17,6 +17,7 @@ from qbench.quantities.english.comparators import Modifiers, read_comparators
 from qbench.quantities.english.composites import compose
 from qbench.quantities.english.concept_words import find_concept
 from qbench.quantities.english.concepts import Concept, MentionTokens
+from qbench.quantities.english.elided import PAID
 from qbench.quantities.english.lexicon import FRACTION_MARKS, FRACTIONS, SCALES
 from qbench.quantities.english.nouns import count_nouns
 from qbench.quantities.english.p_values import P_VALUE, p_value_name
@@ -206,8 +207,10 @@ def _with_bindings(text: ReadText, bindings: Sequence[Binding]) -> Iterator[tupl
         if not (binding.quantity or amount.year):
             continue
         own = amount
-        if binding.unit_of is not None:
-            own = replace(own, unit=text.amounts[binding.unit_of].unit, how=(*own.how, "shared unit"))
+        lent = None if binding.unit_of is None else text.amounts[binding.unit_of].unit
+        paid = reading.first > 0 and text.tokens[reading.first - 1].low in PAID
+        if lent is not None and not (paid and lent.family == "count"):
+            own = replace(own, unit=lent, how=(*own.how, "shared unit"))
         yield own, reading._replace(change=binding.change), binding.concept
 
 

@@ -5,6 +5,7 @@ import pytest
 from qbench.quantities.extractors import ExtractorOptions, get_extractor
 
 RULES = get_extractor(ExtractorOptions(spacy_model="none"))
+WITH_BINDER = get_extractor(ExtractorOptions())
 
 
 def read(text):
@@ -59,3 +60,17 @@ def test_says_why():
     text = "The yard sold 90 canoes, up from 70 in the spring."
     ((_, _), (_, how)) = next(iter(RULES.explain_many([text])))
     assert "elided unit" in how
+
+
+@pytest.mark.parametrize(
+    ("text", "last"),
+    [
+        ("The song got 162,000 streams and earned 1,349,664 in royalties.", ""),
+        ("The play drew 900 visitors and grossed about 45,000 in a week.", ""),
+        ("The tour had 300 guests and cost 20,000.", ""),
+        ("The team won 12 matches and lost 3 this year.", "match"),
+        ("The club has 300 members and lost 20 of them.", "member"),
+    ],
+)
+def test_money_counts_no_noun(text, last):
+    assert WITH_BINDER.extract(text)[-1].unit == last

@@ -224,6 +224,20 @@ def test_changes_are_asked_for(query, change):
     assert (asked.change, asked.value, asked.concept) == (change, 10, ("profit",))
 
 
+@pytest.mark.parametrize(
+    ("query", "values"),
+    [
+        ("plays that grossed 45000 and have a rating of 4", [45000, 4]),
+        ("players who scored 40", [40]),
+        ("phone weighing 200", [200]),
+        ("farms that earned 3000000", [3e6]),
+        ("galaxy 22 phone", []),
+    ],
+)
+def test_numbers_after_verbs_that_measure_are_asked_for(query, values):
+    assert [c.value for c in parse_query(query, PLAIN).conditions] == values
+
+
 def test_a_concept_told_once_serves_both_bounds():
     low, high = parse_query("parcel weight over 5 kg and under 9 kg", EXTRACTOR).conditions
     assert low.concept == high.concept == ("parcel", "weight")
