@@ -200,9 +200,7 @@ def amounts_of_rates(quantities: pl.DataFrame, units: Units) -> pl.DataFrame:
     table = pl.DataFrame(rates, {"unit": pl.String, "_base": pl.String, "_factor": pl.Float64}, orient="row")
     return (
         quantities.join(table, on="unit", how="inner", maintain_order="left")
-        .with_columns(
-            base_unit="_base", base_value=pl.col("base_value") * pl.col("_factor"), base_high=pl.col("base_high") * pl.col("_factor")
-        )
+        .with_columns(pl.col("base_value", "base_high") * pl.col("_factor"), base_unit="_base")
         .select(quantities.columns)
     )
 
