@@ -1,4 +1,4 @@
-"""Numbers in 4, 2 or 1 byte: the codecs that `dtype=` of a system names. They learn nothing."""
+"""Numbers in 4, 2 or 1 byte, as `dtype=` of a system or as a component of its name. These codecs learn nothing."""
 
 from __future__ import annotations
 

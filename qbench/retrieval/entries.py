@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from qbench.compression.plain import Float16, Int8
 from qbench.retrieval.ranker_options import (
     AggretrieverOptions,
     CohereOptions,
@@ -203,6 +204,20 @@ BUILT_IN = Registry(
             "without the documents in which no quantity meets the condition",
             "*Numbers Matter* section 4, baselines",
             needs=("conditions",),
+        ),
+        Entry(
+            "float16",
+            ("compression",),
+            "keeps 2 bytes of each number of the stored vectors",
+            "half precision of IEEE 754",
+            Float16,
+        ),
+        Entry(
+            "int8",
+            ("compression",),
+            "keeps each number of the stored vectors in 1 byte, with a scale for each vector",
+            "scalar quantisation, symmetric, per vector",
+            Int8,
         ),
         Entry(
             "I",

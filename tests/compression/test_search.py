@@ -65,6 +65,23 @@ def test_dense_search_scores_codes(tiny, tmp_path, name):
     assert kinds(tmp_path).count("dense") == 1  # encoded once for both
 
 
+@pytest.mark.parametrize("dtype", ["float16", "int8"])
+@pytest.mark.parametrize("model", ["SBERT", "ColBERT"])
+def test_plain_codecs_as_components_store_and_score_what_dtype_does(tiny, tmp_path, model, dtype):
+    named = ranker(f"{model}(model={tiny}, dtype=float32)-{dtype}", tmp_path)
+    option = ranker(f"{model}(model={tiny}, dtype={dtype})", tmp_path)
+    attribute = "vectors" if model == "SBERT" else "tokens"
+    stored, expected = (getattr(opened.ranker, attribute) for opened in (named, option))
+    assert stored.codec == expected.codec
+    assert stored.arrays.keys() == expected.arrays.keys()
+    for name, array in expected.arrays.items():
+        assert array.dtype == stored.arrays[name].dtype
+        np.testing.assert_array_equal(array, stored.arrays[name])
+    docs = np.arange(BENCHMARK.corpus.height)
+    scores = [scores_of(o.ranker, o.ranker.encoded([Search("q", "laptop weight")])[0], docs) for o in (named, option)]
+    np.testing.assert_array_equal(*scores)
+
+
 @pytest.mark.parametrize("engine", ["exact", "centroids"])
 def test_late_interaction_compares_decoded_vectors(tiny, tmp_path, engine):
     small = ranker(f"ColBERT(model={tiny}, engine={engine}, nprobe=1000)-Sign(boost=2)", tmp_path)
