@@ -39,8 +39,8 @@ from qbench.quantities.english.binder.features import MENTION_COLUMNS, WORD_COLU
 from qbench.quantities.english.binder.model import OUTPUTS
 from qbench.quantities.english.concepts import Concept, find_concepts
 from qbench.quantities.english.parse import Parse, Parser
+from qbench.quantities.english.parsers.dense import packed
 from qbench.quantities.english.parsers.embedded import EmbeddedParser
-from qbench.quantities.english.parsers.encoder import packed
 from qbench.quantities.english.rules import RulesExtractor
 from qbench.quantities.units import load_units
 from qbench.training.annotations import LOSSES, AnnotatedText, labels_of, read_annotations, targets

@@ -29,8 +29,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from transformers import AutoModel
 
+from qbench.quantities.english.parsers.dense import packed
 from qbench.quantities.english.parsers.embedded import SLOPE, VOCABULARY, WEIGHTS, EmbeddedParser
-from qbench.quantities.english.parsers.encoder import MARK, PARTS, SHAPES, WordPieces, packed
+from qbench.quantities.english.parsers.encoder import MARK, PARTS, SHAPES, WordPieces
 
 KEPT_SUBTYPES = frozenset({"nsubj:pass", "nmod:poss", "nsubj:outer", "obl:unmarked", "nmod:unmarked", "acl:relcl"})
 DROPPED_MARKS = frozenset({",", "``", "''", '"', "“", "”"})

@@ -82,6 +82,7 @@ HEAVY = (
     "numpy",
     "rich",
     "scipy",
+    "llvmlite",
     "numba",
     "transformers",
     "sentence_transformers",

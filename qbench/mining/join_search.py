@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from qbench.scoring.compiling import Function, kept
+from qbench.compiling import Function, kept
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

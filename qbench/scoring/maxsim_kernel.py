@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from qbench.scoring.compiling import compiled
+from qbench.compiling import compiled
 
 HALVES = np.arange(2**16, dtype=np.uint16).view(np.float16).astype(np.float32)
 """The number that each pattern of 16 bits stands for in half precision."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qbench.scoring.compiling import compiled
+from qbench.compiling import compiled
 
 
 @compiled

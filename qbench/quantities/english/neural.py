@@ -12,7 +12,7 @@ from qbench.models.folders import model_digest, require_whole
 from qbench.quantities.english.binder.concepts import Binding, bind
 from qbench.quantities.english.binder.features import MENTION_COLUMNS, WORD_COLUMNS, Labels, Pivot, Sentence
 from qbench.quantities.english.binder.model import OUTPUTS, Request
-from qbench.quantities.english.parsers.encoder import Array
+from qbench.quantities.english.parsers.dense import Array
 from qbench.quantities.english.rules import RulesExtractor
 from qbench.quantities.languages import EMBEDDED, NO_PARSER
 from qbench.quantities.units import Units

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from qbench.errors import OptionError
+from qbench.quantities.english.parsers.dense import packed, single
 from qbench.quantities.english.parsers.embedded import FOLDER, EmbeddedParser
-from qbench.quantities.english.parsers.encoder import PARTS, SHAPES, Encoder, WordPieces, packed, shape, unpacked
+from qbench.quantities.english.parsers.encoder import PARTS, SHAPES, Encoder, WordPieces, shape
 from qbench.quantities.english.parsers.load import load_parser
 from qbench.quantities.english.parsers.pipelines import PipelineParser
 from qbench.quantities.english.parsers.trees import best_tree
@@ -188,7 +189,8 @@ def made_up_weights(width=8, inner=12, layers=2, rng=None):
     weights = {"heads": np.array(2)}
 
     def bytes_of(name, rows, columns):
-        weights[name], weights[f"{name}.scale"] = packed(rng.normal(size=(rows, columns)).astype(np.float32) / 2)
+        matrix = rng.normal(size=(rows, columns)).astype(np.float32) / np.sqrt(rows / 2)
+        weights[name], weights[f"{name}.scale"] = packed(matrix)
 
     table, scale = packed(rng.normal(size=(width, len(VOCABULARY))).astype(np.float32))
     weights["piece"], weights["piece.scale"] = table.T, scale
@@ -231,8 +233,9 @@ def plainly(weights, ids, shapes):
     return h
 
 
-def test_sentences_read_together_are_as_each_alone():
-    weights, pieces = made_up_weights(), WordPieces(VOCABULARY)
+@pytest.mark.parametrize(("width", "inner", "close"), [(8, 12, 1e-4), (64, 128, 1e-3)])  # in floats, in whole numbers
+def test_sentences_read_together_are_as_each_alone(width, inner, close):
+    weights, pieces = made_up_weights(width, inner), WordPieces(VOCABULARY)
     sentences = [["unaffable", "x"], ["Café"], ["a", "A", "$", "x", "-", "zebra", "aff"]]
     found, ends = Encoder(weights, pieces).vectors(sentences)
     for sentence, vectors in zip(sentences, np.split(found, ends[:-1]), strict=True):
@@ -243,7 +246,7 @@ def test_sentences_read_together_are_as_each_alone():
             ids += own
             shapes += [written] * len(own)
         expected = plainly(weights, [*ids, 3], [*shapes, 4])[first]
-        np.testing.assert_allclose(vectors, expected, rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(vectors, expected, rtol=close, atol=close)
 
 
 @given(
@@ -253,7 +256,7 @@ def test_sentences_read_together_are_as_each_alone():
 )
 def test_bytes_lose_less_than_a_step(matrix):
     table, scale = packed(matrix)
-    back = unpacked({"m": table, "m.scale": scale}, "m")
+    back = single(table) * single(scale)
     assert table.dtype == np.int8
     steps = np.maximum(np.abs(matrix).max(axis=0) / 127, 2.0**-14)
     assert (np.abs(back - matrix) <= steps * 0.6).all()

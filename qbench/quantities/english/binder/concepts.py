@@ -11,7 +11,7 @@ from qbench.quantities.english.binder.model import OUTPUTS, Request, load_binder
 from qbench.quantities.english.concepts import NONE, Concept, MentionTokens, find_concepts
 from qbench.quantities.english.noun_phrases import JOINTS
 from qbench.quantities.english.parse import Parse
-from qbench.quantities.english.parsers.encoder import Array
+from qbench.quantities.english.parsers.dense import Array
 from qbench.quantities.english.tokens import HYPHENS, Token, abbreviates, glued
 from qbench.quantities.types import Change
 

@@ -20,7 +20,8 @@ from threadpoolctl import ThreadpoolController
 
 from qbench.errors import OptionError
 from qbench.quantities.english.binder.features import MENTION_COLUMNS, WORD_COLUMNS, Labels, Pivot, Sentence
-from qbench.quantities.english.parsers.encoder import Array, Layer, normalised, single
+from qbench.quantities.english.parsers.dense import Array, normalised, single
+from qbench.quantities.english.parsers.encoder import Layer
 
 FOLDER = Path(__file__).parent.parent / "data" / "binder"
 WEIGHTS = "weights.npz"

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from qbench.errors import OptionError
-from qbench.quantities.english.parsers.encoder import Array, Encoder, WordPieces
+from qbench.quantities.english.parsers.dense import Array
+from qbench.quantities.english.parsers.encoder import Encoder, WordPieces
 from qbench.quantities.english.parsers.trees import ROOT, best_tree
 from qbench.quantities.english.parsers.words import Cut, Reading, cut_words
 
@@ -102,10 +103,13 @@ class EmbeddedParser:
         """The relation of each word to its head, whose index may be that of the root, the one after the last word."""
         above = np.concatenate([self._leaky("label.head", vectors), self._w["root.label"]])
         below = _with_one(self._leaky("label.child", vectors))
-        # The sum over i and j of above[head, i] label[i, r, j] below[word, j]
-        mixed = (_with_one(above[heads]) @ self._w["label"]).reshape(len(below), -1, below.shape[1])
-        scores = mixed @ below[:, :, None]
-        labels: NDArray[np.int64] = scores[:, :, 0].argmax(axis=1)
+        # The sum over i and j of above[head, i] label[i, r, j] below[word, j]; many words share a head.
+        own, which = np.unique(heads, return_inverse=True)
+        mixed = (_with_one(above[own]) @ self._w["label"]).reshape(len(own), -1, below.shape[1])
+        labels = np.empty(len(below), dtype=np.int64)
+        words = np.split(which.argsort(kind="stable"), np.bincount(which).cumsum()[:-1])
+        for each, scoring in zip(words, mixed, strict=True):
+            labels[each] = (below[each] @ scoring.T).argmax(axis=1)
         return labels
 
     def _reading(

@@ -14,7 +14,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float32]
+from qbench.quantities.english.parsers.dense import Array, dense, gelu, normalised, single
+
 START, END, UNKNOWN = "[CLS]", "[SEP]", "[UNK]"
 PIECES_PER_WORD = 8
 SHAPES = ("small", "Capital", "CAPITALS", "digits", "mark")
@@ -22,7 +23,6 @@ MARK = SHAPES.index("mark")
 _CHUNKS = re.compile(r"[^\W_]+|[^\w\s]|_")
 ROWS = 512
 """Vectors that go through the feed-forward net at a time: few enough to stay in a processor's cache."""
-EPSILON = 1e-12
 HIGHEST = np.float32(60)
 """Scores of attention beyond this count as this, so that their powers stay finite."""
 
@@ -142,29 +142,28 @@ class Layer:
 
     def __init__(self, weights: Mapping[str, NDArray[np.generic]], name: str, heads: int) -> None:
         self._heads = heads
-        self._mix, self._out, self._up, self._down = (
-            (unpacked(weights, name + part), single(weights[f"{name}{part}.bias"])) for part in PARTS
-        )
         self._norms = single(weights[name + "norms"])
         # What scales the scores of attention is put into the queries beforehand.
-        width = len(self._mix[0])
-        for part in self._mix:
-            part[..., :width] *= np.float32((width // heads) ** -0.5)
+        width = self._norms.shape[1]
+        queries = np.ones(3 * width, dtype=np.float32)
+        queries[:width] = (width // heads) ** -0.5
+        self._mix = dense(weights, name + "mix", queries)
+        self._out, self._up, self._down = (dense(weights, name + part) for part in PARTS[1:])
 
     def __call__(self, h: Array, ends: NDArray[np.int64], wanted: NDArray[np.int64] | None = None) -> Array:
         """The rows after the layer, all or the wanted ones."""
         mixed = self._attended(h, ends)
         if wanted is not None:
             h, mixed = h[wanted], mixed[wanted]
-        h = normalised(h + _linear(mixed, self._out), self._norms[:2])
+        h = normalised(h + self._out(mixed), self._norms[:2])
         onward = np.empty_like(h)
         for start in range(0, len(h), ROWS):
             rows = slice(start, start + ROWS)
-            onward[rows] = _linear(_gelu(_linear(h[rows], self._up)), self._down)
+            onward[rows] = self._down(gelu(self._up(h[rows])))
         return normalised(h + onward, self._norms[2:])
 
     def _attended(self, h: Array, ends: NDArray[np.int64]) -> Array:
-        mixed = _linear(h, self._mix).reshape(len(h), 3, self._heads, -1)
+        mixed = self._mix(h).reshape(len(h), 3, self._heads, -1)
         attended = np.empty_like(h)
         for start, end in zip([0, *ends], ends, strict=False):
             query, key, value = mixed[start:end].transpose(1, 2, 0, 3)
@@ -179,49 +178,3 @@ class Layer:
 
 PARTS = ("mix", "out", "up", "down")
 """Query, key and value in one; what mixes the heads; the two halves of the feed-forward net."""
-
-
-def packed(matrix: Array) -> tuple[NDArray[np.int8], NDArray[np.float16]]:
-    """A matrix in bytes, with a scale for each column."""
-    scale = np.maximum(np.abs(matrix).max(axis=0) / 127, np.finfo(np.float16).tiny).astype(np.float16)
-    return np.clip(np.rint(matrix / scale.astype(np.float32)), -127, 127).astype(np.int8), scale
-
-
-def unpacked(weights: Mapping[str, NDArray[np.generic]], name: str) -> Array:
-    """The matrix that `packed` wrote as bytes."""
-    return single(weights[name]) * single(weights[name + ".scale"])
-
-
-def single(array: NDArray[np.generic]) -> Array:
-    """An array in single precision."""
-    return array.astype(np.float32)
-
-
-def _linear(h: Array, layer: tuple[Array, Array]) -> Array:
-    projected: Array = h @ layer[0]
-    projected += layer[1]
-    return projected
-
-
-def normalised(h: Array, norm: Array) -> Array:
-    """Each row with mean 0 and variance 1, then scaled and shifted; `norm` is of shape (2, width)."""
-    h -= h.mean(axis=1, keepdims=True)
-    variance = np.einsum("ij,ij->i", h, h)[:, None] / np.float32(h.shape[1])
-    h /= np.sqrt(variance + np.float32(EPSILON))
-    h *= norm[0]
-    h += norm[1]
-    return h
-
-
-def _gelu(x: Array) -> Array:
-    """Each number times the normal distribution function of it, approximated with tanh."""
-    inner = x * x
-    inner *= np.float32(0.044715)
-    inner += np.float32(1.0)
-    inner *= x
-    inner *= np.float32(np.sqrt(2 / np.pi))
-    np.tanh(inner, out=inner)
-    inner += np.float32(1.0)
-    inner *= x
-    inner *= np.float32(0.5)
-    return inner
