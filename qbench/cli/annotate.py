@@ -11,6 +11,7 @@ from qbench.annotation.options import ImportOptions, SheetOptions
 from qbench.cli.benchmark import Qrels
 from qbench.cli.console import note, out, print_counts, progress
 from qbench.cli.from_options import UNRECORDED, CommandLine, command
+from qbench.cli.options import Overwrite
 
 if TYPE_CHECKING:
     from qbench.annotation.judged import Judged
@@ -94,9 +95,7 @@ def import_(
     options: ImportOptions,
     line: CommandLine,
     qrels: Qrels = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace a benchmark made from something else."), UNRECORDED
-    ] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Make a benchmark that people judged; their agreement is given as Cohen's kappa.
 

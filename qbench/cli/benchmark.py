@@ -12,6 +12,7 @@ from qbench.cli.audit import AuditChatOptions
 from qbench.cli.chat_options import ChatServerOptions
 from qbench.cli.console import note, out, print_counts, progress
 from qbench.cli.from_options import UNRECORDED, CommandLine, command
+from qbench.cli.options import Overwrite
 from qbench.corpora.types import OnError
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ Folder = Annotated[Path, typer.Argument(metavar="BENCH", help="A benchmark, or a
 Qrels = Annotated[
     str | None, typer.Option(metavar="NAME", help="For a BEIR folder: which qrels/NAME.tsv to use, if it has several.")
 ]
-Overwrite = Annotated[bool, typer.Option(help="Replace a benchmark made from something else."), UNRECORDED]
 
 
 @command(app, "benchmark check")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qbench.cli.from_options import command
-from qbench.cli.options import LicenceName, Workers
+from qbench.cli.options import LicenceName, Overwrite, Workers
 from qbench.corpora.types import OnError, ReadOptions
 from qbench.quantities.extractors import ExtractorOptions
 
@@ -35,7 +35,7 @@ def build_index(
         OnError, typer.Option(help="Bad records: skip omits and counts them, fail stops at the first.")
     ] = "skip",
     licence: LicenceName = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace another index in the output folder.")] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Read a corpus, extract its quantities, write the concept/unit index.
 

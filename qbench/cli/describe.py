@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qbench.cli.from_options import command
-from qbench.cli.options import LicenceName, Workers
+from qbench.cli.options import LicenceName, Overwrite, Workers
 from qbench.corpora.types import OnError
 from qbench.mining.options import ParserOptions
 
@@ -35,9 +35,7 @@ def describe(
         OnError, typer.Option(help="Bad rows of a table: skip omits and counts them, fail stops at the first.")
     ] = "skip",
     licence: LicenceName = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace other descriptions in the output folder.")
-    ] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Find the words that say what each quantity is: indicator, subject, place, time.
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qbench.cli.chat_options import ChatOptions, ChatServerOptions, note_spent, print_forecast
-from qbench.cli.from_options import UNRECORDED, CommandLine, command
+from qbench.cli.from_options import CommandLine, command
+from qbench.cli.options import Overwrite
 from qbench.cli.recorded import file_name
 from qbench.errors import OptionError
 from qbench.generation.options import GenerationOptions, TestKind
@@ -60,9 +61,7 @@ def gen_queries(
     chat: RewriteChatOptions,
     server: ChatServerOptions,
     line: CommandLine,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace another benchmark in the output folder."), UNRECORDED
-    ] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Generate a benchmark (queries, labels, training samples) from an index.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qbench.cli.from_options import command
+from qbench.cli.options import Overwrite
 from qbench.mining.options import MiningOptions
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def mine_paraphrases(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the pairs.")],
     options: MiningOptions,
     threads: Annotated[int | None, typer.Option(min=1, help="Search threads. [default: number of cores]")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace other pairs in the output folder.")] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Mine paraphrases: similar descriptions with the same value; and confusing pairs: with another value.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qbench.benchmark.types import Split
+from qbench.cli.from_options import UNRECORDED
 from qbench.options import option
 
 if TYPE_CHECKING:
@@ -16,10 +17,9 @@ if TYPE_CHECKING:
 
 
 Workers = Annotated[int | None, typer.Option(min=1, help="Worker processes. [default: number of cores]")]
-EncoderName = Annotated[
-    str, typer.Option(help="The encoder: a folder, or a name on the hub, of a BERT with safetensors.")
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace an artefact of the same kind in the output."), UNRECORDED
 ]
-Device = Annotated[str, typer.Option(help="cpu, cuda, or auto: a GPU where there is one.")]
 LicenceName = Annotated[
     str | None,
     typer.Option(

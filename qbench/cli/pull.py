@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from qbench.cli.options import Overwrite
+
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
@@ -27,9 +29,7 @@ def pull(
             "is compared with its digest.",
         ),
     ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace another artefact in the output folder.")
-    ] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Bring a published benchmark, pairs or descriptions back, the same bytes.
 

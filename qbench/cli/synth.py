@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qbench.cli.options import LicenceName
+from qbench.cli.options import LicenceName, Overwrite
 from qbench.corpora.types import OnError
 
 if TYPE_CHECKING:
@@ -32,9 +32,7 @@ def synth(
         OnError, typer.Option(help="Lines that cannot be read: skip omits and counts them, fail stops at the first.")
     ] = "skip",
     licence: LicenceName = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace another corpus in the output folder.")
-    ] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Turn a table of facts into a corpus of varied sentences, with gold quantities.
 

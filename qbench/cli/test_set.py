@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qbench.annotation.options import ImportOptions
-from qbench.cli.from_options import UNRECORDED, CommandLine, command
+from qbench.cli.from_options import CommandLine, command
+from qbench.cli.options import Overwrite
 from qbench.mining.options import PoolOptions, TestSetOptions
 
 if TYPE_CHECKING:
@@ -23,9 +24,6 @@ app = typer.Typer(
 
 
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="TESTSET", help="Folder of the test set.")]
-Overwrite = Annotated[
-    bool, typer.Option("--overwrite", help="Replace a test set made from something else."), UNRECORDED
-]
 
 
 @command(app, "test-set make")

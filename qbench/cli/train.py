@@ -17,8 +17,7 @@ def _train() -> None:
 
 
 command(app, "train bi-encoder")(train_bi_encoder.bi_encoder)
-command(app, "train colbert", without=others_options("colbert"))(train_retriever.colbert)
-command(app, "train splade", without=others_options("splade"))(train_retriever.splade)
-command(app, "train aggretriever", without=others_options("aggretriever"))(train_retriever.aggretriever)
+for kind, function in train_retriever.COMMANDS.items():
+    command(app, f"train {kind}", without=others_options(kind))(function)
 command(app, "train description-parser")(train_description_parser.description_parser)
 command(app, "train extractor")(train_extractor.extractor)

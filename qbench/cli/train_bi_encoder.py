@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qbench.cli.train_retriever import Joint, Output, Overwrite, others_options, train_on_triples
+from qbench.cli.options import Overwrite
+from qbench.cli.train_retriever import Joint, others_options, train_on_triples
+from qbench.cli.training import Output, best_epoch, measured, report, run
 from qbench.errors import OptionError
 from qbench.options import Declared, declared, option
 from qbench.training.recipes import ContrastiveRecipe, PairRecipe
@@ -112,42 +114,20 @@ def _refuse(given: dict[str, Any], recipe: type[Any], needs: str) -> None:
 
 
 def _on_pairs(pairs: Path, output: Path, model: str, recipe: PairRecipe, overwrite: bool) -> None:
-    from qbench.cli import console
     from qbench.training.bi_encoder import train_bi_encoder
 
-    with console.progress("train") as progress:
-        manifest = train_bi_encoder(
-            pairs, output, model, recipe, overwrite=overwrite, progress=progress, on_epoch=_show_epoch
-        )
-    _report_pairs(output, manifest.counts)
-
-
-def _show_epoch(record: dict[str, Any]) -> None:
-    from qbench.cli.console import note
-
-    name = f"epoch {record['epoch']}" if record["epoch"] else "untrained"
-    loss = f"loss {record['loss']:.3f}  " if "loss" in record else ""
-    note(f"{name:10} {loss}{_figures(record['dev']) if 'dev' in record else ''}".rstrip())
-
-
-def _report_pairs(output: Path, counts: dict[str, Any]) -> None:
-    from qbench.cli.console import note, out
-
+    counts = run(train_bi_encoder, pairs, output, model, recipe, overwrite=overwrite, figures=_dev_figures)
     lines = [f"{'split':6}{'queries':>10}{'paraphrases':>13}{'confusing':>12}"]
     for split, sizes in counts["splits"].items():
         lines.append(f"{split:6}{sizes['queries']:>10,}{sizes['paraphrases']:>13,}{sizes['confusing']:>12,}")
     lines += [f"left out, {reason.replace('_', ' ')}: {n:,}" for reason, n in counts["left_out"].items() if n]
-    lines.append(f"best epoch: {counts['best_epoch']} of {counts['epochs']}")
-    for name, title in _FIGURES.items():
-        if counts[name]:
-            lines.append(f"{title}: {_figures(counts[name])}")
-    for line in lines:
-        out().print(line, markup=False)
-    note(
-        f"Written to {output}; search a test set with it: qbench leaderboard TESTSET --systems "
-        f"'C_q-BERT-WS(model={output})', or an index: qbench retrieve-quantity INDEX ... --system "
-        f"'BERT-WS(model={output})'"
+    lines.append(best_epoch(counts))
+    lines += [f"{title}: {_figures(counts[name])}" for name, title in _FIGURES.items() if counts[name]]
+    use = (
+        f"search a test set with it: qbench leaderboard TESTSET --systems 'C_q-BERT-WS(model={output})', or an index: "
+        f"qbench retrieve-quantity INDEX ... --system 'BERT-WS(model={output})'"
     )
+    report(lines, output, use)
 
 
 _FIGURES = {
@@ -158,7 +138,11 @@ _FIGURES = {
 }
 
 
+def _dev_figures(record: dict[str, Any]) -> str:
+    return _figures(record["dev"]) if "dev" in record else ""
+
+
 def _figures(measures: dict[str, Any]) -> str:
     nearest = measures["nearest_is_paraphrase"]
     shown = "" if nearest is None else f"  nearest is paraphrase {nearest:.3f}"
-    return f"F1 {measures['f1']:.3f}  precision {measures['precision']:.3f}  recall {measures['recall']:.3f}{shown}"
+    return measured(measures, "f1", "precision", "recall") + shown

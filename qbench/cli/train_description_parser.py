@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from qbench.cli.options import Device, EncoderName
+from qbench.cli.options import Overwrite
+from qbench.cli.training import Device, EncoderName, Output, best_epoch, measured, report, run
 from qbench.training.recipes import TaggerRecipe
 
 
@@ -20,7 +21,7 @@ def description_parser(
             "segments [[start, end], ...].",
         ),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="CHECKPOINT", help="Folder of the trained tagger.")],
+    output: Output,
     model: EncoderName,
     recipe: TaggerRecipe,
     context: Annotated[
@@ -28,9 +29,7 @@ def description_parser(
         typer.Option(help="MeasEval: take each quantity in its sentence, or in its whole paragraph."),
     ] = "sentence",
     device: Device = "auto",
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace another description parser in the output folder.")
-    ] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Train a tagger that finds the words which say what a quantity is.
 
@@ -39,51 +38,30 @@ def description_parser(
 
     Example: qbench train description-parser measeval -o my-parser --model bert-base-uncased
     """
-    from qbench.cli import console
     from qbench.mining.gold import read_gold
     from qbench.training.tagger import train_tagger
 
-    samples = read_gold(gold, context=context)
-    with console.progress("train") as progress:
-        manifest = train_tagger(
-            samples,
-            output,
-            model,
-            recipe,
-            device=device,
-            overwrite=overwrite,
-            progress=progress,
-            on_epoch=_show_epoch,
-        )
-    _report(output, manifest.counts)
-
-
-def _show_epoch(record: dict[str, Any]) -> None:
-    from qbench.cli.console import note
-
-    note(f"epoch {record['epoch']:<4} loss {record['loss']:.3f}  {_figures(record['dev'])}")
+    samples, options = read_gold(gold, context=context), {"device": device, "overwrite": overwrite}
+    counts = run(
+        train_tagger, samples, output, model, recipe, **options, figures=lambda record: _figures(record["dev"])
+    )
+    _report(output, counts)
 
 
 def _report(output: Path, counts: dict[str, Any]) -> None:
-    from qbench.cli.console import note, out
-
     lines = [f"{what}: {count:,}" for what, count in counts["gold"].items()]
     lines.append(f"{'split':6}{'texts':>8}{'quantities':>12}")
     lines += [f"{split:6}{sizes['texts']:>8,}{sizes['quantities']:>12,}" for split, sizes in counts["splits"].items()]
     if counts["cut_to_a_window"]:
         lines.append(f"too long for the encoder, cut to a window: {counts['cut_to_a_window']:,}")
-    lines.append(f"best epoch: {counts['best_epoch']} of {counts['epochs']}")
+    lines.append(best_epoch(counts))
     for split in ("dev", "test"):
         lines += [f"{split}, {mode}: {_figures(scores)}" for mode, scores in counts[split].items()]
-    for line in lines:
-        out().print(line, markup=False)
-    if not counts["dev"]["strict"]["f1"]:
-        note("It has not learnt to find a single segment: give it more gold, more --epochs, or a higher --lr")
-    note(f"Written to {output}; use it: qbench describe INDEX -o DESCRIPTIONS --parser tagger --checkpoint {output}")
+    learnt = counts["dev"]["strict"]["f1"]
+    warning = "It has not learnt to find a single segment: give it more gold, more --epochs, or a higher --lr"
+    use = f"use it: qbench describe INDEX -o DESCRIPTIONS --parser tagger --checkpoint {output}"
+    report(lines, output, use, None if learnt else warning)
 
 
 def _figures(scores: dict[str, float]) -> str:
-    return (
-        f"F1 {scores['f1']:.3f}  precision {scores['precision']:.3f}  recall {scores['recall']:.3f}  "
-        f"accuracy {scores['accuracy']:.3f}"
-    )
+    return measured(scores, "f1", "precision", "recall", "accuracy")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from qbench.cli.options import Device, EncoderName
+from qbench.cli.options import Overwrite
+from qbench.cli.training import Device, EncoderName, Output, best_epoch, measured, report, run
 from qbench.training.recipes import ExtractorRecipe
 
 
@@ -19,16 +20,14 @@ def extractor(
             help="Files of JSON lines with text and quantities: span [start, end], concept [words], core.",
         ),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="CHECKPOINT", help="Folder of the trained model.")],
+    output: Output,
     model: EncoderName,
     recipe: ExtractorRecipe,
     data: Annotated[
         Path | None, typer.Option(help="Folder of the files that lines without a text are from.", metavar="FOLDER")
     ] = None,
     device: Device = "auto",
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace another extractor's model in the output folder.")
-    ] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Train a model that says which words name what a number measures, for --extractor neural.
 
@@ -36,47 +35,24 @@ def extractor(
 
     Example: qbench train extractor annotated.jsonl -o my-extractor --model sentence-transformers/all-MiniLM-L6-v2
     """
-    from qbench.cli import console
     from qbench.training.annotations import read_annotations
     from qbench.training.extractor import train_extractor
 
-    texts = read_annotations(annotations, data)
-    with console.progress("train") as progress:
-        manifest = train_extractor(
-            texts,
-            output,
-            model,
-            recipe,
-            device=device,
-            overwrite=overwrite,
-            progress=progress,
-            on_epoch=_show_epoch,
-        )
-    _report(output, manifest.counts)
-
-
-def _show_epoch(record: dict[str, Any]) -> None:
-    from qbench.cli.console import note
-
-    note(f"epoch {record['epoch']:<4} loss {record['loss']:.3f}  {_figures(record.get('dev', {}))}".rstrip())
-
-
-def _report(output: Path, counts: dict[str, Any]) -> None:
-    from qbench.cli.console import note, out
-
+    texts, options = read_annotations(annotations, data), {"device": device, "overwrite": overwrite}
+    counts = run(
+        train_extractor, texts, output, model, recipe, **options, figures=lambda record: _figures(record.get("dev", {}))
+    )
     lines = [
         f"sentences: {counts['sentences']:,}",
         f"quantities: {counts['quantities']:,}, {counts['found']:,} of them found by the rules",
         f"numbers that are no quantities: {counts['no_quantity']:,}",
         f"train: {counts['train']:,}, dev: {counts['dev']:,}",
-        f"best epoch: {counts['best_epoch']} of {counts['epochs']}",
+        best_epoch(counts),
     ]
     if counts["scores"]:
         lines.append(f"dev, words of concepts: {_figures(counts['scores'])}")
-    for line in lines:
-        out().print(line, markup=False)
-    note(f"Written to {output}; use it: qbench extract --extractor neural --model {output} TEXT")
+    report(lines, output, f"use it: qbench extract --extractor neural --model {output} TEXT")
 
 
 def _figures(scores: dict[str, float]) -> str:
-    return "  ".join(f"{'F1' if name == 'f1' else name} {value:.3f}" for name, value in sorted(scores.items()))
+    return measured(scores, "f1", "precision", "recall")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from qbench.cli.options import Overwrite
+from qbench.cli.training import Output, best_epoch, report, run
 from qbench.options import declared
 from qbench.training.kinds import Kind
 from qbench.training.recipes import ContrastiveRecipe
@@ -15,7 +18,6 @@ from qbench.training.recipes import ContrastiveRecipe
 Bench = Annotated[
     Path, typer.Argument(metavar="BENCH", help="A benchmark: of `qbench gen-queries`, imported, or a BEIR folder.")
 ]
-Output = Annotated[Path, typer.Option("--output", "-o", metavar="CHECKPOINT", help="Folder of the trained model.")]
 Model = Annotated[
     str,
     typer.Option(
@@ -24,9 +26,6 @@ Model = Annotated[
 ]
 Joint = Annotated[
     Path | None, typer.Option(metavar="BENCH", help="Another benchmark to learn from besides, a general one.")
-]
-Overwrite = Annotated[
-    bool, typer.Option("--overwrite", help="Replace another checkpoint of this kind in the output folder.")
 ]
 
 
@@ -37,58 +36,58 @@ def others_options(kind: Kind) -> frozenset[str]:
     )
 
 
-def colbert(
-    bench: Bench,
-    output: Output,
-    model: Model,
-    recipe: ContrastiveRecipe,
-    joint: Joint = None,
-    overwrite: Overwrite = False,
-) -> None:
-    """Train a ColBERT on a benchmark's triples (ColBERT_ft of Numbers Matter).
+def retriever(kind: Kind, system: str, what: str, example: str) -> Callable[..., None]:
+    """The command that trains a retriever.
+
+    Args:
+        kind: of model.
+        system: what searches with the result, {} for its folder.
+        what: the model and its source, for the help.
+        example: arguments, for the help.
+    """
+
+    def train(
+        bench: Bench,
+        output: Output,
+        model: Model,
+        recipe: ContrastiveRecipe,
+        joint: Joint = None,
+        overwrite: Overwrite = False,
+    ) -> None:
+        train_on_triples(kind, system, bench, output, model, recipe, joint, overwrite=overwrite)
+
+    train.__name__ = kind
+    train.__doc__ = f"""Train {what}.
 
     An interrupted training resumes after its last finished epoch when the same command is run again. Search with the
-    result as the system "ColBERT_ft(model=CHECKPOINT)", or open it with sentence-transformers.
+    result as the system "{system.format("CHECKPOINT")}".
 
-    Example: qbench train colbert my-benchmark -o colbert-ft --model colbert-ir/colbertv2.0
+    Example: qbench train {kind} my-benchmark {example}
     """
-    train_on_triples("colbert", "ColBERT_ft(model={})", bench, output, model, recipe, joint, overwrite=overwrite)
+    return train
 
 
-def aggretriever(
-    bench: Bench,
-    output: Output,
-    model: Model,
-    recipe: ContrastiveRecipe,
-    joint: Joint = None,
-    overwrite: Overwrite = False,
-) -> None:
-    """Train an Aggretriever on a benchmark's triples (WolfPQ 2.2.3).
-
-    An interrupted training resumes after its last finished epoch when the same command is run again. Search with the
-    result as the system "Aggretriever(model=CHECKPOINT)".
-
-    Example: qbench train aggretriever my-benchmark -o aggretriever --model bert-base-uncased
-    """
-    train_on_triples("aggretriever", "Aggretriever(model={})", bench, output, model, recipe, joint, overwrite=overwrite)
-
-
-def splade(
-    bench: Bench,
-    output: Output,
-    model: Model,
-    recipe: ContrastiveRecipe,
-    joint: Joint = None,
-    overwrite: Overwrite = False,
-) -> None:
-    """Train a SPLADE on a benchmark's triples (SPLADE_ft of Numbers Matter).
-
-    An interrupted training resumes after its last finished epoch when the same command is run again. Search with the
-    result as the system "SPLADE_ft(model=CHECKPOINT)", or open it with sentence-transformers.
-
-    Example: qbench train splade my-benchmark -o splade-ft --model naver/splade-cocondenser-ensembledistil
-    """
-    train_on_triples("splade", "SPLADE_ft(model={})", bench, output, model, recipe, joint, overwrite=overwrite)
+COMMANDS: dict[Kind, Callable[..., None]] = {
+    "colbert": retriever(
+        "colbert",
+        "ColBERT_ft(model={})",
+        "a ColBERT on a benchmark's triples (ColBERT_ft of Numbers Matter), in the format of sentence-transformers",
+        "-o colbert-ft --model colbert-ir/colbertv2.0",
+    ),
+    "splade": retriever(
+        "splade",
+        "SPLADE_ft(model={})",
+        "a SPLADE on a benchmark's triples (SPLADE_ft of Numbers Matter), in the format of sentence-transformers",
+        "-o splade-ft --model naver/splade-cocondenser-ensembledistil",
+    ),
+    "aggretriever": retriever(
+        "aggretriever",
+        "Aggretriever(model={})",
+        "an Aggretriever on a benchmark's triples (WolfPQ 2.2.3)",
+        "-o aggretriever --model bert-base-uncased",
+    ),
+}
+"""By kind of model, which is also the command's name."""
 
 
 def train_on_triples(
@@ -111,51 +110,24 @@ def train_on_triples(
         bench, output, model, recipe, joint, teacher, overwrite: as in `qbench.training.contrastive.train_retriever`.
     """
     from qbench.benchmark.disk import open_benchmark
-    from qbench.cli import console
-    from qbench.training.contrastive import train_retriever
+    from qbench.training.contrastive import setback, train_retriever
 
     # The order in which they are given changes nothing.
     recipe = replace(recipe, methods=tuple(sorted(recipe.methods)), kinds=tuple(sorted(recipe.kinds)))
-    with console.progress("train") as progress:
-        manifest = train_retriever(
-            kind,
-            open_benchmark(bench),
-            output,
-            model,
-            recipe,
-            joint=None if joint is None else open_benchmark(joint),
-            teacher=teacher,
-            overwrite=overwrite,
-            progress=progress,
-            on_epoch=_show_epoch,
-        )
-    _report(output, system, manifest.counts)
-
-
-def _show_epoch(record: dict[str, Any]) -> None:
-    from qbench.cli.console import note
-
-    name = f"epoch {record['epoch']}" if record["epoch"] else "untrained"
-    loss = f"loss {record['loss']:.3f}  " if "loss" in record else ""
-    figure = f"nDCG@10 {record['ndcg']:.3f}" if "ndcg" in record else ""
-    note(f"{name:10} {loss}{figure}".rstrip())
-    if "start" in record:
-        note(f"The model begins so: {record['start']}")
-
-
-def _report(output: Path, system: str, counts: dict[str, Any]) -> None:
-    from qbench.cli.console import note, out
-    from qbench.training.contrastive import setback
-
+    general = None if joint is None else open_benchmark(joint)
+    options = {"joint": general, "teacher": teacher, "overwrite": overwrite}
+    counts = run(train_retriever, kind, open_benchmark(bench), output, model, recipe, **options, figures=_figures)
     lines = [
         f"queries: {counts['queries']:,}  positives: {counts['positives']:,}  texts: {counts['texts']:,}",
         f"development: {counts['dev_queries']:,} queries on {counts['dev_documents']:,} documents",
-        f"best epoch: {counts['best_epoch']} of {counts['epochs']}",
+        best_epoch(counts),
     ]
     if counts["dev"] is not None:
         lines.append(f"nDCG@10 there: {counts['dev_untrained']:.3f} untrained, {counts['dev']:.3f} now")
-    for line in lines:
-        out().print(line, markup=False)
-    if worse := setback(counts):
-        note(f"Mind: {worse}")
-    note(f"Written to {output}; search with it: --systems '{system.format(output)}'")
+    worse = setback(counts)
+    report(lines, output, f"search with it: --systems '{system.format(output)}'", worse and f"Mind: {worse}")
+
+
+def _figures(record: dict[str, Any]) -> str:
+    figure = f"nDCG@10 {record['ndcg']:.3f}" if "ndcg" in record else ""
+    return figure + (f"\nThe model begins so: {record['start']}" if "start" in record else "")

@@ -8,14 +8,13 @@ the confusing pairs that lie nearer than the farthest paraphrase.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from qbench.mining.types import PAIRS_KIND
-from qbench.models.folders import model_digest, model_folder
+from qbench.models.folders import model_folder
 from qbench.models.single_vector import BATCH, Role, SingleVector, load_model
 from qbench.progress import Progress, silent
 from qbench.randomness import generator
@@ -24,7 +23,15 @@ from qbench.training.mined_pairs import PairData, Pairs, read_pairs, sampled
 from qbench.training.pair_measures import best_threshold, classification, nearest_is_paraphrase
 from qbench.training.recipes import PairRecipe
 from qbench.training.students import SingleVectorStudent
-from qbench.training.trainer import History, Record, Task, Trainer, checkpoint, mixed_precision, seeded, training_key
+from qbench.training.trainer import (
+    History,
+    Record,
+    Task,
+    mixed_precision,
+    seeded,
+    train_checkpoint,
+    training_params,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -70,24 +77,15 @@ def train_bi_encoder(
         BusyError: another process is writing there.
     """
     recipe.check()
-    folder = model_folder(model)
-    params = {
-        "trained": KIND,
-        "pairs": read_manifest(pairs, PAIRS_KIND).digest,
-        "base": model_digest(folder),
-        "base_name": Path(model).name,
-        **asdict(recipe),
-    }
+    params = training_params(KIND, {"pairs": read_manifest(pairs, PAIRS_KIND).digest}, model, recipe)
 
-    def train(draft: Path) -> dict[str, Any]:
+    def make() -> PairTask:
         data = read_pairs(pairs, dev_share=recipe.dev_share, seed=recipe.seed)
         with seeded(recipe.seed):
-            network = load_model(str(folder), max_length=recipe.max_length)
-        task = PairTask(data, network, recipe)
-        return task.counts(Trainer(task, draft, progress, on_epoch).run())
+            network = load_model(str(model_folder(model)), max_length=recipe.max_length)
+        return PairTask(data, network, recipe)
 
-    key = training_key("bi-encoder training", params)
-    return checkpoint(output, KIND, key, params, train, overwrite=overwrite)
+    return train_checkpoint("bi-encoder training", params, output, make, overwrite, progress, on_epoch)
 
 
 class PairTask(Task[Pairs]):
@@ -144,8 +142,7 @@ class PairTask(Task[Pairs]):
         threshold = best and best["threshold"]
         return {
             **self.data.counts,
-            "epochs": history.epochs,
-            "best_epoch": history.best,
+            **super().counts(history),
             "dev_untrained": history.record(0).get("dev"),
             "dev": best,
             "test_downsampled": self._figures(self.data.test, "test", threshold),

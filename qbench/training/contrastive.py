@@ -7,7 +7,7 @@ triples, for two epochs. A batch's texts serve as negatives of all its queries, 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ from qbench.training.losses import LOSSES, Loss
 from qbench.training.losses.ranking import Distillation
 from qbench.training.recipes import LEARNING_RATES, ContrastiveRecipe
 from qbench.training.students import Student, open_student
-from qbench.training.trainer import History, Record, Task, Trainer, checkpoint, seeded, training_key
+from qbench.training.trainer import History, Record, Task, seeded, train_checkpoint, training_key, training_params
 from qbench.training.triples import Drawn, Triples, read_triples
 
 if TYPE_CHECKING:
@@ -76,14 +76,12 @@ def train_retriever(
     recipe = replace(recipe, lr=recipe.lr or LEARNING_RATES[kind])
     recipe.check()
     _check_teacher(recipe, teacher)
-    folder = model_folder(model)
     params = _params(kind, benchmark, model, recipe, joint, teacher)
 
-    def train(draft: Path) -> dict[str, Any]:
-        task = _task(kind, benchmark, str(folder), recipe, joint, teacher)
-        return task.counts(Trainer(task, draft, progress, on_epoch).run())
+    def make() -> RetrieverTask:
+        return _task(kind, benchmark, str(model_folder(model)), recipe, joint, teacher)
 
-    return checkpoint(output, kind, _key(params), params, train, overwrite=overwrite)
+    return train_checkpoint("retriever training", params, output, make, overwrite, progress, on_epoch)
 
 
 def _task(
@@ -164,7 +162,7 @@ def checkpoint_key(
         InputError: a model cannot be opened.
     """
     recipe = replace(recipe, lr=recipe.lr or LEARNING_RATES[kind])
-    return _key(_params(kind, benchmark, model, recipe, joint, teacher))
+    return training_key("retriever training", _params(kind, benchmark, model, recipe, joint, teacher))
 
 
 def _params(
@@ -175,20 +173,12 @@ def _params(
     joint: Benchmark | None,
     teacher: str | None,
 ) -> dict[str, Any]:
-
-    return {
-        "trained": kind,
+    inputs = {
         "benchmark": benchmark_key(benchmark),
         "joint": None if joint is None else benchmark_key(joint),
         "teacher": None if teacher is None else model_digest(model_folder(teacher)),
-        "base": model_digest(model_folder(model), "multi-vector" if kind == "colbert" else kind),
-        "base_name": Path(model).name,
-        **asdict(recipe),
     }
-
-
-def _key(params: Mapping[str, Any]) -> str:
-    return training_key("retriever training", params)
+    return training_params(kind, inputs, model, recipe, model_kind="multi-vector" if kind == "colbert" else kind)
 
 
 class RetrieverTask(Task[tuple[Triples, list[Drawn]]]):
@@ -272,8 +262,7 @@ class RetrieverTask(Task[tuple[Triples, list[Drawn]]]):
             "joint": self.general.counts if self.general else None,
             "dev_queries": len(self.held_out.queries) if self.held_out else 0,
             "dev_documents": len(self.held_out.texts) if self.held_out else 0,
-            "epochs": history.epochs,
-            "best_epoch": history.best,
+            **super().counts(history),
             "scale": self.student.scale,
             "dev_untrained": history.record(0).get("ndcg"),
             "dev": history.record(history.best).get("ndcg"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from qbench.errors import InputError
 from qbench.models.encoders import choose_device, require_neural
-from qbench.models.folders import model_digest, model_folder
+from qbench.models.folders import model_folder
 from qbench.progress import Progress, silent
 from qbench.quantities.english.binder.features import MENTION_COLUMNS, WORD_COLUMNS
 from qbench.quantities.english.binder.model import OUTPUTS
@@ -25,20 +25,16 @@ from qbench.store import Manifest
 from qbench.training.annotations import LOSSES, AnnotatedText, Target, key_of, labels_of, targets
 from qbench.training.recipes import ExtractorRecipe
 from qbench.training.trainer import (
+    EncoderTask,
     History,
     Record,
-    Task,
-    Trainer,
-    adamw_with_head,
-    batches_by_length,
-    checkpoint,
     mixed_precision,
-    training_key,
+    train_checkpoint,
+    training_params,
 )
 
 if TYPE_CHECKING:
     from torch import Tensor
-    from torch.optim import Optimizer
 
     from qbench.models.word_binder import Encoded, Pointed, WordBinder
 
@@ -101,32 +97,20 @@ def train_extractor(
     require_neural()
     from qbench.models.word_binder import WordBinder
 
-    folder, device = model_folder(model), choose_device(device)
-    params = {
-        "trained": KIND,
-        "annotations": key_of(texts),
-        "reading": ExtractorOptions().key(),
-        "base": model_digest(folder),
-        "base_name": Path(model).name,
-        "device": device.partition(":")[0],
-        **asdict(recipe),
-    }
+    device = choose_device(device)
+    inputs = {"annotations": key_of(texts), "reading": ExtractorOptions().key()}
+    params = training_params(KIND, inputs, model, recipe, device=device)
 
-    def train(draft: Path) -> dict[str, Any]:
+    def make() -> ExtractorTask:
         progress(0, None, "reading sentences")
         examples, labels = _examples(texts)
         words, mentions = COLUMNS
         network = WordBinder.new(
-            folder, recipe.seed, words=words, mentions=mentions, outputs=len(OUTPUTS), labels=labels
+            model_folder(model), recipe.seed, words=words, mentions=mentions, outputs=len(OUTPUTS), labels=labels
         )
-        task = ExtractorTask(network.to(device), examples, recipe)
-        history = Trainer(task, draft, progress, on_epoch).run()
-        counts = {"sentences": len(texts), "quantities": sum(len(text.quantities or ()) for text in texts)}
-        found = sum(example.target.quantity for example in examples)
-        return {**counts, "found": found, "no_quantity": len(examples) - found, **task.counts(history)}
+        return ExtractorTask(network.to(device), texts, examples, recipe)
 
-    key = training_key("extractor training", params)
-    return checkpoint(output, KIND, key, params, train, overwrite=overwrite)
+    return train_checkpoint("extractor training", params, output, make, overwrite, progress, on_epoch)
 
 
 def _examples(texts: Sequence[AnnotatedText]) -> tuple[list[Example], list[list[str]]]:
@@ -147,17 +131,26 @@ def _examples(texts: Sequence[AnnotatedText]) -> tuple[list[Example], list[list[
     return examples, [list(names) for names in labels]
 
 
-class ExtractorTask(Task[list[int]]):
-    """A model that learns the words of concepts; a batch is a list of positions in the training split.
+class ExtractorTask(EncoderTask):
+    """A model that learns the words of concepts.
 
     Args:
         network: the model.
+        texts: annotated sentences.
         examples: annotated mentions, split by their groups.
         recipe: the options of the training.
     """
 
-    def __init__(self, network: WordBinder, examples: Sequence[Example], recipe: ExtractorRecipe) -> None:
-        self.network, self.recipe = network, recipe
+    name = "extractor"
+
+    def __init__(
+        self,
+        network: WordBinder,
+        texts: Sequence[AnnotatedText],
+        examples: Sequence[Example],
+        recipe: ExtractorRecipe,
+    ) -> None:
+        self.network, self.texts, self.recipe = network, texts, recipe
         held = {
             group
             for group in {example.group for example in examples}
@@ -168,11 +161,7 @@ class ExtractorTask(Task[list[int]]):
         if not self.train:
             raise InputError("nothing is left to train on", value=f"{len(held)} groups", remedy="Lower --dev-share")
         self._encoded: Sequence[Encoded] = network.encode([example.item for example in self.train])
-
-    def batches(self, epoch: int) -> list[list[int]]:
-        """Texts of similar length together, in random order."""
-        random = generator(self.recipe.seed, "extractor batches", str(epoch))
-        return batches_by_length([len(text.ids) for text in self._encoded], self.recipe.batch_size, random)
+        self.lengths = [len(text.ids) for text in self._encoded]
 
     def loss(self, batch: list[int], step: int, steps: int) -> Tensor:
         """Binary cross-entropy of what is asked of the words of a mention, summed over them.
@@ -203,10 +192,6 @@ class ExtractorTask(Task[list[int]]):
         )
         return (losses * torch.from_numpy(counted).to(ids.device)).sum() / len(batch)
 
-    def untrained(self) -> None:
-        """None: the layers around the encoder are random before training."""
-        return
-
     def evaluate(self) -> Record:
         """Precision, recall and F1 of the concepts' words on dev; {} without dev."""
         return {"dev": self.scores()} if self.dev else {}
@@ -219,17 +204,17 @@ class ExtractorTask(Task[list[int]]):
         """Write a folder that `WordBinder.load` opens."""
         self.network.save(folder)
 
-    def optimizer(self) -> Optimizer:
-        """AdamW with a learning rate for the encoder and one for the layers around it."""
-        return adamw_with_head(self.network, self.recipe.lr, self.recipe.head_lr, self.recipe.weight_decay)
-
     def counts(self, history: History) -> dict[str, Any]:
         """Counts of the manifest; the network has the weights of the best epoch."""
+        quantities = sum(example.target.quantity for example in (*self.train, *self.dev))
         return {
+            "sentences": len(self.texts),
+            "quantities": sum(len(text.quantities or ()) for text in self.texts),
+            "found": quantities,
+            "no_quantity": len(self.train) + len(self.dev) - quantities,
             "train": len(self.train),
             "dev": len(self.dev),
-            "epochs": history.epochs,
-            "best_epoch": history.best,
+            **super().counts(history),
             "scores": self.evaluate().get("dev", {}),
         }
 

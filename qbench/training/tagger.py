@@ -3,32 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qbench.mining.gold import Gold, GoldSample, split, texts
 from qbench.mining.segment_scores import SegmentScores, partial, strict
 from qbench.models.encoders import choose_device, require_neural
-from qbench.models.folders import model_digest, model_folder
+from qbench.models.folders import model_folder
 from qbench.progress import Progress, silent
 from qbench.randomness import generator
 from qbench.store import Manifest
 from qbench.training.recipes import TaggerRecipe
-from qbench.training.trainer import (
-    History,
-    Record,
-    Task,
-    Trainer,
-    adamw_with_head,
-    batches_by_length,
-    checkpoint,
-    training_key,
-)
+from qbench.training.trainer import EncoderTask, History, Record, train_checkpoint, training_params
 
 if TYPE_CHECKING:
     from torch import Tensor
-    from torch.optim import Optimizer
 
     from qbench.models.tagger import Tagger
 
@@ -78,39 +67,40 @@ def train_tagger(
     from qbench.models.tagger import Tagger
 
     splits = split(gold.samples, recipe.seed, limit=recipe.limit)
-    folder, device = model_folder(model), choose_device(device)
-    params = {
-        "trained": KIND,
-        "gold": gold.key(),
-        "base": model_digest(folder),
-        "base_name": Path(model).name,
-        "device": device.partition(":")[0],
-        **asdict(recipe),
-    }
+    device = choose_device(device)
+    params = training_params(KIND, {"gold": gold.key()}, model, recipe, device=device)
 
-    def train(draft: Path) -> dict[str, Any]:
-        task = TaggerTask(Tagger.new(folder, recipe.seed, recipe.hidden_size).to(device), splits, recipe)
-        history = Trainer(task, draft, progress, on_epoch).run()
-        return {"gold": gold.counts, **task.counts(history)}
+    def make() -> TaggerTask:
+        network = Tagger.new(model_folder(model), recipe.seed, recipe.hidden_size)
+        return TaggerTask(network.to(device), gold.counts, splits, recipe)
 
-    key = training_key("description-parser training", params)
-    return checkpoint(output, KIND, key, params, train, overwrite=overwrite)
+    return train_checkpoint("description-parser training", params, output, make, overwrite, progress, on_epoch)
 
 
-class TaggerTask(Task[list[int]]):
-    """A tagger that learns the descriptions of a gold set; a batch is a list of positions in the training split.
+class TaggerTask(EncoderTask):
+    """A tagger that learns the descriptions of a gold set.
 
     Args:
         network: the tagger.
+        gold: counts of the gold set.
         splits: "train", "dev", "test".
         recipe: the options of the training.
     """
 
-    def __init__(self, network: Tagger, splits: Mapping[str, Sequence[GoldSample]], recipe: TaggerRecipe) -> None:
+    name = "tagger"
+
+    def __init__(
+        self,
+        network: Tagger,
+        gold: Mapping[str, int],
+        splits: Mapping[str, Sequence[GoldSample]],
+        recipe: TaggerRecipe,
+    ) -> None:
         from qbench.models.bieo import tags_of
 
-        self.network, self.splits, self.recipe = network, splits, recipe
+        self.network, self.gold, self.splits, self.recipe = network, gold, splits, recipe
         self._encoded = network.encode(_items(splits["train"]))
+        self.lengths = [len(text.ids) for text in self._encoded]
         self._tags = [
             [
                 IGNORED if span is None else tag
@@ -118,11 +108,6 @@ class TaggerTask(Task[list[int]]):
             ]
             for encoded, sample in zip(self._encoded, splits["train"], strict=True)
         ]
-
-    def batches(self, epoch: int) -> list[list[int]]:
-        """Texts of similar length together, in random order."""
-        random = generator(self.recipe.seed, "tagger batches", str(epoch))
-        return batches_by_length([len(text.ids) for text in self._encoded], self.recipe.batch_size, random)
 
     def loss(self, batch: list[int], step: int, steps: int) -> Tensor:
         """Cross-entropy of the tags, in single precision on any device."""
@@ -136,10 +121,6 @@ class TaggerTask(Task[list[int]]):
             scores.flatten(0, 1), wanted.flatten().to(scores.device), ignore_index=IGNORED
         )
 
-    def untrained(self) -> None:
-        """None: the layers above the encoder are random before training."""
-        return
-
     def evaluate(self) -> Record:
         """Strict scores of the segments on dev."""
         return {"dev": self.scores("dev")["strict"].to_dict()}
@@ -152,10 +133,6 @@ class TaggerTask(Task[list[int]]):
         """Write a folder that `Tagger.load` opens."""
         self.network.save(folder)
 
-    def optimizer(self) -> Optimizer:
-        """AdamW with a learning rate for the encoder and one for the layers above it."""
-        return adamw_with_head(self.network, self.recipe.lr, self.recipe.head_lr, self.recipe.weight_decay)
-
     def dropout_seed(self, epoch: int) -> int:
         """Seed of torch's random numbers in an epoch."""
         return int(generator(self.recipe.seed, "tagger dropout", str(epoch)).integers(2**62))
@@ -164,12 +141,12 @@ class TaggerTask(Task[list[int]]):
         """Counts of the manifest; the network has the weights of the best epoch."""
         every = [sample for samples in self.splits.values() for sample in samples]
         return {
+            "gold": self.gold,
             "splits": {
                 name: {"texts": texts(samples), "quantities": len(samples)} for name, samples in self.splits.items()
             },
             "cut_to_a_window": sum(encoded.cut for encoded in self.network.encode(_items(every))),
-            "epochs": history.epochs,
-            "best_epoch": history.best,
+            **super().counts(history),
             **{name: {mode: score.to_dict() for mode, score in self.scores(name).items()} for name in ("dev", "test")},
         }
 

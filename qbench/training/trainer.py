@@ -9,15 +9,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
 from qbench import keys
 from qbench.errors import OptionError
 from qbench.models.encoders import require_neural
-from qbench.models.folders import LOG, quiet
+from qbench.models.folders import LOG, model_digest, model_folder, quiet
 from qbench.models.limits import refusing_a_full_gpu
 from qbench.progress import Progress
 from qbench.randomness import generator
@@ -26,8 +27,6 @@ from qbench.training.checkpoints import best_epoch, load_best, resume, save_epoc
 from qbench.training.recipes import Recipe
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import torch
     from torch import Tensor, nn
     from torch.optim import Optimizer
@@ -112,6 +111,35 @@ class Task(ABC, Generic[Batch]):
     def dropout_seed(self, epoch: int) -> int:
         """Seed of torch's random numbers in an epoch."""
         return int(generator(self.recipe.seed, "dropout", str(epoch)).integers(2**63))
+
+    def counts(self, history: History) -> dict[str, Any]:
+        """Counts of the manifest; the network has the weights of the best epoch."""
+        return {"epochs": history.epochs, "best_epoch": history.best}
+
+
+class EncoderTask(Task[list[int]]):
+    """A task whose network is an encoder with new layers above it; a batch is a list of positions of training texts.
+
+    Attributes:
+        lengths: number of tokens of each training text.
+    """
+
+    name: ClassVar[str]
+    """What its random choices are named after."""
+    lengths: Sequence[int]
+
+    def batches(self, epoch: int) -> list[list[int]]:
+        """Texts of similar length together, in random order."""
+        random = generator(self.recipe.seed, f"{self.name} batches", str(epoch))
+        return batches_by_length(self.lengths, self.recipe.batch_size, random)
+
+    def untrained(self) -> None:
+        """None: the new layers are random before training."""
+        return
+
+    def optimizer(self) -> Optimizer:
+        """AdamW with a learning rate for the encoder and one for the layers above it."""
+        return adamw_with_head(self.network, self.recipe.lr, self.recipe.head_lr, self.recipe.weight_decay)
 
 
 def batches_by_length(lengths: Sequence[int], size: int, random: np.random.Generator) -> list[list[int]]:
@@ -302,33 +330,67 @@ def mixed_precision(device: torch.device) -> AbstractContextManager[Any]:
     return torch.autocast(device.type, dtype=torch.bfloat16, enabled=half)
 
 
-def checkpoint(
-    output: Path,
-    kind: str,
-    key: str,
+def train_checkpoint(
+    step: str,
     params: Mapping[str, Any],
-    train: Callable[[Path], Mapping[str, Any]],
-    *,
+    output: Path,
+    make: Callable[[], Task[Any]],
     overwrite: bool,
+    progress: Progress,
+    on_epoch: Callable[[Record], None] | None,
 ) -> Manifest:
-    """A trained model as an artefact; nothing is done where it is finished.
+    """Train a model and write it as an artefact; nothing is done where it is finished.
 
     Args:
-        output: its folder.
-        kind: of the artefact.
-        key: from `training_key`.
-        params: of the manifest.
-        train: writes the model into a folder, and gives the counts of the manifest.
+        step: name of the training in `qbench.keys.REVISIONS`.
+        params: of the manifest, from `training_params`.
+        output: folder of the artefact.
+        make: reads the data and opens the model.
         overwrite: replace another checkpoint of the kind.
+        progress, on_epoch: as in `Trainer`.
 
     Raises:
         OptionError: `output` holds something else.
         BusyError: another process is writing there.
     """
+    kind, key = params["trained"], training_key(step, params)
     if not finished(output, kind, key):
-        with drafting(output, kind, key, dict(params), overwrite=overwrite) as draft:
-            draft.counts = dict(train(draft.folder))
+        with drafting(output, kind, key, params, overwrite=overwrite) as draft:
+            task = make()
+            draft.counts = task.counts(Trainer(task, draft.folder, progress, on_epoch).run())
     return read_manifest(output, kind)
+
+
+def training_params(
+    kind: str,
+    inputs: Mapping[str, Any],
+    model: str,
+    recipe: Recipe,
+    *,
+    device: str | None = None,
+    model_kind: str | None = None,
+) -> dict[str, Any]:
+    """The parameters of a checkpoint's manifest.
+
+    Args:
+        kind: of the artefact.
+        inputs: keys of what is learnt from, by name.
+        model: the one to start from, a folder or a name on the hub.
+        recipe: the options of the training.
+        device: that it is trained on, where users choose it.
+        model_kind: as in `qbench.models.folders.model_digest`.
+
+    Raises:
+        InputError: the model cannot be opened.
+    """
+    return {
+        "trained": kind,
+        **inputs,
+        "base": model_digest(model_folder(model), model_kind),
+        "base_name": Path(model).name,
+        **({} if device is None else {"device": device.partition(":")[0]}),
+        **asdict(recipe),
+    }
 
 
 def training_key(step: str, params: Mapping[str, Any]) -> str:

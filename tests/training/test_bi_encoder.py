@@ -12,6 +12,7 @@ from qbench.errors import InputError, OptionError
 from qbench.models.folders import model_digest
 from qbench.models.single_vector import load_encoder
 from qbench.training import bi_encoder as module
+from qbench.training import trainer
 from qbench.training.bi_encoder import train_bi_encoder
 from qbench.training.recipes import PairRecipe
 from qbench.training.trainer import Trainer
@@ -98,7 +99,7 @@ def test_a_killed_training_goes_on_and_ends_at_the_same_weights(trained, base, p
 
 def test_a_finished_training_is_not_repeated_and_another_is_refused(trained, base, pairs, monkeypatch):
     folder, manifest, _ = trained
-    monkeypatch.setattr(module, "Trainer", None)
+    monkeypatch.setattr(trainer, "Trainer", None)
     assert train_bi_encoder(pairs, folder, str(base), QUICK) == manifest
     with pytest.raises(OptionError, match="holds a bi-encoder made from other input"):
         train_bi_encoder(pairs, folder, str(base), PairRecipe(seed=1))

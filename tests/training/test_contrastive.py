@@ -19,6 +19,7 @@ from qbench.models.single_vector import load_encoder
 from qbench.models.sparse import load_sparse_encoder
 from qbench.models.tct_colbert import load_tct_colbert
 from qbench.training import contrastive as module
+from qbench.training import trainer
 from qbench.training.contrastive import setback, train_retriever
 from qbench.training.kinds import Kind
 from qbench.training.recipes import ContrastiveRecipe
@@ -132,7 +133,7 @@ def test_a_batch_that_does_not_fit_the_gpu_is_an_error_in_a_line(base, tmp_path,
 
 def test_a_finished_training_is_not_repeated_and_another_is_refused(trained, bases, monkeypatch):
     kind, folder, manifest, _ = trained
-    monkeypatch.setattr(module, "Trainer", None)
+    monkeypatch.setattr(trainer, "Trainer", None)
     assert train_retriever(kind, BENCHMARK, folder, *bases[kind]) == manifest
     with pytest.raises(OptionError, match="made from other input"):
         train_retriever(kind, BENCHMARK, folder, bases[kind][0], replace(QUICK, seed=1))
