@@ -58,6 +58,7 @@ def evaluate(
             measures=table.measures or DEFAULT_MEASURES,
             buckets=table.buckets,
             evidence=shown.html is not None,
+            by=table.by,
             resamples=table.resamples,
             seed=table.seed,
             progress=advance,

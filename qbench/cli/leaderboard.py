@@ -127,8 +127,8 @@ def leaderboard(
 
     access = server.access()
     if experiment.file is not None:
-        _refuse([*changed(run), *changed(table, "resamples", "seed"), *changed(shown, "html")])
-        options: dict[str, Any] = {"resamples": table.resamples, "seed": table.seed, "html": shown.html}
+        _refuse([*changed(run), *changed(table, "by", "resamples", "seed"), *changed(shown, "html")])
+        options: dict[str, Any] = {"by": table.by, "resamples": table.resamples, "seed": table.seed, "html": shown.html}
         options |= {"workers": workers, "access": access, "command": line}
         show_experiment(experiment.file, benchmark, experiment.inputs, output, server.dry_run, options)
         return
@@ -158,6 +158,7 @@ def leaderboard(
             evidence=shown.html is not None,
             depth=run.depth,
             pool=run.pool,
+            by=table.by,
             resamples=table.resamples,
             seed=table.seed,
             workers=workers,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -43,6 +43,12 @@ class TableOptions:
     )
     qrels: str | None = option(None, help="Which judgments of a BEIR folder with several (dl19 for qrels/dl19.tsv).")
     buckets: bool = option(True, help="Show means by comparator, kind, unit, magnitude and number of constraints.")
+    by: Literal["topic", "query"] = option(
+        "topic",
+        help="What tests, intervals and ranks take for independent: topics (groups of concepts), or each query, which "
+        "makes differences look surer than they are.",
+        flag="tests-by",
+    )
     resamples: int = option(10_000, help="Resamples of the significance tests.", low=100)
     seed: int = option(0, help="Seed of the tests.")
 

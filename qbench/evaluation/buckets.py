@@ -3,6 +3,8 @@
 The buckets of *Numbers Matter*, figure 1 (comparator, kind of query) and of *DeepQuant*, section 4.5 (magnitude,
 comparator), with unit family and number of constraints beside them. In each dimension every query lies in exactly one
 bucket, so that the sizes add up to the number of queries.
+
+A mean over few topics says more of these topics than of the kind of query: a bucket with fewer than `FEWEST` has none.
 """
 
 from __future__ import annotations
@@ -13,7 +15,11 @@ from collections.abc import Callable, Iterable
 import polars as pl
 
 from qbench.benchmark.types import Query
+from qbench.evaluation.significance import By
 from qbench.quantities.types import COMPARATORS, Condition
+
+FEWEST = 10
+"""Number of topics from which a bucket has means."""
 
 UNKNOWN = "unknown"
 """The bucket of queries without conditions."""
@@ -27,7 +33,7 @@ MAGNITUDES: tuple[str, ...] = ("0", "under 1", "1-10", "10-100", "100-1k", "1k-1
 
 
 def bucket_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
-    """Columns of `bucket_means`."""
+    """Columns of `bucket_means`; a mean is null where there are too few topics."""
     return {
         "dimension": pl.String,
         "bucket": pl.String,
@@ -35,6 +41,7 @@ def bucket_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
         "measure": pl.String,
         "mean": pl.Float64,
         "queries": pl.Int64,
+        "topics": pl.Int64,
     }
 
 
@@ -75,22 +82,30 @@ def query_buckets(queries: Iterable[Query], family: Callable[[str], str]) -> pl.
     return pl.DataFrame(rows, schema=["query_id", "dimension", "bucket"], orient="row")
 
 
-def bucket_means(scores: pl.DataFrame, buckets: pl.DataFrame) -> pl.DataFrame:
+def bucket_means(scores: pl.DataFrame, buckets: pl.DataFrame, by: By = "topic") -> pl.DataFrame:
     """The mean of each measure for each system in each bucket.
 
     Args:
-        scores: columns label, query_id, measure, value.
+        scores: columns label, query_id, measure, value, and topic ("" for a query that is a topic of its own).
         buckets: as `query_buckets` returns them; queries without a score are left out.
+        by: whether `FEWEST` counts topics or queries.
 
     Returns:
         `bucket_schema`, ordered by dimension, bucket (in the natural order of each dimension), label, measure as they
         first appear in `scores`.
     """
     first = {name: scores[name].unique(maintain_order=True).to_list() for name in ("label", "measure")}
+    topics = pl.struct("topic", pl.when(pl.col("topic") == "").then("query_id")).n_unique()
+    enough = pl.col("topics" if by == "topic" else "queries") >= FEWEST
     means = (
         scores.join(buckets, on="query_id")
         .group_by("dimension", "bucket", "label", "measure")
-        .agg(pl.col("value").sort().mean().alias("mean"), pl.len().cast(pl.Int64).alias("queries"))
+        .agg(
+            pl.col("value").sort().mean().alias("mean"),
+            pl.len().cast(pl.Int64).alias("queries"),
+            topics.cast(pl.Int64).alias("topics"),
+        )
+        .with_columns(pl.when(enough).then("mean").alias("mean"))
     )
     rows = sorted(
         means.select(list(bucket_schema())).rows(),

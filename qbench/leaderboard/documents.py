@@ -7,11 +7,14 @@ from collections.abc import Iterable, Sequence
 
 import polars as pl
 
-from qbench.evaluation.buckets import DIMENSIONS
-from qbench.leaderboard.standings import BOTH, Cell, Row, Standings, marks
+from qbench.evaluation.buckets import DIMENSIONS, FEWEST
+from qbench.leaderboard.standings import BOTH, SMOKE, Cell, Row, Standings, rank_text
 from qbench.retrieval.types import Cost
 
 MISSING = "-"
+
+TOO_FEW = "too few"
+"""Said of a bucket with fewer topics than `qbench.evaluation.buckets.FEWEST`."""
 
 DIMENSION_TITLES = {
     "comparator": "By comparator",
@@ -47,12 +50,23 @@ def caption(leaderboard: Standings) -> list[str]:
     """Notes on how to read the table, as plain text."""
     tests = leaderboard.about["tests"]
     lines = [
-        f"Rank: 1 + the number of comparable rows significantly better on {leaderboard.primary}; a row of rank 1 "
-        "cannot be told from the best of them.",
-        "Letters after a mean: the rows that it is significantly above (paired randomisation, two-sided, "
-        f"{tests['resamples']} resamples, Holm over {tests['family']}, level {tests['level']}).",
-        "Intervals: 95 %, percentile bootstrap over queries.",
+        f"Rows are ordered by their mean {leaderboard.primary}. Ranks: from the best to the worst rank among "
+        "comparable rows that the tests leave open; 1-3 is behind no row for sure, and may be behind two.",
+        "Letters after a mean: figures of a column that share a letter are not significantly different, compared ones "
+        f"that share none are (paired randomisation by {tests['by']}, two-sided, {tests['resamples']} resamples, Holm "
+        f"over {tests['family']}, level {tests['level']}).",
+        f"Means are over queries; intervals: 95 %, bootstrap over {_drawn(leaderboard)}.",
     ]
+    if tests["by"] == "query":
+        lines.append(
+            "Tests by query: queries of one topic count as independent, which they are not, so that p-values, "
+            "intervals and ranks are surer than the data."
+        )
+    if any(row.entry.words for row in leaderboard.rows):
+        lines.append(
+            f"Smoke size: trained on fewer than {SMOKE:,} samples. Such a row shows that training runs, not what the "
+            "system reaches."
+        )
     if has_costs(leaderboard):
         lines.append(
             "Costs: index s is all that was built for the system, quantities s the part of it that finds quantities; "
@@ -67,8 +81,8 @@ def caption(leaderboard: Standings) -> list[str]:
         )
         if sources >= BOTH:
             lines.append(
-                "A [given] and a [parsed] row did different tasks and are not compared: no test, no letter, no effect "
-                "on each other's rank, whatever their order here."
+                "A [given] and a [parsed] row did different tasks and are not compared: no test, no letter in common, "
+                "no effect on each other's ranks, whatever their order here."
             )
         where = leaderboard.about.get("settings", {}).get("document_quantities")
         lines += [f"Quantities of the documents: {where}."] if where else []
@@ -77,27 +91,55 @@ def caption(leaderboard: Standings) -> list[str]:
     return lines
 
 
+def board_words(leaderboard: Standings) -> str:
+    """What a reader must know before believing any figure, as one line; "" for nothing.
+
+    The words of rows are beside the rows.
+    """
+    line = "; ".join(leaderboard.words)
+    return f"{line[:1].upper()}{line[1:]}." if line else ""
+
+
+def bucket_caption(leaderboard: Standings) -> str:
+    """What it means that a bucket has no mean; plain text."""
+    plural = "topics" if leaderboard.about["tests"]["by"] == "topic" else "queries"
+    return f"{TOO_FEW}: fewer than {FEWEST} {plural}, over which a mean says nothing of the kind of query."
+
+
+def _drawn(leaderboard: Standings) -> str:
+    if leaderboard.about["tests"]["by"] == "query":
+        return "queries"
+    return f"topics ({leaderboard.about['topics']})"
+
+
 def problems(leaderboard: Standings) -> list[str]:
     """One sentence for each row without a run, with the reason."""
-    return [f"{row.letter}: {row.entry.label} has no run: {row.entry.problem}" for row in leaderboard.problems]
+    return [f"{row.number}: {row.entry.label} has no run: {row.entry.problem}" for row in leaderboard.problems]
 
 
 def bucket_grid(leaderboard: Standings, dimension: str) -> list[list[str]]:
-    """The primary measure by bucket: per bucket its name, its number of queries, and the mean of each row with a run.
+    """The primary measure by bucket: its name, its numbers of queries and topics, and the mean of each row with a run.
 
-    Empty if the dimension has fewer than two buckets: its table would repeat the means.
+    A bucket of too few topics says so, and has no means. Empty if the dimension has fewer than two buckets:
+    its table would repeat the means.
     """
     part = leaderboard.buckets.filter((pl.col("dimension") == dimension) & (pl.col("measure") == leaderboard.primary))
-    sizes = part.select("bucket", "queries").unique(maintain_order=True).rows()
+    sizes = part.select("bucket", "queries", "topics").unique(maintain_order=True).rows()
     if len(sizes) < 2:
         return []
     means = {(bucket, label): mean for bucket, label, mean in part.select("bucket", "label", "mean").iter_rows()}
     labels = [row.entry.label for row in leaderboard.rows if row.cells]
-    return [[bucket, str(size), *(f"{means[bucket, label]:.3f}" for label in labels)] for bucket, size in sizes]
+    grid = []
+    for bucket, queries, topics in sizes:
+        found = [means[bucket, label] for label in labels]
+        few = "" if any(mean is not None for mean in found) else f", {TOO_FEW}"
+        cells = [MISSING if mean is None else f"{mean:.3f}" for mean in found]
+        grid.append([bucket, str(queries), f"{topics}{few}", *cells])
+    return grid
 
 
 def win_grid(leaderboard: Standings) -> list[list[str]]:
-    """The win matrix: for each row with a run its letter, its name, and its share of wins over each such row.
+    """The win matrix: for each row with a run its number, its name, and its share of wins over each such row.
 
     A star marks a row whose mean is significantly above that of the column. Empty if there are no two rows to compare.
     """
@@ -108,7 +150,7 @@ def win_grid(leaderboard: Standings) -> list[list[str]]:
         share, star = shares.get((row.entry.label, other.entry.label), (None, False))
         return MISSING if share is None else f"{100 * share:.0f} %" + ("*" if star else "")
 
-    return [[row.letter, row.entry.label, *(cell(row, other) for other in rows)] for row in rows] if shares else []
+    return [[str(row.number), row.entry.label, *(cell(row, other) for other in rows)] for row in rows] if shares else []
 
 
 def win_caption(leaderboard: Standings) -> str:
@@ -116,14 +158,15 @@ def win_caption(leaderboard: Standings) -> str:
     return (
         f"Share of the queries on which the row's system scores higher than the column's on {leaderboard.win_measure}; "
         "what a cell and its mirror image leave to 100 % are ties. "
-        "*: the row's mean is significantly above the column's."
+        f"*: the row's mean is significantly above the column's (by {leaderboard.about['tests']['by']})."
     )
 
 
 def markdown(leaderboard: Standings) -> str:
     """The leaderboard as a Markdown page; `-` for missing figures."""
-    header = ["#", "", "System", f"{leaderboard.primary} (95 % interval)", *leaderboard.measures[1:]]
+    header = ["#", "Ranks", "System", f"{leaderboard.primary} (95 % interval)", *leaderboard.measures[1:]]
     lines = [f"# Leaderboard: {escape(leaderboard.name)}", "", *_facts(leaderboard)]
+    lines += [f"**{escape(board_words(leaderboard))}**", ""] if leaderboard.words else []
     lines += grid(header, [_figures(row, leaderboard) for row in leaderboard.rows], text_columns=3)
     lines += [f"- {escape(line)}" for line in (*caption(leaderboard), *leaderboard.notes, *problems(leaderboard))] + [
         ""
@@ -134,41 +177,44 @@ def markdown(leaderboard: Standings) -> str:
     wins = win_grid(leaderboard)
     if wins:
         rows = [
-            [letter, escape(label), *(cell.replace("*", r"\*") for cell in cells)] for letter, label, *cells in wins
+            [number, escape(label), *(cell.replace("*", r"\*") for cell in cells)] for number, label, *cells in wins
         ]
         lines += [f"## Wins: {escape(leaderboard.win_measure)}", "", escape(win_caption(leaderboard)), ""]
-        lines += grid(["", "System", *(letter for letter, *_ in wins)], rows, text_columns=2)
+        lines += grid(["#", "System", *(number for number, *_ in wins)], rows, text_columns=2)
     lines += _pairs(leaderboard)
     for dimension in DIMENSIONS:
         buckets = bucket_grid(leaderboard, dimension)
         if buckets:
-            header = [dimension, "queries", *(row.entry.label for row in leaderboard.rows if row.cells)]
+            header = [dimension, "queries", "topics", *(row.entry.label for row in leaderboard.rows if row.cells)]
             rows = [[escape(bucket), *cells] for bucket, *cells in buckets]
             title = f"## {DIMENSION_TITLES[dimension]}: {escape(leaderboard.primary)}"
             lines += [title, "", *grid(header, rows, text_columns=1)]
+            lines += [bucket_caption(leaderboard), ""] if any(TOO_FEW in row[2] for row in rows) else []
     return "\n".join(lines).rstrip() + "\n"
 
 
 def latex(leaderboard: Standings) -> str:
-    """LaTeX table for papers (package booktabs); marks are superscripts."""
-    header = ["", "System", *leaderboard.measures]
+    """LaTeX table for papers (package booktabs); letters of groups are superscripts."""
+    header = ["#", "Ranks", "System", *leaderboard.measures]
     body = []
     for row in leaderboard.rows:
         cells = [
-            f"{cell.mean:.3f}" + (rf"\textsuperscript{{{marks(cell.beats)}}}" if cell.beats else "")
-            if cell
-            else MISSING
+            f"{cell.mean:.3f}" + rf"\textsuperscript{{{cell.letters}}}" if cell else MISSING
             for cell in (row.cells.get(measure) for measure in leaderboard.measures)
         ]
-        body.append(" & ".join([row.letter, tex(row.entry.label), *cells]) + r" \\")
+        name = " ".join([tex(row.entry.label), *(rf"\emph{{({tex(word)})}}" for word in row.entry.words)])
+        body.append(" & ".join([str(row.number), rank_text(row.ranks).replace("-", "--"), name, *cells]) + r" \\")
+    columns = len(header)
+    foot = rf"\multicolumn{{{columns}}}{{l}}{{\footnotesize {tex(board_words(leaderboard))}}} \\"
     return "\n".join(
         [
-            rf"\begin{{tabular}}{{ll{'r' * len(leaderboard.measures)}}}",
+            rf"\begin{{tabular}}{{rll{'r' * len(leaderboard.measures)}}}",
             r"\toprule",
             " & ".join(map(tex, header)) + r" \\",
             r"\midrule",
             *body,
             r"\bottomrule",
+            *([foot] if leaderboard.words else []),
             r"\end{tabular}",
             *(f"% {plain(line)}" for line in (*caption(leaderboard), *problems(leaderboard))),
             "",
@@ -203,6 +249,8 @@ def _facts(leaderboard: Standings) -> list[str]:
     facts = [
         f"{key}: {value}" for key, value in leaderboard.about.get("benchmark", {}).items() if value not in (None, "")
     ]
+    if leaderboard.about.get("topics"):
+        facts.append(f"topics: {leaderboard.about['topics']}")
     lines = [escape("; ".join(facts)), ""] if facts else []
     if command := leaderboard.about.get("command"):
         # Inside a code span only the back quote has a meaning.
@@ -211,17 +259,17 @@ def _facts(leaderboard: Standings) -> list[str]:
 
 
 def _figures(row: Row, leaderboard: Standings) -> list[str]:
-    rank = MISSING if row.rank is None else str(row.rank)
     cells = [row.cells.get(measure) for measure in leaderboard.measures]
     first = cells[0]
     interval = f" ({first.low:.3f}-{first.high:.3f})" if first else ""
-    return [rank, row.letter, escape(row.entry.label), _figure(first) + interval, *map(_figure, cells[1:])]
+    name = " ".join([escape(row.entry.label), *(f"**({escape(word)})**" for word in row.entry.words)])
+    return [str(row.number), rank_text(row.ranks), name, _figure(first) + interval, *map(_figure, cells[1:])]
 
 
 def _figure(cell: Cell | None) -> str:
     if cell is None:
         return MISSING
-    return f"{cell.mean:.3f}" + (f"<sup>{marks(cell.beats)}</sup>" if cell.beats else "")
+    return f"{cell.mean:.3f}<sup>{cell.letters}</sup>"
 
 
 def _pairs(leaderboard: Standings) -> list[str]:

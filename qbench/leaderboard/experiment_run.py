@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from qbench.errors import OptionError
-from qbench.evaluation.significance import RESAMPLES, check_resamples
+from qbench.evaluation.significance import RESAMPLES, By, check_by, check_resamples
 from qbench.leaderboard import experiment_documents as documents
 from qbench.leaderboard.experiment_steps import Steps
-from qbench.leaderboard.experiment_tables import ExperimentResult, make_table
+from qbench.leaderboard.experiment_tables import ExperimentResult, Tests, make_table
 from qbench.leaderboard.experiment_types import Experiment, filled
 from qbench.leaderboard.run import output_folder
 from qbench.llm.client import Access
@@ -73,6 +73,7 @@ def run_experiment(
     output: str | Path,
     *,
     command: str | None = None,
+    by: By = "topic",
     resamples: int = RESAMPLES,
     seed: int = 0,
     workers: int | None = None,
@@ -88,7 +89,7 @@ def run_experiment(
         given: input -> value: folders, names of models, numbers.
         output: the output folder.
         command: the command line, for the pages.
-        resamples, seed: of the tests.
+        by, resamples, seed: of the tests.
         workers, access: as in `run_leaderboard`.
         html: the file name of a page in each leaderboard's folder; None for no page.
         progress: reports progress.
@@ -100,6 +101,7 @@ def run_experiment(
         BusyError: another process is writing to `output`.
     """
     check_resamples(resamples)
+    check_by(by)
     page = None if html is None else page_name(html)
     folder = output_folder(output)
     values = inputs_of(experiment, given)
@@ -111,7 +113,7 @@ def run_experiment(
             steps.mask(mask)
         for training in experiment.trainings:
             steps.train(training)
-        options = {"resamples": resamples, "seed": seed, "workers": workers, "access": access, "page": page}
+        options = {"by": by, "resamples": resamples, "seed": seed, "workers": workers, "access": access, "page": page}
         leaderboards = {
             leaderboard.name: steps.leaderboard(leaderboard, root / leaderboard.name, options)
             for leaderboard in experiment.leaderboards
@@ -119,8 +121,8 @@ def run_experiment(
         ran = {name: leaderboard for name, leaderboard in leaderboards.items() if leaderboard is not None}
         if not ran:
             raise next(iter(steps.failed.values()))
-        tables = tuple(make_table(table, experiment, ran, resamples, seed) for table in experiment.tables)
-        about = {"command": command, **steps.about(ran), "tests": {"resamples": resamples, "seed": seed}}
+        tables = tuple(make_table(table, experiment, ran, Tests(by, resamples, seed)) for table in experiment.tables)
+        about = {"command": command, **steps.about(ran), "tests": {"by": by, "resamples": resamples, "seed": seed}}
         failed = {name: str(error) for name, error in steps.failed.items()}
         result = ExperimentResult(experiment, ran, tables, about, failed, tuple(steps.notes))
         write_text(root / "experiment.md", documents.markdown(result))

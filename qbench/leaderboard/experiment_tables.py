@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from qbench.evaluation.significance import LEVEL, holm, sign_flip_test
+from qbench.evaluation.buckets import FEWEST
+from qbench.evaluation.significance import LEVEL, RESAMPLES, By, Scores, cluster_sums, holm, sign_flip_test
 from qbench.leaderboard.experiment_types import Experiment, Table
 from qbench.leaderboard.standings import Row
 from qbench.leaderboard.table import Leaderboard
@@ -100,8 +101,22 @@ class ExperimentResult:
         return whole + sum(len(leaderboard.problems) for leaderboard in self.leaderboards.values())
 
 
+@dataclass(frozen=True)
+class Tests:
+    """How differences are tested.
+
+    Attributes:
+        by: what is flipped as a whole.
+        resamples, seed: of the tests.
+    """
+
+    by: By = "topic"
+    resamples: int = RESAMPLES
+    seed: int = 0
+
+
 def make_table(
-    table: Table, experiment: Experiment, leaderboards: Mapping[str, Leaderboard], resamples: int, seed: int
+    table: Table, experiment: Experiment, leaderboards: Mapping[str, Leaderboard], tests: Tests
 ) -> ExperimentTable:
     """Compute a table over leaderboards.
 
@@ -109,7 +124,7 @@ def make_table(
         table: of the experiment.
         experiment: defines the order of the rows.
         leaderboards: name -> leaderboard.
-        resamples, seed: of the tests of changes from leaderboard to leaderboard.
+        tests: of changes from leaderboard to leaderboard; of differences within one those of the leaderboard are taken.
     """
     selected = {name: leaderboards[name] for name in table.leaderboards or leaderboards}
     plans = [plan for plan in experiment.leaderboards if plan.name in selected]
@@ -119,7 +134,7 @@ def make_table(
     measures = {name: table.measures or leaderboard.measures for name, leaderboard in selected.items()}
     keys = [(name, measure) for name in selected for measure in measures[name]]
     if table.change_from is not None:
-        cells = _changes(table, selected, rows, keys, _Tests(resamples, seed))
+        cells = _changes(table, selected, rows, keys, tests)
     else:
         cells = _differences(table, selected, rows, keys)
     heads = tuple(_head(key, one_leaderboard=len(selected) == 1, one_measure=len(table.measures) == 1) for key in keys)
@@ -127,14 +142,8 @@ def make_table(
         table.title,
         heads,
         {row: tuple(cells.get((row, key)) for key in keys) for row in rows},
-        _notes(table, resamples, [cell for cell in cells.values() if cell.p is not None]),
+        _notes(table, tests, [cell for cell in cells.values() if cell.p is not None]),
     )
-
-
-@dataclass(frozen=True)
-class _Tests:
-    resamples: int
-    seed: int
 
 
 def _head(key: Key, *, one_leaderboard: bool, one_measure: bool) -> str:
@@ -190,7 +199,7 @@ def _p(leaderboard: Leaderboard, measure: str, row: str, base: str) -> float:
 
 
 def _changes(
-    table: Table, leaderboards: Mapping[str, Leaderboard], rows: Sequence[str], keys: Sequence[Key], tests: _Tests
+    table: Table, leaderboards: Mapping[str, Leaderboard], rows: Sequence[str], keys: Sequence[Key], tests: Tests
 ) -> dict[CellKey, ExperimentCell]:
     """Changes of each row from another leaderboard on the same queries, and differences between the rows' changes.
 
@@ -198,6 +207,7 @@ def _changes(
     """
     start = str(table.change_from)
     cells = _means(leaderboards, rows, keys)
+    clusters = Scores.from_frame(leaderboards[start].scores).clusters(tests.by)
     for measure in dict.fromkeys(measure for _, measure in keys):
         changes = {
             (row, key): _values(leaderboards[key[0]], row, measure) - _values(leaderboards[start], row, measure)
@@ -205,13 +215,15 @@ def _changes(
             if key[1] == measure and key[0] != start and (row, (start, measure)) in cells
         }
         names = [f"{row}\x1f{leaderboard}" for row, (leaderboard, _) in changes]
-        adjusted = holm(_sign_tests(names, list(changes.values()), tests))
+        adjusted = holm(_sign_tests(names, list(changes.values()), clusters, tests))
         for (position, change), p in zip(changes.items(), adjusted, strict=True):
             # Adding 0 turns -0.0 into 0.0.
             cells[position] = ExperimentCell(cells[position].mean, start, float(change.mean()) + 0.0, float(p))
         pairs = [(row, key, table.against[row]) for row, key in changes if (table.against.get(row), key) in changes]
         names = [f"{row}\x1f{other}\x1f{key[0]}" for row, key, other in pairs]
-        between = _sign_tests(names, [changes[row, key] - changes[other, key] for row, key, other in pairs], tests)
+        between = _sign_tests(
+            names, [changes[row, key] - changes[other, key] for row, key, other in pairs], clusters, tests
+        )
         for (row, key, other), p in zip(pairs, holm(between), strict=True):
             cells[row, key] = replace(cells[row, key], other=other, p_other=float(p))
     return cells
@@ -224,12 +236,18 @@ def _values(leaderboard: Leaderboard, row: str, measure: str) -> NDArray[np.floa
     return part.sort("query_id")["value"].to_numpy()
 
 
-def _sign_tests(names: Sequence[str], differences: Sequence[NDArray[np.float64]], tests: _Tests) -> list[float]:
-    """Uncorrected p-values of per-query differences."""
-    return [
-        float(sign_flip_test(values[None, :], tests.resamples, generator(tests.seed, "sign flips", name))[0])
-        for name, values in zip(names, differences, strict=True)
-    ]
+def _sign_tests(
+    names: Sequence[str],
+    differences: Sequence[NDArray[np.float64]],
+    clusters: NDArray[np.int64],
+    tests: Tests,
+) -> list[float]:
+    """Uncorrected p-values of per-query differences, ordered by query id, as are the clusters."""
+    p = []
+    for name, values in zip(names, differences, strict=True):
+        sums, signs = cluster_sums(values[None, :], clusters), generator(tests.seed, "sign flips", name)
+        p.append(float(sign_flip_test(sums, tests.resamples, signs)[0]))
+    return p
 
 
 def _buckets(table: Table, leaderboards: Mapping[str, Leaderboard], rows: Sequence[str]) -> ExperimentTable:
@@ -240,12 +258,14 @@ def _buckets(table: Table, leaderboards: Mapping[str, Leaderboard], rows: Sequen
     for name, leaderboard in leaderboards.items():
         measure = table.measures[0] if table.measures else leaderboard.primary
         part = leaderboard.buckets.filter((pl.col("dimension") == table.columns) & (pl.col("measure") == measure))
-        for bucket, queries in part.select("bucket", "queries").unique(maintain_order=True).iter_rows():
+        sizes = part.select("bucket", "queries", "topics").unique(maintain_order=True)
+        for bucket, queries, topics in sizes.iter_rows():
             keys.append((name, bucket))
-            heads.append(("" if len(leaderboards) == 1 else f"{name}, {measure}: ") + f"{bucket} ({queries})")
+            heads.append(("" if len(leaderboards) == 1 else f"{name}, {measure}: ") + f"{bucket} ({queries}/{topics})")
         names = {row.entry.label: row.entry.system for row in leaderboard.rows}
         for bucket, label, mean in part.select("bucket", "label", "mean").iter_rows():
-            cells[names[label], (name, bucket)] = ExperimentCell(mean)
+            if mean is not None:
+                cells[names[label], (name, bucket)] = ExperimentCell(mean)
     measured = ", ".join(
         dict.fromkeys(table.measures or [leaderboard.primary for leaderboard in leaderboards.values()])
     )
@@ -253,15 +273,19 @@ def _buckets(table: Table, leaderboards: Mapping[str, Leaderboard], rows: Sequen
         table.title,
         tuple(heads),
         {row: tuple(cells.get((row, key)) for key in keys) for row in rows},
-        (f"{measured}; in parentheses the number of queries. Differences between buckets are not tested.",),
+        (
+            f"{measured}; in parentheses the numbers of queries and topics; nothing is said of fewer than {FEWEST} "
+            "topics. Differences between buckets are not tested.",
+        ),
     )
 
 
-def _notes(table: Table, resamples: int, tested: Sequence[ExperimentCell]) -> tuple[str, ...]:
+def _notes(table: Table, tests: Tests, tested: Sequence[ExperimentCell]) -> tuple[str, ...]:
     measures = (f"{', '.join(table.measures)}.",) if table.measures else ()
     if not tested:
         return measures
-    how = f"paired randomisation, two-sided, {resamples} resamples, level {LEVEL}, Holm over a measure's in this table"
+    how = f"paired randomisation by {tests.by}, two-sided, {tests.resamples} resamples, level {LEVEL}"
+    how += ", Holm over a measure's in this table"
     pairs = ", ".join(f"{row} with {base}" for row, base in table.against.items())
     notes = [*measures]
     if table.change_from is not None:
@@ -270,6 +294,6 @@ def _notes(table: Table, resamples: int, tested: Sequence[ExperimentCell]) -> tu
             notes.append(f"†: changed significantly more or less than another row ({pairs}; tested alike).")
     else:
         notes.append(f"In parentheses: the difference from another row ({pairs}). *: significant ({how}).")
-    if len(tested) / (resamples + 1) >= LEVEL:
-        notes.append(f"With {resamples} resamples no difference can be significant after Holm: use more.")
+    if len(tested) / (tests.resamples + 1) >= LEVEL:
+        notes.append(f"With {tests.resamples} resamples no difference can be significant after Holm: use more.")
     return tuple(notes)

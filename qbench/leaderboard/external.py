@@ -14,9 +14,16 @@ from qbench.benchmark.trec import read_qrels, read_run
 from qbench.benchmark.types import Query, Split
 from qbench.errors import InputError, OptionError
 from qbench.evaluation.measures import DEFAULT_MEASURES, parse_measures, relevant_queries, score_run
-from qbench.evaluation.significance import RESAMPLES, check_resamples
+from qbench.evaluation.significance import RESAMPLES, By, check_by, check_resamples
 from qbench.leaderboard.evidence import Collection, Evidence, heads
-from qbench.leaderboard.run import benchmark_note, select_queries, sort_into_buckets, unjudged, versions
+from qbench.leaderboard.run import (
+    audit_notes,
+    audit_words,
+    select_queries,
+    sort_into_buckets,
+    unjudged,
+    versions,
+)
 from qbench.leaderboard.standings import Entry
 from qbench.leaderboard.table import Leaderboard, make_leaderboard
 from qbench.mining.test_set import VIEWS, is_test_set
@@ -36,6 +43,7 @@ def evaluate(
     primary: str | None = None,
     buckets: bool = True,
     evidence: bool = False,
+    by: By = "topic",
     resamples: int = RESAMPLES,
     seed: int = 0,
     progress: Progress = silent,
@@ -56,6 +64,8 @@ def evaluate(
         primary: the measure that decides the ranks; the first one by default.
         buckets: also compute means by kind of query, if the queries are known.
         evidence: keep queries, top documents and their texts with the leaderboard, for `Leaderboard.to_html`.
+        by: whether tests, intervals and ranks go by topic, or take each query for independent of all others. A qrels
+            file names no topics.
         resamples, seed: resamples and random seed of the significance tests.
         progress: reports after each run and each pair.
 
@@ -66,6 +76,7 @@ def evaluate(
     """
     parsed = parse_measures(measures, primary)
     check_resamples(resamples)
+    check_by(by)
     files = [Path(run) for run in runs]
     labels = _labels(files, names)
     judged = _judgments(Path(judgments), split, qrels, buckets)
@@ -81,6 +92,8 @@ def evaluate(
         judged.name,
         entries,
         parsed,
+        topics={query.query_id: query.topic for query in judged.queries},
+        by=by,
         buckets=judged.buckets,
         about={
             "command": command,
@@ -93,6 +106,7 @@ def evaluate(
             "versions": versions(),
         },
         notes=notes,
+        words=[] if judged.benchmark is None else audit_words(judged.benchmark),
         evidence=_evidence(judged, run_heads) if evidence else None,
         resamples=resamples,
         seed=seed,
@@ -146,7 +160,7 @@ def _judgments(path: Path, split: Split, qrels: str | None, buckets: bool) -> _J
         queries, notes = select_queries(benchmark, split)
         bucket_table, bucket_notes = sort_into_buckets(queries, benchmark) if buckets else (None, [])
         query_ids = [query.query_id for query in queries]
-        notes = [*notes, *bucket_notes, benchmark_note(benchmark)]
+        notes = [*notes, *bucket_notes, *audit_notes(benchmark)]
         return _Judged(
             benchmark.name,
             benchmark.qrels,

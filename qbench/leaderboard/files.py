@@ -19,24 +19,27 @@ def table_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
     figures = dict.fromkeys(("mean", "ci_low", "ci_high"), pl.Float64)
     costs = {"index_seconds": pl.Float64, "index_bytes": pl.Int64, "ms_median": pl.Float64, "ms_p95": pl.Float64}
     costs |= {"peak_bytes": pl.Int64, "extraction_seconds": pl.Float64}
-    return {"rank": pl.Int64, **text, **figures, "beats": pl.List(pl.String), **costs, "problem": pl.String}
+    places = dict.fromkeys(("number", "rank_best", "rank_worst"), pl.Int64)
+    groups: dict[str, pl.DataType | type[pl.DataType]] = {"letters": pl.String, "beats": pl.List(pl.String)}
+    return {**places, **text, **figures, **groups, **costs, "trained_on": pl.Int64, "problem": pl.String}
 
 
 def as_frame(leaderboard: Standings) -> pl.DataFrame:
-    """One row per system and measure, in the order of the table (`table_schema`)."""
+    """One row per system and measure, in the order of the table (`table_schema`); ranks are those of the measure."""
     rows = []
     for row in leaderboard.rows:
         costs = {} if row.entry.cost is None else asdict(row.entry.cost)
         for measure in leaderboard.measures:
             rows.append(
                 {
-                    "rank": row.rank,
+                    "number": row.number,
                     "label": row.entry.label,
                     "system": row.entry.system,
                     "conditions": row.entry.conditions,
                     "measure": measure,
                     **_figures(leaderboard, row, measure),
                     **costs,
+                    "trained_on": row.entry.trained_on,
                     "problem": row.entry.problem,
                 }
             )
@@ -51,15 +54,17 @@ def as_dict(leaderboard: Standings) -> dict[str, Any]:
         "measures": list(leaderboard.measures),
         **leaderboard.about,
         "notes": list(leaderboard.notes),
+        "words": list(leaderboard.words),
         "rows": [
             {
-                "rank": row.rank,
-                "letter": row.letter,
+                "number": row.number,
+                "words": list(row.entry.words),
                 "label": row.entry.label,
                 "system": row.entry.system,
                 "conditions": row.entry.conditions,
                 "measures": {measure: _figures(leaderboard, row, measure) for measure in leaderboard.measures},
                 "cost": None if row.entry.cost is None else asdict(row.entry.cost),
+                "trained_on": row.entry.trained_on,
                 "run": row.entry.digest,
                 "meta": dict(row.entry.meta),
                 "problem": row.entry.problem,
@@ -95,6 +100,15 @@ def write(leaderboard: Standings, folder: Path) -> list[Path]:
 def _figures(leaderboard: Standings, row: Row, measure: str) -> dict[str, Any]:
     cell = row.cells.get(measure)
     if cell is None:
-        return {"mean": None, "ci_low": None, "ci_high": None, "beats": []}
-    beaten = [leaderboard.rows[i].entry.label for i in cell.beats]
-    return {"mean": cell.mean, "ci_low": cell.low, "ci_high": cell.high, "beats": beaten}
+        names = ("mean", "ci_low", "ci_high", "rank_best", "rank_worst", "letters")
+        return {**dict.fromkeys(names), "beats": []}
+    best, worst = cell.ranks
+    return {
+        "mean": cell.mean,
+        "ci_low": cell.low,
+        "ci_high": cell.high,
+        "rank_best": best,
+        "rank_worst": worst,
+        "letters": cell.letters,
+        "beats": [leaderboard.rows[i].entry.label for i in cell.beats],
+    }

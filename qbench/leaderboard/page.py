@@ -24,7 +24,7 @@ from qbench.evaluation.significance import Scores
 from qbench.evaluation.wins import win_counts
 from qbench.leaderboard.documents import DIMENSION_TITLES, caption, clipped, win_caption
 from qbench.leaderboard.page_evidence import BUDGET, document_block, query_block
-from qbench.leaderboard.standings import Row, Standings, ranks
+from qbench.leaderboard.standings import Row, Standings
 from qbench.pages import static_page
 from qbench.store import write_text
 
@@ -104,8 +104,9 @@ def page_data(leaderboard: Standings) -> dict[str, Any]:
             for name, value in leaderboard.about.items()
         ],
         "notes": [clipped(note, REASON) for note in leaderboard.notes],
+        "words": [clipped(word, LABEL) for word in leaderboard.words],
         "caption": caption(leaderboard),
-        "rows": _rows(leaderboard),
+        "rows": [_row(leaderboard, row) for row in leaderboard.rows],
         "pairs": _pairs(leaderboard),
         "winMeasure": leaderboard.win_measure,
         "winCaption": win_caption(leaderboard),
@@ -113,25 +114,17 @@ def page_data(leaderboard: Standings) -> dict[str, Any]:
     }
 
 
-def _rows(leaderboard: Standings) -> list[dict[str, Any]]:
-    rank_columns = [
-        ranks([row.cells[m].beats if row.cells else () for row in leaderboard.rows]) for m in leaderboard.measures
-    ]
-    return [_row(leaderboard, row, [column[i] for column in rank_columns]) for i, row in enumerate(leaderboard.rows)]
-
-
-def _row(leaderboard: Standings, row: Row, row_ranks: list[int]) -> dict[str, Any]:
+def _row(leaderboard: Standings, row: Row) -> dict[str, Any]:
     entry = row.entry
-    cells = [row.cells.get(measure) for measure in leaderboard.measures]
+    cells = [cell for cell in map(row.cells.get, leaderboard.measures) if cell]
     return {
-        "letter": row.letter,
+        "number": str(row.number),
+        "words": [clipped(word, LABEL) for word in entry.words],
         "label": clipped(entry.label, LABEL),
         "system": clipped(entry.system, LABEL),
         "conditions": entry.conditions,
-        "cells": None
-        if entry.scores is None
-        else [[_number(c.mean), _number(c.low), _number(c.high)] for c in cells if c],
-        "ranks": None if entry.scores is None else row_ranks,
+        "cells": [[_number(c.mean), _number(c.low), _number(c.high), c.letters] for c in cells] or None,
+        "ranks": [list(cell.ranks) for cell in cells] or None,
         "cost": None if entry.cost is None else {name: _number(value) for name, value in asdict(entry.cost).items()},
         "digest": entry.digest,
         "meta": _json_value(entry.meta),
@@ -173,12 +166,16 @@ def _pairs(leaderboard: Standings) -> dict[str, Any]:
 
 
 def _buckets(leaderboard: Standings) -> list[dict[str, Any]]:
-    """The dimensions with two buckets or more: names and sizes of their buckets, means by measure, bucket and row."""
+    """The dimensions with two buckets or more: names and sizes of their buckets, means by measure, bucket and row.
+
+    Means of buckets with too few topics are null.
+    """
     position = {row.entry.label: i for i, row in enumerate(leaderboard.rows)}
     dimensions = []
     for dimension in DIMENSIONS:
         frame = leaderboard.buckets.filter(dimension=dimension)
-        sizes = dict(frame.select("bucket", "queries").unique(maintain_order=True).iter_rows())
+        counts = frame.select("bucket", "queries", "topics").unique(maintain_order=True)
+        sizes = dict(counts.select("bucket", "queries").iter_rows())
         if len(sizes) < 2:
             continue
         number = {name: i for i, name in enumerate(sizes)}
@@ -193,6 +190,7 @@ def _buckets(leaderboard: Standings) -> list[dict[str, Any]]:
                 "title": DIMENSION_TITLES[dimension],
                 "names": [clipped(name, LABEL) for name in sizes],
                 "sizes": list(sizes.values()),
+                "topics": counts["topics"].to_list(),
                 "means": means,
             }
         )

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from qbench.benchmark.types import Query
 from qbench.evaluation.buckets import DIMENSIONS
+from qbench.evaluation.significance import topic_numbers
 from qbench.leaderboard.documents import DIMENSION_TITLES, clipped
 from qbench.leaderboard.evidence import HEAD, Collection, Evidence
 from qbench.leaderboard.standings import Standings
@@ -47,7 +48,7 @@ _JOINED = 3
 
 
 def query_block(leaderboard: Standings, ids: Sequence[str]) -> tuple[bytes, dict[str, Any]]:
-    """Ids, texts, conditions and buckets of some queries as JSON, and whether their texts are known.
+    """Ids, texts, topics, conditions and buckets of some queries as JSON, and whether their texts are known.
 
     Args:
         leaderboard: the leaderboard.
@@ -60,9 +61,18 @@ def query_block(leaderboard: Standings, ids: Sequence[str]) -> tuple[bytes, dict
         "ids": [clipped(query_id, NAME) for query_id in ids],
         "texts": ["" if query is None else clipped(query.text, QUERY) for query in queries],
         "conditions": ["" if query is None else clipped(condition_text(query), QUERY) for query in queries],
+        "topics": _topics(leaderboard, ids),
         "buckets": _query_buckets(leaderboard, ids),
     }
     return as_json(block), {"texts": any(query is not None for query in queries)}
+
+
+def _topics(leaderboard: Standings, ids: Sequence[str]) -> list[int]:
+    """Numbers of the queries' topics; by query each has its own."""
+    topic_of = dict(leaderboard.scores.select("query_id", "topic").unique().iter_rows())
+    if leaderboard.about["tests"]["by"] == "query":
+        return list(range(len(ids)))
+    return [int(number) for number in topic_numbers([topic_of[query_id] for query_id in ids], ids)]
 
 
 def _query_buckets(leaderboard: Standings, ids: Sequence[str]) -> list[dict[str, Any]]:

@@ -12,16 +12,17 @@ from typing import Any
 import polars as pl
 
 from qbench import __version__
-from qbench.benchmark.audits import audit_note
+from qbench.benchmark.audits import audit_note, audit_of
 from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.types import Query, Split
 from qbench.errors import BusyError, OptionError, QbenchError
 from qbench.evaluation.buckets import query_buckets
 from qbench.evaluation.measures import parse_measures, relevant_queries, score_run
-from qbench.evaluation.significance import RESAMPLES, check_resamples
+from qbench.evaluation.significance import RESAMPLES, By, check_by, check_resamples
 from qbench.leaderboard.evidence import Collection, Evidence, heads
 from qbench.leaderboard.standings import Entry
 from qbench.leaderboard.table import Leaderboard, make_leaderboard
+from qbench.leaderboard.training_sizes import training_samples
 from qbench.leaderboard.views import DEFAULT_SYSTEMS, Contest, Group, line_up, pooled_qrels
 from qbench.llm.client import Access
 from qbench.mining.test_set import QuantityTestSet
@@ -30,6 +31,7 @@ from qbench.quantities.extractors import get_extractor
 from qbench.quantities.units import load_units
 from qbench.retrieval.document_quantities import DocumentQuantities, extractor_options, stored_quantities
 from qbench.retrieval.execute import execute
+from qbench.retrieval.grammar import parse_system
 from qbench.retrieval.jobs import ExecuteOptions, Setting
 from qbench.retrieval.systems import System
 from qbench.retrieval.types import ConditionSource, RunResult
@@ -65,6 +67,7 @@ def run_leaderboard(
     evidence: bool = False,
     depth: int = DEPTH,
     pool: int | None = None,
+    by: By = "topic",
     resamples: int = RESAMPLES,
     seed: int = 0,
     workers: int | None = None,
@@ -99,6 +102,7 @@ def run_leaderboard(
         depth: number of documents per query in a run.
         pool: treat as relevant only documents in the top `pool` of at least one system, and drop queries without such
             documents (*Quantity Retrieval*, 5.3). The figures then depend on the set of systems.
+        by: whether tests, intervals and ranks go by topic, or take each query for independent of all others.
         resamples, seed: resamples and random seed of the significance tests.
         workers: number of processes that extract quantities; the number of cores by default.
         access: recording, budget and timeouts of systems that call a server; by default unlimited, with answers
@@ -114,6 +118,7 @@ def run_leaderboard(
     If every system fails, the first error is raised.
     """
     check_resamples(resamples)
+    check_by(by)
     for count in (depth, 1 if pool is None else pool):
         if count < 1:
             raise OptionError("a run keeps at least one document per query", value=count)
@@ -142,6 +147,8 @@ def run_leaderboard(
             contest.name,
             _entries(outcomes, judged, measured),
             measured,
+            topics={query.query_id: query.topic for query in judged.queries},
+            by=by,
             buckets=bucket_table,
             about=_about(contest, len(judged.queries), options, pool, command),
             notes=[
@@ -149,8 +156,9 @@ def run_leaderboard(
                 *judged.notes,
                 *_run_notes(contest, outcomes, judged),
                 *bucket_notes,
-                benchmark_note(contest.groups[0].benchmark),
+                *audit_notes(contest.groups[0].benchmark),
             ],
+            words=audit_words(contest.groups[0].benchmark),
             evidence=_evidence(outcomes, judged, bucket_table) if evidence else None,
             resamples=resamples,
             seed=seed,
@@ -311,6 +319,7 @@ def _entries(outcomes: list[_Outcome], judged: _Judged, measures: Sequence[str])
             cost=result.cost,
             digest=result.digest,
             meta=result.meta,
+            trained_on=training_samples(parse_system(result.system)),
         )
         for outcome, qrels in zip(outcomes, judged.qrels, strict=True)
         for result in outcome.results
@@ -407,9 +416,14 @@ def sort_into_buckets(queries: list[Query], benchmark: Benchmark) -> tuple[pl.Da
     return frame, [note] if bare else []
 
 
-def benchmark_note(benchmark: Benchmark) -> str:
-    """What is known of a benchmark's labels, for the foot of a table."""
-    return audit_note(benchmark.audit, benchmark.digest)
+def audit_notes(benchmark: Benchmark) -> list[str]:
+    """What an audit found of a benchmark's labels, for the foot of a table; empty if nobody read them."""
+    return [] if audit_words(benchmark) else [audit_note(benchmark.audit, benchmark.digest)]
+
+
+def audit_words(benchmark: Benchmark) -> list[str]:
+    """The words for a benchmark whose labels nobody read."""
+    return [] if audit_of(benchmark.audit, benchmark.digest) else ["labels not audited"]
 
 
 def _families(benchmark: Benchmark) -> dict[str, str]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -19,6 +18,10 @@ WIN_MEASURE = "nDCG@10"
 BOTH = {"given", "parsed"}
 """Sources of conditions whose rows are not compared with each other."""
 
+SMOKE = 20_000
+"""Number of training samples below which a trained system's row says so: it shows that training runs, not what it can
+reach."""
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -33,6 +36,8 @@ class Entry:
         problem: reason why there is no run.
         digest: digest of the run.
         meta: metadata of the run.
+        trained_on: number of samples that its checkpoint was trained on, the smallest of several; None where it has
+            none, or nobody knows.
     """
 
     label: str
@@ -43,16 +48,32 @@ class Entry:
     problem: str = ""
     digest: str = ""
     meta: Mapping[str, int | float | str] = field(default_factory=dict)
+    trained_on: int | None = None
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What a reader must know before believing the row, to be shown beside its name."""
+        small = self.trained_on is not None and self.trained_on < SMOKE
+        return (f"smoke size: {self.trained_on:,} training samples",) if small else ()
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A mean with its 95 % interval, and the indices of the rows that it is significantly above."""
+    """A mean, and how it compares.
+
+    Attributes:
+        mean, low, high: the mean over the queries and its 95 % interval.
+        beats: indices of the rows that it is significantly above.
+        letters: of compared rows those that share a letter are not significantly different.
+        ranks: the best and the worst rank that the tests leave open among comparable rows.
+    """
 
     mean: float
     low: float
     high: float
     beats: tuple[int, ...] = ()
+    letters: str = ""
+    ranks: tuple[int, int] = (1, 1)
 
 
 @dataclass(frozen=True)
@@ -60,15 +81,14 @@ class Row:
     """One line of the table.
 
     Attributes:
-        letter: stands for the row in other rows' marks.
-        rank: 1 + the number of comparable rows significantly better on the primary measure; None for a row without a
-            run.
+        number: its place, from 1: rows are ordered by the mean of the primary measure.
+        ranks: those of the primary measure; None for a row without a run.
         cells: measure -> cell; empty for a row without a run.
         entry: its input.
     """
 
-    letter: str
-    rank: int | None
+    number: int
+    ranks: tuple[int, int] | None
     cells: Mapping[str, Cell]
     entry: Entry
 
@@ -82,10 +102,11 @@ class Standings:
         measures: their names, the primary one first.
         rows: by falling mean of the primary measure, rows without a run last.
         pairs: `pair_schema` of qbench.evaluation.significance.
-        scores: columns label, query_id, measure, value.
+        scores: columns label, query_id, topic ("" for a query that is a topic of its own), measure, value.
         buckets: `bucket_schema` of qbench.evaluation.buckets.
         about: provenance: benchmark, settings, versions, command.
         notes: warnings to print with the figures.
+        words: what a reader must know before believing any figure, to be shown beside the name.
         evidence: queries, runs and documents behind the scores; None if they were not kept.
     """
 
@@ -97,6 +118,7 @@ class Standings:
     buckets: pl.DataFrame
     about: Mapping[str, Any]
     notes: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
     evidence: Evidence | None = None
 
     @property
@@ -120,21 +142,35 @@ class Standings:
         return win_matrix(self.scores, self.pairs, self.win_measure)
 
 
-def ranks(beats: Sequence[Sequence[int]]) -> list[int]:
-    """The rank of each row: 1 and the number of rows that are significantly above it.
+def rank_range(above: int, below: int, comparable: int) -> tuple[int, int]:
+    """The ranks that tests leave open to a row: it is behind all that are significantly above it, and before all below.
+
+    Where the tests of all pairs are corrected together (Holm), these ranges hold the true ranks of all rows at once
+    with a probability of 95 % (Mogstad, Romano, Shaikh and Wilhelm 2024). A row's place by its mean lies within.
 
     Args:
-        beats: for each row the rows that it is significantly above.
+        above, below: numbers of comparable rows that are significantly above and below it.
+        comparable: number of rows that it was compared with.
 
-    >>> ranks([(1, 2), (2,), ()])
-    [1, 2, 3]
+    >>> rank_range(1, 2, 4)
+    (2, 3)
     """
-    above = Counter(loser for losers in beats for loser in losers)
-    return [1 + above[row] for row in range(len(beats))]
+    return 1 + above, 1 + comparable - below
+
+
+def rank_text(ranks: tuple[int, int] | None) -> str:
+    """A range of ranks as tables show it.
+
+    >>> rank_text((1, 3)), rank_text((2, 2)), rank_text(None)
+    ('1-3', '2', '-')
+    """
+    if ranks is None:
+        return "-"
+    return str(ranks[0]) if ranks[0] == ranks[1] else f"{ranks[0]}-{ranks[1]}"
 
 
 def letter(index: int) -> str:
-    """The name of a row in marks.
+    """The name of a group.
 
     >>> [letter(i) for i in (0, 25, 26, 701)]
     ['a', 'z', 'aa', 'zz']
@@ -147,21 +183,11 @@ def letter(index: int) -> str:
     return name
 
 
-def marks(rows: Sequence[int]) -> str:
-    """The letters of some rows; three or more neighbours become a range.
+def group_letters(groups: Iterable[int]) -> str:
+    """The letters of some groups, ascending; with more than 26 groups a comma stands between them.
 
-    >>> marks((1, 3, 4, 5, 6)), marks((0, 1)), marks((25, 26))
-    ('bd-g', 'ab', 'z,aa')
+    >>> group_letters((0, 2)), group_letters((25, 26))
+    ('ac', 'z,aa')
     """
-    parts: list[list[int]] = []
-    for row in rows:
-        if parts and parts[-1][-1] == row - 1:
-            parts[-1].append(row)
-        else:
-            parts.append([row])
-    names = [
-        name
-        for part in parts
-        for name in ([f"{letter(part[0])}-{letter(part[-1])}"] if len(part) > 2 else [letter(row) for row in part])
-    ]
-    return ("," if any(row > 25 for row in rows) else "").join(names)
+    numbers = list(groups)
+    return ("," if any(number > 25 for number in numbers) else "").join(map(letter, numbers))

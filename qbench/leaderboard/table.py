@@ -10,12 +10,13 @@ import polars as pl
 from rich.console import RenderableType
 
 from qbench.errors import OptionError
-from qbench.evaluation.buckets import bucket_means, bucket_schema
-from qbench.evaluation.significance import LEVEL, RESAMPLES, Scores, mean_schema, pair_schema, summarise
+from qbench.evaluation.buckets import FEWEST, bucket_means, bucket_schema
+from qbench.evaluation.letters import compact_letters
+from qbench.evaluation.significance import LEVEL, RESAMPLES, By, Scores, mean_schema, pair_schema, summarise
 from qbench.leaderboard import documents, files, terminal
 from qbench.leaderboard.evidence import Evidence
 from qbench.leaderboard.page import leaderboard_page
-from qbench.leaderboard.standings import BOTH, Cell, Entry, Row, Standings, letter, ranks
+from qbench.leaderboard.standings import BOTH, Cell, Entry, Row, Standings, group_letters, rank_range
 from qbench.progress import Progress, silent
 
 
@@ -64,9 +65,12 @@ def make_leaderboard(
     entries: Sequence[Entry],
     measures: Sequence[str],
     *,
+    topics: Mapping[str, str] | None = None,
+    by: By = "topic",
     buckets: pl.DataFrame | None = None,
     about: Mapping[str, Any] | None = None,
     notes: Sequence[str] = (),
+    words: Sequence[str] = (),
     evidence: Evidence | None = None,
     resamples: int = RESAMPLES,
     seed: int = 0,
@@ -74,17 +78,20 @@ def make_leaderboard(
 ) -> Leaderboard:
     """Test the differences between some systems and rank them.
 
-    A row's rank is 1 + the number of comparable rows that are significantly better on the primary measure, so that rows
-    not significantly different from the best share rank 1. Rows with given and with parsed conditions did different
-    tasks and are not compared. Rows without a run come last, without a rank.
+    Rows are ordered by the mean of the primary measure. A row has the range of ranks that the tests leave open, and
+    each of its figures letters: compared rows that share one are not significantly different. Rows with given and with
+    parsed conditions did different tasks and are not compared. Rows without a run come last, without a rank.
 
     Args:
         name: name of the benchmark.
         entries: one per row; all runs are scored on the same queries.
         measures: names of the measures in `entries`; the first one is the primary one.
+        topics: query -> its topic; a query that is not there, or has "", is a topic of its own.
+        by: whether tests, intervals and the smallest bucket go by topic or by query.
         buckets: query_id, dimension, bucket, as `qbench.evaluation.buckets.query_buckets` gives them.
         about: provenance; the settings of the tests are added.
         notes: notes under the table.
+        words: what a reader must know before believing any figure; what the topics and tests call for is added.
         evidence: queries and documents behind the scores, for the page.
         resamples, seed: resamples and random seed of the tests.
         progress: called after each pair.
@@ -100,48 +107,76 @@ def make_leaderboard(
     if twice is not None:
         raise OptionError("two rows of one name", value=twice, remedy="Name each system once")
     source = {entry.label: entry.conditions for entry in entries if entry.scores is not None}
-    scores = _all_scores(entries)
+    scores = _all_scores(entries, topics or {})
     means, pairs = pl.DataFrame(schema=mean_schema()), pl.DataFrame(schema=pair_schema())
     if source:
         means, pairs = summarise(
             Scores.from_frame(scores),
+            by=by,
             resamples=resamples,
             seed=seed,
             comparable=lambda a, b: {source[a], source[b]} != BOTH,
             progress=progress,
         )
     family = "all pairs of a measure" + (" but [given] with [parsed]" if set(source.values()) >= BOTH else "")
-    tests = {"resamples": resamples, "seed": seed, "level": LEVEL, "correction": "holm", "family": family}
+    tests = {"by": by, "resamples": resamples, "seed": seed, "level": LEVEL, "correction": "holm", "family": family}
+    queries, count = means.select("queries", "topics").row(0) if means.height else (0, 0)
+    drawn = count if by == "topic" else queries
     return Leaderboard(
         name=name,
         measures=tuple(measures),
         rows=_rows(entries, tuple(measures), means, pairs),
         pairs=pairs,
         scores=scores,
-        buckets=pl.DataFrame(schema=bucket_schema()) if buckets is None else bucket_means(scores, buckets),
-        about={**(about or {}), "tests": tests},
-        notes=(*notes, *_power(pairs.select("a", "b").n_unique(), resamples)),
+        buckets=pl.DataFrame(schema=bucket_schema()) if buckets is None else bucket_means(scores, buckets, by),
+        about={**(about or {}), "topics": count, "tests": tests},
+        notes=(*notes, *_topic_notes(scores), *_power(pairs.select("a", "b").n_unique(), resamples, drawn, by)),
+        words=(*words, *_test_words(drawn, by)),
         evidence=evidence,
     )
 
 
-def _all_scores(entries: Sequence[Entry]) -> pl.DataFrame:
-    """The scores of all rows with a run: label, query_id, measure, value."""
-    schema = {"label": pl.String, "query_id": pl.String, "measure": pl.String, "value": pl.Float64}
+def _all_scores(entries: Sequence[Entry], topics: Mapping[str, str]) -> pl.DataFrame:
+    """The scores of all rows with a run: label, query_id, topic, measure, value."""
+    schema = dict.fromkeys(("label", "query_id", "topic", "measure"), pl.String) | {"value": pl.Float64}
+    named = pl.col("query_id").replace_strict(topics, default="", return_dtype=pl.String)
     scored = [(entry.label, entry.scores) for entry in entries if entry.scores is not None]
-    frames = [scores.with_columns(label=pl.lit(label)).select(*schema) for label, scores in scored]
+    frames = [scores.with_columns(label=pl.lit(label), topic=named).select(*schema) for label, scores in scored]
     return pl.concat(frames) if frames else pl.DataFrame(schema=schema)
 
 
-def _power(couples: int, resamples: int) -> list[str]:
-    """A warning if even the smallest possible p-value is not significant after Holm correction."""
-    if couples / (resamples + 1) < LEVEL:
+def _topic_notes(scores: pl.DataFrame) -> list[str]:
+    """What is said of queries without a topic."""
+    queries = scores.select("query_id", "topic").unique()
+    alone = queries.filter(pl.col("topic") == "").height
+    if not alone:
         return []
-    enough = int(couples / LEVEL)
-    return [
-        f"With {couples} pairs of systems and {resamples} resamples no difference can be significant after Holm: "
-        f"use more than {enough} resamples."
-    ]
+    if alone == queries.height:
+        return ["No topics are named: each query counts as one of its own."]
+    return [f"{alone} of {queries.height} queries have no topic: each counts as one of its own."]
+
+
+def _test_words(drawn: int, by: By) -> list[str]:
+    """Words for tests that take queries of one topic for independent, and for tests of next to nothing."""
+    words = ["tests by query"] if by == "query" else []
+    plural = "queries" if by == "query" else "topics"
+    return [*words, f"too few {plural} ({drawn})"] if 0 < drawn < FEWEST else words
+
+
+def _power(couples: int, resamples: int, drawn: int, by: By) -> list[str]:
+    """A warning if even the smallest possible p-value is not significant after Holm correction."""
+    if not couples:
+        return []
+    notes, pairs = [], f"With {couples} pairs of systems and"
+    if couples / (resamples + 1) >= LEVEL:
+        notes.append(
+            f"{pairs} {resamples} resamples no difference can be significant after Holm: "
+            f"use more than {int(couples / LEVEL)} resamples."
+        )
+    if couples * 2.0 ** (1 - drawn) >= LEVEL:
+        plural = "queries" if by == "query" else "topics"
+        notes.append(f"{pairs} {drawn} {plural} no difference can be significant after Holm.")
+    return notes
 
 
 def _rows(
@@ -155,23 +190,70 @@ def _rows(
 
     ordered = sorted(entries, key=sort_key)
     index = {entry.label: i for i, entry in enumerate(ordered)}
-    beats: dict[tuple[str, str], list[int]] = {}
-    for row in pairs.filter("significant").iter_rows(named=True):
-        winner, loser = (row["a"], row["b"]) if row["difference"] > 0 else (row["b"], row["a"])
-        beats.setdefault((winner, row["measure"]), []).append(index[loser])
-    row_ranks = ranks([beats.get((entry.label, measures[0]), ()) for entry in ordered])
+    columns = {
+        measure: _Column(
+            index,
+            {index[label]: row["mean"] for (label, of), row in cells.items() if of == measure},
+            pairs.filter(measure=measure),
+        )
+        for measure in measures
+    }
 
     def cell(label: str, measure: str) -> Cell:
-        summary = cells[label, measure]
-        beaten = tuple(sorted(beats.get((label, measure), ())))
-        return Cell(summary["mean"], summary["ci_low"], summary["ci_high"], beaten)
+        summary, column, row = cells[label, measure], columns[measure], index[label]
+        beaten = tuple(sorted(column.beats[row]))
+        figures = summary["mean"], summary["ci_low"], summary["ci_high"]
+        return Cell(*figures, beaten, group_letters(column.groups[row]), column.ranks(row))
 
+    ran = [entry.scores is not None for entry in ordered]
     return tuple(
         Row(
-            letter=letter(i),
-            rank=None if entry.scores is None else row_ranks[i],
-            cells={} if entry.scores is None else {measure: cell(entry.label, measure) for measure in measures},
+            number=i + 1,
+            ranks=columns[measures[0]].ranks(i) if ran[i] else None,
+            cells={measure: cell(entry.label, measure) for measure in measures} if ran[i] else {},
             entry=entry,
         )
         for i, entry in enumerate(ordered)
     )
+
+
+class _Column:
+    """How the rows compare on one measure.
+
+    Attributes:
+        beats, loses: row -> the rows that are significantly below and above it.
+        compared: row -> number of rows that it was compared with.
+        groups: row -> numbers of its groups, whose rows are not significantly different from each other; the best row
+            is in the first.
+
+    Args:
+        index: label -> row.
+        means: row -> its mean, of rows with a run.
+        pairs: the tests of this measure.
+    """
+
+    def __init__(self, index: Mapping[str, int], means: Mapping[int, float], pairs: pl.DataFrame) -> None:
+        self.beats: list[set[int]] = [set() for _ in index]
+        self.loses: list[set[int]] = [set() for _ in index]
+        self.compared = [0] * len(index)
+        same = []
+        for a, b, difference, significant in pairs.select("a", "b", "difference", "significant").iter_rows():
+            better, worse = (index[a], index[b]) if difference > 0 else (index[b], index[a])
+            self.compared[better] += 1
+            self.compared[worse] += 1
+            if significant:
+                self.beats[better].add(worse)
+                self.loses[worse].add(better)
+            else:
+                same.append((better, worse))
+        self.groups: list[list[int]] = [[] for _ in index]
+        order = sorted(means, key=lambda row: (-means[row], row))
+        place = {row: position for position, row in enumerate(order)}
+        groups = compact_letters(len(order), [(place[a], place[b]) for a, b in same])
+        for number, group in enumerate(groups):
+            for position in group:
+                self.groups[order[position]].append(number)
+
+    def ranks(self, row: int) -> tuple[int, int]:
+        """The best and the worst rank that the tests leave open."""
+        return rank_range(len(self.loses[row]), len(self.beats[row]), self.compared[row])

@@ -15,6 +15,9 @@ from qbench.leaderboard.documents import (
     COST_HEADERS,
     DIMENSION_TITLES,
     MISSING,
+    TOO_FEW,
+    board_words,
+    bucket_caption,
     bucket_grid,
     caption,
     cost_cells,
@@ -24,20 +27,21 @@ from qbench.leaderboard.documents import (
     win_caption,
     win_grid,
 )
-from qbench.leaderboard.standings import Row, Standings, marks
+from qbench.leaderboard.standings import Row, Standings, rank_text
 
 
 def tables(leaderboard: Standings) -> list[RenderableType]:
-    """Title, figures, caption, costs. Only the primary measure has its interval and marks; files have them for all."""
-    header = ["#", "", "System", leaderboard.primary, "", "95 %", *leaderboard.measures[1:]]
+    """Title, figures, caption, costs. Only the primary measure has interval and letters; files have them for all."""
+    header = ["#", "Ranks", "System", leaderboard.primary, "", "95 %", *leaderboard.measures[1:]]
     rows = [_figures(row, leaderboard) for row in leaderboard.rows]
     parts: list[RenderableType] = [
         Text(f"{plain(leaderboard.name)}: {_size(leaderboard)}", style="bold"),
+        *([Text(plain(board_words(leaderboard)), style="bold yellow")] if leaderboard.words else []),
         text_grid(header, rows, left=(1, 2, 4)),
     ]
     if has_costs(leaderboard):
-        costs = [[row.letter, plain(row.entry.label), *cost_cells(row.entry.cost)] for row in leaderboard.rows]
-        parts.append(text_grid(["", "System", *COST_HEADERS], costs, left=(0, 1)))
+        costs = [[str(row.number), plain(row.entry.label), *cost_cells(row.entry.cost)] for row in leaderboard.rows]
+        parts.append(text_grid(["#", "System", *COST_HEADERS], costs, left=(0, 1)))
     parts += [Text(plain(line), style="dim") for line in caption(leaderboard)]
     parts += [Text(plain(line)) for line in (*leaderboard.notes, *problems(leaderboard))]
     return parts
@@ -46,29 +50,30 @@ def tables(leaderboard: Standings) -> list[RenderableType]:
 def bucket_tables(leaderboard: Standings) -> list[RenderableType]:
     """The primary measure by kind of query, one table for each dimension with two buckets or more.
 
-    Columns are headed by the letters of the rows: names would not fit.
+    Columns are headed by the numbers of the rows: names would not fit.
     """
-    letters = [row.letter for row in leaderboard.rows if row.cells]
+    numbers = [str(row.number) for row in leaderboard.rows if row.cells]
     parts: list[RenderableType] = []
     for dimension in DIMENSIONS:
         grid = bucket_grid(leaderboard, dimension)
         if grid:
             parts.append(Text(f"{DIMENSION_TITLES[dimension]} ({leaderboard.primary})", style="bold"))
-            parts.append(
-                text_grid([dimension, "queries", *letters], [[plain(c) for c in line] for line in grid], left=(0,))
-            )
+            lines = [[plain(cell) for cell in line] for line in grid]
+            parts.append(text_grid([dimension, "queries", "topics", *numbers], lines, left=(0,)))
+            if any(TOO_FEW in line[2] for line in grid):
+                parts.append(Text(bucket_caption(leaderboard), style="dim"))
     return parts
 
 
 def win_table(leaderboard: Standings) -> list[RenderableType]:
-    """The win matrix; columns are headed by the letters of the rows."""
+    """The win matrix; columns are headed by the numbers of the rows."""
     wins = win_grid(leaderboard)
     if not wins:
         return []
-    rows = [[letter, plain(label), *cells] for letter, label, *cells in wins]
+    rows = [[number, plain(label), *cells] for number, label, *cells in wins]
     return [
         Text(f"Wins ({leaderboard.win_measure})", style="bold"),
-        text_grid(["", "System", *(letter for letter, *_ in wins)], rows, left=(0, 1)),
+        text_grid(["#", "System", *(number for number, *_ in wins)], rows, left=(0, 1)),
         Text(win_caption(leaderboard), style="dim"),
     ]
 
@@ -90,6 +95,8 @@ def _size(leaderboard: Standings) -> str:
     facts = leaderboard.about.get("benchmark", {})
     queries = leaderboard.scores["query_id"].n_unique() if leaderboard.scores.height else facts.get("queries", 0)
     parts = [f"{queries} queries"]
+    if leaderboard.about.get("topics"):
+        parts.append(f"{leaderboard.about['topics']} topics")
     if facts.get("split"):
         parts[0] += f" ({facts['split']})"
     parts += [f"{facts[what]} {what}" for what in ("documents", "sentences", "descriptions") if facts.get(what)]
@@ -97,17 +104,16 @@ def _size(leaderboard: Standings) -> str:
 
 
 def _figures(row: Row, leaderboard: Standings) -> list[str]:
-    rank = MISSING if row.rank is None else str(row.rank)
     cells = [row.cells.get(measure) for measure in leaderboard.measures]
     means = [f"{cell.mean:.3f}" if cell else MISSING for cell in cells]
     first = cells[0]
     interval = f"{first.low:.3f}-{first.high:.3f}" if first else MISSING
     return [
-        rank,
-        row.letter,
-        plain(row.entry.label),
+        str(row.number),
+        rank_text(row.ranks),
+        plain(" ".join([row.entry.label, *(f"({word})" for word in row.entry.words)])),
         means[0],
-        marks(first.beats) if first else "",
+        first.letters if first else "",
         interval,
         *means[1:],
     ]

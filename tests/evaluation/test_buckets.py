@@ -92,12 +92,16 @@ def test_buckets_of_a_dimension_share_out_the_queries(drawn):
         {
             "label": ["s"] * len(queries),
             "query_id": [q.query_id for q in queries],
+            "topic": [""] * len(queries),
             "measure": ["AP"] * len(queries),
             "value": [i / 10 for i in range(len(queries))],
         }
     )
-    means = bucket_means(scores, query_buckets(queries, family))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("qbench.evaluation.buckets.FEWEST", 1)
+        means = bucket_means(scores, query_buckets(queries, family))
     assert dict(means.schema) == bucket_schema()
+    assert means["topics"].equals(means["queries"], check_names=False)
     for dimension in DIMENSIONS:
         part = means.filter(dimension=dimension)
         assert part["queries"].sum() == len(queries)
@@ -105,7 +109,22 @@ def test_buckets_of_a_dimension_share_out_the_queries(drawn):
         assert total == pytest.approx(scores["value"].sum())
 
 
-def test_means_and_their_order():
+def test_few_topics_have_no_mean():
+    """Twelve queries: of twelve topics in one bucket, of three and a query without a topic in the other."""
+    queries = [Query(f"q{i}", "t", conditions=(condition("<" if i < 12 else ">"),)) for i in range(24)]
+    topics = [f"t{i}" for i in range(12)] + [f"u{i % 3}" for i in range(11)] + [""]
+    columns = {"query_id": [q.query_id for q in queries], "topic": topics, "value": [i / 100 for i in range(24)]}
+    scores = pl.DataFrame(columns).with_columns(label=pl.lit("s"), measure=pl.lit("AP"))
+    buckets_of = query_buckets(queries, family)
+    found = bucket_means(scores, buckets_of).filter(dimension="comparator")
+    rows = [("<", pytest.approx(0.055), 12, 12), (">", None, 12, 4)]
+    assert found.select("bucket", "mean", "queries", "topics").rows() == rows
+    by_query = bucket_means(scores, buckets_of, by="query").filter(dimension="comparator", bucket=">")
+    assert by_query.select("mean", "topics").row(0) == (pytest.approx(0.175), 4)
+
+
+def test_means_and_their_order(monkeypatch):
+    monkeypatch.setattr("qbench.evaluation.buckets.FEWEST", 1)
     queries = [
         Query("a", "t", conditions=(condition(">", 5),)),
         Query("b", "t", conditions=(condition("=", 5),)),
@@ -120,6 +139,7 @@ def test_means_and_their_order():
         for q, v in (("a", 0.0), ("b", 0.1), ("c", 0.3), ("d", 0.4))
     ]
     scores = pl.DataFrame(rows, schema=["label", "query_id", "measure", "value"], orient="row")
+    scores = scores.with_columns(topic=pl.lit(""))
     means = bucket_means(scores, query_buckets(queries, family))
     part = means.filter(dimension="comparator")
     assert part["bucket"].unique(maintain_order=True).to_list() == ["=", ">", "unknown"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import statistics
 
 import numpy as np
 import polars as pl
@@ -15,8 +16,11 @@ from qbench.errors import InputError, OptionError
 from qbench.evaluation.significance import (
     Scores,
     bootstrap_means,
+    check_by,
     check_resamples,
+    cluster_sums,
     holm,
+    interval_ends,
     mean_schema,
     pair_schema,
     paired_effect,
@@ -103,6 +107,71 @@ def test_close_to_exact_enumeration(differences):
     assert abs(p - truth) <= 5 * deviation + 1 / resamples
     if truth == 1:
         assert p == 1
+
+
+def by_topic(scores: pl.DataFrame, topics: dict[str, str]) -> pl.DataFrame:
+    return scores.with_columns(topic=pl.col("query_id").replace_strict(topics, default=""))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.tuples(st.integers(-4, 4), st.integers(0, 5)), min_size=1, max_size=12))
+def test_all_queries_of_a_topic_have_one_sign(drawn):
+    """Against enumeration: one sign per topic, sums over the queries."""
+    names = sorted({topic for _, topic in drawn})
+    clusters = np.array([names.index(topic) for _, topic in drawn])
+    differences = np.array([[value for value, _ in drawn]])
+    sums = [sum(value for value, topic in drawn if topic == name) for name in names]
+    assert cluster_sums(differences, clusters).tolist() == [sums]
+    truth = exact(sums)
+    (p,) = sign_flip_test(cluster_sums(differences, clusters), 4000, np.random.default_rng(1))
+    assert abs(p - truth) <= 5 * math.sqrt(truth * (1 - truth) / 4000) + 1 / 4000
+
+
+def test_queries_of_their_own_topics_are_tested_as_queries():
+    scores = frame(random_scores("abc", 40))
+    expected = summarise(Scores.from_frame(scores), resamples=200)
+    own = by_topic(scores, {f"q{i}": f"the topic of q{i}" for i in range(40)})
+    for topics in (own, by_topic(scores, {}), by_topic(scores, {"q0": "alone"})):
+        for found, frames in zip(summarise(Scores.from_frame(topics), resamples=200), expected, strict=True):
+            assert found.drop("p", "p_holm", "ci_low", "ci_high", strict=False).equals(
+                frames.drop("p", "p_holm", "ci_low", "ci_high", strict=False)
+            )
+    assert all(f.equals(e) for f, e in zip(summarise(Scores.from_frame(own), resamples=200), expected, strict=True))
+
+
+def test_by_query_topics_do_not_matter_but_are_counted():
+    scores = frame(random_scores("ab", 40))
+    topics = by_topic(scores, {f"q{i}": f"t{i % 7}" for i in range(40)})
+    means, pairs = summarise(Scores.from_frame(topics), by="query", resamples=200)
+    expected = summarise(Scores.from_frame(scores), resamples=200)
+    assert means.drop("topics").equals(expected[0].drop("topics"))
+    assert pairs.drop("topics").equals(expected[1].drop("topics"))
+    assert (means["topics"].unique().to_list(), expected[0]["topics"].unique().to_list()) == ([7], [40])
+    with pytest.raises(OptionError, match="by topic or by query"):
+        check_by("document")
+
+
+def test_a_topic_and_a_query_of_one_name_are_two():
+    scores = by_topic(frame(random_scores("a", 3)), {"q1": "q0", "q2": "q0"})
+    assert Scores.from_frame(scores).clusters().tolist() == [0, 1, 1]
+
+
+def test_a_query_with_two_topics_is_an_error():
+    scores = frame(random_scores("ab", 4)).with_row_index("n").with_columns(topic=pl.format("t{}", "n")).drop("n")
+    with pytest.raises(InputError, match="two topics"):
+        Scores.from_frame(scores)
+
+
+def test_copies_of_every_query_change_nothing():
+    """Ten queries, each asked seven times under its topic: the very test, interval and effect of the ten alone."""
+    values = random_scores("ab", 10)
+    alone = pair(frame(values), "a", "b")
+    copies = {label: {f"{q} {n}": v for q, v in row.items() for n in range(7)} for label, row in values.items()}
+    scores = frame(copies)
+    many = pair(by_topic(scores, {q: q.split()[0] for q in scores["query_id"]}), "a", "b")
+    for key in ("difference", "p", "ci_low", "ci_high", "effect"):
+        assert many[key] == pytest.approx(alone[key])
+    assert (many["queries"], many["topics"]) == (70, 10)
 
 
 def test_p_is_never_zero():
@@ -262,6 +331,33 @@ def test_bootstrap_draws_whole_queries_for_all_rows_alike():
     # Mean and variance of the bootstrap distribution are known: the mean, and the population variance over n.
     assert means[0].mean() == pytest.approx(1.0, abs=5 * math.sqrt(2 / 9 / 400))
     assert means[0].var() == pytest.approx(2 / 9, rel=0.3)
+
+
+def test_bootstrap_draws_whole_topics():
+    """Two topics of one and three queries: a draw is all of the one, all of the other, or four queries."""
+    values = np.array([[1.0, 2.0, 3.0, 8.0]])
+    clusters = np.array([0, 0, 0, 1])
+    means = bootstrap_means(values, 2000, np.random.default_rng(0), clusters)
+    found, counts = np.unique(means, return_counts=True)
+    assert found.tolist() == [2.0, 3.5, 8.0]
+    assert counts[1] / 2000 == pytest.approx(0.5, abs=0.06)
+
+
+def test_interval_ends_are_those_of_a_t_interval():
+    """t quantiles from tables, for 2, 4, 9 and 99 degrees of freedom; the expansion is 4 % off at 2."""
+    for clusters, t in ((3, 4.303), (5, 2.776), (10, 2.262), (100, 1.984)):
+        low, high = interval_ends(clusters)
+        z = -statistics.NormalDist().inv_cdf(low) * math.sqrt((clusters - 1) / clusters)
+        assert z == pytest.approx(t, rel=0.05 if clusters == 3 else 0.005)
+        assert low + high == pytest.approx(1)
+    assert interval_ends(1) == (0, 1)
+    assert interval_ends(10**6)[0] == pytest.approx(0.025, abs=1e-5)
+
+
+def test_effect_by_topic_by_hand():
+    """Topics of 1 and 3 queries with sums 0 and 4: mean 1, residuals -1 and 1, deviation sqrt(2) 2 / 4."""
+    assert paired_effect(np.array([0.0, 2.0, 1.0, 1.0]), np.array([0, 1, 1, 1])) == pytest.approx(math.sqrt(2))
+    assert paired_effect(np.array([0.5, 1.0]), np.array([0, 0])) is None
 
 
 def test_bootstrap_blocks_do_not_change_the_draws(monkeypatch):

@@ -36,6 +36,8 @@ def test_scores_notes_and_names(files):
         "good: 1 queries of the run are not scored (not judged, or not here).",
         "poor: 1 judged queries are not in the run and score 0.",
         "poor: 50.0 % of the documents in the top 10 are not judged; they count as not relevant.",
+        "No topics are named: each query counts as one of its own.",
+        "With 1 pairs of systems and 2 topics no difference can be significant after Holm.",
     )
     assert {row.entry.conditions for row in leaderboard.rows} == {"unknown"}
     page = leaderboard.to_markdown()
@@ -61,7 +63,7 @@ def test_a_benchmark_gives_its_part_and_buckets(tmp_path):
     assert leaderboard.rows[0].cells["P@1"].mean == 0.5
     assert "My run: 1 queries of the run are not scored (not judged, or not here)." in leaderboard.notes
     over = leaderboard.buckets.filter(dimension="comparator", bucket=">", measure="P@1")
-    assert over.select("mean", "queries").rows() == [(1.0, 1)]
+    assert over.select("mean", "queries", "topics").rows() == [(None, 1, 1)]
     train = evaluate(tmp_path / "bench", [tmp_path / "mine.parquet"], split="train", buckets=False, **QUICK)
     assert train.rows[0].cells["P@1"].mean == 0.5
     assert train.buckets.is_empty()

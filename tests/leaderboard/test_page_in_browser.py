@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pytest
 
 from qbench.benchmark.types import Query
+from qbench.evaluation.buckets import query_buckets
 from qbench.leaderboard.evidence import Collection, Evidence, heads
 from qbench.leaderboard.page import write_page
 from qbench.leaderboard.run import run_leaderboard
-from qbench.leaderboard.standings import Entry
+from qbench.leaderboard.standings import Entry, rank_text
 from qbench.leaderboard.table import make_leaderboard
+from qbench.quantities.types import Condition
 from qbench.retrieval.types import Cost
 from tests.factories import tiny_benchmark
 from tests.leaderboard.test_table import MEASURES, entry, full_leaderboard, leaderboard, scored
 
 BAD = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"> & \u202e<b>"
+
+CONDITION = {c: Condition(c, 5, 5, "gram", "kilogram", 0.005, 0.005) for c in "<>"}  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +47,7 @@ def names(page):
 
 def test_the_table_sorts_both_ways_and_keeps_rows_without_a_run_last(open_page, full):
     page = ready(open_page(full))
-    assert names(page) == ["a", "b", "c", "d"]
+    assert names(page) == ["1", "2", "3", "4"]
     assert "disk | full" in page.locator(".leaderboard .lost").inner_text()
     head = page.locator("th", has=page.locator("#sort-place"))
     assert head.get_attribute("aria-sort") == "ascending"
@@ -51,45 +56,95 @@ def test_the_table_sorts_both_ways_and_keeps_rows_without_a_run_last(open_page, 
     falling = names(page)
     page.keyboard.press("Enter")  # the heading has kept the focus
     assert page.locator("th", has=page.locator("#sort-m1")).get_attribute("aria-sort") == "ascending"
-    assert names(page) == [*reversed(falling[:3]), "d"]
+    assert names(page) == [*reversed(falling[:3]), "4"]
     page.click("#sort-ms_median")
-    assert names(page)[3] == "d"
+    assert names(page)[3] == "4"
 
 
 def test_ranks_letters_and_headline_follow_the_measure(open_page, full):
     page = ready(open_page(full))
     view = full_leaderboard()
-    # One row was given conditions and one parsed them: they share no rank, though both are first.
-    assert page.locator(".leaderboard .rank").all_inner_texts() == [str(row.rank) for row in view.rows if row.cells]
-    assert page.locator(".headline").inner_text().startswith(f"a {view.rows[0].entry.label} has the highest nDCG@10")
+    # One row was given conditions and one parsed them: they share no letter, though both are first.
+    ranks = [rank_text(row.ranks).replace("-", "\u2013") for row in view.rows if row.cells]
+    assert page.locator(".leaderboard .rank").all_inner_texts() == ranks
+    letters = [row.cells[measure].letters for row in view.rows if row.cells for measure in view.measures]
+    assert page.locator(".leaderboard sup").all_inner_texts() == letters
+    assert page.locator(".headline").inner_text().startswith(f"1 {view.rows[0].entry.label} has the highest nDCG@10")
     page.select_option("#measure", label="P@10")
     assert "highest P@10" in page.locator(".headline").inner_text()
     best = max(view.rows[:3], key=lambda row: row.cells["P@10"].mean)
-    assert f"{best.letter} {best.entry.label}" in page.locator(".headline").inner_text()
+    assert f"{best.number} {best.entry.label}" in page.locator(".headline").inner_text()
+
+
+def test_words_stand_on_the_page_and_on_rows_and_in_buckets(open_page, tmp_path):
+    queries = [Query(f"q{i}", "t", conditions=(CONDITION["<>"[i % 10 == 0]],)) for i in range(60)]
+    view = leaderboard(
+        entry("small", 0.6, trained_on=500),
+        entry("other", 0.3, seed=1),
+        words=["labels not audited"],
+        by="query",
+        buckets=query_buckets(queries, lambda unit: "mass"),
+    )
+    page = ready(open_page(write_page(view, tmp_path / "page.html")))
+    assert page.locator(".board-words .tag").all_inner_texts() == ["labels not audited", "tests by query"]
+    first = page.locator(".leaderboard tbody tr").first
+    assert first.locator(".tag").inner_text() == "smoke size: 500 training samples"
+    assert page.locator(".leaderboard tbody .tag").count() == 1
+    page.wait_for_selector("#buckets figure svg[role=img]")
+    figures = page.locator("#buckets figure").all_inner_texts()
+    assert [("too few queries" in text) for text in figures] == [False, True]
+    assert "54 queries, 54 topics" in figures[0]
+    page.click("#buckets summary >> text=As a table")
+    assert "6, too few" in page.locator("#buckets table").inner_text()
+
+
+def test_lines_of_buckets_go_by_topic(open_page, tmp_path):
+    """The same queries, once a topic each and once five to a topic: the line of a bucket is longer."""
+    rng = np.random.default_rng(2)
+    level = np.repeat(rng.uniform(0, 1, 12), 5)
+    scores = scored(0.5).with_columns(value=pl.Series(np.repeat(level, len(MEASURES))))
+    queries = [Query(f"q{i}", "t", conditions=(CONDITION["<>"[i % 2]],)) for i in range(60)]
+    halves = []
+    for name, topics in (("own", {}), ("five", {f"q{i}": f"t{i // 5}" for i in range(60)})):
+        table = query_buckets(queries, lambda unit: "mass")
+        view = leaderboard(
+            Entry("a", "a", "none", scores), topics=topics, buckets=table, evidence=Evidence(tuple(queries), table, ())
+        )
+        page = ready(open_page(write_page(view, tmp_path / f"{name}.html")))
+        page.wait_for_selector("#buckets figure svg[role=img]")
+        halves.append(page.evaluate("spreads(data.buckets[0].title).then((of) => of(0, 0))"))
+    of_bucket = level[np.arange(60) % 2 == 0]
+    own = 1.96 * of_bucket.std(ddof=1) / np.sqrt(30)
+    sums, sizes = np.zeros(12), np.zeros(12)
+    for i, value in zip(range(0, 60, 2), of_bucket, strict=True):
+        sums[i // 5] += value
+        sizes[i // 5] += 1
+    five = 1.96 * np.sqrt(((sums - sizes * of_bucket.mean()) ** 2).sum() * 12 / 11) / 30
+    assert halves == pytest.approx([own, five], rel=0.01)
 
 
 def test_systems_are_filtered_and_chosen_for_the_charts(open_page, full):
     page = ready(open_page(full))
     page.fill("#filter", "qbm25")
-    assert names(page) == ["a", "b"]
+    assert names(page) == ["1", "2"]
     assert page.locator(".matrix tbody tr").count() == 2
     page.fill("#filter", "no such system")
     for part in ("#buckets", "#cost"):
         assert "No system with a run passes the filters of the table." in page.locator(part).inner_text()
         assert "tick some" not in page.locator(part).inner_text()
     assert "No two systems with runs pass the filters" in page.locator("#pairs").inner_text()
-    page.fill("#filter", "a")
-    page.get_by_label("a in the charts").uncheck()
+    page.fill("#filter", "1")
+    page.get_by_label("1 in the charts").uncheck()
     page.fill("#filter", page.locator(".leaderboard tbody th .clip").first.inner_text())
     assert "No system that passes the filters of the table is ticked" in page.locator("#cost").inner_text()
-    page.get_by_label("a in the charts").check()
+    page.get_by_label("1 in the charts").check()
     page.fill("#filter", "")
     page.get_by_label("conditions given").uncheck()
     assert "QBM25 [given]" not in page.locator(".leaderboard").inner_text()
     page.get_by_label("conditions given").check()
     charts = page.locator("#cost .legend").first
     assert charts.locator("li").count() == 3
-    page.get_by_label("c in the charts").uncheck()
+    page.get_by_label("3 in the charts").uncheck()
     assert page.locator("#cost .legend").first.locator("li").count() == 2
     page.get_by_role("button", name="none").click()
     assert "tick some" in page.locator("#cost").inner_text()
@@ -106,8 +161,8 @@ def test_the_matrix_is_read_with_the_keyboard(open_page, full):
     first = page.locator(".matrix button[tabindex='0']")
     assert first.count() == 1
     first.focus()
-    # From a against c; the diagonal is stepped over.
-    for arrow, place in (("ArrowDown", "b against c"), ("ArrowLeft", "b against a"), ("ArrowDown", "c against a")):
+    # From 1 against 3; the diagonal is stepped over.
+    for arrow, place in (("ArrowDown", "2 against 3"), ("ArrowLeft", "2 against 1"), ("ArrowDown", "3 against 1")):
         page.keyboard.press(arrow)
         assert page.evaluate("document.activeElement.getAttribute('aria-label')").startswith(place)
     page.keyboard.press("Enter")
@@ -294,7 +349,7 @@ def test_a_phone_shows_all_of_it_without_scrolling_sideways(open_page, tiny, dar
 
 def test_one_system_or_none(open_page, tmp_path):
     page = ready(open_page(write_page(leaderboard(entry("only", 0.5)), tmp_path / "one.html")))
-    assert names(page) == ["a"]
+    assert names(page) == ["1"]
     assert "no two systems" in page.locator("#pairs").inner_text()
     page.wait_for_selector(".queries tbody tr")
     shown = [float(cell) for cell in page.locator(".queries tbody td:nth-child(2)").all_inner_texts()]
@@ -318,12 +373,12 @@ def test_costs_that_are_missing_or_nothing_are_named_under_the_chart(open_page, 
     page = ready(open_page(write_page(leaderboard(*rows), tmp_path / "page.html")))
     page.wait_for_selector("#cost figure svg[role=img]")
     assert (
-        "Not in the chart: b (0), c (not measured), d (not measured)."
+        "Not in the chart: 2 (0), 3 (not measured), 4 (not measured)."
         in page.locator("#cost figure").first.inner_text()
     )
 
 
-def test_forty_systems_keep_their_letters_and_matrix(open_page, tmp_path):
+def test_forty_systems_keep_their_numbers_and_matrix(open_page, tmp_path):
     rows = [
         entry(
             f"system number {n} with a rather long name",
@@ -334,7 +389,7 @@ def test_forty_systems_keep_their_letters_and_matrix(open_page, tmp_path):
         for n in range(40)
     ]
     page = ready(open_page(write_page(leaderboard(*rows), tmp_path / "page.html")))
-    assert names(page)[-1] == "an"
+    assert names(page)[-1] == "40"
     assert page.locator(".matrix tbody tr").count() == 40
     page.get_by_role("button", name="all", exact=True).click()
     page.wait_for_selector("#cost figure svg[role=img]")

@@ -100,7 +100,7 @@ def test_a_failing_system_does_not_lose_the_others(tmp_path, fake):
         "QBM25 [parsed]": "ValueError: bad luck (traceback in errors.txt)",
         "BM25_filter [given]": "x.json: cannot read",
     }
-    assert all(row.rank is None for row in leaderboard.problems)
+    assert all(row.ranks is None for row in leaderboard.problems)
     assert leaderboard.scores["label"].n_unique() == 3
 
 

@@ -1,4 +1,4 @@
-"""Ranks, marks and missing rows of the table; and that each face shows all of it."""
+"""Ranks, letters, words and missing rows of the table; and that each face shows all of it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from qbench.evaluation.buckets import bucket_schema, query_buckets
 from qbench.evaluation.significance import holm, pair_schema
 from qbench.leaderboard.documents import escape, plain, tex
 from qbench.leaderboard.files import table_schema
-from qbench.leaderboard.standings import Entry, letter, marks
+from qbench.leaderboard.standings import SMOKE, Entry, letter, rank_text
 from qbench.leaderboard.table import Leaderboard, make_leaderboard
 from qbench.leaderboard.terminal import show
 from qbench.quantities.types import Condition
@@ -46,8 +46,11 @@ def entry(label: str, level: float | None, *, seed: int = 0, **more) -> Entry:
     return Entry(label, label, "none", scored(level, seed=seed), **more)
 
 
+TOPICS = {f"q{i}": f"topic {i}" for i in range(60)}
+
+
 def leaderboard(*entries: Entry, **options) -> Leaderboard:
-    return make_leaderboard("bench", entries, MEASURES, **{"resamples": 200, **options})
+    return make_leaderboard("bench", entries, MEASURES, **{"resamples": 200, "topics": TOPICS, **options})
 
 
 COST = Cost(
@@ -80,6 +83,7 @@ def full_leaderboard() -> Leaderboard:
             "command": "qbench leaderboard my_bench",
             "benchmark": {"name": "my_bench", "split": "test", "documents": 12},
         },
+        topics=TOPICS,
         notes=["7 queries are left out."],
         resamples=500,
     )
@@ -94,12 +98,13 @@ def printed(view: Leaderboard, width: int, *, terminal: bool) -> str:
     return stream.getvalue()
 
 
-def test_rows_that_cannot_be_told_apart_share_a_rank():
+def test_rows_that_cannot_be_told_apart_share_their_ranks_and_a_letter():
     view = leaderboard(entry("low", 0.2, seed=1), entry("high", 0.8, seed=2), entry("high too", 0.8, seed=3))
-    assert {row.entry.label: row.rank for row in view.rows} == {"high": 1, "high too": 1, "low": 3}
+    assert {row.entry.label: row.ranks for row in view.rows} == {"high": (1, 2), "high too": (1, 2), "low": (3, 3)}
+    assert [row.cells["nDCG@10"].letters for row in view.rows] == ["a", "a", "b"]
     assert view.rows[2].entry.label == "low"
     assert [row.cells["nDCG@10"].beats for row in view.rows] == [(2,), (2,), ()]
-    assert [row.letter for row in view.rows] == ["a", "b", "c"]
+    assert [row.number for row in view.rows] == [1, 2, 3]
 
 
 def test_given_and_parsed_rows_are_not_compared():
@@ -109,13 +114,15 @@ def test_given_and_parsed_rows_are_not_compared():
         for n, (label, level) in enumerate(levels.items())
     ]
     view = leaderboard(*rows, resamples=500)
-    assert [(row.entry.label, row.rank) for row in view.rows] == [
-        ("A [given]", 1),
-        ("B [given]", 2),
-        ("A [parsed]", 1),
-        ("B [parsed]", 2),
-        ("plain", 5),
+    assert [(row.entry.label, row.ranks) for row in view.rows] == [
+        ("A [given]", (1, 1)),
+        ("B [given]", (2, 2)),
+        ("A [parsed]", (1, 1)),
+        ("B [parsed]", (2, 2)),
+        ("plain", (5, 5)),
     ]
+    letters = [row.cells["nDCG@10"].letters for row in view.rows]
+    assert letters == ["a", "b", "c", "d", "e"]
     assert [row.cells["nDCG@10"].beats for row in view.rows] == [(1, 4), (4,), (3, 4), (4,), ()]
     part = view.pairs.filter(measure="nDCG@10")
     assert part.height == 6
@@ -160,15 +167,18 @@ def test_the_first_measure_decides():
     a, b = (Entry("a", "a", "none", split(0.8, 0.1, 1)), Entry("b", "b", "none", split(0.2, 0.9, 2)))
     by_ndcg = make_leaderboard("bench", [a, b], MEASURES, resamples=200)
     by_p = make_leaderboard("bench", [a, b], MEASURES[::-1], resamples=200)
-    assert [(row.entry.label, row.rank) for row in by_ndcg.rows] == [("a", 1), ("b", 2)]
-    assert [(row.entry.label, row.rank) for row in by_p.rows] == [("b", 1), ("a", 2)]
+    assert [(row.entry.label, row.ranks) for row in by_ndcg.rows] == [("a", (1, 1)), ("b", (2, 2))]
+    assert [(row.entry.label, row.ranks) for row in by_p.rows] == [("b", (1, 1)), ("a", (2, 2))]
     assert by_ndcg.rows[1].cells["P@10"].beats == (0,)
+    # Ranks and letters of another measure are its own.
+    assert [row.cells["P@10"].ranks for row in by_ndcg.rows] == [(2, 2), (1, 1)]
+    assert [row.cells["P@10"].letters for row in by_ndcg.rows] == ["b", "a"]
 
 
 def test_a_row_without_a_run_stays_visible_and_is_not_ranked():
     view = leaderboard(entry("good", 0.8), entry("lost", None), entry("bad", 0.1, seed=4))
     assert [row.entry.label for row in view.rows] == ["good", "bad", "lost"]
-    assert [row.rank for row in view.rows] == [1, 2, None]
+    assert [row.ranks for row in view.rows] == [(1, 1), (2, 2), None]
     assert [row.entry.label for row in view.problems] == ["lost"]
     assert view.rows[2].cells == {}
     assert "lost has no run: out of memory" in view.to_markdown()
@@ -182,15 +192,24 @@ def test_only_rows_without_runs_make_a_table_too():
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.sampled_from([0.1, 0.4, 0.7, None]), min_size=1, max_size=5))
-def test_ranks_count_the_rows_that_are_significantly_better(levels):
+def test_ranks_and_letters_are_what_the_tests_leave_open(levels):
     view = leaderboard(*(entry(f"s{i}", level, seed=i) for i, level in enumerate(levels)), resamples=100)
-    ranked = [row for row in view.rows if row.rank is not None]
+    ranked = [row for row in view.rows if row.ranks is not None]
     assert len(ranked) == sum(level is not None for level in levels)
     means = [row.cells["nDCG@10"].mean for row in ranked]
     assert means == sorted(means, reverse=True)
     for place, row in enumerate(view.rows):
-        if row.rank is not None:
-            assert row.rank == 1 + sum(place in other.cells["nDCG@10"].beats for other in ranked)
+        if row.ranks is not None:
+            cell = row.cells["nDCG@10"]
+            above = sum(place in other.cells["nDCG@10"].beats for other in ranked)
+            assert row.ranks == cell.ranks == (1 + above, len(ranked) - len(cell.beats))
+            assert row.ranks[0] <= row.number <= row.ranks[1]
+    significant = view.pairs.filter("significant", measure="nDCG@10").select("a", "b").rows()
+    for row in ranked:
+        for other in ranked:
+            if row.entry.label < other.entry.label:
+                shared = set(row.cells["nDCG@10"].letters) & set(other.cells["nDCG@10"].letters)
+                assert bool(shared) == ((row.entry.label, other.entry.label) not in significant)
     beaten = sum(len(row.cells["nDCG@10"].beats) for row in ranked)
     assert beaten == view.pairs.filter(measure="nDCG@10")["significant"].sum()
 
@@ -221,12 +240,65 @@ def test_letters_are_one_to_one(a, b):
     assert re.fullmatch("[a-z]+", letter(a))
 
 
-@settings(deadline=None)
-@given(st.sets(st.integers(0, 25)))
-def test_marks_name_each_row_once(rows):
-    text = marks(sorted(rows))
-    named = re.sub("(.)-(.)", lambda m: "".join(map(chr, range(ord(m[1]), ord(m[2]) + 1))), text)
-    assert named == "".join(letter(row) for row in sorted(rows))
+def test_queries_of_one_topic_do_not_count_as_independent():
+    """Sixty queries of twelve topics: each topic's queries differ alike, so that by query all looks sure."""
+    rng = np.random.default_rng(5)
+    gaps = np.repeat(rng.normal(0.03, 0.08, 12), 5)
+    better = scored(0.5).with_columns(value=pl.col("value") + pl.Series(np.repeat(gaps, len(MEASURES))))
+    entries = [Entry("a", "a", "none", scored(0.5)), Entry("b", "b", "none", better)]
+    topics = {f"q{i}": f"topic {i // 5}" for i in range(60)}
+    by_topic, by_query = (leaderboard(*entries, topics=topics, by=by, resamples=2000) for by in ("topic", "query"))
+    one, other = (view.pairs.filter(measure="nDCG@10").row(0, named=True) for view in (by_topic, by_query))
+    assert one["difference"] == other["difference"]
+    assert other["p"] < 0.01 < 0.1 < one["p"]
+    assert one["ci_high"] - one["ci_low"] > 1.5 * (other["ci_high"] - other["ci_low"])
+    # Five queries that differ alike say what one says.
+    assert one["effect"] == pytest.approx(other["effect"], rel=0.05)
+    assert (one["topics"], other["topics"]) == (12, 12)
+    assert by_topic.words == ()
+    assert by_query.words == ("tests by query",)
+    for view in (by_topic, by_query):
+        told = view.to_markdown() + view.to_latex() + printed(view, 200, terminal=True)
+        assert told.count("Tests by query.") == (3 if view is by_query else 0)
+        assert f"paired randomisation by {view.about['tests']['by']}" in told
+        assert "topics: 12" in view.to_markdown()
+        assert "12 topics" in printed(view, 200, terminal=True)
+
+
+def test_words_stand_on_the_board_and_on_the_row():
+    entries = [entry("tiny", 0.5, trained_on=SMOKE - 1), entry("whole", 0.6, seed=1, trained_on=SMOKE)]
+    view = leaderboard(*entries, words=["labels not audited"], topics={f"q{i}": f"t{i % 9}" for i in range(60)})
+    assert view.words == ("labels not audited", "too few topics (9)")
+    said = "Labels not audited; too few topics (9)."
+    assert f"**{said}**" in view.to_markdown()
+    assert said in view.to_latex()
+    assert said in printed(view, 80, terminal=True)
+    word = f"(smoke size: {SMOKE - 1:,} training samples)"
+    assert f"tiny **{escape(word)}**" in view.to_markdown()
+    assert rf"tiny \emph{{{word}}}" in view.to_latex()
+    assert word in printed(view, 200, terminal=False)
+    assert view.to_dict()["rows"][1]["words"] == [word[1:-1]]
+    for text in (view.to_markdown(), view.to_latex()):
+        assert text.count("training samples") == 1
+        assert "Smoke size: trained on fewer than 20,000 samples" in text
+    plainly = leaderboard(entry("whole", 0.6), entry("other", 0.5, seed=2)).to_markdown()
+    assert "**" not in plainly
+
+
+def test_few_topics_cannot_make_a_difference_significant():
+    """Five topics have 32 sign vectors: the smallest p is 1 / 16."""
+    topics = {f"q{i}": f"t{i % 5}" for i in range(60)}
+    view = leaderboard(entry("a", 0.2), entry("b", 0.9), topics=topics, resamples=1000)
+    assert not view.pairs["significant"].any()
+    assert any("1 pairs of systems and 5 topics no difference can be significant" in note for note in view.notes)
+
+
+def test_queries_without_topics_are_told():
+    rows = [entry("a", 0.2), entry("b", 0.9)]
+    assert leaderboard(*rows, topics={}).notes[0].startswith("No topics are named")
+    assert leaderboard(*rows, topics={"q0": "t"}).notes[0].startswith("59 of 60 queries have no topic")
+    # Topics of one query each are queries: the figures are the same.
+    assert leaderboard(*rows, topics={}).pairs.equals(leaderboard(*rows, by="query").pairs)
 
 
 @pytest.mark.parametrize("width", [80, 100, 120])
@@ -248,8 +320,8 @@ def test_a_pipe_gets_every_name_in_one_line():
     view = full_leaderboard()
     lines = printed(view, 80, terminal=False).splitlines()
     for row in view.rows:
-        start = f"{row.rank or '-'}  {row.letter}  {plain(row.entry.label)} "
-        assert any(line.startswith(start) for line in lines)
+        start = rf"{row.number} +{rank_text(row.ranks)} +{re.escape(plain(row.entry.label))} "
+        assert any(re.match(start, line) for line in lines)
     assert any("[given]: the system saw" in line and "[parsed]" in line for line in lines)
     assert "disk | full `now`" in "\n".join(lines)
 
@@ -262,12 +334,12 @@ def test_dimensions_with_one_bucket_are_left_out():
     assert "By magnitude" in text
     assert "By kind" not in text
     assert "By unit family" not in text
-    assert ["comparator", "queries", "a", "b", "c"] in [line.split() for line in text.splitlines()]
+    assert ["comparator", "queries", "topics", "1", "2", "3"] in [line.split() for line in text.splitlines()]
     (line,) = [line.split() for line in text.splitlines() if line.startswith("= ")]
     means = dict(
         view.buckets.filter(dimension="comparator", bucket="=", measure="nDCG@10").select("label", "mean").iter_rows()
     )
-    assert line == ["=", "20", *(f"{means[row.entry.label]:.3f}" for row in view.rows if row.cells)]
+    assert line == ["=", "20", "20", *(f"{means[row.entry.label]:.3f}" for row in view.rows if row.cells)]
 
 
 def cells_of(line: str) -> list[str]:
@@ -280,11 +352,11 @@ def test_markdown_has_one_row_per_system_and_nothing_breaks_out():
     assert {len(cells_of(line)) for line in table} == {5}
     assert len(table) == 2 + 4
     assert "a\\_very\\|long\\*name, with \\<tags\\> \\& more" in table[-1]
-    assert cells_of(table[-1])[0] == "-"
+    assert cells_of(table[-1])[:2] == ["4", "-"]
     assert cells_of(table[-1])[3:] == ["-", "-"]
-    assert re.fullmatch(r"0\.\d{3}<sup>c</sup> \(0\.\d{3}-0\.\d{3}\)", cells_of(table[2])[3])
+    assert re.fullmatch(r"0\.\d{3}<sup>a</sup> \(0\.\d{3}-0\.\d{3}\)", cells_of(table[2])[3])
     assert "<tags>" not in page.replace("\\<tags\\>", "")
-    assert "| comparator | queries | " in page
+    assert "| comparator | queries | topics | " in page
     for title in ("## Cost", "## Pairs: nDCG@10", "## By comparator: nDCG@10"):
         assert title in page
     assert "`qbench leaderboard my_bench`" in page
@@ -303,7 +375,7 @@ def test_latex_is_escaped_and_complete():
     text = full_leaderboard().to_latex()
     assert "a\\_very|long*name, with <tags> \\& more" in text
     assert text.count(r" \\") == 1 + 4
-    assert r"\textsuperscript{c}" in text
+    assert r"\textsuperscript{a}" in text
     assert text.count("{") == text.count("}")
     assert tex("100% $x_1^{2}$ \\~") == r"100\% \$x\_1\textasciicircum{}\{2\}\$ \textbackslash{}\textasciitilde{}"
 
@@ -339,7 +411,7 @@ def test_frames_keep_their_schemas():
     frame = view.to_frame()
     assert dict(frame.schema) == table_schema()
     assert frame.height == 4 * 2
-    lost = frame.filter(pl.col("rank").is_null())
+    lost = frame.filter(pl.col("rank_best").is_null())
     assert lost["mean"].null_count() == lost["peak_bytes"].null_count() == 2
     assert frame["label"].unique(maintain_order=True).to_list() == [row.entry.label for row in view.rows]
     assert dict(view.pairs.schema) == pair_schema()

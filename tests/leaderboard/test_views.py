@@ -46,7 +46,7 @@ def test_parameters_are_those_of_the_system():
 def test_descriptions_beat_sentences_where_sentences_mislead(made, tmp_path):
     leaderboard = run_leaderboard(made.folder, output=tmp_path / "out", **QUICK)
     assert leaderboard.measures == ("Exist@1", "Exist@10", "AP_found@10", "nDCG@10")
-    assert [(row.rank, row.entry.label) for row in leaderboard.rows] == [(1, "C_q-BM25"), (2, "C_s-BM25")]
+    assert [(row.ranks, row.entry.label) for row in leaderboard.rows] == [((1, 1), "C_q-BM25"), ((2, 2), "C_s-BM25")]
     assert leaderboard.rows[0].cells["Exist@1"].mean == 1
     # The trap stands before the answer.
     assert leaderboard.rows[1].cells["Exist@1"].mean == 0
@@ -54,7 +54,7 @@ def test_descriptions_beat_sentences_where_sentences_mislead(made, tmp_path):
     assert leaderboard.win_measure == "nDCG@10"
     assert leaderboard.wins.rows() == [("C_q-BM25", "C_s-BM25", 1.0, True), ("C_s-BM25", "C_q-BM25", 0.0, False)]
     page = (tmp_path / "out" / "leaderboard.md").read_text()
-    assert "| a | C\\_q-BM25 | - | 100 %\\* |" in page
+    assert "| 1 | C\\_q-BM25 | - | 100 %\\* |" in page
     data = json.loads((tmp_path / "out" / "leaderboard.json").read_text())
     assert data["benchmark"] == {
         "name": "ts", "digest": made.digest, "split": "test", "queries": 20, "sentences": 40, "descriptions": 80,
@@ -88,8 +88,8 @@ def test_systems_with_conditions_run_on_views(made, tmp_path):
 
 def test_a_failing_row_loses_neither_view(made, tmp_path):
     leaderboard = run_leaderboard(made, ["C_s-BM25", "C_q-Run(path=nope.run)"], output=tmp_path / "out", **QUICK)
-    assert [(row.entry.label, row.rank) for row in leaderboard.rows] == [
-        ("C_s-BM25", 1),
+    assert [(row.entry.label, row.ranks) for row in leaderboard.rows] == [
+        ("C_s-BM25", (1, 1)),
         ("C_q-Run(path=nope.run)", None),
     ]
     with pytest.raises(InputError, match="no such run file"):

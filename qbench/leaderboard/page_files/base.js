@@ -53,7 +53,7 @@ function passing() {
   return rows
     .map((row, i) => i)
     .filter((i) => chosen.conditions.has(rows[i].conditions))
-    .filter((i) => !wanted || rows[i].label.toLowerCase().includes(wanted) || rows[i].letter === wanted);
+    .filter((i) => !wanted || rows[i].label.toLowerCase().includes(wanted) || rows[i].number === wanted);
 }
 
 /** Rows of charts: chosen ones with a run that pass the filters. */
@@ -88,8 +88,8 @@ const relations = data.pairs.measures.map((figures) => {
 });
 const relation = (i, j) => relations[chosen.measure][i][j];
 
-/** Letters of rows; three or more neighbours become a range, as in the other faces of the leaderboard. */
-function letters(places) {
+/** Numbers of rows; three or more neighbours become a range. */
+function numbersOf(places) {
   const parts = [];
   for (const place of places) {
     const last = parts[parts.length - 1];
@@ -99,15 +99,15 @@ function letters(places) {
   return parts
     .flatMap((part) =>
       part.length > 2
-        ? [`${rows[part[0]].letter}\u2013${rows[part[part.length - 1]].letter}`]
-        : part.map((place) => rows[place].letter))
+        ? [`${rows[part[0]].number}\u2013${rows[part[part.length - 1]].number}`]
+        : part.map((place) => rows[place].number))
     .join(" ");
 }
 
-/** The rank of a row on the chosen measure, "=2" where it shares it with a row that it was compared with. */
+/** The ranks that the tests of the chosen measure leave open to a row: "2", or "1\u20133". */
 function rankText(i) {
-  const rank = rows[i].ranks[chosen.measure];
-  return (ran.some((j) => relation(i, j) && rows[j].ranks[chosen.measure] === rank) ? "=" : "") + rank;
+  const [best, worst] = rows[i].ranks[chosen.measure];
+  return best === worst ? String(best) : `${best}\u2013${worst}`;
 }
 
 /** The first two rows of some that were compared; else the first two, or the only one twice. */
@@ -122,6 +122,7 @@ const cellOf = (i, measure = chosen.measure) => ({
   mean: rows[i].cells[measure][0],
   low: rows[i].cells[measure][1],
   high: rows[i].cells[measure][2],
+  letters: rows[i].cells[measure][3],
 });
 
 /** Results of blocks that are read once, when somebody first needs them. */

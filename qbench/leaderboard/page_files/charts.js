@@ -28,7 +28,7 @@ const swatch = (i) => svg("svg", { width: 15, height: 15, "aria-hidden": "true" 
 
 function legend(places) {
   return el("ul", { class: "legend", "aria-label": "Systems" },
-    places.map((i) => el("li", { title: rows[i].label }, swatch(i), el("b", {}, rows[i].letter), el("span", { class: "clip one" }, rows[i].label))));
+    places.map((i) => el("li", { title: rows[i].label }, swatch(i), el("b", {}, rows[i].number), el("span", { class: "clip one" }, rows[i].label))));
 }
 
 /** Round places from low to high, at most about `most`. */

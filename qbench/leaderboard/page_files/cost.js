@@ -35,16 +35,16 @@ function scatter(plane, points, width) {
   const clip = (name) => (name.length > 26 ? `${name.slice(0, 25)}\u2026` : name);
   const named = points.map((p) => ({
     x: x.place(p.cost), y: y.place(p.mean),
-    names: [...(points.length <= 12 && width > 420 ? [clip(`${rows[p.row].letter} ${rows[p.row].label}`)] : []), rows[p.row].letter],
+    names: [...(points.length <= 12 && width > 420 ? [clip(`${rows[p.row].number} ${rows[p.row].label}`)] : []), rows[p.row].number],
   }));
-  const words = `${plane.title}: ` + points.map((p) => `${rows[p.row].letter} ${fixed(p.mean)} at ${short(p.cost)}`).join(", ") + `. ` + fronts.map((one) => `Front${one.name ? ` of ${one.name}` : ""}: ${letters(one.best.map((p) => p.row).sort((a, b) => a - b))}.`).join(" ");
+  const words = `${plane.title}: ` + points.map((p) => `${rows[p.row].number} ${fixed(p.mean)} at ${short(p.cost)}`).join(", ") + `. ` + fronts.map((one) => `Front${one.name ? ` of ${one.name}` : ""}: ${numbersOf(one.best.map((p) => p.row).sort((a, b) => a - b))}.`).join(" ");
   return svg("svg", { width, height, role: "img", "aria-label": words },
     upwards(y, box.left, box.right, String, measureName()),
     across(x, box.top, box.bottom, short, plane.axis + (x.log ? ", log scale" : ""), (box.left + box.right) / 2),
     fronts.map((one, n) => svg("path", { class: "front", d: path(one), ...FRONT_LINES[n] })),
     points.map((p) => {
       const [px, py] = [x.place(p.cost), y.place(p.mean)];
-      return svg("g", {}, svg("title", {}, `${rows[p.row].letter} ${rows[p.row].label}: ${measureName()} ${fixed(p.mean)} (${fixed(p.low)} to ${fixed(p.high)}), ${short(p.cost)} ${plane.axis}`),
+      return svg("g", {}, svg("title", {}, `${rows[p.row].number} ${rows[p.row].label}: ${measureName()} ${fixed(p.mean)} (${fixed(p.low)} to ${fixed(p.high)}), ${short(p.cost)} ${plane.axis}`),
         svg("line", { x1: px, x2: px, y1: y.place(p.low), y2: y.place(p.high), stroke: look(p.row).colour, opacity: 0.4 }),
         p.upper === null ? null : svg("line", { x1: px, x2: x.place(p.upper), y1: py, y2: py, stroke: look(p.row).colour, opacity: 0.4 }),
         best.has(p) ? svg("circle", { cx: px, cy: py, r: 9, fill: "none", stroke: "var(--text)", "stroke-width": 1 }) : null,
@@ -59,7 +59,7 @@ function costFigure(plane, places) {
   for (const i of places) {
     const cost = rows[i].cost ? plane.of(rows[i].cost) : null;
     if (cost === null || cost === undefined || !(cost > 0)) {
-      left.push(`${rows[i].letter} (${cost === 0 ? "0" : cost === null || cost === undefined ? "not measured" : "below 0"})`);
+      left.push(`${rows[i].number} (${cost === 0 ? "0" : cost === null || cost === undefined ? "not measured" : "below 0"})`);
       continue;
     }
     const upper = plane.upper ? plane.upper(rows[i].cost) : null;

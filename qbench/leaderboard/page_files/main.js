@@ -11,6 +11,7 @@ function bar() {
 function size() {
   const facts = data.about.benchmark || {};
   const parts = [counted(rows.length, "system"), `${counted(queryCount(), "query", "queries")}${facts.split ? ` (${facts.split})` : ""}`];
+  if (data.about.topics) parts.push(counted(data.about.topics, "topic"));
   for (const what of ["documents", "sentences", "descriptions"]) if (facts[what]) parts.push(`${facts[what].toLocaleString("en")} ${what}`);
   return [...parts, `ranked by ${data.measures[0]}`].join(" \u00b7 ");
 }
@@ -27,7 +28,8 @@ function notes() {
 }
 
 const page = document.getElementById("page");
-page.append(el("a", { class: "skip", href: "#table" }, "To the table"), el("h1", {}, text(data.name)), el("p", { class: "soft" }, size()), bar());
+page.append(el("a", { class: "skip", href: "#table" }, "To the table"), el("h1", {}, text(data.name)), el("p", { class: "soft" }, size()),
+  ...(data.words.length ? [el("p", { class: "board-words" }, data.words.map((word) => [el("span", { class: "tag warning" }, word), " "]))] : []), bar());
 page.append(tableView(), ...[notes()].filter(Boolean));
 changed("measure");
 document.documentElement.dataset.ready = "table";

@@ -13,7 +13,7 @@ function verdict(i, j) {
 
 function pairDetails(i, j) {
   const found = relation(i, j);
-  const title = el("h3", {}, text(`${rows[i].letter} ${rows[i].label}`), " against ", text(`${rows[j].letter} ${rows[j].label}`));
+  const title = el("h3", {}, text(`${rows[i].number} ${rows[i].label}`), " against ", text(`${rows[j].number} ${rows[j].label}`));
   const onward = data.queries ? el("button", { onclick: () => { compare(i, j); goToQueries(); } }, "Compare query by query") : null;
   if (!found) return el("div", { class: "pair" }, title, el("p", {}, "These two were not compared: one was given conditions, the other parsed them."), onward);
   const [n, m] = [ran.indexOf(i), ran.indexOf(j)];
@@ -22,12 +22,12 @@ function pairDetails(i, j) {
   const line = (term, what) => [el("dt", {}, term), el("dd", {}, what)];
   const wins = counts ? [counts[n][m], counts[m][n]] : null;
   return el("div", { class: "pair" }, title,
-    el("p", {}, `${rows[i].letter} ${verdict(i, j).words === "cannot be told apart" ? "and" : "is " + verdict(i, j).words} ${rows[j].letter}${verdict(i, j).kind === "same" ? " cannot be told apart" : ""} on ${measureName()}.`),
+    el("p", {}, `${rows[i].number} ${verdict(i, j).words === "cannot be told apart" ? "and" : "is " + verdict(i, j).words} ${rows[j].number}${verdict(i, j).kind === "same" ? " cannot be told apart" : ""} on ${measureName()}.`),
     el("dl", {},
       line("Difference", `${signed(found.difference)} (95 % interval ${signed(found.low)} to ${signed(found.high)})`),
       line("p", `${probability(found.p)}; after Holm ${probability(found.holm)}`),
       line("Effect d_z", found.effect === null ? "not defined: the difference never varies" : signed(found.effect, 2)),
-      wins ? line("Queries", `${rows[i].letter} scores higher on ${wins[0].toLocaleString("en")}, ${rows[j].letter} on ${wins[1].toLocaleString("en")}, equal on ${(total - wins[0] - wins[1]).toLocaleString("en")}`) : null),
+      wins ? line("Queries", `${rows[i].number} scores higher on ${wins[0].toLocaleString("en")}, ${rows[j].number} on ${wins[1].toLocaleString("en")}, equal on ${(total - wins[0] - wins[1]).toLocaleString("en")}`) : null),
     onward);
 }
 
@@ -64,7 +64,7 @@ function matrixTable(open, details) {
     const found = relation(i, j);
     const button = el("button", {
       "aria-pressed": "false", tabindex: "-1",
-      "aria-label": `${rows[i].letter} against ${rows[j].letter}: ${words}${found ? `, ${signed(found.difference)}` : ""}`,
+      "aria-label": `${rows[i].number} against ${rows[j].number}: ${words}${found ? `, ${signed(found.difference)}` : ""}`,
       onclick: () => select(i, j), onkeydown: (event) => move(event, y, x),
     }, !found ? "\u2013" : open.wins ? `${share(i, j)} ${sign}` : numbers ? `${signed(found.difference)} ${sign}` : sign);
     buttons.set(key(i, j), button);
@@ -72,9 +72,9 @@ function matrixTable(open, details) {
   };
   const table = el("table", { class: numbers ? "matrix wide" : "matrix" },
     el("caption", {}, `${measureName()}: ${open.wins ? "on which share of the queries the row scores higher than the column" : "the row's mean less the column's"}. \u25b2 significantly above, \u25bc significantly below, \u2248 cannot be told apart, \u2013 not compared.`),
-    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "System"), places.map((j) => el("th", { scope: "col", title: rows[j].label }, rows[j].letter)))),
+    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "System"), places.map((j) => el("th", { scope: "col", title: rows[j].label }, rows[j].number)))),
     el("tbody", {}, places.map((i, y) => el("tr", {},
-      el("th", { scope: "row" }, el("span", { class: "name" }, el("b", {}, rows[i].letter), el("span", { class: "clip one", title: rows[i].label }, rows[i].label))),
+      el("th", { scope: "row" }, el("span", { class: "name" }, el("b", {}, rows[i].number), el("span", { class: "clip one", title: rows[i].label }, rows[i].label))),
       places.map((j, x) => cell(i, j, y, x))))));
   const first = open.pair && buttons.has(key(...open.pair)) ? open.pair : firstPair(places);
   select(...first);
@@ -97,7 +97,7 @@ function matrixView() {
     el("p", { class: "soft" }, "Choose a cell, or go through them with the arrow keys. The table's filters apply here."),
     ran.length > 1 && data.queries ? el("div", { class: "controls" }, cells) : null,
     el("div", { class: "beside" }, place, details),
-    how(`Two-sided paired randomisation test, ${counted(tests.resamples || 0, "resample")}, seed ${tests.seed}; Holm over ${tests.family || "all pairs of a measure"}; level ${tests.level}.`,
-      "Interval of a difference: 95 %, percentile bootstrap over queries, the same draws for all systems. Effect d_z: mean difference in units of its standard deviation.",
+    how(`Two-sided paired randomisation test by ${tests.by}, ${counted(tests.resamples || 0, "resample")}, seed ${tests.seed}; Holm over ${tests.family || "all pairs of a measure"}; level ${tests.level}.`,
+      `Interval of a difference: 95 %, bootstrap over ${tests.by === "query" ? "queries" : "topics"}, the same draws for all systems. Effect d_z: mean difference in units of its standard deviation from ${tests.by} to ${tests.by}.`,
       data.winCaption ? "A query counts as a win however small the difference." : null));
 }

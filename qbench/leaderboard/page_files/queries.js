@@ -69,9 +69,9 @@ function side(shown, i, j) {
   const other = (place) => {
     if (i === j) return null;
     const at = theirs.indexOf(place);
-    return at < 0 ? `not in the first ${shown.top} of ${rows[j].letter}` : `${rows[j].letter}: rank ${at + 1}`;
+    return at < 0 ? `not in the first ${shown.top} of ${rows[j].number}` : `${rows[j].number}: rank ${at + 1}`;
   };
-  return el("section", {}, el("h3", { class: "name" }, swatch(i), text(`${rows[i].letter} ${rows[i].label}`)),
+  return el("section", {}, el("h3", { class: "name" }, swatch(i), text(`${rows[i].number} ${rows[i].label}`)),
     mine.length ? el("ol", { class: "hits" }, mine.map((place, n) => hit(shown, place, n + 1, other(place)))) : el("p", { class: "soft" }, "No results."));
 }
 
@@ -83,7 +83,7 @@ async function opened(q, i, j) {
     el("p", {}, known.conditions[q] ? ["Condition: ", text(known.conditions[q])] : el("span", { class: "soft" }, "The query has no condition as data."),
       " ", el("span", { class: "soft small" }, "Query ", text(known.ids[q]))),
     el("details", { class: "how" }, el("summary", {}, `${measureName()} of all systems on this query`),
-      el("ol", { class: "scores" }, order.map((k) => el("li", { class: k === i || k === j ? "picked" : null }, el("span", { class: "clip one" }, `${rows[k].letter} ${rows[k].label}`), fixed(value(scores, k, q)))))),
+      el("ol", { class: "scores" }, order.map((k) => el("li", { class: k === i || k === j ? "picked" : null }, el("span", { class: "clip one" }, `${rows[k].number} ${rows[k].label}`), fixed(value(scores, k, q)))))),
   ];
   const about = data.queries.documents;
   if (!about) return [...parts, el("p", { class: "soft" }, "This page was made without the runs: what was retrieved is not here.")];
@@ -98,7 +98,7 @@ async function opened(q, i, j) {
   const missed = docs.map((_, place) => place).filter((place) => grades[place] > 0 && !seen.has(place));
   const others = (place) => {
     const finders = ran.filter((k, n) => lists[n].includes(place));
-    return finders.length ? `found by ${letters(finders)}` : `in no system's first ${about.top}`;
+    return finders.length ? `found by ${numbersOf(finders)}` : `in no system's first ${about.top}`;
   };
   return [...parts,
     el("p", {}, `${counted(relevant, "document is", "documents are")} relevant; the first ${about.top} of each system are shown.`,
@@ -160,7 +160,7 @@ function queryList(state, known, scores) {
   if (order) picked.sort((p, q) => order[1](by(p), by(q)) || p - q);
   const differences = picked.map(gap);
   const size = Math.max(1, ...differences.map(Math.abs));
-  const names = [rows[i].letter, rows[j].letter];
+  const names = [rows[i].number, rows[j].number];
   const alone = i === j;
   const mean = (k) => (picked.length ? picked.reduce((sum, q) => sum + value(scores, k, q), 0) / picked.length : null);
   const better = differences.filter((d) => d > 0).length;
@@ -194,16 +194,16 @@ function compare(i, j) {
   chosen.pair = [i, j];
   changed("pair");
   try {
-    history.replaceState(null, "", `#compare=${rows[i].letter},${rows[j].letter}`);
+    history.replaceState(null, "", `#compare=${rows[i].number},${rows[j].number}`);
   } catch {
     // A page within another page may have no address of its own.
   }
 }
 
-/** Go to the comparison that the address names, as in #compare=a,c. */
+/** Go to the comparison that the address names, as in #compare=1,3. */
 function addressed() {
   const found = /^#compare=([^,]+),([^,]+)$/.exec(location.hash);
-  const pair = found ? [1, 2].map((n) => ran.find((i) => rows[i].letter === found[n])) : [];
+  const pair = found ? [1, 2].map((n) => ran.find((i) => rows[i].number === found[n])) : [];
   if (!found || pair.includes(undefined)) return;
   chosen.pair = pair;
   changed("pair");
@@ -218,7 +218,7 @@ function goToQueries() {
 function systemSelect(n, title) {
   const pick = (event) => compare(...chosen.pair.map((i, m) => (m === n ? Number(event.target.value) : i)));
   const select = el("select", { id: `pair-${n}`, onchange: pick },
-    ran.map((i) => el("option", { value: i }, `${rows[i].letter} ${rows[i].label}`.slice(0, 80))));
+    ran.map((i) => el("option", { value: i }, `${rows[i].number} ${rows[i].label}`.slice(0, 80))));
   follow(["pair"], () => { select.value = String(chosen.pair[n]); });
   return el("label", { class: "stacked" }, el("span", {}, title), select);
 }

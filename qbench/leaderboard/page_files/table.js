@@ -1,4 +1,4 @@
-// The table: every row with its rank, intervals, letters and costs; sorted and filtered by the reader.
+// The table: every row with its ranks, intervals, letters and costs; sorted and filtered by the reader.
 
 const CONDITIONS = {
   none: "uses no conditions",
@@ -71,7 +71,7 @@ function leaderboardTable() {
   const others = data.measures.map((_, m) => m).filter((m) => m !== chosen.measure);
   const head = el("tr", {},
     el("th", { scope: "col" }, el("abbr", { title: "shown in the charts" }, "Chart")),
-    heading("place", "Rank", { falling: false, help: `1 + the comparable rows significantly better on ${measureName()}` }),
+    heading("place", "Ranks", { falling: false, help: `from the best to the worst rank that the tests on ${measureName()} leave open` }),
     heading("label", "System", { falling: false, kind: "key" }),
     heading(`m${chosen.measure}`, measureName()),
     el("th", { scope: "col" }, "95 % interval", axis),
@@ -82,23 +82,24 @@ function leaderboardTable() {
   const body = places.map((i) => {
     const row = rows[i];
     const title = el("th", { scope: "row", class: "key" },
-      el("span", { class: "name" }, row.cells ? swatch(i) : null, el("b", {}, row.letter), el("span", { class: "clip", title: row.label }, row.label)));
+      el("span", { class: "name" }, row.cells ? swatch(i) : null, el("b", {}, row.number), el("span", { class: "clip", title: row.label }, row.label)),
+      row.words.map((word) => el("span", { class: "tag warning" }, word)));
     if (!row.cells) {
       return el("tr", { class: "lost" }, el("td", {}), el("td", { class: "number" }, "-"), title,
         el("td", { colspan: span, class: "why" }, el("span", { class: "tag" }, "no run"), " ", text(row.problem || "no reason was given")));
     }
     const pick = el("input", {
-      type: "checkbox", checked: chosen.shown.has(i), "aria-label": `${row.letter} in the charts`,
+      type: "checkbox", checked: chosen.shown.has(i), "aria-label": `${row.number} in the charts`,
       onchange: (event) => { event.target.checked ? chosen.shown.add(i) : chosen.shown.delete(i); changed("shown"); },
     });
     const same = ran.filter((j) => relation(i, j) && !relation(i, j).significant);
     const figure = (m, strong) => {
-      const { mean, low, high } = cellOf(i, m);
-      return el("td", { class: "number" }, el("span", { class: strong ? "mean" : "" }, fixed(mean)), el("span", { class: "ci" }, `${fixed(low)}\u2013${fixed(high)}`));
+      const { mean, low, high, letters } = cellOf(i, m);
+      return el("td", { class: "number" }, el("span", { class: strong ? "mean" : "" }, fixed(mean)), el("sup", {}, letters), el("span", { class: "ci" }, `${fixed(low)}\u2013${fixed(high)}`));
     };
     return el("tr", {}, el("td", {}, pick), el("td", { class: "number rank" }, rankText(i)), title,
       figure(chosen.measure, true), el("td", {}, strip(i, scale, width)),
-      el("td", { class: "letters" }, same.length ? letters(same) : el("span", { class: "soft" }, "\u2013")),
+      el("td", { class: "letters" }, same.length ? numbersOf(same) : el("span", { class: "soft" }, "\u2013")),
       others.map((m) => figure(m)),
       costed ? COSTS.map((cost) => el("td", { class: "number" }, row.cost ? short(cost.of(row.cost)) : "-")) : []);
   });
@@ -115,12 +116,12 @@ function headline() {
   const order = [...ran].sort((i, j) => cellOf(j).mean - cellOf(i).mean || i - j);
   const best = order[0];
   const { mean, low, high } = cellOf(best);
-  if (ran.length === 1) return el("p", { class: "headline" }, text(`${rows[best].letter} ${rows[best].label}`), ` has a mean ${measureName()} of ${fixed(mean)} (${fixed(low)} to ${fixed(high)}).`);
+  if (ran.length === 1) return el("p", { class: "headline" }, text(`${rows[best].number} ${rows[best].label}`), ` has a mean ${measureName()} of ${fixed(mean)} (${fixed(low)} to ${fixed(high)}).`);
   const near = ran.filter((j) => relation(best, j) && !relation(best, j).significant);
   const apart = ran.filter((j) => relation(best, j) && relation(best, j).significant);
   const other = ran.filter((j) => j !== best && !relation(best, j));
-  const list = (places) => letters(places).replaceAll(" ", ", ");
-  const said = [text(`${rows[best].letter} ${rows[best].label}`), ` has the highest ${measureName()}: ${fixed(mean)} (${fixed(low)} to ${fixed(high)}). `];
+  const list = (places) => numbersOf(places).replaceAll(" ", ", ");
+  const said = [text(`${rows[best].number} ${rows[best].label}`), ` has the highest ${measureName()}: ${fixed(mean)} (${fixed(low)} to ${fixed(high)}). `];
   if (near.length) said.push(`It cannot be told apart from ${list(near)}. `);
   const all = ran.length < rows.length ? "all others that ran" : "all others";
   if (apart.length) said.push(`It is significantly above ${apart.length === ran.length - 1 ? all : list(apart)}. `);
@@ -138,7 +139,7 @@ function tableView() {
   });
   follow(["measure"], () => lead.replaceChildren(headline()));
   const search = el("input", {
-    type: "search", id: "filter", placeholder: "part of a name, or a letter",
+    type: "search", id: "filter", placeholder: "part of a name, or a number",
     oninput: (event) => { chosen.filter = event.target.value; changed("filter"); },
   });
   const sources = [...new Set(rows.map((row) => row.conditions))];
@@ -154,7 +155,7 @@ function tableView() {
     el("button", { onclick: all(ran) }, "all"), el("button", { onclick: all([]) }, "none"));
   return section("table", "Systems", lead,
     el("div", { class: "controls" }, el("label", {}, "Filter", search), boxes, picks), place,
-    how(...data.caption, "Rank and letters follow the chosen measure; \u201c=2\u201d is a rank that rows share.",
+    how(...data.caption, "Ranks follow the chosen measure.",
       "Not told apart from: rows that were compared with this one and whose difference is not significant. Two rows of which each "
       + "cannot be told from a third may still differ."));
 }
