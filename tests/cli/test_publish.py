@@ -44,7 +44,7 @@ def figures(bench):
     result = CliRunner().invoke(leaderboard, [*words, "--workers", "1"])
     assert result.exit_code == 0, result.output
     rows = json.loads(Path(f"{bench}-board", "leaderboard.json").read_text())["rows"]
-    return [(row["label"], row["rank"], row["measures"]) for row in rows]
+    return [(row["label"], row["number"], row["measures"]) for row in rows]
 
 
 def test_killed_resumed_pulled_back_and_scored(here):
