@@ -9,6 +9,7 @@ on it would be a guess: such a mention makes its sentence undecided.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from qbench.quantities.concept_match import concept_stretches
+from qbench.quantities.concept_match import concept_stretches, concept_words
 from qbench.quantities.types import Span
 
 LINKING = frozenset(
@@ -27,6 +28,12 @@ LINKING = frozenset(
     "records equal equals equaled remained remains estimated worth by ended".split()
 )
 """Words that may stand between a concept and its number without parting them."""
+
+FOLLOWED = frozenset(
+    "of in a an the its their our his her total average mean median minimum maximum estimated reported recorded".split()
+)
+"""Words that may stand between a number and its concept: "5 million in revenue", but not "earned 5 million on revenue"
+or "paid 5 million to shareholders"."""
 
 MANY = 12
 """In a sentence with more numbers than this (a flattened table), only a label right before its number counts."""
@@ -56,9 +63,12 @@ _MOVE_OF = re.compile(
 """Before a concept: "a decline in volume of 9%" says no volume."""
 
 _WITHIN = re.compile(
-    r"\b(?:from|excluding|for|against|(?:related|relating|attributable)\s+to)(?:\s+(?:the|its|our))?\s*$", re.IGNORECASE
+    r"\b(?:(?:from|excluding|for|against|after|before|following|(?:related|relating|attributable)\s+to)"
+    r"(?:\s+(?:the|its|our))?|valu(?:ed|es|ing)\b[^.;]{0,30})\s*$",
+    re.IGNORECASE,
 )
-"""Before a concept that narrows another one down: "amortization of intangibles from acquisitions of $9 million"."""
+"""Before a concept that narrows another one down ("amortization of intangibles from acquisitions of $9 million"), or of
+which somebody says the price ("valuing its capital at $9 million")."""
 
 _EFFECT = re.compile(
     r"\b(?:impact\w*|affect\w*|effects?|contribut\w*|offset\w*|attribut\w*|exchange|currenc(?:y|ies)|due\s+to|driven)\b",
@@ -69,9 +79,50 @@ _GAP = re.compile(
     r"\b(?:higher|lower|more|less|greater|larger|smaller|above|below|better|worse)\s+than\b", re.IGNORECASE
 )
 """Beside a change: it may be the gap to another figure, "$8 million higher than net income"."""
-_PAID = re.compile(r"\s*in\s+$", re.IGNORECASE)
+_MEMBER = re.compile(
+    r"\b(?!(?:as|amounts?|numbers?|totals?|levels?|sum|aggregate|average|balance|rates?|mean|median)\s)\w+\s+"
+    r"(?:of|in|on|to|with|by|into)(?:\s+(?:the|its|our|their))?\s*$",
+    re.IGNORECASE,
+)
+"""Before a concept that its amount of money follows: "a shortage in the system of 5 million" is not about a system."""
+_PAID = re.compile(r"\s*(?:in\s+)?", re.IGNORECASE)
+_PRICE = re.compile(r"\bfor\s+(?:\w+\s+){0,2}[$€£¥]?\s*$", re.IGNORECASE)
 _MEANS = frozenset({"cash", "stock", "shares"})
-"""What a price is paid in: "for $1.2 billion in cash" says no cash."""
+"""What a price is paid in: "for $1.2 billion in cash" says no cash, and neither does "5 dollars a share cash"."""
+_PARTITIVE = re.compile(r"\s*of\s+(?:the|its|our|their|his|her|these|those|this|that|all)\b", re.IGNORECASE)
+"""Between a number and what it is a part of: "$2 billion of our assets", "12 of the patients"."""
+_LABEL = re.compile(
+    r"\b(?:groups?|arms?|cohorts?|phases?|stud(?:y|ies)|stages?|types?|grades?|class|tables?|figures?|levels?|steps?|notes?"
+    r"|pages?|sections?|chapters?|items?|parts?|no\.?)\s+$",
+    re.IGNORECASE,
+)
+"""Before a number that is a label: "in group five patients were controls"."""
+_SPLIT = re.compile(r"(?:\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten))[\s-]for[\s-]$", re.IGNORECASE)
+"""Before the second number of a ratio: "a five for four stock split"."""
+_OF_THEM = re.compile(r"\b(?:of|among)\s+(?:whom|which|these|those|them)\W+(?:\w+\W+)?$", re.IGNORECASE)
+_SOME_DID = re.compile(
+    r"\s+(?:who\s+|that\s+)?(?:had|have|has|developed|experienced|died|reported|showed|achieved|withdrew|discontinued"
+    r"|dropped|declined|refused|required|responded|relapsed|failed|remained|improved|survived|suffered|presented|missed"
+    r"|(?:was|were)\s+(?:lost|excluded|withdrawn|positive|negative|found|unable|ineligible|diagnosed|hospitali[sz]ed))\b",
+    re.IGNORECASE,
+)
+"""After some of those who are counted, and not all of them: "6 infants had anomalies"."""
+_RATE_OF = re.compile(
+    r"\s+(?:an?|per|each|every)\s+(?:day|week|month|quarter|year|hour|minute|ton|tonne|share|barrel|acre|head)\b|\s+daily\b",
+    re.IGNORECASE,
+)
+"""After concept and number: "0.7 ounces of gold a ton", "3,000 tons of ore a day"."""
+_GRADE = re.compile(r"\b(?:per|an?)\s+(?:short\s+|long\s+|metric\s+)?ton(?:ne)?\b|/t\b", re.IGNORECASE)
+"""Somewhere after a mass: "2.4 grams of gold, 64 grams of silver and 2 grams of copper per tonne"."""
+_OF_WHICH = re.compile(r"\b(?:of|on|for|with|in|by|to|at|from)\s+(?:the|its|their|his|her|our)\b", re.IGNORECASE)
+"""Between a concept and the number of something else: "the coupon on the 5 million bond"."""
+_VERSUS = re.compile(r"\b(?:vs|versus)\b", re.IGNORECASE)
+_IN_SCALE = re.compile(r"\b(?:in|000s?)\s+(?:millions|thousands|billions|omitted)\b", re.IGNORECASE)
+_WORD_BEFORE = re.compile(r"([^\W\d_][^\W_]*)[ \u00a0-]\Z")
+KNOWN = 3
+_CENTS = re.compile(r"\.\d\d$")
+PER_SHARE = 10_000.0
+"""Nobody pays or earns so much for one share: it is the amount beside the one per share."""
 
 _ELSEWHERE = {
     "currency": _PER,
@@ -97,47 +148,151 @@ def sure_mentions(table: pl.DataFrame, texts: Sequence[str]) -> NDArray[np.bool_
     Returns:
         shape (n,). A mention without spans of its concept is sure: somebody else says what it is about.
     """
-    columns = ["doc_id", "concept", "concept_spans", "change", "family"]
+    columns = ["doc_id", "concept", "concept_spans", "change", "family", "unit", "value"]
     places = ["value_start", "value_end", "unit_start", "unit_end"]
-    rows = table.select(*columns, *places).rows(named=True)
-    starts: dict[str, list[int]] = {}
+    rows = list(table.select(*columns, *places).iter_rows(named=True))
+    numbers: dict[str, list[Span]] = {}
     for row in rows:
-        starts.setdefault(row["doc_id"], []).append(row["value_start"])
-    flags = [_is_sure(row, text, starts[row["doc_id"]]) for row, text in zip(rows, texts, strict=True)]
+        numbers.setdefault(row["doc_id"], []).append(_number(row))
+    flags = [_is_sure(row, text, numbers[row["doc_id"]]) for row, text in zip(rows, texts, strict=True)]
     return np.array(flags, dtype=bool)
 
 
-def _is_sure(row: dict[str, Any], text: str, values: Sequence[int]) -> bool:
-    """Whether one mention is sure; `values` are where the values of all mentions of its sentence start."""
+def unscaled(table: pl.DataFrame, texts: Sequence[str], documents: Sequence[int]) -> NDArray[np.bool_]:
+    """Whether each mention may be an amount whose "in millions" stands elsewhere in its document.
+
+    Args:
+        table: n mentions (`quantity_schema`).
+        texts: n texts, the sentence of each mention.
+        documents: n documents, that of each mention.
+
+    Returns:
+        shape (n,). A document that says "in millions" somewhere leaves open every amount of money without a magnitude
+        or cents.
+    """
+    scaled = {document for text, document in zip(texts, documents, strict=True) if _IN_SCALE.search(text)}
+    rows = table.select("family", "value_start", "value_end").iter_rows()
+    flags = [
+        document in scaled and family == "currency" and _without_scale(text[start:end])
+        for (family, start, end), text, document in zip(rows, texts, documents, strict=True)
+    ]
+    return np.array(flags, dtype=bool)
+
+
+def cut_short(table: pl.DataFrame, texts: Sequence[str], language: str) -> NDArray[np.bool_]:
+    """Whether each mention's concept is the rest of a longer one: "credit" where the text has "tax credit".
+
+    Args:
+        table: n mentions (`quantity_schema`).
+        texts: n texts, the sentence of each mention.
+        language: code of their language.
+
+    Returns:
+        shape (n,). Longer concepts are those of `KNOWN` mentions or more.
+    """
+    rows = list(table.select("concept", "concept_spans").iter_rows())
+    words = {concept: concept_words(tuple(concept.split()), language) for concept in {concept for concept, _ in rows}}
+    counts = Counter(words[concept] for concept, _ in rows)
+    flags = []
+    for (concept, spans), text in zip(rows, texts, strict=True):
+        before = _WORD_BEFORE.search(text, 0, min(spans)[0]) if spans else None
+        longer = concept_words((before[1].lower(), *words[concept]), language) if before else ()
+        flags.append(longer not in ((), words[concept]) and counts[longer] >= KNOWN)
+    return np.array(flags, dtype=bool)
+
+
+def _without_scale(number: str) -> bool:
+    return number[-1:].isdigit() and not _CENTS.search(number)
+
+
+def _number(row: dict[str, Any]) -> Span:
+    """From the first to the last character of a mention's number and unit."""
     value, unit = (row["value_start"], row["value_end"]), (row["unit_start"], row["unit_end"])
-    if value[0] < 0:
+    return value if unit[0] < 0 else (min(value[0], unit[0]), max(value[1], unit[1]))
+
+
+def _is_sure(row: dict[str, Any], text: str, numbers: Sequence[Span]) -> bool:
+    """Whether one mention is sure; `numbers` are where the mentions of its sentence stand."""
+    if row["value_start"] < 0:
         return True
-    start, end = value if unit[0] < 0 else (min(value[0], unit[0]), max(value[1], unit[1]))
-    if not row["change"] and _moves(text, start, end):
+    if _is_other(row, text) or (row["family"] == "count" and _is_part(row, text)):
         return False
-    if row["change"] and (_EFFECT.search(text) or _GAP.search(text, max(0, start - REACH), end + REACH)):
-        return False
-    if row["family"] in _ELSEWHERE and _ELSEWHERE[row["family"]].match(text, end):
-        return False
-    if row["family"] == "count" and unit[0] >= value[1] and value[1] - value[0] < 3 and text[unit[0]].isupper():
-        return False  # "8 Interest payments are due": the number of a footnote
     if not row["concept_spans"]:
         return True
+    number = _number(row)
     spans = [span for _, span in concept_stretches(tuple(row["concept"].split()), row["concept_spans"], text)]
     if not spans and row["concept"]:
         return False
-    lead = text[max(0, min(first for first, _ in spans) - REACH) : min(first for first, _ in spans)] if spans else ""
-    if _WITHIN.search(lead) or (not row["change"] and _MOVE_OF.search(lead)):
+    first = min((first for first, _ in spans), default=0)
+    lead = text[max(0, first - REACH) : first]
+    if _WITHIN.search(lead) or (not row["change"] and _MOVE_OF.search(lead)) or lead.endswith(("-", "‑", "–")):
         return False
-    gap = _gap(text, (start, end), spans, len(values) > MANY)
-    if gap is None:
+    if row["family"] == "currency" and not row["change"] and 0 < first < number[0] and _MEMBER.search(lead):
         return False
-    first, last = gap
-    if row["concept"].lower() in _MEANS and _PAID.fullmatch(text, end, last):
+    gap = _gap(text, number, spans, len(numbers) > MANY)
+    if gap is None or _is_of_another(row, text, spans, gap, numbers):
         return False
-    if any(first <= other < last for other in values if other != value[0]):
-        return False
-    return not (len(values) > 1 and _RESPECTIVELY.search(text))
+    return not (len(numbers) > 1 and _RESPECTIVELY.search(text))
+
+
+def _is_other(row: dict[str, Any], text: str) -> bool:
+    """Whether the words beside a number say that it may be a move, an effect, a gap, a rate, a label or a ratio."""
+    start, end = _number(row)
+    before, family = text[max(0, start - REACH) : start], row["family"]
+    if not row["change"] and _moves(text, start, end):
+        return True
+    if row["change"] and (_EFFECT.search(text) or _GAP.search(text, max(0, start - REACH), end + REACH)):
+        return True
+    if _LABEL.search(before) or _SPLIT.search(before):
+        return True
+    if family == "mass" and _GRADE.search(text, end, end + 2 * REACH):
+        return True
+    if row["unit"].endswith(" per share") and abs(row["value"]) > PER_SHARE:
+        return True
+    return family in _ELSEWHERE and _ELSEWHERE[family].match(text, end) is not None
+
+
+def _is_part(row: dict[str, Any], text: str) -> bool:
+    """Whether a count may be one of a part of those that are counted, or the number of a footnote."""
+    (start, end), unit = _number(row), (row["unit_start"], row["unit_end"])
+    if unit[0] >= row["value_end"]:
+        if row["value_end"] - row["value_start"] < 3 and text[unit[0]].isupper():
+            return True  # "8 Interest payments are due"
+        if _PARTITIVE.match(text, row["value_end"]):
+            return True
+    end = max([end, *(last for first, last in row["concept_spans"] if start <= first <= end + 1)])
+    return bool(_SOME_DID.match(text, end) or _OF_THEM.search(text[max(0, start - REACH) : start]))
+
+
+def _is_of_another(row: dict[str, Any], text: str, spans: Sequence[Span], gap: Span, numbers: Sequence[Span]) -> bool:
+    """Whether what stands between a number and its concept says that the concept is another number's, or a whole."""
+    (start, end), (first, last) = _number(row), gap
+    if any(first <= other < last for other, _ in numbers if other != start):
+        return True
+    if row["concept"].lower() in _MEANS and (_PAID.fullmatch(text, end, last) or _PRICE.search(text[:start])):
+        return True
+    if first == end and last > end:  # the concept follows
+        close = max(stop for _, stop in spans)
+        between = text[end:last]
+        if _PARTITIVE.match(between) or _RATE_OF.match(text, close) or (row["change"] and " in " in f" {between} "):
+            return True
+        if row["family"] == "time" and row["concept"].endswith("survival"):
+            return True  # "a 3-year survival of 40%"
+        if row["family"] == "ratio" and " and " in text[last:close]:
+            return True  # "an 8% coupon and par pricing"
+        return (
+            row["family"] == "ratio"
+            and not between.strip()
+            and bool(_VERSUS.search(text[max(0, start - 30) : close + 30]))
+        )
+    if first < start and last == start and _OF_WHICH.search(text, first, last):
+        return True
+    begin = min(first for first, _ in spans)
+    # "of the 13 billion frozen debt 4 billion was": a concept that follows a number, unless it is a label of a list.
+    taken = any(
+        0 <= begin - stop <= 4 and text[stop:begin].strip(" -") in ("", "of") for _, stop in numbers if stop != end
+    )
+    return taken and text[begin].islower() and not any(b < end and start < e for b, e in spans)
 
 
 def _moves(text: str, start: int, end: int) -> bool:
@@ -164,4 +319,5 @@ def _gap(text: str, number: Span, spans: Sequence[Span], beside: bool) -> Span |
     if _PARTING.search(between) or _PART.search(between):
         return None
     words = [word.lower() for word in _WORD.findall(between)]
-    return (first, last) if all(word in LINKING or word.isdigit() for word in words) else None
+    linking = LINKING if before == first and last == start else FOLLOWED
+    return (first, last) if all(word in linking or word.isdigit() for word in words) else None

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -18,13 +19,16 @@ from qbench.errors import InputError
 from qbench.generation.mentions import Mentions
 from qbench.generation.options import GenerationOptions
 from qbench.generation.pairs import Pair, observed, pair_table, phrase, sane
-from qbench.quantities.concept_match import concept_stretches, concept_words
+from qbench.quantities.concept_match import Concept, concept_stretches, concept_words
 from qbench.quantities.english.heads import EMPTY, LASTING, POPULATIONS
 from qbench.quantities.english.lexicon import WEAK_WORDS
 from qbench.randomness import shuffled
 
 TIME = "a time of something that does not last"
 CODE = "a bare number of something that is counted, labelled or measured in a unit"
+FEW_COUNTED = "a count that is seldom more than a few"
+NOT_COUNTED = "a count of something under the name of something else"
+PER_SHARE = "an amount per share of what is stated as a whole"
 POPULATION = "a percentage of a population, which does not say a percentage of what"
 SHARE_OR_GROWTH = "a percentage of an amount, which may be its growth or its share"
 NOTHING = "a concept that says nothing"
@@ -52,9 +56,16 @@ _PEOPLE = POPULATIONS | _words(
 
 _SCORES = _words(
     "ratio score index risk coefficient rate odds scale factor rank rating multiple size number count probability "
-    "p gpa average mean beta elasticity correlation"
+    "p gpa average mean beta elasticity correlation shr employment population circulation attendance headcount "
+    "enrollment enrolment"
 )
 """What a bare number may be stated of, as the last word of a concept."""
+
+_TOTALS = _words(
+    "headcount staff workforce population enrollment enrolment attendance membership circulation payroll employment "
+    "crew fleet audience readership ridership sample size number count"
+)
+"""Names of numbers of people or things: "a staff of 40 employees"."""
 
 _PORTIONS = _words(
     "rate yield margin coupon premium discount interest stake share ratio concession fee commission inflation "
@@ -65,11 +76,21 @@ _PORTIONS = _words(
 )
 """What a percentage measures, as the last word of a concept."""
 
+_VAGUE = _words(
+    "score index scale factor size count number rank rating multiple dose ratio rate risk coefficient credit market "
+    "system plan package age aged labour labor pay paying top pretax water heifer steer hog cattle"
+)
+"""Words that leave open what is measured where no other stands beside them."""
+
+_FIRST = _words("available outstanding worth due remaining following such certain")
+"""Words with which no name of a quantity begins: "available for repurchases", "worth of goods"."""
+
 _EMPTY = EMPTY | _words(
     "total making control placebo level value mean median average range amount number year month day period "
     "end date company segment additional outstanding certain ci sd se sem iqr n p act rule share stock shares "
     "million billion dollar percent time first second minimum maximum per each plus minus bid qd po iv band "
-    "lot lots series"
+    "lot lots series qtrly qtly mthly quarterly monthly annual yearly daily weekly priced opening closing target "
+    "worth trade trading oper primary diluted reported randomized randomised enrolled included"
 )
 """Words that, last or alone, leave open what a number is about."""
 
@@ -81,7 +102,10 @@ _MOVES = _words(
 _NO_COUNT = _words(
     "group arm point comparison method way part time share unit step case thing type kind item series lot "
     "occasion fold side place event action day week month year quarter hour minute dose mean level degree set "
-    "number record stage class band lt ln"
+    "number record stage class band lt ln factor reason issue area purpose goal objective question round example "
+    "category phase period variable outcome parameter measure instance respect aspect offer bid option proposal split "
+    "strong bolivar crown ago institute drug condition treatment visit session plaintiff country nation state "
+    "house module"
 )
 """Counted nouns that nobody asks the number of."""
 
@@ -94,6 +118,7 @@ _DATES = _words(
     "tomorrow"
 )
 
+_YEARS = re.compile(r"(?:19|20)?\d\d/\d\d|\d{4}")
 _GLUED = re.compile(r"\d+[^\W\d_]{3}|[^\W\d_]{4,}\d|(?:st|nd|rd|th)$")
 """Footnote and page numbers that ran into a word, and the rest of an ordinal that lost its number."""
 
@@ -103,10 +128,13 @@ _RUN_IN = re.compile(r"(?:day|week|month|year)s[a-z]{3}")
 _TITLE = 0.8
 """Share of a concept's mentions with every word capitalised, from which on it is a name."""
 
-_AMOUNT = re.compile(r"[\s:]{0,2}[$€£¥]?\d")
+_MANY = 10.0
+"""Counts with a smaller median are told in passing ("both houses", "four reasons"), and not searched for."""
 
 _LARGE = 1000.0
 """Bare numbers with a smaller median are codes, pages and group sizes as often as amounts."""
+
+_AMOUNT = re.compile(r"[\s:]{0,2}[$€£¥]?\d")
 
 
 @dataclass(frozen=True)
@@ -147,9 +175,11 @@ class Gate:
             return WORDLESS
         if len(set(words)) < len(words) or {"profit", "loss"} <= set(words):
             return REPEATED
-        if any(word in _DATES or (word.isdigit() and len(word) == 4) for word in words):
+        if any(word in _DATES or _YEARS.fullmatch(word) for word in words):
             return DATE
         if words[-1] in _EMPTY or all(word in _EMPTY | WEAK_WORDS for word in words) or len(words[-1]) < 2:
+            return NOTHING
+        if words[0] in _FIRST or "ago" in words or (len(words) == 1 and words[0] in _VAGUE):
             return NOTHING
         return MOVED if not _MOVES.isdisjoint(words) else None
 
@@ -160,9 +190,11 @@ class Gate:
         if pair.unit in _STEPS and not pair.change and last not in _PORTIONS:
             return MOVED
         if family == "count":
-            noun = concept_words(tuple(pair.unit.split()), self.mentions.language)
-            strange = any(word in WEAK_WORDS or not word.isalpha() or _RUN_IN.match(word) for word in noun)
-            return NOUN if strange or not noun or noun[-1] in _NO_COUNT else None
+            return self._of_count(pair, words)
+        if family == "age" and words[-1] == "age" and any(word in _PEOPLE for word in words[:-1]):
+            return NOTHING  # "patients (mean age 60 years)" gives "patients mean age"
+        if pair.unit.endswith(" per share") and self._is_money(pair):
+            return PER_SHARE
         if not pair.unit:
             return self._of_bare(pair, last)
         if family == "currency" and last in _PEOPLE:
@@ -171,11 +203,44 @@ class Gate:
             return POPULATION if last in _PEOPLE or self._counts(last) else self._of_share(pair)
         return None
 
+    def _of_count(self, pair: Pair, words: Sequence[str]) -> str | None:
+        noun = concept_words(tuple(pair.unit.split()), self.mentions.language)
+        strange = any(word in WEAK_WORDS or not word.isalpha() or _RUN_IN.match(word) for word in noun)
+        if strange or not noun or not _NO_COUNT.isdisjoint(noun) or self._is_money(pair):
+            return NOUN
+        if self.mentions.given:
+            return None
+        if tuple(words[-len(noun) :]) != noun and words[-1] not in _TOTALS:
+            return NOT_COUNTED  # "type 2 diabetes below 300 patients", "aged below 300 children"
+        values = self.mentions.value[observed(self.mentions, (pair.concept,), pair.unit, pair.change)]
+        return FEW_COUNTED if not values.size or float(np.median(values)) < _MANY else None
+
+    def _is_money(self, pair: Pair) -> bool:
+        """Whether the corpus states whole amounts of money of what a pair counts (a surplus), or gives per share."""
+        return self._sentences_in(pair, lambda family: family == "currency") >= self.sentences.get(pair, 0)
+
+    def _sentences_in(self, pair: Pair, families: Callable[[str], bool]) -> int:
+        """How many sentences state a pair's concept in other units, of some families."""
+        return sum(
+            number
+            for other, number in self._of_concept.get(pair.concept, ())
+            if other.unit != pair.unit and families(self.mentions.family_of(other.unit))
+        )
+
+    @cached_property
+    def _of_concept(self) -> dict[Concept, list[tuple[Pair, int]]]:
+        found: dict[Concept, list[tuple[Pair, int]]] = {}
+        for pair, number in self.sentences.items():
+            found.setdefault(pair.concept, []).append((pair, number))
+        return found
+
     def _of_bare(self, pair: Pair, last: str) -> str | None:
         if last in _SCORES:
             return None
         if last in _PEOPLE or self._counts(last):
             return CODE
+        if self._sentences_in(pair, bool) > self.sentences.get(pair, 0):
+            return CODE  # "output of 1 million", where others state tonnes
         values = self.mentions.value[observed(self.mentions, (pair.concept,), pair.unit, pair.change)]
         return CODE if not values.size or float(np.median(np.abs(values))) < _LARGE else None
 
@@ -185,12 +250,7 @@ class Gate:
 
     def _of_share(self, pair: Pair) -> str | None:
         """A percentage of what the corpus states as an amount."""
-        amounts = sum(
-            number
-            for other, number in self.sentences.items()
-            if other.concept == pair.concept
-            and (not other.unit or self.mentions.family_of(other.unit) in ("currency", "count", "mass", "volume"))
-        )
+        amounts = self._sentences_in(pair, lambda family: family in ("", "currency", "count", "mass", "volume"))
         return SHARE_OR_GROWTH if 2 * amounts >= self.sentences.get(pair, 0) else None
 
     def _of_texts(self, pair: Pair, words: Sequence[str]) -> str | None:

@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from qbench.errors import InputError
-from qbench.generation.evidence import sure_mentions
+from qbench.generation.evidence import cut_short, sure_mentions, unscaled
 from qbench.quantities.concept_match import Concept, concept_alternatives, concept_grade, concept_words, stated_concepts
 from qbench.quantities.concept_match import folded as folded
 from qbench.quantities.languages import ENGLISH
@@ -322,11 +322,12 @@ def load_mentions(
     concepts, concept = _codes(stated_concepts(joined, language, given=given))
     units, unit = _codes(joined["unit"])
     bases, base = _codes(joined["base_unit"])
+    source = _codes(sentences["source_id" if "source_id" in sentences.columns else "doc_id"])[1]
     return Mentions(
         table=joined.drop("doc"),
         texts=sentences["text"],
         doc_ids=sentences["doc_id"],
-        source=_codes(sentences["source_id" if "source_id" in sentences.columns else "doc_id"])[1],
+        source=source,
         doc=joined["doc"].to_numpy(),
         concept=concept,
         unit=unit,
@@ -336,15 +337,20 @@ def load_mentions(
         high=joined["base_high"].to_numpy(),
         comparator=np.array(joined["comparator"].to_list(), dtype=object),
         change=np.array(joined["change"].to_list(), dtype=object),
-        sure=np.ones(joined.height, dtype=bool)
-        if given
-        else sure_mentions(joined, sentences["text"].gather(joined["doc"]).to_list()),
+        sure=np.ones(joined.height, dtype=bool) if given else _sure(joined, sentences["text"], source, language),
         concepts=[tuple(text.split()) for text in concepts],
         units=units,
         bases=bases,
         language=language,
         given=given,
     )
+
+
+def _sure(rows: pl.DataFrame, texts: pl.Series, source: NDArray[np.int64], language: str) -> NDArray[np.bool_]:
+    of_rows = texts.gather(rows["doc"]).to_list()
+    documents: list[int] = source[rows["doc"].to_numpy()].tolist()
+    doubtful = unscaled(rows, of_rows, documents) | cut_short(rows, of_rows, language)
+    return sure_mentions(rows, of_rows) & ~doubtful
 
 
 def _codes(column: pl.Series) -> tuple[list[str], NDArray[np.int64]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,9 +20,9 @@ from qbench.generation.splits import Splits, alternatives, shares_no_word
 from qbench.generation.surfaces import UnitForm, pick_form, unit_forms, usual_forms
 from qbench.generation.templates import About, Templates, Wording
 from qbench.generation.values import DIGITS, Ask, around, choose_value, rounded
-from qbench.quantities.concept_match import Concept, join_alternatives
+from qbench.quantities.concept_match import Concept, concept_words, join_alternatives
 from qbench.quantities.types import Change, Comparator, Condition
-from qbench.quantities.units import Units, plural
+from qbench.quantities.units import Units, plural, singular
 from qbench.randomness import generator, shuffled
 from qbench.store import digest
 
@@ -43,7 +44,13 @@ SPOKEN = 2
 ODD = 0.05
 """Share of constraints whose number and unit are written in any form that there is."""
 
-NEGATED = 0.1
+_AGED = re.compile(r"\baged (?:of|at) ")
+"""A comparator's word that does not follow "aged"."""
+
+AGED = frozenset({"age", "aged"})
+"""Words of a concept with which a unit of age need not say that it is one."""
+
+NEGATED = 0.02
 """Share of the topics that are asked for with "!=", which people seldom do."""
 
 
@@ -306,11 +313,13 @@ class Plan:
         if self.mentions.family_of(topic.unit) == "count" and topic.text == plural(topic.unit):
             about, form = "count", UnitForm()
         else:
-            form = self._form(unit, high, rng, odd)
+            form = self._form(topic, unit, high, rng, odd)
         ranged = comparator == "between"
         low_text, high_text = pick_form(low, form, rng, high if ranged else None, odd=odd)
         wording = Wording(low_text, high_text, form.before, form.after)
-        text, name = self.templates.render(topic.text, comparator, wording, rng, about)
+        concept = singular(topic.text) if about == "count" and high == 1 else topic.text
+        text, name = self.templates.render(concept, comparator, wording, rng, about)
+        text = _AGED.sub("aged ", text)
         condition = Condition(
             comparator=comparator,
             value=low,
@@ -326,11 +335,14 @@ class Plan:
         )
         return text, condition, name
 
-    def _form(self, unit: str, value: float, rng: np.random.Generator, odd: bool) -> UnitForm:
+    def _form(self, topic: Topic, unit: str, value: float, rng: np.random.Generator, odd: bool) -> UnitForm:
         """How a query writes a unit: as the corpus does, unless it is an odd one."""
         known = self.units.get(unit)
         forms = unit_forms(known, self.units, value)
         usual = usual_forms(self.mentions.unit_surfaces.get(unit, {}), known, self.units, value)
+        if known.family == "age" and AGED & {*concept_words(tuple(topic.text.split()), self.mentions.language)}:
+            time = unit.split()[0]  # "age above 5 years", not "age above 5 years of age"
+            return UnitForm(after=f" {time if abs(value) == 1 else plural(time)}", named=True)
         if odd or not unit:
             return forms[int(rng.integers(len(forms)))]
         if not usual:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import combinations, islice
 from typing import Any
 
@@ -24,7 +25,7 @@ from qbench.generation.surfaces import plain_forms, read_value, usual_forms
 from qbench.quantities.concept_match import Concept, concept_grade, stated_concept
 from qbench.quantities.conditions import BROKEN, MET, equal, verdicts
 from qbench.quantities.types import Condition, Quantity
-from qbench.quantities.units import Units, singular
+from qbench.quantities.units import Units, plural, singular
 from qbench.randomness import generator
 
 Row = dict[str, Any]
@@ -33,14 +34,23 @@ NEAR = 20
 _PORTION = re.compile(r"\d\s*(?:/|of|out of)\s*(?:the\s+)?\d|\(\s*(?:n\s*=\s*)?\d[\d.,]*\s*%?\s*\)", re.IGNORECASE)
 """A number as part of another one, or with its percentage in brackets, within so many characters."""
 
+_ARTICLE = re.compile(r"\ban?\s+$", re.IGNORECASE)
+"""Before a number that a noun follows: "a 15 billion yen bond"."""
+
 TRIES = 3
 """Sentences tried for each sample that is wanted; a permutation that the text does not allow costs a try."""
 
-FAR = 2.0
-"""In another unit a value is none that anybody writes if it is so many times beyond all others of its concept."""
+WRITTEN = 3
+"""Numbers of a concept in a unit from which on somebody might write another one, between the least and the greatest."""
+
+USED = 0.005
+"""Share of a corpus' amounts of money from which on a currency is one of its own."""
 
 UNMIXED = frozenset({"", "count", "date"})
 """Families whose units are no alternatives to each other: nouns, calendar years, the bare number."""
+
+AGES = frozenset({"age"})
+"""Families in which another unit makes a number that nobody writes: patients of 65 months."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +175,7 @@ class Sampler:
         value no exchange rate makes satisfy the condition.
         """
         mention = spot.mention
-        if mention.unit_span is None or mention.family in UNMIXED:
+        if mention.unit_span is None or mention.family in UNMIXED | AGES or _compared(spot):
             return None
         money = mention.unit in RATES
         names = self._currencies(mention.unit) if money else self._alternatives(mention)
@@ -177,10 +187,15 @@ class Sampler:
                 return self._write_unit(spot, name, rng, lambda _: True)
         return None
 
+    @cached_property
+    def _money(self) -> list[str]:
+        """The currencies with known rates that the corpus writes often, and those that texts of any country name."""
+        counts = {name: sum(self.mentions.unit_surfaces.get(name, {}).values()) for name in RATES}
+        least = max(COUNTED, USED * sum(counts.values()))
+        return sorted({*EVERYWHERE, *(name for name, number in counts.items() if number >= least)})
+
     def _currencies(self, unit: str) -> list[str]:
-        """Other currencies with known rates: those that the corpus uses, and those that everybody knows."""
-        used = [name for name in RATES if sum(self.mentions.unit_surfaces.get(name, {}).values()) >= COUNTED]
-        return [name for name in sorted({*used, *EVERYWHERE}) if name != unit]
+        return [name for name in self._money if name != unit]
 
     def _alternatives(self, mention: Quantity) -> list[str]:
         """The other units of the same family in which the corpus states a mention's concept, ordered."""
@@ -190,12 +205,10 @@ class Sampler:
         return [name for name in names if name != mention.unit and self.mentions.family_of(name) == mention.family]
 
     def _is_everyday(self, changed: Quantity) -> bool:
-        """Whether a changed mention lies where the corpus' values of its concept do, give or take a factor of `FAR`."""
-        rows = self.mentions.rows_of_concepts(self.mentions.same(_stated(changed, self.mentions)))
-        rows = rows[self.mentions.base[rows] == self.mentions.base_code.get(changed.base_unit, -1)]
-        values = np.abs(self.mentions.low[rows[self.mentions.sure[rows]]])
-        value = abs(changed.base_value)
-        return bool(values.size) and float(values.min()) / FAR <= value <= float(values.max()) * FAR
+        """Whether a changed mention's number lies between those that the corpus states of its concept in its unit."""
+        rows = observed(self.mentions, (_stated(changed, self.mentions),), changed.unit, changed.change)
+        values = self.mentions.value[rows]
+        return values.size >= WRITTEN and float(values.min()) <= changed.value <= float(values.max())
 
     def _no_rate_meets(self, mention: Quantity, unit: str, condition: Condition) -> bool:
         """Whether the number in another currency breaks the condition at any plausible exchange rate."""
@@ -209,12 +222,21 @@ class Sampler:
     def _write_unit(
         self, spot: Spot, name: str, rng: np.random.Generator, wanted: Callable[[str], bool]
     ) -> Permuted | None:
-        tied = joined(spot.text, spot.mention)
+        tied = joined(spot.text, spot.mention) or _attributive(spot, self.units)
         value, unit = 1.0 if tied else spot.mention.high, self.units.get(name)
         said = usual_forms(self.mentions.unit_surfaces.get(name, {}), unit, self.units, value)
-        forms = list(dict.fromkeys([*(form for form, _ in said), *plain_forms(unit, self.units, value)]))
+        # A currency that the corpus does not write itself is written with its sign, where it has one.
+        foreign = unit.family == "currency" and name != spot.mention.unit
+        if foreign and sum(number for _, number in said) < COUNTED:
+            said = []
+        plain = [] if said and foreign else plain_forms(unit, self.units, value)
+        forms = list(dict.fromkeys([*(form for form, _ in said), *plain]))
+        if foreign and not said:
+            forms = [form for form in forms if form.before] or forms
         if tied:
             forms = [form for form in forms if singular(form.bare) == form.bare]
+        if unit.family in AGES:
+            forms = [form for form in forms if "of age" not in form.bare]  # "a mean age of 60 years of age"
         attempts = (
             with_unit(spot.text, spot.mentions, spot.position, name, forms[i], self.units)
             for i in rng.permutation(len(forms))
@@ -298,6 +320,26 @@ def _positions(
         and concept_grade(condition.concept, _stated(quantity, mentions), mentions.language) == 2
     ]
     return [(position, c) for position, c in about if meets(quantities[position], c) is wanted] or about
+
+
+def _compared(spot: Spot) -> bool:
+    """Whether another number of the sentence is of the same family, or has no unit: the two may share or compare it."""
+    own = spot.mention.family
+    return any(m.family in ("", own) for n, m in enumerate(spot.mentions) if n != spot.position)
+
+
+def _attributive(spot: Spot, units: Units) -> bool:
+    """Whether a unit stands in the singular after a number that is not 1, as in "a five year agreement"."""
+    first, last = spot.mention.unit_span or (0, 0)
+    surface = spot.text[first:last]
+    if _ARTICLE.search(spot.text[: spot.mention.value_span[0]]):
+        return True
+    unit = units.get(spot.mention.unit)
+    named = surface.lower() in unit.names or (unit.family == "currency" and surface.isalpha())
+    if not named or abs(spot.mention.high) == 1 or singular(surface) != surface:
+        return False
+    many = units.lookup(plural(surface))
+    return many is not None and many.name == unit.name
 
 
 def _reckoned(spot: Spot) -> bool:

@@ -186,7 +186,9 @@ def usual_forms(
         if before:
             form = UnitForm(before=f"{surface} " if surface[-1].isalpha() and len(surface) > 1 else surface)
         else:
-            text = surface if abs(value) == 1 else _many(surface, unit, units)
+            if _hyphenated(surface):
+                continue  # "a 60-year-old woman", but no "age of 60 year-old"
+            text = _one(surface, unit, units) if abs(value) == 1 else _many(surface, unit, units)
             named = text.lower() in names or (unit.family == "currency" and text.isalpha())
             form = UnitForm(after=text if _sticks(text) else f" {text}", named=named)
         counts[form] = counts.get(form, 0) + number
@@ -203,10 +205,22 @@ def plain_forms(unit: Unit, units: Units, value: float) -> list[UnitForm]:
     return list(kinds.values())
 
 
+def _hyphenated(surface: str) -> bool:
+    return re.fullmatch(r"[A-Za-z]+(?:[-‑][A-Za-z]+)+", surface) is not None
+
+
+def _one(surface: str, unit: Unit, units: Units) -> str:
+    """A surface as it stands after 1: "day" where the corpus has "5 days"."""
+    one = singular(surface)
+    read = units.lookup(one) if surface.isalpha() and len(surface) > 2 else None
+    return one if read is not None and read.name == unit.name else surface
+
+
 def _many(surface: str, unit: Unit, units: Units) -> str:
     """A surface as it stands after a number that is not 1: "months" where the corpus has "a 6-month period"."""
     several = plural(surface)
-    read = units.lookup(several) if surface.isalpha() and singular(surface) == surface and len(surface) > 2 else None
+    words = surface.replace(" ", "").isalpha() and not surface.isupper()
+    read = units.lookup(several) if words and singular(surface) == surface and len(surface) > 2 else None
     return several if read is not None and read.name == unit.name else surface
 
 

@@ -7,12 +7,12 @@ import re
 import polars as pl
 import pytest
 
-from qbench.generation.evidence import sure_mentions
+from qbench.generation.evidence import cut_short, sure_mentions, unscaled
 from qbench.quantities.types import Quantity, quantity_schema, to_row
 
 
-def read(text, change=""):
-    """A text with {concept} and <number> marked, each number about the concept that stands first, as a table."""
+def table_of(text, change="", unit=("dollar", "currency"), value=5.0):
+    """A text with {concept} and <number> marked, each number about all that is marked, as a table, and its text."""
     plain, spans, values = "", [], []
     for part in re.split(r"(\{.*?\}|<.*?>)", text):
         span = (len(plain), len(plain) + len(part.strip("{}<>")))
@@ -21,14 +21,13 @@ def read(text, change=""):
     words = tuple(word for first, last in spans for word in plain[first:last].lower().split())
     rows = [
         Quantity(
-            5.0,
-            5.0,
+            value,
+            value,
             "=",
-            "dollar",
-            "currency",
-            "dollar",
-            5.0,
-            5.0,
+            *unit,
+            unit[0],
+            value,
+            value,
             words,
             value_span=at,
             concept_spans=(*spans,),
@@ -36,8 +35,13 @@ def read(text, change=""):
         )
         for at in values
     ]
-    table = pl.DataFrame([to_row("d", row) for row in rows], schema=quantity_schema())
-    return sure_mentions(table, [plain] * len(rows)).tolist()
+    return pl.DataFrame([to_row("d", row) for row in rows], schema=quantity_schema()), plain
+
+
+def read(text, change="", **unit):
+    """Which mentions of a marked text are sure."""
+    table, plain = table_of(text, change, **unit)
+    return sure_mentions(table, [plain] * table.height).tolist()
 
 
 @pytest.mark.parametrize(
@@ -70,6 +74,17 @@ def test_beside_their_concept(text):
         "They count the income from {ferry fares} of <5>.",
         "A reserve for {ferry fares} of <5> was made.",
         "It bought the ferry for <5> in {cash}.",
+        "It bought the ferry for <5> of {cash}.",
+        "It earned <5> on {ferry fares}.",
+        "It paid <5> to {ferry owners}.",
+        "It moved <5> of its {ferry fares} elsewhere.",
+        "An offer valuing the whole {ferry fleet} at <5> was made.",
+        "After {ferry repairs} of <5> it sails again.",
+        "A gap in the {ferry fund} of <5> is known.",
+        "The {ferry fare} of the <5> journey changed.",
+        "In group <5> {ferry fares} were paid.",
+        "A four for <5> {ferry swap} was agreed.",
+        "A non-{ferry fare} of <5> was paid.",
     ],
 )
 def test_parted_from_their_concept(text):
@@ -87,6 +102,64 @@ def test_parted_from_their_concept(text):
 )
 def test_what_one_cause_did_and_gaps_are_no_sure_changes(text, sure):
     assert read(text, "up") == [sure]
+
+
+def test_a_concept_that_follows_another_number_is_that_ones():
+    assert read("Of the <5> {frozen fares} <4> is owed.")[1] is False
+    assert read("Net <5> {Fares} <4> Staff")[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "sure"),
+    [
+        ("It counted <5> {ferries}.", True),
+        ("Of these, <5> {ferries} sank.", False),
+        ("In the gale <5> {ferries} had leaks.", False),
+        ("Last year <5> {ferries} were lost.", False),
+    ],
+)
+def test_a_count_of_a_part_is_none_of_all(text, sure):
+    assert read(text, unit=("ferry", "count")) == [sure]
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "sure"),
+    [
+        ("<5> of {gold} were found.", ("gram", "mass"), True),
+        ("<5> of {gold} a ton were found.", ("gram", "mass"), False),
+        ("<5> of {gold} and some silver per tonne of rock.", ("gram", "mass"), False),
+        ("A <5> {coupon} is paid.", ("percentage", "ratio"), True),
+        ("A <5> {coupon and par pricing} is paid.", ("percentage", "ratio"), False),
+        ("39 of ferries against <5> {barges} vs. 8", ("percentage", "ratio"), False),
+        ("The 5-year {survival} was <5>.", ("year", "time"), True),
+        ("A <5> {survival} of a half.", ("year", "time"), False),
+    ],
+)
+def test_families_with_rules_of_their_own(text, unit, sure):
+    assert read(text, unit=unit) == [sure]
+
+
+def test_nothing_costs_millions_a_share():
+    unit = ("dollar per share", "currency per count")
+    assert read("The {ferry offer} is <5>.", unit=unit) == [True]
+    assert read("The {ferry offer} is <5>.", unit=unit, value=2e6) == [False]
+
+
+def test_amounts_whose_scale_stands_elsewhere():
+    table, text = table_of("The {ferry fare} was <5>, <5.25>, <5 million>.")
+    assert unscaled(table, [text] * 3, [0, 0, 0]).tolist() == [False] * 3
+    both = pl.concat([table, table])
+    texts = [text] * 3 + [f"{text} (in millions)"] * 3
+    assert unscaled(both, texts, [0] * 6).tolist() == 2 * [True, False, False]
+    assert unscaled(both, texts, [0] * 3 + [1] * 3).tolist() == [False] * 3 + [True, False, False]
+
+
+def test_a_concept_cut_out_of_a_longer_one():
+    longer, text = table_of("{harbour fare} <5> <5> <5>")
+    shorter, cut = table_of("The harbour {fare} was <5>.")
+    whole, other = table_of("The new {fare} was <5>.")
+    table = pl.concat([longer, shorter, whole])
+    assert cut_short(table, [text] * 3 + [cut, other], "en").tolist() == [False] * 3 + [True, False]
 
 
 def test_another_number_between_and_lists_told_apart():

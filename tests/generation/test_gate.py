@@ -75,6 +75,13 @@ def reason_of(concept, unit, *, value=3.0, change="", more=()):
         ("2022net sales", "dollar", gate.WORDLESS),
         ("st half sales", "dollar", gate.WORDLESS),
         ("provision for losses", "dollar", None),
+        ("score", "", gate.NOTHING),
+        ("age", "year of age", gate.NOTHING),
+        ("pain score", "", None),
+        ("worth of fish", "dollar", gate.NOTHING),
+        ("patients mean age", "year of age", gate.NOTHING),
+        ("children aged", "year of age", None),
+        ("crop 1985/86", "tonne", gate.DATE),
     ],
 )
 def test_reasons(concept, unit, reason):
@@ -99,17 +106,32 @@ def weeks(concept):
 def test_large_bare_numbers_are_amounts():
     assert reason_of("shipments", "", value=40_000.0) is None
     assert reason_of("shipments", "", value=40.0) == gate.CODE
+    tonnes = [("shipments", 7.0 + n, "tonne") for n in range(6)]
+    assert reason_of("shipments", "", value=40_000.0, more=tonnes) == gate.CODE
+
+
+def dollars(concept):
+    return [(concept, 7.0 + n, "dollar") for n in range(5)]
+
+
+def test_what_is_stated_as_a_whole_is_not_asked_for_per_share():
+    assert reason_of("revenue", "dollar per share", more=dollars("revenue")) == gate.PER_SHARE
+    assert reason_of("dividend", "dollar per share") is None
 
 
 def test_a_percentage_of_an_amount_may_be_growth_or_share():
-    dollars = [("exports", 7.0 + n, "dollar") for n in range(5)]
-    assert reason_of("exports", "percentage", more=dollars) == gate.SHARE_OR_GROWTH
-    assert reason_of("exports", "percentage", change="up", more=dollars) is None
+    assert reason_of("exports", "percentage", more=dollars("exports")) == gate.SHARE_OR_GROWTH
+    assert reason_of("exports", "percentage", change="up", more=dollars("exports")) is None
     assert reason_of("humidity", "percentage") is None
 
 
 def test_counted_nouns():
-    assert reason_of("workers", "worker") is None
+    assert reason_of("workers", "worker", value=30.0) is None
+    assert reason_of("staff", "worker", value=30.0) is None
+    assert reason_of("houses", "house", value=2.0) == gate.NOUN
+    assert reason_of("ferries", "ferry", value=2.0) == gate.FEW_COUNTED
+    assert reason_of("ferry passage", "worker", value=30.0) == gate.NOT_COUNTED
+    assert reason_of("surplus", "surplus", value=30.0, more=dollars("surplus")) == gate.NOUN
     assert reason_of("patients", "group") == gate.NOUN
 
 

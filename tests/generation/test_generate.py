@@ -19,6 +19,7 @@ from qbench.benchmark.check import check
 from qbench.benchmark.disk import open_benchmark
 from qbench.benchmark.types import UNDECIDED
 from qbench.errors import InputError, OptionError
+from qbench.generation import queries
 from qbench.generation.gate import TIME
 from qbench.generation.generate import generate
 from qbench.generation.options import GenerationOptions
@@ -42,7 +43,9 @@ def options(expansions_file):
 
 @pytest.fixture(scope="module")
 def made(index, options, tmp_path_factory):
-    return open_benchmark(generate(index, tmp_path_factory.mktemp("made") / "bench", options))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(queries, "NEGATED", 0.5)  # there are few topics
+        return open_benchmark(generate(index, tmp_path_factory.mktemp("made") / "bench", options))
 
 
 def mentions_of(benchmark):
