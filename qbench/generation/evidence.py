@@ -116,6 +116,8 @@ _GRADE = re.compile(r"\b(?:per|an?)\s+(?:short\s+|long\s+|metric\s+)?ton(?:ne)?\
 """Somewhere after a mass: "2.4 grams of gold, 64 grams of silver and 2 grams of copper per tonne"."""
 _OF_WHICH = re.compile(r"\b(?:of|on|for|with|in|by|to|at|from)\s+(?:the|its|their|his|her|our)\b", re.IGNORECASE)
 """Between a concept and the number of something else: "the coupon on the 5 million bond"."""
+_MOMENT = re.compile(r"^\w+ing\b|survival$")
+"""A concept after a time that is none of it: "within 28 days of starting treatment", "a 3-year survival of 40%"."""
 _VERSUS = re.compile(r"\b(?:vs|versus)\b", re.IGNORECASE)
 _IN_SCALE = re.compile(r"\b(?:in|000s?)\s+(?:millions|thousands|billions|omitted)\b", re.IGNORECASE)
 _WORD_BEFORE = re.compile(r"([^\W\d_][^\W_]*)[ \u00a0-]\Z")
@@ -276,8 +278,8 @@ def _is_of_another(row: dict[str, Any], text: str, spans: Sequence[Span], gap: S
         between = text[end:last]
         if _PARTITIVE.match(between) or _RATE_OF.match(text, close) or (row["change"] and " in " in f" {between} "):
             return True
-        if row["family"] == "time" and row["concept"].endswith("survival"):
-            return True  # "a 3-year survival of 40%"
+        if row["family"] == "time" and _MOMENT.search(row["concept"]):
+            return True
         if row["family"] == "ratio" and " and " in text[last:close]:
             return True  # "an 8% coupon and par pricing"
         return (

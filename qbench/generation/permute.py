@@ -110,6 +110,8 @@ def _unit_edits(text: str, mention: Quantity, form: UnitForm) -> list[Edit] | No
     if mention.unit_span is None:
         return None
     (start, end), (first, last) = mention.value_span, mention.unit_span
+    if text[last : last + 1] in ("'", "’"):
+        return None  # "4 weeks' follow-up"
     if not form.named and not any(letter.isdigit() for letter in text[start:end]):
         return None  # "six percent" does not become "six%"
     if last <= start:

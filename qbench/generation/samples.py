@@ -36,6 +36,12 @@ _PORTION = re.compile(r"\d\s*(?:/|of|out of)\s*(?:the\s+)?\d|\(\s*(?:n\s*=\s*)?\
 
 _ARTICLE = re.compile(r"\ban?\s+$", re.IGNORECASE)
 """Before a number that a noun follows: "a 15 billion yen bond"."""
+_NOUN = re.compile(
+    r"\s+(?!(?:of|in|and|or|on|for|to|from|at|as|by|with|was|were|is|are|has|had|have|will|would|during|over|under|per|a|an"
+    r"|the|this|that|which|each|primarily|mainly|including|related|compared|due|net|at|after|before|until|through|into"
+    r"|remains?|remained|available|last|next|less|more|higher|lower|up|down|paid)\b)[a-z]"
+)
+"""After the number of "a five-year, $3 billion credit facility": what may well be a noun."""
 
 TRIES = 3
 """Sentences tried for each sample that is wanted; a permutation that the text does not allow costs a try."""
@@ -332,7 +338,8 @@ def _attributive(spot: Spot, units: Units) -> bool:
     """Whether a unit stands in the singular after a number that is not 1, as in "a five year agreement"."""
     first, last = spot.mention.unit_span or (0, 0)
     surface = spot.text[first:last]
-    if _ARTICLE.search(spot.text[: spot.mention.value_span[0]]):
+    start, end = spot.mention.value_span
+    if _ARTICLE.search(spot.text[:start]) or (last <= start and _NOUN.match(spot.text, end)):
         return True
     unit = units.get(spot.mention.unit)
     named = surface.lower() in unit.names or (unit.family == "currency" and surface.isalpha())

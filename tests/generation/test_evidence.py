@@ -133,6 +133,7 @@ def test_a_count_of_a_part_is_none_of_all(text, sure):
         ("39 of ferries against <5> {barges} vs. 8", ("percentage", "ratio"), False),
         ("The 5-year {survival} was <5>.", ("year", "time"), True),
         ("A <5> {survival} of a half.", ("year", "time"), False),
+        ("Within <5> of {leaving port} it sank.", ("day", "time"), False),
     ],
 )
 def test_families_with_rules_of_their_own(text, unit, sure):

@@ -43,6 +43,7 @@ def form(unit, surface):
         ("Rates rose six percent in May.", "percentage", "%", None),
         ("The laptop weighs 2 kg.", "kilogram", "kg", None),
         ("The 5 and 8 kg bags sold.", "gram", "g", None),
+        ("It ended after 4 weeks' sailing.", "month", "months", None),
     ],
 )
 def test_units(text, unit, surface, expected):
