@@ -173,6 +173,9 @@ class AmountFinder:
     def _currency(self, tokens: Sequence[Token], text: str, i: int) -> tuple[Unit, int] | None:
         """A currency before token i, a sign between them or not ("$-50.8bn"), and the token at which it starts."""
         currency = self.forms.before(tokens, text, i)
+        if currency is None and i > 3 and (tokens[i - 3].text, tokens[i - 1].text) in _FRAMES:
+            framed = self.forms.before(tokens, text, i - 1)  # "( EUR ) 35 million", "& euro ; 35 million"
+            return (framed[0], i - 3) if framed is not None and framed[1] == i - 2 else None
         if currency is None and i > 1 and tokens[i - 1].text in "-−" and glued(tokens[i - 1], tokens[i]):
             near = glued(tokens[i - 2], tokens[i - 1])
             if tokens[i - 2].kind == "mark" if near else tokens[i - 2].text.isupper() or tokens[i - 2].text in "$€£":
@@ -288,6 +291,10 @@ class AmountFinder:
         if k < 1 or number.value not in (1, 2, 3) or number.written or tokens[k].text not in MINUSES:
             return False
         return glued(tokens[k], tokens[k + 1]) and self.units.symbol(tokens[k - 1].text) is not None
+
+
+_FRAMES = {("(", ")"), ("&", ";")}
+"""The marks around a currency that some texts leave there."""
 
 
 def _behind_brackets(tokens: Sequence[Token], number: Number) -> int | None:

@@ -27,7 +27,7 @@ CHANGE_NOUNS: dict[str, Change] = dict.fromkeys(
     "erosion loss losses lowering".split(),
     _DOWN,
 )
-_SIGNED = frozenset({"change", "changes"})
+_SIGNED = frozenset({"change", "changes", "difference", "differences"})
 """What says only by a sign, or by an adjective, where it goes."""
 NOUNS = CHANGE_NOUNS.keys() | _SIGNED
 _WON_OR_LOST = frozenset("gain gains loss losses appreciation depreciation".split())
@@ -42,7 +42,7 @@ _LIGHT = frozenset(
     "− +".split()
 )
 _COPULAS = frozenset("was were is are averaged averaging totaled totalled totaling reached equals = :".split())
-_COMPLEMENTS = frozenset("in of to for and or the a an our its their & net".split())
+_COMPLEMENTS = frozenset("in of to for and or the a an our its their & net other between".split())
 _HEADED = frozenset("in of to for on by from over was were is are among between at with and or during than (".split())
 """What may follow a noun of change that is the head of its phrase."""
 _EXPENSES = frozenset(
@@ -81,8 +81,9 @@ def _noun_after(tokens: Sequence[Token], amount: Amount, parse: Parse | None) ->
         if tokens[k].low in NOUNS and _ends_phrase(tokens, k, parse):
             if tokens[k].low in _SIGNED:
                 return by_sign(tokens, amount)
-            return "" if amount.bare and tokens[k].low.endswith("s") else _of_noun(tokens, k, amount)
-        if tokens[k].low in FUNCTION_WORDS or tokens[k].low in VERBS - NOUNS:
+            return "" if amount.bare and tokens[k].low.endswith("s") else of_noun(tokens, k, amount)
+        named = parse is not None and parse.tags[k].startswith("NN")  # "a 5 % pay cut"
+        if tokens[k].low in FUNCTION_WORDS or (tokens[k].low in VERBS - NOUNS and not named):
             return ""
         if parse is not None and parse.tags[k] and not parse.tags[k].startswith(("JJ", "NN", "VBG", "VBN", "AFX")):
             return ""
@@ -100,7 +101,7 @@ def _ends_phrase(tokens: Sequence[Token], k: int, parse: Parse | None) -> bool:
     return parse is not None and not parse.tags[k + 1].startswith(("NN", "JJ", "CD"))
 
 
-def _of_noun(tokens: Sequence[Token], k: int, amount: Amount) -> Change:
+def of_noun(tokens: Sequence[Token], k: int, amount: Amount) -> Change:
     """What the noun of change at k makes of an amount."""
     noun, family = tokens[k].low, amount.unit.family
     if family in ("date", "age", "time") or (noun in _OF_LENGTHS and family == "length"):
@@ -134,7 +135,7 @@ def _noun_before(tokens: Sequence[Token], amount: Amount, first: int, floor: int
     if link == "(":
         compared = _compared(tokens, k, floor, parse)
         if compared is not None:
-            return _of_noun(tokens, compared, amount)
+            return of_noun(tokens, compared, amount)
         linked = amount.low < 0 or family.startswith(("ratio", "currency")) or amount.unit.name == "point"
     elif link == "by":
         linked = family != "count"
@@ -196,7 +197,7 @@ def _head(
                 direct and k != end and amount.unit.family == "count"
             ):
                 return ""  # "a rise in the number of 5 boats"
-            return _of_noun(tokens, k, amount)
+            return of_noun(tokens, k, amount)
         if direct and token.low in _EXPENSES and amount.unit.family == "ratio":
             if (change := _of_comparative(tokens, k, floor)) is not None:
                 return change
@@ -231,7 +232,7 @@ def _of_comparative(tokens: Sequence[Token], k: int, floor: int) -> Change | Non
     for j in range(k - 1, max(floor, k - 4) - 1, -1):
         if tokens[j].low in _COMPARATIVES:
             return _COMPARATIVES[tokens[j].low]
-        if tokens[j].low in FUNCTION_WORDS or tokens[j].kind != "word":
+        if (tokens[j].low in FUNCTION_WORDS and tokens[j].low not in ("and", "or")) or tokens[j].kind != "word":
             return None
     return None
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from qbench.quantities.english.amounts import Amount
-from qbench.quantities.english.change_nouns import noun_change
+from qbench.quantities.english.change_nouns import NOUNS, noun_change, of_noun
+from qbench.quantities.english.differences import difference
 from qbench.quantities.english.intervals import in_interval
+from qbench.quantities.english.lexicon import FUNCTION_WORDS, VERBS
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.tokens import HYPHENS, Token, glued
 from qbench.quantities.types import Change
@@ -27,7 +29,7 @@ MOVES: dict[str, Change] = _words(
     "spiking skyrocket skyrockets skyrocketed skyrocketing swell swells swelled swelling swollen balloon ballooned "
     "leap leaps leaped leapt leaping appreciate appreciates appreciated appreciating strengthen strengthens "
     "strengthened strengthening expand expands expanded expanding rocket rocketed rocketing zoom zoomed accelerate "
-    "accelerated inflate inflated improve improves improved improving up",
+    "accelerated inflate inflated improve improves improved improving lengthen lengthens lengthened lengthening up",
     "up",
 ) | _words(
     "fall falls fell fallen falling decline declines declined declining decrease decreases decreased decreasing drop "
@@ -36,7 +38,8 @@ MOVES: dict[str, Change] = _words(
     "slumped slumping dip dips dipped dipping shrink shrinks shrank shrunk shrinking crash crashed crashes crashing "
     "tank tanks tanked tanking retreat retreats retreated retreating ease eases eased easing weaken weakens weakened "
     "weakening depreciate depreciates depreciated depreciating contract contracts contracted contracting dive dives "
-    "dived dove diving dwindle dwindled dwindling diminish diminished narrowed slumps nosedived recede receded down",
+    "dived dove diving dwindle dwindled dwindling diminish diminished narrowed slumps nosedived recede receded shorten "
+    "shortens shortened shortening down",
     "down",
 )
 """Words after which a number is the size of a change of their subject."""
@@ -49,12 +52,19 @@ TURNS: dict[str, Change] = _words(
 ) | _words(
     "lose loses lost losing shed sheds shedding cut cuts cutting lower lowers lowered lowering reduce reduces reduced "
     "reducing trim trims trimmed trimming slash slashes slashed slashing curb curbed pare pared paring halve halved "
-    "discount discounted mark shave shaves shaved shaving erase erased give gave",
+    "discount discounted mark shave shaves shaved shaving erase erased give gave eliminate eliminates eliminated "
+    "eliminating axe axes axed axing save saves saved saving",
     "down",
 )
 """Words whose object may be anything: only shares, points and small coin after them are a change ("lost 190 points"),
 or what stands after "by" ("cut costs by $5 million"), or what leads to a level ("gained $2 to $31")."""
 NEVER_DIRECT = frozenset("put give gave mark increment multiply multiplied".split())
+SAVINGS = frozenset("save saves saved saving".split())
+STAFF = frozenset(
+    "job position post worker employee subscriber customer user member store outlet branch shop restaurant seat "
+    "household rig passenger point".split()
+)
+"""What firms, parties and services add and lose by number: "cut 230 jobs", "added 17 outlets"."""
 NOUNS_TOO = frozenset(
     "rise rises increase increases climb jump jumps surge surges rally spike leap advance fall falls decline declines "
     "decrease decreases drop drops slip slide slides tumble plunge slump dip dips crash retreat dive gain gains boost "
@@ -71,7 +81,9 @@ LIGHT = frozenset(
     "by about around approximately approx nearly almost roughly some more less than as much many a an another further "
     "additional at least most up down over just only well slightly fully sharply steadily quickly gradually modestly "
     "significantly dramatically steeply even again back another estimated average of ~ ≈ + - total whopping full "
-    "better rapidly fast strongly not no fewer - − – ( minus negative".split()
+    "better rapidly fast strongly not no fewer - − – ( minus negative provisional modest mere staggering net "
+    "cumulative "
+    "combined seasonally adjusted".split()
 )
 """Words that may stand between a verb and the size of its change."""
 PLACES = frozenset("above below under beneath past beyond to from at into through toward towards".split())
@@ -103,7 +115,7 @@ COMPARATIVES: dict[str, Change] = _words("higher greater larger longer taller he
     "lower less smaller shorter fewer lighter", "down"
 )
 """What differs by an amount: "lower than in the other group by 3 points"."""
-AFTERWARDS: dict[str, Change] = {"higher": "up", "up": "up", "lower": "down", "down": "down"}
+AFTERWARDS: dict[str, Change] = {"higher": "up", "up": "up", "lower": "down", "down": "down", "off": "down"}
 ENDS = frozenset(".;:!?")
 REACH = 10
 """Tokens back from an amount at most, to find its verb or the amount whose change it shares."""
@@ -122,9 +134,12 @@ def read_changes(
         last = amounts[k - 1].last if k else 0
         following = amounts[k + 1] if k + 1 < len(amounts) else None
         change = _change(tokens, amount, firsts[k], last, following, parse)
-        change = change or noun_change(tokens, amount, firsts[k], last, parse) or _moved_by_sign(tokens, amount)
+        change = change or difference(tokens, amount) or noun_change(tokens, amount, firsts[k], last, parse)
+        change = change or _moved_by_sign(tokens, amount) or _in_brackets(tokens, amount, following, parse)
         if not change and (j := _previous(amounts, k)) >= 0 and changes[j]:
             change = changes[j] if _shares(tokens, amounts[j], amount, firsts[k], parse) else ""
+        if not change:
+            change = _resumed(tokens, amounts, changes, k, firsts[k])
         changes.append("" if amount.p_value else change)
         if k and not changes[k - 1] and _closes_list(tokens, amounts[k - 1], amount):
             changes[k - 1] = change
@@ -144,11 +159,16 @@ def _change(
 ) -> Change:
     """The change by the words around one amount; `last` is where the amount before it ends."""
     family, floor = amount.unit.family, max(last, first - REACH)
+    if told := _paced(tokens, amount, first, parse) or _passive(tokens, amount):
+        return told
     if family in ("date", "age"):
         return ""
     k = amount.first - 1
     if k >= floor and tokens[k].low == "at":
         return ""  # "5 % lower at 7,512 points"
+    if k > floor and _bounds(tokens, k, amount):
+        k -= 2
+        first = amount.first
     by = False
     while k >= floor and tokens[k].low in LIGHT and not _moves(tokens, k, amount, following, parse):
         by = by or tokens[k].low == "by"
@@ -166,6 +186,12 @@ def _change(
             # "grew sales by 35%", "raised its dividend 7% to 60 cents"
             return _far_verb(tokens, k, max(last, k - _FAR) if by else floor, parse, by=by)
     return _afterwards(tokens, amount)
+
+
+def _bounds(tokens: Sequence[Token], j: int, amount: Amount) -> bool:
+    """Whether the "to" at j is that of "could fall up to $5 million" or "up to 3 %", and not of a level."""
+    up_to = tokens[j].low == "to" and j > 0 and tokens[j - 1].low == "up"
+    return up_to and (amount.unit.family in _PERCENT or amount.unit.family.startswith("currency"))
 
 
 def _is_attribute(tokens: Sequence[Token], amount: Amount) -> bool:
@@ -191,7 +217,9 @@ def _verb(
         return MOVES[word] if by or amount.unit.family != "time" else ""
     if word in TURNS and word not in NEVER_DIRECT:
         to_level = following is not None and following.first - amount.last == 1 and tokens[amount.last].low == "to"
-        return TURNS[word] if by or to_level or _is_market(amount) else ""
+        part = word in SAVINGS and amount.last < len(tokens) and tokens[amount.last].low == "of"
+        moved = by or to_level or _is_market(amount) or is_staff(amount) or _is_weight(word, amount)
+        return TURNS[word] if moved and not part else ""
     return ""
 
 
@@ -212,9 +240,10 @@ def _far_verb(tokens: Sequence[Token], k: int, floor: int, parse: Parse | None, 
         if k and (word in JUDGED_VERBS and (judged := JUDGED.get(tokens[k - 1].low) or JUDGED.get(tokens[k + 1].low))):
             return judged
         change = MOVES.get(word) or TURNS.get(word) or ""
-        if by and word in COMPARATIVES and not change:
+        noun = _is_noun(tokens, k, parse) and not (by and word in TURNS and _has_object(tokens, k))
+        if by and word in COMPARATIVES and (noun or not change):
             return COMPARATIVES[word]
-        if change and not _is_noun(tokens, k, parse):
+        if change and not noun:
             return "" if _denied(tokens, k) else change
         k -= 1
     return ""
@@ -229,9 +258,25 @@ def _is_noun(tokens: Sequence[Token], k: int, parse: Parse | None) -> bool:
     return bool(k) and tokens[k - 1].low in BEFORE_NOUNS
 
 
+def _has_object(tokens: Sequence[Token], k: int) -> bool:
+    """Whether a noun stands right after token k: "a strong krona cut sales by 2 %"."""
+    after = tokens[k + 1]
+    return after.kind == "word" and after.low not in FUNCTION_WORDS and after.low not in VERBS
+
+
 def _denied(tokens: Sequence[Token], k: int) -> bool:
     """Whether the verb at k is negated: "did not rise 5%"."""
     return any(t.low in ("not", "never") or t.low.endswith(("n't", "n’t")) for t in tokens[max(0, k - 2) : k])
+
+
+def is_staff(amount: Amount) -> bool:
+    """Whether an amount counts what is added and lost by number."""
+    return amount.unit.name.rsplit(" ", 1)[-1] in STAFF
+
+
+def _is_weight(word: str, amount: Amount) -> bool:
+    """ "lost 3 kg", "gained 12 pounds"; what is added may be flour."""
+    return amount.unit.family == "mass" and word.startswith(("los", "gain", "shed"))
 
 
 def _is_market(amount: Amount) -> bool:
@@ -242,11 +287,128 @@ def _is_market(amount: Amount) -> bool:
     return unit.family in ("ratio", "ratio difference") or unit.name in ("point", "tick", "pip")
 
 
+def _paced(tokens: Sequence[Token], amount: Amount, first: int, parse: Parse | None) -> Change:
+    """ "grew at an annual rate of 6 %"."""
+    k = first - 1
+    if k < 2 or tokens[k].low != "of" or tokens[k - 1].low not in _PACES or amount.unit.family != "ratio":
+        return ""
+    k -= 2
+    while k > 0 and first - k < _FAR_PACE and tokens[k].low not in ("a", "an", "the"):
+        k -= 1
+    if k < 1 or tokens[k - 1].low != "at":
+        return ""
+    for j in range(k - 2, max(0, k - REACH) - 1, -1):
+        if tokens[j].low in MOVES and not _is_noun(tokens, j, parse):
+            return MOVES[tokens[j].low]
+        if tokens[j].low in VERBS or tokens[j].kind == "mark":
+            return ""
+    return ""
+
+
+_PACES = frozenset("rate pace clip".split())
+_FAR_PACE = 7
+
+
+def _passive(tokens: Sequence[Token], amount: Amount) -> Change:
+    """ "140 jobs will be cut", "30 posts were added"."""
+    if not is_staff(amount):
+        return ""
+    k = amount.last
+    while k < len(tokens) and k - amount.last < 3 and tokens[k].low in _AUXILIARIES:
+        k += 1
+    return _DONE.get(tokens[k].low, "") if amount.last < k < len(tokens) else ""
+
+
+_AUXILIARIES = frozenset("will would could may must are were is was have has had to be been being".split())
+_DONE: dict[str, Change] = _words("cut lost shed axed eliminated slashed scrapped reduced", "down") | _words(
+    "added", "up"
+)
+
+
+def _in_brackets(tokens: Sequence[Token], amount: Amount, following: Amount | None, parse: Parse | None) -> Change:
+    """ "increased the distance (172 m, p = 0.02)", "lower weight (4 kg, 95 % CI 2 to 6)": the size that is tested."""
+    family, k = amount.unit.family, amount.first - 1
+    while k > 0 and amount.first - k < _LABELLED and (tokens[k].low in LIGHT or tokens[k].low in _DIFFERENCES):
+        if tokens[k].text in "([":
+            break
+        k -= 1
+    counted = family in ("count", "date", "age", "time") and not is_staff(amount)
+    if amount.bare or counted or k < 1 or tokens[k].text not in "([":
+        return ""
+    inside = _inside(tokens, amount.last)
+    if following is not None and following.first < amount.last + len(inside) and not following.p_value:
+        if following.unit.base_unit == amount.unit.base_unit and not following.is_range:
+            return ""  # "(42 % vs 17 %, p = 0.02)"
+    interval = not {"ci", "cis", "cri"}.isdisjoint(inside)
+    if not (interval or "p" in inside) or not _COMPARING.isdisjoint(inside):
+        return ""
+    return _tested(tokens, amount, k - 1, parse, interval=interval)
+
+
+_DIFFERENCES = frozenset("mean median difference differences change : = ,".split())
+_COMPARING = frozenset("vs versus v from".split())
+
+
+def _inside(tokens: Sequence[Token], k: int) -> list[str]:
+    """The words from token k to the end of the brackets that it stands in."""
+    words: list[str] = []
+    while k < len(tokens) and len(words) < _FAR and tokens[k].text not in ")]":
+        words.append(tokens[k].low)
+        k += 1
+    return words
+
+
+def _tested(tokens: Sequence[Token], amount: Amount, k: int, parse: Parse | None, *, interval: bool) -> Change:
+    """The verb before the bracket that ends at token k, or, with an interval, the comparative: past other brackets."""
+    stop, depth = max(0, k - _FAR), 0
+    while k >= stop:
+        token = tokens[k]
+        depth += (token.text in ")]") - (token.text in "([")
+        if depth < 0 or (not depth and token.text in ENDS):
+            return ""
+        if not depth:
+            change = MOVES.get(token.low) or TURNS.get(token.low) or ""
+            if change and token.low not in ("up", "down") and not _is_noun(tokens, k, parse):
+                return "" if _denied(tokens, k) else change
+            if token.low in NOUNS and tokens[k + 1].low in ("in", "of"):
+                return of_noun(tokens, k, amount)
+            if interval and token.low in COMPARATIVES:
+                return COMPARATIVES[token.low]
+            if token.low in VERBS and token.low not in _BEING:
+                return ""
+        k -= 1
+    return ""
+
+
+_BEING = frozenset("was were is are had has have showed shown also".split())
+
+
+def _resumed(
+    tokens: Sequence[Token], amounts: Sequence[Amount], changes: Sequence[Change], k: int, first: int
+) -> Change:
+    """The change of an amount that leaves its verb out: "rose 2 % to 5 million and imports 4 % to 3", ", or by 6 %"."""
+    amount = amounts[k]
+    j = next((j for j in range(k - 1, -1, -1) if changes[j]), None)
+    if j is None or amount.unit.family not in _PERCENT or first - amounts[j].last > _FAR:
+        return ""
+    between = [t.low for t in tokens[amounts[j].last : first]]
+    if any(word in ENDS or word in MOVES or word in TURNS for word in between):
+        return ""
+    if between[-2:] == ["or", "by"]:
+        return changes[j]
+    levels = k + 1 < len(amounts) and amounts[k + 1].first - amount.last == 1 and tokens[amount.last].low == "to"
+    joined = any(word in ("and", ",", "while") for word in between) and "to" in between[:2]
+    return changes[j] if levels and joined and amounts[j].unit.family in _PERCENT else ""
+
+
 def _afterwards(tokens: Sequence[Token], amount: Amount) -> Change:
     """ "1.2% lower", "10 cents higher", "5% up"."""
     k = amount.last
     if k >= len(tokens) or tokens[k].low not in AFTERWARDS:
         return ""
+    if tokens[k].low == "off":
+        moved = amount.unit.family in _PERCENT or amount.unit.family.startswith("currency")
+        return "down" if moved else ""
     if not _is_market(amount) and (tokens[k].low in ("up", "down") or amount.unit.family in _POSITIONS):
         return ""
     after = tokens[k + 1] if k + 1 < len(tokens) else None
@@ -261,9 +423,10 @@ _POSITIONS = frozenset("length time date age".split())
 def _shares(tokens: Sequence[Token], a: Amount, b: Amount, first: int, parse: Parse | None) -> bool:
     """Whether b has the change of a: "190 points, or 0.6%", "12 cents (0.9%)", "and Starbucks 3.5%"."""
     gap = tokens[a.last : first]
-    if not gap or len(gap) > _FAR or b.unit.family in ("date", "age", "time"):
-        return False
     words = [t.low for t in gap]
+    timed = b.unit.family == "time" and not (b.is_range and words[:1] in (["("], ["["]))
+    if not gap or len(gap) > _FAR or b.unit.family in ("date", "age") or timed:
+        return False
     if b.is_range and len(gap) <= REACH and words[0] in ("(", "[", ";", ",") and in_interval(tokens, first):
         return True  # "fell by 12 mm (95% CI 8 to 16)"
     alike = a.unit.base_unit == b.unit.base_unit
@@ -285,8 +448,8 @@ def _shares(tokens: Sequence[Token], a: Amount, b: Amount, first: int, parse: Pa
         return opens or words[-2:-1] == ["and"]  # "by 5 % in May, and by 6 % in June"
     if len(gap) > REACH:
         return False
-    if len(words) > 2 and words[0] in _WHEN and words[-1] == "and":
-        return all(t.kind == "number" or t.text[:1].isupper() or t.low in _TIMES for t in gap[1:-1])
+    if len(words) > 2 and words[0] in _WHEN and words[-1] in ("and", ","):
+        return all(t.kind == "number" or t.text[:1].isupper() or t.low in _TIMES or t.low == "and" for t in gap[1:-1])
     named = all(t.text[:1].isupper() or t.low in ("and", ",", "&", "while", "the", "of") for t in gap)
     return named and opens
 

@@ -33,26 +33,30 @@ NEGATED: dict[str, MentionComparator] = {">": "<=", "<": ">=", ">=": "<", "<=": 
 
 _OVER = (
     "over|over -|above|above -|exceeding|exceed|exceeds|exceeded|in excess of|upwards of|upward of|"
-    "beyond|north of|>|& gt ;"
+    "beyond|north of|>|& gt ;|topped|topping|surpass|surpasses|surpassed|surpassing|climbed past|climbs past|"
+    "soared past|"
+    "rose past|surged past|jumped past|grew past|went past"
 )
 _UNDER = "below|below -|under|under -|beneath|underneath|south of|shy of|short of|inferior to|<|& lt ;"
 _BEFORE: dict[MentionComparator, str] = {
     ">": _OVER + "|superior to|over than|after|past|post|post -",
     "<": _UNDER + "|before|sub|sub -|prior to|pre|pre -",
-    ">=": "at least|at the least|at the very least|minimum of|a minimum of|at a minimum|a minimum|minimum|min|min .|"
+    ">=": "at least|at the least|easily|floor of|a floor of|at the very least|minimum of|a minimum of|"
+    "at a minimum|a minimum|minimum|min|min .|"
     "a min of|min of|minimum :|min :|min . :|starting at|starting from|since|≥|⩾|≧|> =|"
     "= >|> / =|> or =|> and =|as little as|as few as|as early as|from at least|"
     "atleast|as low as|as cheap as",
     "<=": "at most|at the most|at the very most|maximum of|a maximum of|at a maximum|a maximum|maximum|max|max .|"
     "a max of|max of|maximum :|max :|max . :|up to|upto|up to and including|up to a maximum of|as much as|as many as|"
     "as high as|as late as|atmost|≤|⩽|≦|< =|= <|< / =|< or =|< and =|until|till|capped at|"
-    "limited to|not to exceed|within",
+    "limited to|not to exceed|within|ceiling of|a ceiling of|cap of|a cap of|within a radius of|"
+    "tops out at|topping out at|maxes out at|maxing out at",
     "~": "about|around|approximately|approx|approx .|approximate|nearly|almost|roughly|close to|near to|near|"
-    "circa|ca|ca .|c .|an estimated|estimated|estimated at|estimated to be|estimated as|an approximate|some|~|∼|≈|≃|≅|"
+    "circa|ca|ca .|c .|an estimated|estimated|estimated at|an approximate|some|~|∼|≈|≃|≅|"
     "more or less|something like|somewhere around|somewhere near|in the region of|in the neighborhood of|"
     "in the neighbourhood of|in the vicinity of|on the order of|in the order of|of the order of|nearing|approaching|"
     "verging on|bordering on|virtually|practically|round about|roundabout|barely|scarcely|hardly|give or take|"
-    "not far from|not far off",
+    "not far from|not far off|maybe|perhaps|possibly|best part of|the best part of|better part of|the better part of",
 }  # fmt: skip
 _AFTER: dict[MentionComparator, str] = {
     ">=": "or above|or over|or beyond|or up|or upwards|or so and above|and above|and over|and up|"
@@ -61,7 +65,7 @@ _AFTER: dict[MentionComparator, str] = {
     "at the least|at minimum|plus|- plus|"
     "or after",
     "<=": "or below|or under|or beneath|and below|and under|maximum|max|at most|at the most|"
-    "at a maximum|at maximum|tops|"
+    "at a maximum|at maximum|tops|at best|"
     "or before",
     "~": "or so|or thereabouts|or thereabout|ish|- ish|- odd|odd|give or take|more or less|"
     "approximately|approx|or around",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -17,7 +18,7 @@ from qbench.quantities.english.comparator_phrases import (
     after,
     before,
 )
-from qbench.quantities.english.lexicon import FUNCTION_WORDS, VERBS
+from qbench.quantities.english.lexicon import CHANGE_VERBS, FUNCTION_WORDS, VERBS
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.tokens import Token, glued
 from qbench.quantities.types import Change, MentionComparator
@@ -50,7 +51,9 @@ TELLING = frozenset(
 RISES_TO = frozenset(
     "back add adds adding added went goes going moved pushed bumped brought shot jumped ran bringing catch caught "
     "stand stands stood lead leading led own owned come came coming grew rounded rounding "
-    "tick ticks ticked edge edges edged creep creeps crept inched sent bid drove drives rose climbed".split()
+    "tick ticks ticked edge edges edged creep creeps crept inched sent bid drove drives rose climbed step steps "
+    "stepped "
+    "stepping top topping it scale scaled scaling ramp ramped upgrade upgraded".split()
 )
 """Words before "up to" that make it a direction."""
 DURATION_LEADS = frozenset(
@@ -83,18 +86,19 @@ class Modifiers(NamedTuple):
 def read_comparators(tokens: Sequence[Token], amounts: Sequence[Amount], parse: Parse | None) -> list[Modifiers]:
     """One reading for each amount, in order."""
     comparators = [_comparator(tokens, amount) for amount in amounts]
-    lead = False
+    lead: int | None = None
     for k in range(1, len(amounts)):
         previous, (own, first, last) = comparators[k - 1], comparators[k]
         # Words before an amount bound those listed after it, too; words behind one do not.
-        lead = lead or (previous[1] < amounts[k - 1].first and previous[2] == amounts[k - 1].last)
+        if lead is None and previous[1] < amounts[k - 1].first and previous[2] == amounts[k - 1].last:
+            lead = previous[1]
         if own == "=" and _restates(tokens, amounts[k - 1], amounts[k]):
             # "about 60 miles (97 km)": the exact-looking restatement is no longer approximate.
-            comparators[k], lead = (previous[0] if previous[0] in NEGATED else "=", first, last), False
-        elif own == "=" and lead and _is_listed(tokens, amounts[k - 1], amounts[k], previous[1]):
+            comparators[k], lead = (previous[0] if previous[0] in NEGATED else "=", first, last), None
+        elif own == "=" and lead is not None and _is_listed(tokens, amounts[k - 1], amounts[k], lead):
             comparators[k] = previous[0], first, last
         else:
-            lead = False
+            lead = None
             if _spans_ages(tokens, amounts[k - 1], amounts[k]):
                 comparators[k - 1 : k + 1] = [(">=", *previous[1:]), ("<=", first, last)]
     changes = read_changes(tokens, amounts, [first for _, first, _ in comparators], parse)
@@ -123,6 +127,8 @@ def _before(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator,
         end -= 3
         phrase = before(tokens, end)
         return None if phrase is None else _outermost(tokens, amount, phrase[0], phrase[1])
+    if (spanned := _spanned(tokens, amount)) is not None:
+        return spanned
     for _ in range(4):
         phrase = before(tokens, end)
         if phrase is not None and _holds(tokens, amount, phrase[2], phrase[1], end):
@@ -135,19 +141,38 @@ def _before(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator,
 
 
 def _extreme(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator, int] | None:
-    """ "the maximum load was 5 kg": at most 5 kg, by the head of what the amount is said of."""
+    """ "the maximum load was 5 kg", "a maximum load of 5 kg": at most 5 kg, by the head of what it is said of."""
     k = amount.first - 1
-    if k < 1 or tokens[k].low not in _COPULAS or amount.unit.family == "date":
+    if k < 1 or amount.unit.family == "date" or (tokens[k].low not in _COPULAS and tokens[k].low != "of"):
         return None
+    of = tokens[k].low == "of"
     for j in range(k - 1, max(0, k - _LONGEST_SUBJECT) - 1, -1):
         word = tokens[j].low
         if word in _EXTREMES:
-            return (_EXTREMES[word], amount.first) if not j or tokens[j - 1].low not in _READINGS else None
+            before_it = tokens[j - 1].low if j else ""
+            if before_it in _READINGS or (of and before_it and before_it not in FUNCTION_WORDS | VERBS):
+                return None  # "an alternative minimum tax of 15 %"
+            return (_EXTREMES[word], amount.first) if not (of and tokens[j + 1].kind != "word") else None
+        if of and word in FUNCTION_WORDS:
+            return None  # "the maximum of the sum of 5 kg"
         if tokens[j].kind != "word" or word in VERBS or (word in FUNCTION_WORDS and word not in _WITHIN_SUBJECT):
             return None
     return None
 
 
+def _spanned(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator, int] | None:
+    """ "at least the next 12 months", "about the last 5 years": a length of time that a phrase before "the" bounds."""
+    k = amount.first - 1
+    if amount.unit.family != "time" or k < 2 or tokens[k].low not in PERIODS or tokens[k - 1].low != "the":
+        return None
+    phrase = before(tokens, k - 1)
+    return (phrase[0], phrase[1]) if phrase is not None and phrase[2] in _SPANNING else None
+
+
+_SPANNING = frozenset(
+    tuple(p.split())
+    for p in "at least|at most|up to|about|approximately|roughly|around|nearly|almost|more than|less than".split("|")
+)
 _COPULAS = frozenset("was were is are be".split())
 _EXTREMES: dict[str, MentionComparator] = {"maximum": "<=", "max": "<=", "minimum": ">=", "min": ">="}
 _WITHIN_SUBJECT = frozenset({"of", "the", "for", "in"})
@@ -180,6 +205,8 @@ def _outermost(
     end, gap = start, first - start
     while end and start - end < 2 and tokens[end - 1].low in BRIDGES:
         end -= 1
+    if comparator in ("<", ">") and not gap and _excludes(tokens, end):
+        return NEGATED[comparator], start
     # "not just over 5 kg" denies that it is all there is, not that it is over 5 kg.
     if comparator in NEGATED and not gap and end:
         if tokens[end - 1].low in NEGATIONS:
@@ -187,6 +214,36 @@ def _outermost(
         if end == start and _is_denied_verb(tokens, end - 1):
             return NEGATED[comparator], end - 2
     return comparator, start
+
+
+def _excludes(tokens: Sequence[Token], end: int) -> bool:
+    """Whether what stands before a phrase at `end` denies it: "no holder owns", "forbids firms from owning"."""
+    if not end or tokens[end - 1].low in _PLACES:
+        return False
+    barred = False
+    for k in range(end - 1, max(0, end - _FARTHEST_DENIAL) - 1, -1):
+        word = tokens[k].low
+        if tokens[k].kind == "mark" and tokens[k].text not in "-’'/":
+            return False
+        if word in _NOBODY:
+            return k + 1 < end
+        if barred and word in _FORBIDDING:
+            return True
+        if word in _CLAUSES:
+            return False
+        barred = barred or word == "from"
+    return False
+
+
+_NOBODY = frozenset("no none nobody neither".split())
+_FORBIDDING = frozenset(
+    "forbid forbids forbade forbidden forbidding prohibit prohibits prohibited prohibiting bar bars barred barring ban "
+    "bans banned banning prevent prevents prevented preventing".split()
+)
+_CLAUSES = frozenset("and but or that which who because although while if when".split())
+_PLACES = frozenset("in of for after at by from with on among between during within over through".split())
+_FARTHEST_DENIAL = 10
+"""Tokens between "no" and the phrase that it denies at most."""
 
 
 def _is_denied_verb(tokens: Sequence[Token], k: int) -> bool:
@@ -211,19 +268,15 @@ def _holds(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int, 
     lead = tokens[first - 1] if first else None
     following = tokens[amount.last].low if amount.last < len(tokens) else ""
     head = phrase[0]
-    if phrase == ("some",) and end < amount.first:
+    if _means_else(tokens, amount, phrase, first, end) or _directs(tokens, amount, phrase, first):
         return False
     if any(t.low == "the" for t in tokens[end : amount.first]) and unit.family != "date":
         return following in MARKS or (following == "-" and _mark_after(tokens, amount.last))
     if head in ("min", "max", "minimum", "maximum"):
         named = tokens[first].text.istitle() and lead is not None and lead.kind == "word" and lead.text[:1].isupper()
         return not named and (lead is None or (lead.kind != "number" and lead.low not in _READINGS))
-    if head in ("c", "ca", "sub") and not tokens[first].text.islower():
-        return False
     if phrase == ("over",):
         return unit.family != "time" or _lasts(tokens, first, end, amount)
-    if phrase == ("within",) and unit.family == "date":
-        return False
     if phrase in (("under",), ("within",)):
         return following not in SECTIONS and unit.name not in SECTIONS
     if phrase == ("near",):
@@ -235,6 +288,49 @@ def _holds(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int, 
     return not (phrase[:2] in (("as", "many"), ("as", "much")) and lead is not None and lead.low in ("twice", "half"))
 
 
+def _means_else(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int, end: int) -> bool:
+    """Whether the words of a phrase say something else than how much: "took over 31 shops", "at min 5"."""
+    family, head = amount.unit.family, phrase[0]
+    if head in ("c", "ca", "sub"):
+        return not tokens[first].text.islower()
+    if phrase == ("some",):
+        return end < amount.first
+    if phrase == ("min",):
+        return amount.bare and _names_minute(tokens, first)
+    if phrase[-1] == "estimated":  # "estimated 3-year survival"
+        return amount.number.last < len(tokens) and tokens[amount.number.last].text == "-"
+    if phrase == ("over",):
+        return family != "time" and first > 0 and tokens[first - 1].low in _TAKERS
+    return phrase == ("within",) and family == "date"
+
+
+def _directs(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int) -> bool:
+    """Whether a phrase says where something moved: "rose as high as $5", "was up to $5, from $4"."""
+    lead = tokens[first - 1].low if first else ""
+    if phrase in (("as", "high", "as"), ("as", "low", "as")):
+        return lead in CHANGE_VERBS or lead in _REACHING
+    if phrase == ("up", "to") and lead in _COPULAS:
+        k = amount.last + (amount.last < len(tokens) and tokens[amount.last].text == ",")
+        return k < len(tokens) and tokens[k].low in ("from", "compared", "versus", "vs")
+    if amount.unit.family == "time" and phrase[-1] in ("than", "then"):
+        # "5 % higher than 12 months before"
+        after = tokens[amount.last].low if amount.last < len(tokens) else ""
+        return phrase[0] in _OF_LEVELS and after in ("ago", "before", "earlier", "previously")
+    return False
+
+
+_REACHING = frozenset("got gets traded trading trade went goes hit reached reach ran to settled closed opened".split())
+_OF_LEVELS = frozenset("higher lower greater larger smaller bigger cheaper better worse stronger weaker".split())
+_TAKERS = frozenset("took take takes taken taking handed turned turning carried carrying won rolled".split())
+
+
+def _names_minute(tokens: Sequence[Token], first: int) -> bool:
+    """Whether "min" is the minute at which something was measured: "at min 2 and min 5"."""
+    before_it = [t.low for t in tokens[max(0, first - _NEAR_MINUTE) : first]]
+    return "at" in before_it[-1:] or any(pair == ("at", "min") for pair in itertools.pairwise(before_it))
+
+
+_NEAR_MINUTE = 8
 _READINGS = frozenset(
     "daily hourly nightly weekly monthly yearly annual seasonal mean average absolute local global record "
     "overnight".split()
@@ -302,10 +398,27 @@ def _is_listed(tokens: Sequence[Token], a: Amount, b: Amount, first: int) -> boo
     """Whether what bounds a, from token `first` on, bounds b too: "about $5 million and $6 million"."""
     if a.is_range or b.is_range or a.unit.base_unit != b.unit.base_unit or tokens[first].low == "within":
         return False
-    listed = [t.low for t in tokens[a.last : b.first]] in _LISTING
+    between = [t.low for t in tokens[a.last : b.first]]
+    if between == [","] and b.last < len(tokens) and tokens[b.last].low in _DIFFERING:
+        return False  # "about 5 million, 1 million above its limit"
+    listed = between in _LISTING or (tokens[first].low in _GOVERNING and _governs(between))
     return listed and a.unit.family not in ("date", "age")
 
 
+def _governs(between: Sequence[str]) -> bool:
+    """Whether "approximately" goes on to the next amount: "in cash and", "for 2018 and"."""
+    if not 3 <= len(between) <= _LONGEST_COMPLEMENT or between[0] not in _COMPLEMENTS:
+        return False
+    if between[-1] not in ("and", ","):
+        return False
+    inner = between[1:-2] if between[-2] in (",", ")") and between[-1] == "and" else between[1:-1]
+    return all((word[:1].isalnum() or word in "-/&") and word not in VERBS and word not in _CLAUSES for word in inner)
+
+
+_GOVERNING = frozenset("approximately about roughly around approx".split())
+_COMPLEMENTS = frozenset("in for at of during from to".split())
+_LONGEST_COMPLEMENT = 8
+_DIFFERING = frozenset("above below more less fewer higher lower over under up down".split())
 _LISTING = (["and"], ["or"], [","], [",", "and"], [",", "or"])
 
 

@@ -295,6 +295,8 @@ def names_a_year(tokens: Sequence[Token], first: int) -> bool:
         return True
     if before is not None and before.low in ("and", "or", ",") and first > 1 and _is_like_year(tokens[first - 2].text):
         return True  # "2023 and 2024 plans"
+    if first + 2 < len(tokens) and tokens[first + 1].low in _PARTS_OF_YEARS and tokens[first + 2].low in _YEAR_PARTS:
+        return True  # "it sees 1987 first quarter results"
     cue = before
     if before is not None and before.low == "of" and first > 1:
         cue = tokens[first - 2]  # "a total of 2012 boats"
@@ -306,6 +308,10 @@ def names_a_year(tokens: Sequence[Token], first: int) -> bool:
         return False
     named = before is not None and before.kind == "word" and before.text[:1].isupper() and first > 1
     return int(text) % 50 != 0 or (named and before is not None and before.low not in FUNCTION_WORDS)
+
+
+_PARTS_OF_YEARS = frozenset("first second third fourth final last full".split())
+_YEAR_PARTS = frozenset("quarter half year".split())
 
 
 def _is_like_year(text: str) -> bool:

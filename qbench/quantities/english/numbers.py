@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -27,6 +28,11 @@ _PUNCTUATION = frozenset("–—‑’‘”“…»«·•")
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _AFTER_DIGITS = {**{w: s for w, s in PLURAL_SCALES.items() if s >= 1e3}, "lac": 1e5, "lacs": 1e5}
 """Magnitudes that only digits take: "5 millions", "3 lacs"."""
+_WHO = frozenset(
+    "patients patient participants subjects children women men infants adults cases volunteers animals mice rats "
+    "people students dogs eyes teeth".split()
+)
+"""Who is counted as so many of so many."""
 _PEOPLE = frozenset(
     (
         "people users customers viewers workers subscribers voters fans jobs homes households shares votes "
@@ -217,8 +223,10 @@ def _slash(tokens: Sequence[Token], i: int) -> Number | None:
         return None
     if i + 3 < len(tokens) and (tokens[i + 3].text == "/" or tokens[i + 3].text in _BYTES):
         return None  # "8/128GB": memory and storage
-    if int(bottom) not in _DENOMINATORS:
-        return None  # "37/53": so many of so many; "18/24 weeks": one or the other
+    if int(bottom) not in _DENOMINATORS or math.gcd(int(top), int(bottom)) > 1:
+        return None  # "37/53", "4/8": so many of so many; "18/24 weeks": one or the other
+    if i + 3 < len(tokens) and tokens[i + 3].low in _WHO:
+        return None  # "9/16 patients"
     value = int(top) / int(bottom)
     return Number(value, value, i, i + 3, len(top), rule="fraction")
 

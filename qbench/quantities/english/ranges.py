@@ -126,8 +126,8 @@ def _range(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphens: bool) -> A
         return None
     if not hyphens and tokens[a.last].low not in _OPEN and tokens[b.first - 1].low not in _BEFORE_HIGH:
         return None
-    if _is_part(a, b):
-        return None
+    if _is_part(a, b) or (a.how[-1:] == (TOLERANCE,) and b.how[-1:] == (TOLERANCE,)):
+        return None  # "4.1 ± 0.3 to 4.0 ± 0.2 s" are two levels
     lead, start = _lead(tokens, a.first)
     joint = _joint(between := [t.low for t in tokens[a.last : b.first]], lead)
     if not joint and between[:1] in ([","], [";"], ["and"]) and in_interval(tokens, a.first):
@@ -145,7 +145,8 @@ def _range(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphens: bool) -> A
     if unit is None or ends is None:
         return None
     low, high, falling = ends
-    if joint == "to" and lead == "from" and (falling or _moves_from(tokens, start)):
+    spread = start > 0 and tokens[start - 1].low in _SPREAD
+    if joint == "to" and lead == "from" and not spread and (falling or _moves_from(tokens, start)):
         return None  # "fell from 8 to 5 kg": `_levels`
     if falling and not _may_fall(tokens, a, b, unit, joint, lead):
         return None
@@ -203,7 +204,10 @@ def _lead(tokens: Sequence[Token], first: int) -> tuple[str, int]:
 
 def _moves(tokens: Sequence[Token], a: Amount) -> bool:
     """Whether a verb of change governs: "rose 5 per cent to 8 per cent" has two amounts."""
-    around = {t.low for t in tokens[max(0, a.first - 6) : a.first]}
+    start = max(0, a.first - 6)
+    if a.first and tokens[a.first - 1].low == "or":
+        start = max(0, start - 4)  # "rose 5 per cent or 2 million to 8 million"
+    around = {t.low for t in tokens[start : a.first]}
     return bool(around & _CHANGING) and not {"between", "ranging", "range", "ranged", "ranges"} & around
 
 

@@ -84,11 +84,15 @@ class UnitReader:
         return (unit, CODE_SCALES[text[0]]) if text[1:] not in RISKY_CODES else None
 
     def _dollar_sign(self, surface: str) -> Unit | None:
-        """A dollar or peso sign with its country in small letters, or with a code: "hk $", "c$", "MXN$"."""
+        """A dollar or peso sign with its country in small letters, or with a code: "hk $", "c$", "MXN$".
+
+        Another currency's name before it is the end of another amount: "5 mln euro $ 7 mln".
+        """
         if not surface.endswith("$") or len(surface) > 6 or surface in ("a $", "c $", "s $"):
             return None
         plain = surface.upper()
-        return self.units.preceding(plain) or self.units.preceding(plain[:-1].rstrip())
+        unit = self.units.preceding(plain) or self.units.preceding(plain[:-1].rstrip())
+        return unit if unit is not None and unit.name.endswith(("dollar", "peso", "real")) else None
 
     def after(
         self, tokens: Sequence[Token], text: str, number: Number
