@@ -22,9 +22,9 @@ from qbench.quantities.concept_match import (
     concept_stretches,
     concept_words,
 )
+from qbench.quantities.english.inflection import plural
 from qbench.quantities.english.lexicon import FUNCTION_WORDS, WEAK_WORDS
 from qbench.quantities.types import Change, Span
-from qbench.quantities.units import plural
 
 MAX_WORDS, MAX_LETTERS = 6, 60
 """A longer concept is a clause that the extractor swallowed, and nothing that anybody searches for."""

@@ -21,8 +21,9 @@ from qbench.generation.surfaces import UnitForm, pick_form, unit_forms, usual_fo
 from qbench.generation.templates import About, Templates, Wording
 from qbench.generation.values import DIGITS, Ask, around, choose_value, rounded
 from qbench.quantities.concept_match import Concept, concept_words, join_alternatives
+from qbench.quantities.english.inflection import plural, singular
 from qbench.quantities.types import Change, Comparator, Condition
-from qbench.quantities.units import Units, plural, singular
+from qbench.quantities.units import Units
 from qbench.randomness import generator, shuffled
 from qbench.store import digest
 

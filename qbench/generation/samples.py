@@ -24,8 +24,9 @@ from qbench.generation.recheck import Rechecker
 from qbench.generation.surfaces import plain_forms, read_value, usual_forms
 from qbench.quantities.concept_match import Concept, concept_grade, stated_concept
 from qbench.quantities.conditions import BROKEN, MET, equal, verdicts
+from qbench.quantities.english.inflection import plural, singular
 from qbench.quantities.types import Condition, Quantity
-from qbench.quantities.units import Units, plural, singular
+from qbench.quantities.units import Units
 from qbench.randomness import generator
 
 Row = dict[str, Any]

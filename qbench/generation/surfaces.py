@@ -11,8 +11,9 @@ from typing import Literal
 
 import numpy as np
 
+from qbench.quantities.english.inflection import plural, singular
 from qbench.quantities.english.lexicon import ABBREVIATED_SCALES, MONEY_SCALES, SCALES
-from qbench.quantities.units import Unit, Units, plural, singular
+from qbench.quantities.units import Unit, Units
 
 Style = Literal["plain", "comma", "word", "letter"]
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import polars as pl
 
 from qbench.index.disk import Index
+from qbench.quantities.english.inflection import singular
 from qbench.quantities.english.parsers.embedded import FOLDER, VOCABULARY
-from qbench.quantities.units import singular
 
 
 def known_words(index: Index) -> Callable[[str], bool]:

@@ -2,7 +2,8 @@
 
 A unit belongs to a *family* (what it measures) and has a *base unit*: two values compare if and only if their base
 units are equal. Units of a family with a base convert into it; currencies have none and stand for themselves.
-Nouns ("employee") and compounds ("dollar per share") need no entry: `Units.get` makes them.
+Nouns ("employee") and compounds ("dollar per share") need no entry: `Units.get` makes them. Names of units are English,
+whatever the language of the texts.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qbench.errors import InputError, OptionError
+from qbench.quantities.english.inflection import plural
 from qbench.store import read_text
 
 if TYPE_CHECKING:
@@ -155,11 +157,6 @@ class Units:
         if a.base_unit != b.base_unit:
             raise OptionError(f"cannot convert {source or 'a bare number'} into {target or 'a bare number'}")
         return (value * a.factor + a.offset - b.offset) / b.factor
-
-    def same_family(self, name: str) -> tuple[Unit, ...]:
-        """The other units of the named unit's family, in the order of the file."""
-        unit = self.get(name)
-        return tuple(u for u in self._by_name.values() if u.family == unit.family and u.name != unit.name)
 
 
 def load_units(extra: Path | None = None) -> Units:
@@ -364,68 +361,3 @@ _UNFOLD = str.maketrans({"-": " ", "‐": " ", "‑": " "})
 def fold(name: str) -> str:
     """A written-out form without the differences that do not matter: case, hyphens, runs of white space."""
     return " ".join(name.translate(_UNFOLD).lower().split())
-
-
-_PHRASE = re.compile(r" (?:per|of|a|an|to) ")
-
-
-def plural(noun: str) -> str:
-    """The regular English plural of a noun (of the last word of a phrase, of the head of a rate).
-
-    >>> plural("employee"), plural("company"), plural("box"), plural("square inch"), plural("mile per hour")
-    ('employees', 'companies', 'boxes', 'square inches', 'miles per hour')
-    """
-    if not noun:
-        return noun
-    if joint := _PHRASE.search(noun):
-        return plural(noun[: joint.start()]) + noun[joint.start() :]
-    head, space, last = noun.rpartition(" ")
-    if last in _PLURALS:
-        return head + space + _PLURALS[last]
-    if noun.endswith(("s", "x", "z", "ch", "sh")):
-        return noun + "es"
-    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
-        return noun[:-1] + "ies"
-    return noun + "s"
-
-
-_IRREGULAR = {
-    "people": "people", "men": "man", "women": "woman", "children": "child", "feet": "foot", "teeth": "tooth",
-    "mice": "mouse", "geese": "goose", "stimuli": "stimulus", "nuclei": "nucleus", "foci": "focus", "fungi": "fungus",
-    "alumni": "alumnus", "radii": "radius", "criteria": "criterion", "phenomena": "phenomenon", "bacteria": "bacterium",
-    "analyses": "analysis", "diagnoses": "diagnosis", "crises": "crisis", "hypotheses": "hypothesis", "bases": "base",
-    "prostheses": "prosthesis", "metastases": "metastasis", "lives": "life", "wives": "wife", "knives": "knife",
-    "halves": "half", "leaves": "leaf", "loaves": "loaf", "wolves": "wolf", "shelves": "shelf", "thieves": "thief",
-    "vertebrae": "vertebra", "larvae": "larva", "ova": "ovum", "matrices": "matrix", "vertices": "vertex",
-    "cargoes": "cargo", "potatoes": "potato", "tomatoes": "tomato", "heroes": "hero", "vetoes": "veto",
-    "torpedoes": "torpedo", "mosquitoes": "mosquito", "volcanoes": "volcano", "echoes": "echo", "quizzes": "quiz",
-    "attorneys general": "attorney general",
-}  # fmt: skip
-_IRREGULAR |= {
-    f"{noun}s": noun
-    for noun in "movie cookie tie pie calorie zombie brownie selfie rookie hoodie smoothie genie prairie pixie".split()
-}
-_PLURALS = {single: plural for plural, single in _IRREGULAR.items()} | {"staff": "staff", "personnel": "personnel"}
-_SINGULAR_S = ("ss", "us", "is", "sis", "news", "series", "species")
-
-
-def singular(noun: str) -> str:
-    """The singular of a regular English plural; anything else as it is.
-
-    >>> singular("employees"), singular("companies"), singular("boxes"), singular("business"), singular("people")
-    ('employee', 'company', 'box', 'business', 'people')
-    >>> singular("movies")
-    'movie'
-    """
-    head, space, last = noun.rpartition(" ")
-    low = last.lower()
-    if low in _IRREGULAR:
-        last = _IRREGULAR[low]
-    elif len(low) > 3 and low.endswith("s") and not low.endswith(_SINGULAR_S):
-        if low.endswith("ies"):
-            last = last[:-3] + "y"
-        elif low.endswith(("xes", "ches", "shes", "sses", "tzes")):
-            last = last[:-2]
-        else:
-            last = last[:-1]
-    return head + space + last

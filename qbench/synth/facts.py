@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from qbench.quantities.english.inflection import plural
 from qbench.quantities.english.numbers import read_number
 from qbench.quantities.english.tokens import tokenize
 from qbench.quantities.types import Span
-from qbench.quantities.units import Units, plural
+from qbench.quantities.units import Units
 from qbench.synth.mapping import Attribute, TableMapping, concept_words
 
 EMPTY = frozenset(("", "null", "none", "nan", "n/a", "na", "nil", "-", "--", "–", "—", "?", "unknown"))

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from qbench.errors import InputError
-from qbench.quantities.units import Units, singular
+from qbench.quantities.english.inflection import singular
+from qbench.quantities.units import Units
 from qbench.synth.facts import EMPTY, clean, read_cell
 from qbench.synth.mapping import Attribute, TableMapping, concept_words, spoken
 

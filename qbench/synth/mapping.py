@@ -20,7 +20,8 @@ from pathlib import Path
 
 from qbench.errors import InputError, UnknownNameError
 from qbench.options import option
-from qbench.quantities.units import Units, load_units, plural
+from qbench.quantities.english.inflection import plural
+from qbench.quantities.units import Units, load_units
 from qbench.toml_files import TomlFile
 
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from qbench.errors import InputError, OptionError
 from qbench.quantities.english.amounts import AmountFinder
+from qbench.quantities.english.inflection import plural, singular
 from qbench.quantities.english.rules import RulesExtractor
 from qbench.quantities.english.tokens import tokenize
 from qbench.quantities.units import (
@@ -17,8 +18,6 @@ from qbench.quantities.units import (
     fold,
     kept_factors,
     load_units,
-    plural,
-    singular,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -146,12 +145,6 @@ def test_case_matters_for_symbols_and_not_for_names():
     assert UNITS.lookup("Per-Cent").name == "percentage"
     assert UNITS.lookup("mW").name == "milliwatt"
     assert UNITS.lookup("MW").name == "megawatt"
-
-
-def test_same_family_leaves_the_unit_itself_out():
-    names = {u.name for u in UNITS.same_family("kilogram")}
-    assert {"gram", "pound-mass", "tonne"} <= names
-    assert "kilogram" not in names
 
 
 def test_a_users_file_adds_and_overrides(tmp_path: Path):

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qbench.quantities.conditions import verdict
+from qbench.quantities.english.inflection import singular
 from qbench.quantities.types import Condition
-from qbench.quantities.units import load_units, singular
+from qbench.quantities.units import load_units
 from qbench.resources import resource
 from qbench.synth.dice import Dice
 from qbench.synth.facts import Fact, Thing, ThingReader, clean

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from qbench.quantities.english.inflection import singular
 from qbench.quantities.english.lexicon import FUNCTION_WORDS, VERBS
 from qbench.quantities.english.numbers import MINUSES
 from qbench.quantities.english.tokens import HYPHENS, Token, glued
-from qbench.quantities.units import Unit, Units, singular
+from qbench.quantities.units import Unit, Units
 
 Found = tuple[Unit, int, tuple[int, int]]
 """A unit, the token after it, and its characters."""

@@ -8,8 +8,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from qbench.quantities.english.inflection import singular
 from qbench.quantities.languages import EMBEDDED, NO_PARSER
-from qbench.quantities.units import singular
 from qbench.store import digest, file_digest
 
 if TYPE_CHECKING:

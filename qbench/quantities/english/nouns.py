@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from qbench.quantities.english.amounts import Amount
 from qbench.quantities.english.composites import PROPORTION
+from qbench.quantities.english.inflection import singular
 from qbench.quantities.english.lexicon import FUNCTION_WORDS, MONTHS, VERBS
 from qbench.quantities.english.numbers import Number
 from qbench.quantities.english.parse import Parse
@@ -18,7 +19,7 @@ from qbench.quantities.english.stand_ins import may_be_counted
 from qbench.quantities.english.tokens import HYPHENS, Token, glued, past_brackets, words_of
 from qbench.quantities.english.unit_forms import UnitReader
 from qbench.quantities.english.written import is_part
-from qbench.quantities.units import Unit, Units, fold, singular
+from qbench.quantities.units import Unit, Units, fold
 
 ADJECTIVES = frozenset({"JJ", "JJR", "JJS", "AFX"})
 PARTICIPLES = frozenset({"VBN", "VBG"})

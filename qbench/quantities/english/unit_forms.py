@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from qbench.quantities.english.ambiguity import Sense, is_shared, resolve
 from qbench.quantities.english.compounds import CompoundReader, Found
+from qbench.quantities.english.inflection import singular
 from qbench.quantities.english.lexicon import ABBREVIATED_SCALES, FUNCTION_WORDS, MONEY_SCALES, SCALES, VERBS
 from qbench.quantities.english.numbers import MINUSES, Number
 from qbench.quantities.english.tokens import HYPHENS, Token, glued, tokenize
 from qbench.quantities.english.unit_trie import Match, UnitTrie
-from qbench.quantities.units import Unit, Units, singular
+from qbench.quantities.units import Unit, Units
 
 RISKY_SYMBOLS = frozenset(
     (
