@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -19,7 +20,8 @@ from qbench.keys import key
 from qbench.mining.options import JoinOptions
 from qbench.mining.terms import TermMatrix
 from qbench.progress import Progress, silent
-from qbench.store import read_json, write_json
+from qbench.store import read_json
+from qbench.work.journal import Journal
 from qbench.work.pool import default_workers
 
 if TYPE_CHECKING:
@@ -77,12 +79,11 @@ def self_join(
         wrong = rows[(rows < 0) | (rows >= len(matrix))][0]
         raise OptionError(f"a query is a position from 0 to {len(matrix) - 1}", value=int(wrong))
     folder.mkdir(parents=True, exist_ok=True)
-    key = _key(matrix, rows, options)
-    shape = (rows.size, options.k)
-    done = _resumed(folder, key, shape)
+    journal = Journal(folder / STATE, _key(matrix, rows, options))
+    done = _resumed(folder, journal, (rows.size, options.k))
     progress(done, rows.size, "texts joined")
     if done < rows.size:
-        _join(matrix, rows, folder, key, options, done, progress)
+        _join(matrix, rows, folder, journal, options, done, progress)
     return read_neighbours(folder)
 
 
@@ -92,7 +93,7 @@ def read_neighbours(folder: Path) -> Neighbours:
     Raises:
         InputError: there is no result, or it is unfinished.
     """
-    state = read_json(folder / STATE)
+    state = read_json(folder / STATE)["state"]
     if state["done"] != state["total"]:
         raise InputError("the join is unfinished", file=folder, value=state["done"], remedy="Run it again to resume it")
     return Neighbours(*_arrays(folder, "r"))
@@ -102,7 +103,7 @@ def _join(
     matrix: TermMatrix,
     rows: NDArray[np.int64],
     folder: Path,
-    key: str,
+    journal: Journal,
     options: JoinOptions,
     done: int,
     progress: Progress,
@@ -124,7 +125,7 @@ def _join(
                 for array in arrays:
                     array.flush()
                 done += here.size
-                write_json(folder / STATE, {"digest": key, "done": done, "total": rows.size})
+                journal.write(done=done, total=rows.size)
                 progress(done, rows.size, "texts joined")
         except BaseException:
             threads.shutdown(cancel_futures=True)
@@ -165,19 +166,16 @@ def _block(
         array[rows_of_texts] = result
 
 
-def _resumed(folder: Path, key: str, shape: tuple[int, int]) -> int:
+def _resumed(folder: Path, journal: Journal, shape: tuple[int, int]) -> int:
     """Number of finished queries; if there is nothing to resume, empty arrays are made."""
-    try:
-        state = read_json(folder / STATE)
-        if state["digest"] == key and all(array.shape == shape for array in _arrays(folder, "r")):
+    state = journal.read()
+    with suppress(OSError, ValueError):  # arrays that are missing or cut short
+        if state is not None and all(array.shape == shape for array in _arrays(folder, "r")):
             return int(state["done"])
-    except (InputError, OSError, ValueError, KeyError, TypeError):
-        # Nothing there, or cut short: begin again.
-        pass
-    (folder / STATE).unlink(missing_ok=True)
+    journal.path.unlink(missing_ok=True)
     for name, kind in ARRAYS.items():
         np.lib.format.open_memmap(folder / f"{name}.npy", "w+", dtype=kind, shape=shape).flush()
-    write_json(folder / STATE, {"digest": key, "done": 0, "total": shape[0]})
+    journal.write(done=0, total=shape[0])
     return 0
 
 

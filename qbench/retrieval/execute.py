@@ -12,11 +12,12 @@ from qbench.errors import OptionError
 from qbench.retrieval.bench import Bench
 from qbench.retrieval.jobs import KIND, ExecuteOptions, Job, is_finished, plan
 from qbench.retrieval.pipeline import Pipeline
-from qbench.retrieval.run_files import has_shard, join_shards, read_result, write_shard
+from qbench.retrieval.run_files import NOTES, join_shards, read_result, run_shard
 from qbench.retrieval.systems import System
 from qbench.retrieval.types import RunResult
 from qbench.store import drafting
-from qbench.work.shards import FOLDER
+from qbench.work.shards import FOLDER, has_shard, write_shard
+from qbench.work.tasks import Shard
 
 BATCH = 256
 """Queries whose rankings are written together; a killed run loses at most these."""
@@ -96,20 +97,20 @@ def run_group(bench: Bench, group: Sequence[Job], queries: Sequence[Query]) -> N
         folders = [draft.folder / FOLDER for draft in drafts]
         for folder in folders:
             folder.mkdir(exist_ok=True)
-        names = [f"{start:09d}.parquet" for start in range(0, len(queries), BATCH)]
+        names = [f"{start:09d}" for start in range(0, len(queries), BATCH)]
         for number, name in enumerate(names):
-            missing = [i for i, folder in enumerate(folders) if not has_shard(folder / name)]
+            missing = [i for i, folder in enumerate(folders) if not has_shard(folder, name, NOTES)]
             batch = queries[number * BATCH : (number + 1) * BATCH]
             pipeline = Pipeline(bench, first.ranker, [group[i] for i in missing], batch)
             for i in missing:
-                _run_batch(bench, pipeline, group[i], folders[i] / name)
+                write_shard(folders[i], name, _run_batch(bench, pipeline, group[i]))
             bench.progress(min((number + 1) * BATCH, len(queries)), len(queries), label)
-        for job, draft, folder in zip(group, drafts, folders, strict=True):
-            counts = join_shards(draft.folder, [folder / name for name in names], *bench.cost(job.system, first))
+        for job, draft in zip(group, drafts, strict=True):
+            counts = join_shards(draft.folder, names, *bench.cost(job.system, first))
             draft.counts = {"queries": len(queries), **counts}
 
 
-def _run_batch(bench: Bench, pipeline: Pipeline, job: Job, path: Path) -> None:
+def _run_batch(bench: Bench, pipeline: Pipeline, job: Job) -> Shard:
     result, queries = pipeline.run(job), pipeline.queries
     bare = job.source != "none" and sum(not bench.conditions(query, job.source).conditions for query in queries)
-    write_shard(path, [query.query_id for query in queries], result, int(bare), bench.corpus["doc_id"])
+    return run_shard([query.query_id for query in queries], result, int(bare), bench.corpus["doc_id"])

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qbench.progress import Progress, silent
-from qbench.store import read_json, write_json
+from qbench.work.journal import Journal
 
-_STATE = ".rows.json"
+_JOURNAL = ".rows.json"
 
 
 def write_rows(
@@ -43,15 +43,15 @@ def write_rows(
     Returns:
         the names.
     """
-    state = folder / _STATE
-    written: dict[str, Any] = read_json(state) if state.exists() else {"items": 0, "rows": {}}
+    journal = Journal(folder / _JOURNAL)
+    written = journal.read() or {"items": 0, "rows": {}}
     done, rows = int(written["items"]), dict(written["rows"])
     progress(done, count, what)
     while done < count or not rows:
         last = min(done + block, count)
         for name, array in arrays(done, last).items():
             rows[name] = _append(folder / f"{name}.npy", array, rows.get(name, 0))
-        write_json(state, {"items": last, "rows": rows})
+        journal.write(items=last, rows=rows)
         done = last
         progress(done, count, what)
     return tuple(rows)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import resource
 import sys
 from collections.abc import Sequence
@@ -16,14 +18,18 @@ from qbench.errors import InputError
 from qbench.retrieval.jobs import KIND, Job
 from qbench.retrieval.pipeline import Rankings
 from qbench.retrieval.types import Cost, RunResult, run_schema
-from qbench.store import atomic_file, read_json, read_manifest, write_json
+from qbench.store import read_json, read_manifest, write_json
+from qbench.work.shards import FOLDER
+from qbench.work.tasks import Shard
+
+ROWS, NOTES = ".parquet", ".json"
+"""Endings of a shard's files, in the order in which they are written."""
 
 
-def write_shard(path: Path, query_ids: Sequence[str], result: Rankings, bare: int, doc_ids: pl.Series) -> None:
-    """Write the rankings of a batch of queries: the rows, then the seconds, which say that the rows are whole.
+def run_shard(query_ids: Sequence[str], result: Rankings, bare: int, doc_ids: pl.Series) -> Shard:
+    """The rankings of a batch of queries, and what is counted for them.
 
     Args:
-        path: ends in .parquet.
         query_ids: the batch.
         result: what was ranked.
         bare: number of queries that were to have conditions and have none.
@@ -40,24 +46,25 @@ def write_shard(path: Path, query_ids: Sequence[str], result: Rankings, bare: in
         },
         schema=run_schema(),
     )
-    with atomic_file(path) as temporary:
-        run.write_parquet(temporary, compression="zstd")
-    empty = int((sizes == 0).sum())
-    write_json(path.with_suffix(".json"), {"seconds": result.seconds, "bare": bare, "empty": empty})
+    rows = io.BytesIO()
+    run.write_parquet(rows, compression="zstd")
+    notes = {"seconds": result.seconds, "bare": bare, "empty": int((sizes == 0).sum())}
+    return Shard({ROWS: rows.getvalue(), NOTES: json.dumps(notes).encode()})
 
 
-def has_shard(path: Path) -> bool:
-    """Whether a shard is there, whole."""
-    return path.with_suffix(".json").exists()
-
-
-def join_shards(folder: Path, shards: list[Path], cost: Cost, meta: dict[str, int | float | str]) -> dict[str, Any]:
+def join_shards(folder: Path, names: list[str], cost: Cost, meta: dict[str, int | float | str]) -> dict[str, Any]:
     """Write a run into the folder of a draft, from its shards, and sum up what they cost.
+
+    Args:
+        folder: of the draft.
+        names: of all shards, in order.
+        cost: of building the indexes.
+        meta: what else is known of the run.
 
     Returns:
         `meta` with the counts of queries.
     """
-    notes = [read_json(path.with_suffix(".json")) for path in shards]
+    notes = [read_json(folder / FOLDER / f"{name}{NOTES}") for name in names]
     milliseconds = 1000 * np.array([s for note in notes for s in note["seconds"]])
     cost = replace(
         cost,
@@ -70,7 +77,7 @@ def join_shards(folder: Path, shards: list[Path], cost: Cost, meta: dict[str, in
         "queries_without_condition": sum(note["bare"] for note in notes),
         "queries_without_results": sum(note["empty"] for note in notes),
     }
-    run = pl.concat([pl.read_parquet(path, glob=False) for path in shards])
+    run = pl.concat([pl.read_parquet(folder / FOLDER / f"{name}{ROWS}", glob=False) for name in names])
     run.write_parquet(folder / "run.parquet", compression="zstd")
     write_json(folder / "cost.json", {"cost": asdict(cost), "meta": meta})
     return meta

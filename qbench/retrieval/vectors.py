@@ -27,6 +27,7 @@ from qbench.retrieval.systems import Stage
 from qbench.scoring.nearest import ROWS, highest
 from qbench.scoring.quantised import Precision
 from qbench.store import read_json, write_json
+from qbench.work.journal import Journal
 
 NOTES = "notes.json"
 
@@ -206,10 +207,10 @@ def _opened(folder: Path, codec: Codec) -> StoredVectors:
 
 def _compressed(vectors: StoredVectors, built: Stored, codec: Codec, name: str, context: RankerContext) -> Stored:
     def make(folder: Path) -> None:
-        learnt = folder / ".learnt"
-        if not learnt.exists():
+        journal = Journal(folder / ".codec.json")
+        if journal.read() is None:
             codec.fit(vectors.chosen(vectors.spread_rows(SAMPLE))).save(folder)
-            learnt.touch()
+            journal.write(learnt=True)
         fitted = codec.opened(folder)
 
         def arrays(first: int, last: int) -> Arrays:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from qbench.store import atomic_file, read_json, write_json
+from qbench.store import atomic_file
+from qbench.work.journal import Journal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
     from torch.optim import Optimizer
 
-_HISTORY = ".history.json"
+_JOURNAL = ".history.json"
 
 
 def save_epoch(
@@ -37,7 +38,7 @@ def save_epoch(
     _write(_state(folder, len(history)), weights)
     if best:
         _write(_best(folder, len(history)), _weights(model))
-    write_json(folder / _HISTORY, history)
+    Journal(folder / _JOURNAL).write(history=history)
     for path in folder.glob(".state-*"):
         if path != _state(folder, len(history)):
             path.unlink()
@@ -52,9 +53,10 @@ def resume(folder: Path, model: nn.Module, optimizer: Optimizer) -> list[dict[st
     Returns:
         the history of the finished epochs; [] for none.
     """
-    if not (folder / _HISTORY).exists():
+    state = Journal(folder / _JOURNAL).read()
+    if state is None:
         return []
-    history: list[dict[str, Any]] = read_json(folder / _HISTORY)
+    history: list[dict[str, Any]] = state["history"]
     tensors = _read(_state(folder, len(history)))
     _put(model, {name.removeprefix("model."): t for name, t in tensors.items() if name.startswith("model.")})
     parameters = dict(model.named_parameters())

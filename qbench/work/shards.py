@@ -45,7 +45,7 @@ def make_shards(
     def missing() -> Iterator[C]:
         for chunk in chunks:
             names.append(chunk.name)
-            if (folder / f"{chunk.name}{last}").is_file():
+            if has_shard(folder, chunk.name, last):
                 report(chunk, None)
             else:
                 yield chunk
@@ -53,8 +53,28 @@ def make_shards(
     # Closed at once where the loop fails: an engine may hold processes.
     with closing(engine(task, missing())) as results:
         for chunk, shard in results:
-            for ending, content in shard.files.items():
-                with atomic_file(folder / f"{chunk.name}{ending}") as temporary:
-                    temporary.write_bytes(content)
+            write_shard(folder, chunk.name, shard)
             report(chunk, shard)
     return names
+
+
+def has_shard(folder: Path, name: str, last: str) -> bool:
+    """Whether a shard is complete.
+
+    Args:
+        folder: of the shards.
+        name: of the chunk.
+        last: ending of the file that is written last.
+    """
+    return (folder / f"{name}{last}").is_file()
+
+
+def write_shard(folder: Path, name: str, shard: Shard) -> None:
+    """Write the files of a shard, NAME + ending, each complete or not at all.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    for ending, content in shard.files.items():
+        with atomic_file(folder / f"{name}{ending}") as temporary:
+            temporary.write_bytes(content)

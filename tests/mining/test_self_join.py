@@ -300,7 +300,7 @@ def test_what_lies_there_from_other_input_or_in_pieces_is_replaced(tmp_path):
         path.write_bytes(path.read_bytes()[:20])
         found = self_join(term_matrix(pl.Series(texts)), tmp_path / "used", JoinOptions(k=3))
         np.testing.assert_array_equal(found.docs, wanted)
-    assert json.loads((tmp_path / "used" / "join.json").read_text())["done"] == 60
+    assert json.loads((tmp_path / "used" / "join.json").read_text())["state"]["done"] == 60
 
 
 @pytest.mark.parametrize(
