@@ -416,3 +416,45 @@ def test_no_scores_is_an_error():
 def test_too_few_resamples_is_an_error():
     with pytest.raises(OptionError, match="at least 100"):
         check_resamples(99)
+
+
+def equal_systems(rng: np.random.Generator, topics: int, rho: float) -> tuple[np.ndarray, np.ndarray]:
+    """Differences of two equal systems, whose queries of one topic correlate by rho; topics of 1 to about 20 queries."""
+    clusters = np.repeat(np.arange(topics), rng.geometric(1 / 6, topics))
+    effects, noise = rng.normal(0, 1, topics)[clusters], rng.normal(0, 1, clusters.size)
+    return (math.sqrt(rho) * effects + math.sqrt(1 - rho) * noise)[None, :], clusters
+
+
+def test_by_topic_the_test_keeps_its_level_where_queries_depend_on_each_other():
+    """Of 400 experiments 20 reject at 5 %, and 42 is 5 sigma away. By query more than every fourth rejects."""
+    rng = np.random.default_rng(11)
+    by_topic = by_query = held = plain = 0
+    for _ in range(400):
+        differences, clusters = equal_systems(rng, 20, 0.4)
+        by_topic += sign_flip_test(cluster_sums(differences, clusters), 199, rng)[0] <= 0.05
+        by_query += sign_flip_test(differences, 199, rng)[0] <= 0.05
+        draws = bootstrap_means(differences, 400, rng, clusters)[0]
+        for ends in (interval_ends(20), (0.025, 0.975)):
+            low, high = np.quantile(draws, ends)
+            held += low <= 0 <= high and ends != (0.025, 0.975)
+            plain += low <= 0 <= high and ends == (0.025, 0.975)
+    assert by_topic <= 42
+    assert by_query > 100
+    # The interval holds the truth in about 94 %; without moving its ends outwards it would in fewer.
+    assert 0.90 <= held / 400 <= 0.98
+    assert plain <= held
+
+
+def test_holm_over_topics_keeps_the_family():
+    """Six pairs of four equal systems: at least one is significant in no more than about 5 % of experiments."""
+    rng = np.random.default_rng(12)
+    wrong = dict.fromkeys(("topic", "query"), 0)
+    for _ in range(60):
+        clusters = np.repeat(np.arange(25), rng.geometric(1 / 5, 25))
+        values = rng.normal(0, 0.7, (4, 1, 25))[:, :, clusters] + rng.normal(0, 0.7, (4, 1, clusters.size))
+        ids = tuple(f"q{i:03d}" for i in range(clusters.size))
+        scores = Scores(tuple("abcd"), ("AP",), ids, values, tuple(f"t{t:02d}" for t in clusters))
+        for by in ("topic", "query"):
+            wrong[by] += bool(summarise(scores, by=by, resamples=400)[1]["significant"].any())  # type: ignore[arg-type]
+    assert wrong["topic"] <= 10
+    assert wrong["query"] >= 20
