@@ -28,6 +28,7 @@ from qbench.models.folders import model_digest, model_folder
 from qbench.progress import Progress
 from qbench.retrieval.systems import System
 from qbench.store import Manifest
+from qbench.training.recipes import ContrastiveRecipe
 
 KEY = 8
 """Digits of the digest in a folder's name; the manifest has the whole digest."""
@@ -178,12 +179,17 @@ class Steps:
 
     def train(self, training: Training) -> None:
         """Train a checkpoint."""
-        from qbench.training.contrastive import checkpoint_key, setback, train_retriever
+        from qbench.training.contrastive import checkpoint_key, idle_options, setback, train_retriever
 
         bench, model = self._open(self._fill(training.bench)), self._fill(training.model)
         joint = None if training.joint is None else self._open(self._fill(training.joint))
         teacher = None if training.teacher is None else self._fill(training.teacher)
-        how: dict[str, Any] = {"recipe": recipe_of(training, self._fill), "joint": joint, "teacher": teacher}
+        recipe = recipe_of(training, self._fill)
+        # One file is for benchmarks of all kinds: what says nothing of this one is left out.
+        for name, reason in idle_options(recipe, bench, joint).items():
+            recipe = replace(recipe, **{name: getattr(ContrastiveRecipe(), name)})
+            self.notes.append(f"{training.name}: {name} changes nothing: {reason}.")
+        how: dict[str, Any] = {"recipe": recipe, "joint": joint, "teacher": teacher}
         key = checkpoint_key(training.kind, bench, model, **how)
         folder = self.folder / "checkpoints" / f"{training.kind}-{key[:KEY]}"
         manifest = train_retriever(training.kind, bench, folder, model, **how, progress=self.progress)

@@ -2,7 +2,8 @@
 
 The grammar reads them in systems' names, the reference lists them, and openers get them typed. An option with
 `only="first stage"` does not apply to rerankers; `checkpoint=KIND` marks a model that runs on this machine, identified
-in keys by its files; `of_model=True` marks an option that a model adds to those of a Q before its name.
+in keys by its files; `of_model=True` marks an option that a model adds to those of a Q before its name;
+`needs=(OTHER, WORD)` one that changes nothing unless the option OTHER has that value, and is refused then.
 """
 
 from __future__ import annotations
@@ -54,7 +55,9 @@ class VectorOptions:
         help="exact: compare with every vector; faiss: only with those of the nearest lists",
         only="first stage",
     )
-    nprobe: int = option(32, help="Number of lists that faiss searches", low=1, only="first stage")
+    nprobe: int = option(
+        32, help="Number of lists that faiss searches", low=1, only="first stage", needs=("engine", "faiss")
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,13 +156,18 @@ class MultiVectorOptions:
         only="first stage",
     )
     nprobe: int = option(
-        4, help="With engine=centroids: number of centroids probed per query token", low=1, only="first stage"
+        4,
+        help="With engine=centroids: number of centroids probed per query token",
+        low=1,
+        only="first stage",
+        needs=("engine", "centroids"),
     )
     candidates: int = option(
         4096,
         help="With engine=centroids: number of documents scored exactly; at least the number retrieved",
         low=1,
         only="first stage",
+        needs=("engine", "centroids"),
     )
 
 

@@ -30,6 +30,7 @@ class Parameter:
         default: None where it has to be given.
         low, high: both ends of the allowed range, inclusive.
         choices: the allowed words of a "choice".
+        needs: another parameter and the word that it must have, without which this one would change nothing.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Parameter:
     low: float = -math.inf
     high: float = math.inf
     choices: tuple[str, ...] = ()
+    needs: tuple[str, str] | None = None
 
     def read(self, text: str) -> Value:
         """The value that a text stands for.
@@ -115,6 +117,7 @@ def parameter_of(option: Declared, default: Value | None = None, about: str | No
         option.low,
         option.high,
         option.choices,
+        option.extra.get("needs"),
     )
 
 
@@ -318,7 +321,7 @@ def chosen(parameters: Iterable[Parameter], given: Mapping[str, Value], owner: s
     """The given parameters that differ from their defaults, checked, in the order of `parameters`.
 
     Raises:
-        OptionError: one is not known, is missing or has a value that is not allowed.
+        OptionError: one is not known, is missing, has a value that is not allowed, or would change nothing.
     """
     parameters = tuple(parameters)
     names = {p.name for p in parameters}
@@ -332,11 +335,24 @@ def chosen(parameters: Iterable[Parameter], given: Mapping[str, Value], owner: s
         if parameter.name in given:
             value = parameter.checked(given[parameter.name])
             if value != parameter.default:
+                _refuse_idle(parameter, parameters, given, value)
                 pairs.append((parameter.name, value))
         elif parameter.default is None:
             remedy = f"Write {owner}({parameter.name}=...)"
             raise OptionError(f"{owner} needs {parameter.name}, {parameter.allowed()}", remedy=remedy)
     return tuple(pairs)
+
+
+def _refuse_idle(
+    parameter: Parameter, parameters: Iterable[Parameter], given: Mapping[str, Value], value: Value
+) -> None:
+    """Refuse a value that would change the names and keys of a system, and nothing else."""
+    if parameter.needs is None:
+        return
+    other, word = parameter.needs
+    if given.get(other, next(p.default for p in parameters if p.name == other)) != word:
+        remedy = f"Write {other}={word} too, or leave it out"
+        raise OptionError(f"{parameter.name} changes nothing without {other}={word}", value=value, remedy=remedy)
 
 
 K = 1000

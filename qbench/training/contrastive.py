@@ -16,7 +16,7 @@ import numpy as np
 from qbench.benchmark.benchmark import Benchmark, benchmark_key
 from qbench.errors import OptionError
 from qbench.models.folders import model_digest, model_folder
-from qbench.options import declared
+from qbench.options import declared, refusal
 from qbench.progress import Progress, silent
 from qbench.store import Manifest
 from qbench.training.batch import Batch
@@ -76,6 +76,7 @@ def train_retriever(
     recipe = replace(recipe, lr=recipe.lr or LEARNING_RATES[kind])
     recipe.check()
     _check_teacher(recipe, teacher)
+    _check_data(recipe, benchmark, joint)
     params = _params(kind, benchmark, model, recipe, joint, teacher)
 
     def make() -> RetrieverTask:
@@ -124,6 +125,36 @@ def _check_teacher(recipe: ContrastiveRecipe, teacher: str | None) -> None:
     if teacher is not None and recipe.loss != "infonce":
         remedy = "Leave the loss out"
         raise OptionError("with a teacher, its distribution is the loss", value=recipe.loss, remedy=remedy)
+
+
+def idle_options(recipe: ContrastiveRecipe, benchmark: Benchmark, joint: Benchmark | None = None) -> dict[str, str]:
+    """The options that say nothing of these data, and would only give the same weights another key, with the reasons.
+
+    Args:
+        recipe: the options of a training.
+        benchmark, joint: as in `train_retriever`.
+    """
+    with_triples = [data.triples.height > 0 for data in (benchmark, joint) if data is not None]
+    idle = {
+        "joint_share": "there is no other benchmark to learn from" * (joint is None),
+        "lowest_grade": "positives come from triples, not from judgments" * all(with_triples),
+        "methods": "this benchmark has no triples, and is learnt from judgments" * (not with_triples[0]),
+    }
+    standard = ContrastiveRecipe()
+
+    def given(name: str) -> bool:
+        values = (getattr(recipe, name), getattr(standard, name))
+        one, usual = (set(value) if isinstance(value, tuple) else value for value in values)
+        return bool(one != usual)
+
+    return {name: reason for name, reason in idle.items() if reason and given(name)}
+
+
+def _check_data(recipe: ContrastiveRecipe, benchmark: Benchmark, joint: Benchmark | None) -> None:
+    for name, reason in idle_options(recipe, benchmark, joint).items():
+        error = refusal(recipe, name, f"changes nothing: {reason}", getattr(recipe, name))
+        error.remedy = "Leave it out"
+        raise error
 
 
 def _teacher(model: str, recipe: ContrastiveRecipe) -> Student:

@@ -419,7 +419,7 @@ def test_too_few_resamples_is_an_error():
 
 
 def equal_systems(rng: np.random.Generator, topics: int, rho: float) -> tuple[np.ndarray, np.ndarray]:
-    """Differences of two equal systems, whose queries of one topic correlate by rho; topics of 1 to about 20 queries."""
+    """Differences of two equal systems; queries of one topic correlate by rho, and topics have 1 to about 20."""
     clusters = np.repeat(np.arange(topics), rng.geometric(1 / 6, topics))
     effects, noise = rng.normal(0, 1, topics)[clusters], rng.normal(0, 1, clusters.size)
     return (math.sqrt(rho) * effects + math.sqrt(1 - rho) * noise)[None, :], clusters

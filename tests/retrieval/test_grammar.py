@@ -70,7 +70,9 @@ def parts(draw, name, parameters):
             value = draw(value_of(parameter))
             if value != parameter.default:
                 params.append((parameter.name, value))
-    return Component(name, tuple(params))
+    # What needs another parameter is refused without it.
+    needs = {parameter.name: parameter.needs for parameter in parameters}
+    return Component(name, tuple(pair for pair in params if needs[pair[0]] is None or needs[pair[0]] in params))
 
 
 @st.composite
@@ -241,3 +243,23 @@ def test_no_parameter_of_a_model_is_also_one_of_its_quantity_score():
         for quantity in THESIS.of("quantity score"):
             names = [p.name for p in (*quantity.parameters_on(model), *model.parameters)]
             assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("ColBERT(model=m, nprobe=8)", "nprobe changes nothing without engine=centroids"),
+        ("ColBERT(model=m, candidates=9, engine=exact)", "candidates changes nothing without engine=centroids"),
+        ("QColBERT(model=m, candidates=9)", "candidates changes nothing without engine=centroids"),
+        ("SBERT(model=m, nprobe=8)", "nprobe changes nothing without engine=faiss"),
+    ],
+)
+def test_parameters_that_would_change_nothing_are_refused(name, message):
+    with pytest.raises(OptionError, match=message):
+        parse_system(name)
+    other = "faiss" if name.startswith("SBERT") else "centroids"
+    assert parse_system(name.replace(", engine=exact", "").replace(")", f", engine={other})")).is_neural
+
+
+def test_a_default_that_is_written_out_changes_nothing():
+    assert parse_system("ColBERT(model=m, nprobe=4)") == parse_system("ColBERT(model=m)")

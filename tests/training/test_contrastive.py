@@ -20,7 +20,7 @@ from qbench.models.sparse import load_sparse_encoder
 from qbench.models.tct_colbert import load_tct_colbert
 from qbench.training import contrastive as module
 from qbench.training import trainer
-from qbench.training.contrastive import setback, train_retriever
+from qbench.training.contrastive import idle_options, setback, train_retriever
 from qbench.training.kinds import Kind
 from qbench.training.recipes import ContrastiveRecipe
 from qbench.training.students import MADE_HEAD_SCALE, SingleVectorStudent, open_student
@@ -235,6 +235,25 @@ def test_an_aggretriever_has_the_dimensions_of_its_recipe(bases, tmp_path):
         train_retriever("aggretriever", BENCHMARK, tmp_path / "c", on, replace(quick, cls_dimension=16))
     with pytest.raises(OptionError, match="agg_dimension is at least 0"):
         replace(quick, agg_dimension=-1).check()
+
+
+@pytest.mark.parametrize(
+    ("change", "plain", "message"),
+    [
+        ({"joint_share": 0.5}, False, "joint_share changes nothing: there is no other benchmark"),
+        ({"lowest_grade": 2}, False, "lowest_grade changes nothing: positives come from triples"),
+        ({"methods": ("unit",)}, True, "methods changes nothing: this benchmark has no triples"),
+    ],
+)
+def test_options_that_would_change_nothing_are_refused(base, tmp_path, change, plain, message):
+    none = {"samples": BENCHMARK.samples.clear(), "triples": BENCHMARK.triples.clear()}
+    bench = replace(BENCHMARK, **none) if plain else BENCHMARK
+    with pytest.raises(OptionError, match=message):
+        train_retriever("bi-encoder", bench, tmp_path / "a", str(base), replace(QUICK, **change))
+    assert not (tmp_path / "a").exists()
+    # They are allowed where they do something, and their defaults are anywhere.
+    assert idle_options(replace(QUICK, **change), replace(BENCHMARK, **({} if plain else none)), bench) == {}
+    assert idle_options(QUICK, bench) == {}
 
 
 def test_a_general_benchmark_takes_its_share_of_the_batches(base, tmp_path):
