@@ -44,7 +44,7 @@ REVISIONS: dict[str, int] = {
     # Judging
     "annotation sheet": 2,
     "judged benchmark": 1,
-    "audit sheet": 1,
+    "audit sheet": 2,
     # Descriptions and pairs
     "description rules": 2,
     "descriptions": 2,

@@ -148,7 +148,7 @@ def _items(subject: Subject, options: AuditOptions) -> tuple[list[Item], dict[st
     kinds = [kind for kind in offered if kind.number and kind.size]
     drawn: dict[Pair, str] = {}
     for kind in kinds:
-        for pair in subject.draw(kind.labels, kind.number, options.seed):
+        for pair in subject.draw(kind.labels, kind.number, options.seed, kind.name):
             drawn.setdefault(pair, kind.name)
     labels: dict[str, list[str]] = {}
     for query, labelled in drawn:

@@ -79,7 +79,7 @@ def benchmark_subject(benchmark: Benchmark, options: AuditOptions) -> Subject:
             (NOT_RELEVANT, options.negative, pl.col("grade") == 0),
         ):
             found.append(Kind(name, number, by_query(judged.filter(holds).select("query_id", "doc_id").rows())))
-        chosen = [queries[name] for name, _ in subject.draw(alone, options.missed, options.seed)]
+        chosen = [queries[name] for name, _ in subject.draw(alone, options.missed, options.seed, UNJUDGED)]
         unjudged = likeliest(benchmark, chosen, options.likeliest)
         found.append(Kind(UNJUDGED, sum(map(len, unjudged.values())), unjudged, by_query="query with nothing missed"))
         return [*found, *_samples(benchmark, options.samples)]
@@ -147,6 +147,10 @@ class BenchmarkForm(Verdicts, QueryForm):
         if wanted:
             rows = benchmark.samples.filter(pl.col("sample_id").is_in(wanted)).to_dicts()
         self._samples = {row["sample_id"]: row for row in rows}
+        made = [row["doc_id"] for row in rows if row["method"] in _MADE]
+        originals = benchmark.corpus.filter(pl.col("doc_id").is_in(made)).select("doc_id", "text")
+        self._originals: dict[str, str] = dict(originals.iter_rows())
+        self._numbers = {item.pair: number for number, item in enumerate(items, start=1)}
 
     def claim(self, item: Item) -> str:
         """What the label claims."""
@@ -161,18 +165,27 @@ class BenchmarkForm(Verdicts, QueryForm):
     def cells(self, item: Item) -> list[str]:
         """The row of an item."""
         text, lines = self.query(item.query_id)
-        body = one_line(self._body(item))
+        marked = [piece[0] for piece in self.document(item)[1] if not isinstance(piece, str)]
         return [
+            str(self._numbers[item.pair]),
+            item.sources[0],
             item.query_id,
             one_line(text),
             "; ".join(lines),
             item.doc_id,
             self.claim(item),
-            body,
+            one_line(self._body(item)),
+            one_line("; ".join(marked)),
+            one_line(self._original(item)),
             "",
             "",
             "",
         ]
+
+    def _original(self, item: Item) -> str:
+        """The sentence that a permuted sample was made from; "" for all else."""
+        row = self._samples.get(item.doc_id) if _of_sample(item) else None
+        return self._originals.get(row["doc_id"], "") if row and row["method"] in _MADE else ""
 
     def document(self, item: Item) -> tuple[str, list[Piece]]:
         """The document's title, and the text with its quantities, or the sample's, marked."""

@@ -16,7 +16,23 @@ VERDICTS: tuple[str, ...] = ("nonsense", "wrong", "right")
 VERDICT = "verdict"
 """The column of verdicts."""
 
-COLUMNS: tuple[str, ...] = ("query_id", "query", "condition", "doc_id", "claim", "text", VERDICT, CAUSE, COMMENT)
+COLUMNS: tuple[str, ...] = (
+    "item",
+    "kind",
+    "query_id",
+    "query",
+    "condition",
+    "doc_id",
+    "claim",
+    "text",
+    "marked",
+    "original",
+    VERDICT,
+    CAUSE,
+    COMMENT,
+)
+"""Of a benchmark's labels: `item` counts them, `marked` has the numbers that the page marks in the text, and `original`
+the sentence that a permuted sample was made from."""
 
 
 @dataclass(frozen=True)
@@ -81,10 +97,10 @@ class Subject:
     guideline: str
     prompt: str
 
-    def draw(self, labels: Mapping[str, Sequence[str]], number: int, seed: int) -> list[tuple[str, str]]:
-        """Draw labels, stratified: see `qbench.annotation.drawing.draw`."""
+    def draw(self, labels: Mapping[str, Sequence[str]], number: int, seed: int, kind: str) -> list[tuple[str, str]]:
+        """Draw labels of a kind, stratified, from queries of its own: see `qbench.annotation.drawing.draw`."""
         strata = {query: ", ".join(self.groups[query][dimension] for dimension in self.strata) for query in labels}
-        return draw(labels, strata, number, seed)
+        return draw(labels, strata, number, seed, kind)
 
 
 def by_query(pairs: Collection[tuple[str, str]]) -> dict[str, list[str]]:

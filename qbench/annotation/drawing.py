@@ -15,7 +15,7 @@ from qbench.randomness import shuffled
 
 
 def draw(
-    labels: Mapping[str, Sequence[str]], strata: Mapping[str, str], number: int, seed: int
+    labels: Mapping[str, Sequence[str]], strata: Mapping[str, str], number: int, seed: int, kind: str = ""
 ) -> list[tuple[str, str]]:
     """Draw labels at random.
 
@@ -26,12 +26,13 @@ def draw(
         strata: query -> stratum.
         number: size of the sample; all labels where there are no more.
         seed: of the choice.
+        kind: of the labels; each draws queries of its own, so that a bad query does not spoil several figures.
 
     Returns:
         (query, labelled) in the order in which they are drawn.
     """
     members: dict[str, list[str]] = {}
-    for query in shuffled((query for query, some in labels.items() if some), seed, "audited queries", str):
+    for query in shuffled((query for query, some in labels.items() if some), seed, f"audited queries {kind}", str):
         members.setdefault(strata[query], []).append(query)
     streams = {name: _rounds(queries, labels, seed) for name, queries in members.items()}
     sizes = {name: (len(queries), sum(len(labels[query]) for query in queries)) for name, queries in members.items()}

@@ -20,7 +20,8 @@ def likeliest(benchmark: Benchmark, queries: Sequence[Query], number: int) -> di
     """The unjudged documents of each query that are most likely to answer it.
 
     They have a mention that meets each condition by value and unit, whatever the mention is about, and hold words of
-    the query; BM25 over these words ranks them. Documents that the benchmark leaves undecided are not among them.
+    the query; BM25 over these words ranks them. Of documents with one text there is one. Documents that the benchmark
+    leaves undecided are not among them.
 
     Args:
         benchmark: any; without quantities nothing can be found.
@@ -38,6 +39,7 @@ def likeliest(benchmark: Benchmark, queries: Sequence[Query], number: int) -> di
     vocabulary, ids, lengths = token_ids(benchmark.corpus["text"], benchmark.language)
     postings = bm25.build(ids, lengths, len(vocabulary))
     codes = {token: code for code, token in enumerate(vocabulary)}
+    texts = benchmark.corpus["text"]
     place = {doc_id: row for row, doc_id in enumerate(benchmark.corpus["doc_id"])}
     words = token_lists([query.terms or query.text for query in queries], benchmark.language)
     found = {}
@@ -46,7 +48,14 @@ def likeliest(benchmark: Benchmark, queries: Sequence[Query], number: int) -> di
         scores = bm25.score(postings, [codes[token] for token in tokens if token in codes])
         held = scores[[place[doc_id] for doc_id in candidates]]
         order = [row for row in np.argsort(-held, kind="stable").tolist() if held[row] > 0]
-        found[query.query_id] = [candidates[row] for row in order[:number]]
+        # A text that several documents have is read once.
+        distinct: dict[str, str] = {}
+        for row in order:
+            if len(distinct) == number:
+                break
+            doc_id = candidates[row]
+            distinct.setdefault(" ".join(texts[place[doc_id]].lower().split()), doc_id)
+        found[query.query_id] = list(distinct.values())
     return found
 
 

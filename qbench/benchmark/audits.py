@@ -7,7 +7,7 @@ other: what is made from an audited benchmark is not audited.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -122,11 +122,42 @@ def read_audit(folder: Path) -> Audit | None:
     path = folder / AUDIT
     if not path.is_file():
         return None
-    try:
-        return Audit.from_json(read_json(path))
-    except (TypeError, KeyError, AttributeError) as fault:
-        remedy = "Remove it, and run `qbench benchmark audit` again"
-        raise InputError(f"not the record of an audit: {fault}", file=path, remedy=remedy) from None
+    data = read_json(path)
+    fault = _fault(data)
+    if fault:
+        remedy = "Remove it, and run `qbench benchmark audit` again with the filled sheets"
+        raise InputError("not the record of an audit", file=path, value=fault, remedy=remedy)
+    return Audit.from_json(data)
+
+
+def _fault(data: object) -> str:
+    """What is wrong with the data of a record, in words; "" for nothing."""
+    fault = _wrong_entries(data, Audit, "the record")
+    if fault or not isinstance(data, Mapping):
+        return fault
+    for name in ("drawn", "auditors", "agreement"):
+        if not isinstance(data[name], Mapping):
+            return f"{name} is no object"
+    for name, kind in (("figures", Figure), ("causes", Cause)):
+        if not isinstance(data[name], list):
+            return f"{name} is no list"
+        for number, row in enumerate(data[name], start=1):
+            fault = _wrong_entries(row, kind, f"entry {number} of {name}")
+            if fault:
+                return fault
+    return ""
+
+
+def _wrong_entries(data: object, kind: type[Audit | Figure | Cause], what: str) -> str:
+    """Which entries of a JSON object some data lacks or has too many."""
+    if not isinstance(data, Mapping):
+        return f"{what} is no object"
+    names = {field.name for field in fields(kind)}
+    for lacking in sorted(names - data.keys()):
+        return f"{what} lacks {lacking}"
+    for unknown in sorted(data.keys() - names):
+        return f"{what} has an unknown entry {unknown}"
+    return ""
 
 
 def audit_of(audit: Audit | None, digest: str) -> Audit | None:

@@ -157,9 +157,12 @@ def _report(found: Found, sheet: AuditSheet, call: Call) -> None:
             console.print(line, markup=False, soft_wrap=True)
     console.print()
     print_counts({"agreement": dict(found.agreement), **judgments.problems.summary()})
-    left = len(sheet.items) - len(judgments.grades)
+    unsure = {pair for answers in judgments.answers for pair in answers.unsure} - judgments.grades.keys()
+    left = len(sheet.items) - len(judgments.grades) - len(unsure)
+    if unsure:
+        note(f"{len(unsure):,} of {len(sheet.items):,} labels were read and left open (cannot tell)")
     if left:
-        note(f"{left:,} of {len(sheet.items):,} labels have no verdict yet")
+        note(f"{left:,} of {len(sheet.items):,} labels have not been read yet")
     if judgments.files:
         note(f"Said differently: {' and '.join(map(str, judgments.files))}")
     if (call.target / CARD).is_file() and (call.target / MANIFEST).is_file():

@@ -87,8 +87,9 @@ _MEMBER = re.compile(
 """Before a concept that its amount of money follows: "a shortage in the system of 5 million" is not about a system."""
 _PAID = re.compile(r"\s*(?:in\s+)?", re.IGNORECASE)
 _PRICE = re.compile(r"\bfor\s+(?:\w+\s+){0,2}[$€£¥]?\s*$", re.IGNORECASE)
-_MEANS = frozenset({"cash", "stock", "shares"})
-"""What a price is paid in: "for $1.2 billion in cash" says no cash, and neither does "5 dollars a share cash"."""
+_MEANS = frozenset("cash stock shares securities notes debentures capital interest".split())
+"""What a price is paid or a debt repaid in: "for $1.2 billion in cash" says no cash, and "$5 million in capital and
+interest" no capital."""
 _PARTITIVE = re.compile(r"\s*of\s+(?:the|its|our|their|his|her|these|those|this|that|all)\b", re.IGNORECASE)
 """Between a number and what it is a part of: "$2 billion of our assets", "12 of the patients"."""
 _LABEL = re.compile(
@@ -271,7 +272,9 @@ def _is_of_another(row: dict[str, Any], text: str, spans: Sequence[Span], gap: S
     (start, end), (first, last) = _number(row), gap
     if any(first <= other < last for other, _ in numbers if other != start):
         return True
-    if row["concept"].lower() in _MEANS and (_PAID.fullmatch(text, end, last) or _PRICE.search(text[:start])):
+    if _MEANS.issuperset(row["concept"].lower().split()) and (
+        _PAID.fullmatch(text, end, last) or _PRICE.search(text[:start])
+    ):
         return True
     if first == end and last > end:  # the concept follows
         close = max(stop for _, stop in spans)

@@ -105,7 +105,7 @@ _NO_COUNT = _words(
     "number record stage class band lt ln factor reason issue area purpose goal objective question round example "
     "category phase period variable outcome parameter measure instance respect aspect offer bid option proposal split "
     "strong bolivar crown ago institute drug condition treatment visit session plaintiff country nation state "
-    "house module"
+    "house module workforce staff"
 )
 """Counted nouns that nobody asks the number of."""
 

@@ -135,11 +135,12 @@ def missing(bench):
         ("m4", "Enno sold a house for $1 million.", "1 million", 1e6, "dollar", "house", "="),
         ("m5", "Earnings, a profit above $1 million, pleased Enno.", "1 million", 1e6, "dollar", "profit", ">"),
         ("m6", "Earnings of Fenn were 2 million euros.", "2 million", 2e6, "euro", "fenn", "="),
+        ("m7", "EARNINGS of Dorn, earnings at last,  were $2 million.", "2 million", 2e6, "dollar", "dorn", "="),
     )
 
 
 def test_unjudged_documents_meet_the_value_and_hold_the_words(missing):
-    """m3 breaks the condition, m4 has no word of it, m5 is undecided, m6 is of another currency."""
+    """m3 breaks the condition, m4 has no word of it, m5 is undecided, m6 is of another currency, m7 repeats m1."""
     queries = {query.query_id: query for query in missing.queries}
     assert likeliest(missing, [queries["q6"]], 5) == {"q6": ["m1", "m2"]}
     assert likeliest(missing, [queries["q6"]], 1) == {"q6": ["m1"]}
@@ -345,10 +346,44 @@ def test_what_is_made_of_an_audited_benchmark_is_not_audited(subject, audit, tmp
     assert "Labels not audited" in (tmp_path / "masked" / "README.md").read_text()
 
 
-def test_a_damaged_record_is_named(bench, tmp_path):
-    (tmp_path / "bench" / "audit.json").write_text('{"figures": 3}')
-    with pytest.raises(InputError, match=r"audit\.json: not the record of an audit"):
+@pytest.mark.parametrize(
+    ("edit", "fault"),
+    [
+        (lambda data: [data], "the record is no object"),
+        (lambda data: {"figures": 3}, "the record lacks agreement"),
+        (lambda data: {**data, "figure": 3}, "the record has an unknown entry figure"),
+        (lambda data: {**data, "figures": 3}, "figures is no list"),
+        (lambda data: {**data, "auditors": 3}, "auditors is no object"),
+        (lambda data: {**data, "figures": [data["figures"][0], {}]}, "entry 2 of figures lacks by"),
+        (lambda data: {**data, "causes": ["luck"]}, "entry 1 of causes is no object"),
+    ],
+)
+def test_a_damaged_record_is_named(subject, audit, bench, tmp_path, edit, fault):
+    found = read_audit(subject, audit, [filled(audit, tmp_path / "anna.csv")]).audit
+    (tmp_path / "bench" / "audit.json").write_text(json.dumps(edit(json.loads(json.dumps(found.to_json())))))
+    with pytest.raises(InputError, match=rf"audit\.json: not the record of an audit \(found '{fault}'\)\. Remove it"):
         open_benchmark(tmp_path / "bench")
+
+
+def test_the_table_numbers_its_rows_and_says_kind_marks_and_origin(audit, bench):
+    rows = rows_of(audit.folder / "audit.csv")
+    assert [row["item"] for row in rows] == [str(number) for number in range(1, len(rows) + 1)]
+    assert [row["kind"] for row in rows] == [item.sources[0] for item in audit.items]
+    texts = dict(bench.corpus.select("doc_id", "text").iter_rows())
+    samples = {row["sample_id"]: row for row in bench.samples.to_dicts()}
+    for row in rows:
+        sample = samples.get(row["doc_id"], {"method": "original"})
+        assert row["original"] == ("" if sample["method"] == "original" else texts[sample["doc_id"]])
+        if "doc_id" in sample:
+            assert row["marked"] == sample["text"][sample["value_start"] : sample["value_end"]]
+
+
+def test_each_kind_draws_queries_of_its_own(subject):
+    labels = {f"q{n}": [""] for n in range(40)}
+    many = replace(subject, groups={name: {"comparator": "=", "query kind": "seen"} for name in labels})
+    drawn = {kind: many.draw(labels, 10, 1, kind) for kind in ("query", "relevant")}
+    assert drawn["query"] != drawn["relevant"]
+    assert all(len({query for query, _ in some}) == 10 for some in drawn.values())
 
 
 def test_the_causes_are_those_of_guideline_and_prompt(subject):

@@ -48,7 +48,7 @@ def test_from_a_sample_to_the_card_and_the_foot_of_a_table(here):
     assert "  relevant: 4\n" in result.stdout
     assert "Read the page (audit.html) or fill the table beside it (audit.csv)" in result.stderr
     board = CliRunner().invoke(leaderboard, ["bench", "-o", "before", *QUICK])
-    assert "Labels not audited." in board.stdout
+    assert "Labels not audited" in board.stdout
     filled(open_audit(here / "bench.audit"), here / "anna.csv", verdict)
     result = call("bench", "anna.csv")
     lines = [line.split() for line in result.stdout.splitlines()]
@@ -73,10 +73,12 @@ def test_the_table_in_its_place_is_read_as_far_as_it_is_filled(here):
     rows = rows_of(table)
     for row in rows[:5]:
         row["verdict"] = "right"
+    rows[5]["verdict"] = "?"
     write(table, rows)
     before = table.read_bytes()
     result = call("bench")
-    assert "8 of 13 labels have no verdict yet" in result.stderr
+    assert "1 of 13 labels were read and left open (cannot tell)" in result.stderr
+    assert "7 of 13 labels have not been read yet" in result.stderr
     assert table.read_bytes() == before
     card = (here / "bench" / "README.md").read_text()
     assert "Annotator 1 read 5 of 13 labels" in card

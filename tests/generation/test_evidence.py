@@ -75,6 +75,7 @@ def test_beside_their_concept(text):
         "A reserve for {ferry fares} of <5> was made.",
         "It bought the ferry for <5> in {cash}.",
         "It bought the ferry for <5> of {cash}.",
+        "It repaid <5> in {capital} {interest}.",
         "It earned <5> on {ferry fares}.",
         "It paid <5> to {ferry owners}.",
         "It moved <5> of its {ferry fares} elsewhere.",
