@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import polars as pl
 import pyarrow as pa
 
@@ -42,6 +46,25 @@ def pair_schema() -> Schema:
         "values": pl.List(pl.Float64),
         "doc_ids": pl.List(pl.String),
     }
+
+
+def frame_of(rows: Sequence[Mapping[str, Any]], schema: Schema, nested: str) -> pl.DataFrame:
+    """Rows as a table.
+
+    Args:
+        rows: a value for every column.
+        schema: of the table.
+        nested: the column of spans, which go to polars through JSON, three times faster than from Python. (pyarrow is
+            faster still, but loads pandas, where that is installed, with the first list that it is given.)
+    """
+    spans = pl.Series(nested, [json.dumps(row[nested]) for row in rows], dtype=pl.String)
+    columns = {
+        column: spans.str.json_decode(pl.List(pl.List(pl.Int32)))
+        if column == nested
+        else pl.Series(column, [row[column] for row in rows], dtype=dtype)
+        for column, dtype in schema.items()
+    }
+    return pl.DataFrame(columns)
 
 
 def arrow(frame: pl.DataFrame) -> pa.Table:

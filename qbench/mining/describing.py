@@ -9,7 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from qbench.mining.content import REASONS, lack
+from qbench.index.schemas import frame_of
+from qbench.mining.english.content import REASONS, lack
 from qbench.mining.parsers import get_parser
 from qbench.mining.types import Description, DescriptionParser, description_schema
 from qbench.quantities.types import Quantity, from_row
@@ -95,14 +96,4 @@ def description_row(
 
 def description_frame(rows: list[dict[str, Any]]) -> pl.DataFrame:
     """A table of `description_schema` from rows."""
-    schema = description_schema()
-    segments = pl.Series("segments", [json.dumps(row["segments"]) for row in rows], dtype=pl.String)
-    return pl.DataFrame(
-        {
-            # Nested lists go to polars through JSON several times faster than from Python.
-            column: segments.str.json_decode(pl.List(pl.List(pl.Int32)))
-            if column == "segments"
-            else pl.Series(column, [row[column] for row in rows], dtype=dtype)
-            for column, dtype in schema.items()
-        }
-    )
+    return frame_of(rows, description_schema(), "segments")

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from qbench.mining.content import says
+from qbench.mining.english.content import says
 from qbench.mining.same_value import DIFFERENT, SAME, Values, compare
 from qbench.mining.terms import TermMatrix, row_entries, term_matrix
 from qbench.quantities.concept_match import concept_words

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from qbench.errors import OptionError, UnknownNameError
+from qbench.mining.english.rules_parser import RulesParser
 from qbench.mining.gold import GoldSample
-from qbench.mining.rules_parser import RulesParser
 from qbench.mining.segment_scores import SegmentScores, partial, strict
 from qbench.mining.types import DescriptionParser
 from qbench.quantities.languages import EMBEDDED

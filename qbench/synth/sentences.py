@@ -120,7 +120,7 @@ class Sentence:
 
 
 @dataclass
-class _Draft:
+class _UnfinishedSentence:
     """A sentence under construction: the facts it states, each with its thing and its written form."""
 
     things: list[Thing]
@@ -163,7 +163,7 @@ class Writer:
             others: things that it may be compared with; their quantities get their own concepts.
             dice: makes the choices.
         """
-        draft = _Draft([thing], [dice.chance(QUALIFIED)], dice)
+        draft = _UnfinishedSentence([thing], [dice.chance(QUALIFIED)], dice)
         frame = dice.choice(self._frames[len(facts)])
         slots: dict[str, Callable[[], list[Piece]]] = {
             "subject": lambda: self._subject(0, draft),
@@ -183,7 +183,7 @@ class Writer:
             slots["quantity"] = lambda: [*_pieces(written, index), *_per(per)]
         return self._finish(_fill(frame.text, slots), draft)
 
-    def _subject(self, which: int, draft: _Draft) -> list[Piece]:
+    def _subject(self, which: int, draft: _UnfinishedSentence) -> list[Piece]:
         thing, dice = draft.things[which], draft.dice
         name = _name_pieces(thing, which)
         qualifier = thing.qualifier if draft.qualified[which] and thing.qualifier_at is None else ""
@@ -202,20 +202,20 @@ class Writer:
         }
         return _fill(dice.choice(self._grammar.subjects["kind"]), slots)
 
-    def _name(self, fact: Fact, draft: _Draft) -> str:
+    def _name(self, fact: Fact, draft: _UnfinishedSentence) -> str:
         attribute = self._attributes[fact.attribute]
         if attribute.synonyms and draft.dice.chance(SYNONYM):
             return draft.dice.choice(attribute.synonyms)
         return attribute.name
 
-    def _write(self, fact: Fact, draft: _Draft) -> Written:
+    def _write(self, fact: Fact, draft: _UnfinishedSentence) -> Written:
         return self._surfaces.write(fact.value, fact.unit, draft.dice)
 
-    def _tell(self, draft: _Draft, which: int, fact: Fact, written: Written) -> int:
+    def _tell(self, draft: _UnfinishedSentence, which: int, fact: Fact, written: Written) -> int:
         draft.statements.append((which, fact, written))
         return len(draft.statements) - 1
 
-    def _verbs(self, which: int, facts: Sequence[Fact], draft: _Draft) -> list[Piece]:
+    def _verbs(self, which: int, facts: Sequence[Fact], draft: _UnfinishedSentence) -> list[Piece]:
         """ "weighs 1.2 kg, costs 900 euros and has a display of 13 inches and 8 GB of memory"."""
         dice = draft.dice
         owns = [bool(self._attributes[f.attribute].verbs) and dice.chance(OWN_WORDS) for f in facts]
@@ -232,7 +232,7 @@ class Writer:
             )
         return _listed(verbs)
 
-    def _phrase(self, which: int, fact: Fact, draft: _Draft) -> list[Piece]:
+    def _phrase(self, which: int, fact: Fact, draft: _UnfinishedSentence) -> list[Piece]:
         attribute, dice = self._attributes[fact.attribute], draft.dice
         if attribute.phrases and dice.chance(OWN_WORDS):
             return self._own(dice.choice(attribute.phrases), which, fact, draft)
@@ -243,13 +243,13 @@ class Writer:
         sort = "uncountable" if attribute.uncountable else "countable"
         return self._say(sort, which, fact, self._write(fact, draft), draft)
 
-    def _clause(self, which: int, fact: Fact, draft: _Draft) -> list[Piece]:
+    def _clause(self, which: int, fact: Fact, draft: _UnfinishedSentence) -> list[Piece]:
         return self._say("clauses", which, fact, self._write(fact, draft), draft)
 
-    def _spec(self, which: int, fact: Fact, draft: _Draft) -> list[Piece]:
+    def _spec(self, which: int, fact: Fact, draft: _UnfinishedSentence) -> list[Piece]:
         return self._say("specs", which, fact, self._write(fact, draft), draft)
 
-    def _say(self, sort: str, which: int, fact: Fact, written: Written, draft: _Draft) -> list[Piece]:
+    def _say(self, sort: str, which: int, fact: Fact, written: Written, draft: _UnfinishedSentence) -> list[Piece]:
         """One of the grammar's ways to speak of an attribute."""
         index, name = self._tell(draft, which, fact, written), self._name(fact, draft)
         quantity = _pieces(written, index)
@@ -264,7 +264,7 @@ class Writer:
         sentence = _fill(draft.dice.choice(self._grammar.attributes[sort]), slots)
         return [*sentence, *_per(self._attributes[fact.attribute].per)]
 
-    def _own(self, template: str, which: int, fact: Fact, draft: _Draft) -> list[Piece]:
+    def _own(self, template: str, which: int, fact: Fact, draft: _UnfinishedSentence) -> list[Piece]:
         """One of the mapping's ways to speak of an attribute; its words stand for the attribute's name."""
         written = self._write(fact, draft)
         index = self._tell(draft, which, fact, written)
@@ -278,7 +278,7 @@ class Writer:
             pieces += middle
         return pieces
 
-    def _contrast(self, fact: Fact, others: Sequence[Thing], draft: _Draft) -> list[Piece]:
+    def _contrast(self, fact: Fact, others: Sequence[Thing], draft: _UnfinishedSentence) -> list[Piece]:
         dice, thing = draft.dice, draft.things[0]
         if not others or not dice.chance(CONTRAST):
             return []
@@ -317,7 +317,7 @@ class Writer:
         slots = {name: _constant(text) for name, text in invented.items()}
         return _fill(dice.choice(self._grammar.asides), slots)
 
-    def _finish(self, pieces: Sequence[Piece], draft: _Draft) -> Sentence:
+    def _finish(self, pieces: Sequence[Piece], draft: _UnfinishedSentence) -> Sentence:
         text, spans = _join(pieces)
         mentions = [
             Mention(
@@ -334,7 +334,7 @@ class Writer:
         number: int,
         which: int,
         written: Written,
-        draft: _Draft,
+        draft: _UnfinishedSentence,
         spans: dict[tuple[str, int], list[Span]],
         attribute: Attribute,
     ) -> Quantity:

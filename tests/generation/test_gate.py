@@ -11,7 +11,7 @@ from qbench.generation.gate import Gate, usable_pairs
 from qbench.generation.mentions import load_mentions
 from qbench.generation.options import GenerationOptions
 from qbench.generation.pairs import Pair, pair_table, phrase
-from qbench.mining import content
+from qbench.mining.english import content
 from qbench.quantities.english import heads
 from qbench.quantities.types import Quantity, quantity_schema, to_row
 from qbench.quantities.units import load_units

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qbench.mining.clauses import MARK, sections, separate_headings
+from qbench.mining.english.clauses import MARK, sections, separate_headings
 from qbench.quantities.english.tokens import tokenize
 
 

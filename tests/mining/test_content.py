@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qbench.mining.content import (
+from qbench.mining.english.content import (
     CAPITALS,
     GLUED,
     LABEL,

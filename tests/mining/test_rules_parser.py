@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qbench.mining import rules_parser
-from qbench.mining.rules_parser import RulesParser
+from qbench.mining.english import rules_parser
+from qbench.mining.english.rules_parser import RulesParser
 from qbench.mining.types import Description
 from qbench.quantities.english import rules
 from qbench.quantities.english.binder.concepts import by_rules

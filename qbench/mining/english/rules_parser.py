@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from qbench.keys import revision
-from qbench.mining.clauses import MARK, PLACES, Clause, sections, separate_headings
-from qbench.mining.parallels import COUNTED, Parallels
-from qbench.mining.times import Time, dated, find_times, is_period
+from qbench.mining.english.clauses import MARK, PLACES, Clause, sections, separate_headings
+from qbench.mining.english.parallels import COUNTED, Parallels
+from qbench.mining.english.times import Time, dated, find_times, is_period
 from qbench.mining.types import Description
 from qbench.quantities.english.binder.concepts import bind
 from qbench.quantities.english.binder.features import Sentence
@@ -72,20 +72,24 @@ class RulesParser:
 
     def parse_many(self, sentences: Sequence[tuple[str, Sequence[Quantity]]]) -> list[list[Description]]:
         """The description of each mention of each sentence; see `DescriptionParser`."""
-        drafts = [_Draft.of(separate_headings(text) if mentions else text, mentions) for text, mentions in sentences]
-        wanted = [(d.text, d.tokens, d.stand_ins()) for d in drafts if d.spans]
-        parses = iter(load_parser(self._spacy_model).parse_many(wanted) if wanted else ())
-        parsed = [Sentence(draft.tokens, draft.mention_tokens(), next(parses)) for draft in drafts if draft.spans]
-        bound = zip(parsed, bind(parsed), strict=True)
-        described = (
-            _Sentence(draft, sentence.parse, [binding.concept for binding in bindings]).descriptions()
-            for draft, (sentence, bindings) in zip((d for d in drafts if d.spans), bound, strict=True)
+        texts = [
+            _TokenizedText.of(separate_headings(text) if mentions else text, mentions) for text, mentions in sentences
+        ]
+        described = [text for text in texts if text.spans]
+        wanted = [(text.text, text.tokens, text.stand_ins()) for text in described]
+        parses = load_parser(self._spacy_model).parse_many(wanted) if wanted else ()
+        parsed = [
+            Sentence(text.tokens, text.mention_tokens(), parse) for text, parse in zip(described, parses, strict=True)
+        ]
+        descriptions = (
+            _Sentence(text, sentence.parse, [binding.concept for binding in bindings]).descriptions()
+            for text, sentence, bindings in zip(described, parsed, bind(parsed), strict=True)
         )
-        return [next(described) if draft.spans else [] for draft in drafts]
+        return [next(descriptions) if text.spans else [] for text in texts]
 
 
 @dataclass(frozen=True, slots=True)
-class _Draft:
+class _TokenizedText:
     """A sentence with its tokens.
 
     Attributes:
@@ -100,7 +104,7 @@ class _Draft:
     ends: Sequence[int]
 
     @classmethod
-    def of(cls, text: str, mentions: Sequence[Quantity]) -> _Draft:
+    def of(cls, text: str, mentions: Sequence[Quantity]) -> _TokenizedText:
         tokens = tokenize(text) if mentions else []
         starts, ends = [t.start for t in tokens], [t.end for t in tokens]
         spans: list[Span] = []
@@ -148,24 +152,24 @@ class _Draft:
 class _Sentence:
     """A parsed sentence with its concepts, times and lists."""
 
-    def __init__(self, draft: _Draft, parse: Parse, concepts: list[Concept]) -> None:
-        self._draft, self._parse, self._tokens, self._concepts = draft, parse, draft.tokens, concepts
-        self._nouns = NounPhrases(draft.tokens, draft.spans, parse)
-        lengths = [span for mention, span in zip(draft.mentions, draft.spans, strict=True) if _lasts(mention, span)]
-        periods = [span for span in lengths if is_period(draft.tokens, self._nouns.owner, *span)]
-        self._times = find_times(draft.tokens, self._nouns.owner, periods)
-        self._in_time = [False] * len(draft.tokens)
+    def __init__(self, text: _TokenizedText, parse: Parse, concepts: list[Concept]) -> None:
+        self._text, self._parse, self._tokens, self._concepts = text, parse, text.tokens, concepts
+        self._nouns = NounPhrases(text.tokens, text.spans, parse)
+        lengths = [span for mention, span in zip(text.mentions, text.spans, strict=True) if _lasts(mention, span)]
+        periods = [span for span in lengths if is_period(text.tokens, self._nouns.owner, *span)]
+        self._times = find_times(text.tokens, self._nouns.owner, periods)
+        self._in_time = [False] * len(text.tokens)
         for time in self._times:
             self._in_time[time.first : time.last] = [True] * (time.last - time.first)
-        self._stated = [n for n, span in enumerate(draft.spans) if span[0] < span[1] and span not in periods]
-        dates = dated(draft.tokens, [draft.spans[n] for n in self._stated], self._times)
+        self._stated = [n for n, span in enumerate(text.spans) if span[0] < span[1] and span not in periods]
+        dates = dated(text.tokens, [text.spans[n] for n in self._stated], self._times)
         self._when = dict(zip(self._stated, dates, strict=True))
-        self._parallels = Parallels(draft.tokens, draft.mentions, draft.spans, parse)
+        self._parallels = Parallels(text.tokens, text.mentions, text.spans, parse)
         self._others: dict[int, set[int]] = {}
         self._lent: dict[int, tuple[int, ...]] = {}
-        self._deal(draft.mention_tokens())
-        self._sections = sections(draft.tokens) if MARK in draft.text else [range(len(draft.tokens))]
-        self._unit_words = {k for n in range(len(draft.spans)) for k in self._of_unit(n)}
+        self._deal(text.mention_tokens())
+        self._sections = sections(text.tokens) if MARK in text.text else [range(len(text.tokens))]
+        self._unit_words = {k for n in range(len(text.spans)) for k in self._of_unit(n)}
         for first, last in periods:
             self._nouns.owner[first:last] = [-1] * (last - first)  # part of a time, and free to be in a description
 
@@ -185,7 +189,7 @@ class _Sentence:
     def descriptions(self) -> list[Description]:
         """The description of each mention."""
         words: dict[int, set[int]] = {}
-        for n in range(len(self._draft.spans)):
+        for n in range(len(self._text.spans)):
             restates = n - 1 in words and self._parallels.restates(n)
             clause = self._clause(n)
             if n not in self._when or not (restates or clause.is_real()):
@@ -199,7 +203,7 @@ class _Sentence:
             Description(spans_of(self._tokens, self._bridged(selected[n])))
             if n in selected
             else Description(factual=self._has_no_token(n))
-            for n in range(len(self._draft.spans))
+            for n in range(len(self._text.spans))
         ]
 
     def _distinguish(self, selected: dict[int, list[int]]) -> None:
@@ -231,17 +235,17 @@ class _Sentence:
                 selected[n] = sorted({*selected[n], *names[n]} - others)
 
     def _name_before(self, n: int) -> list[int]:
-        k = self._draft.spans[n][0] - 1
+        k = self._text.spans[n][0] - 1
         if k < 0 or not self._nouns.names(k):
             return []
         return [m for m in range(max(0, k - _NEAR), k + 1) if self._nouns.head_of(m) == k]
 
     def _has_no_token(self, n: int) -> bool:
         """Whether a mention has no token of its own."""
-        return self._draft.spans[n][0] == self._draft.spans[n][1]
+        return self._text.spans[n][0] == self._text.spans[n][1]
 
     def _clause(self, n: int) -> Clause:
-        return Clause(self._tokens, self._nouns, self._parse, *self._draft.spans[n])
+        return Clause(self._tokens, self._nouns, self._parse, *self._text.spans[n])
 
     def _words(self, n: int, clause: Clause) -> set[int]:
         """The words of a description without the times; none if nothing names the mention."""
@@ -273,7 +277,7 @@ class _Sentence:
 
     def _behind(self, n: int) -> list[int]:
         """The place right behind a member of a list, whatever the parse: "3 minutes with ale, 2 with tea"."""
-        k = self._draft.spans[n][1]
+        k = self._text.spans[n][1]
         if not self._parallels.has_parallel(n) or k >= len(self._tokens) or self._tokens[k].low not in PLACES:
             return []
         while k + 1 < len(self._tokens) and self._parse.tags[k + 1] in ("DT", "PRP$"):
@@ -284,7 +288,7 @@ class _Sentence:
     def _above(self, n: int) -> set[int]:
         """The nouns that govern mention n, with their words."""
         words: set[int] = set()
-        k = self._draft.spans[n][0]
+        k = self._text.spans[n][0]
         while self._parse.heads[k] != k:
             k = self._parse.heads[k]
             if self._parse.tags[k].startswith("VB"):
@@ -295,7 +299,7 @@ class _Sentence:
 
     def _may_describe(self, n: int, k: int) -> bool:
         """Whether a phrase at token k can be about mention n: in a list, text behind a member is about that member."""
-        first, spans = self._parallels.first_of_list(n), self._draft.spans
+        first, spans = self._parallels.first_of_list(n), self._text.spans
         if k < spans[first][0]:
             return True
         end = spans[n + 1][0] if n + 1 < len(spans) and self._parallels.listed(n + 1) else len(self._tokens)
@@ -321,7 +325,7 @@ class _Sentence:
     def _shared(self, n: int, words: dict[int, set[int]]) -> set[int]:
         """The words before a list of mentions, for a member without words of its own before the list."""
         first = self._parallels.first_of_list(n)
-        start = self._draft.spans[first][0]
+        start = self._text.spans[first][0]
         whole = self._parallels.elided(n)  # "employed 10,000 people here, 2,000 there" is one clause
         if first not in words or (not whole and any(k < start and not self._in_time[k] for k in words[n])):
             return set()
@@ -329,7 +333,7 @@ class _Sentence:
 
     def _of_unit(self, n: int) -> range:
         """The tokens of a unit that say what is measured: counted "employees", "per diluted share"."""
-        mention = self._draft.mentions[n]
+        mention = self._text.mentions[n]
         if mention.unit_span is None:
             return range(0)
         start, end = mention.unit_span
@@ -345,7 +349,7 @@ class _Sentence:
 
     def _selected(self, n: int, words: set[int]) -> list[int]:
         """The words that a description of mention n may have, in order."""
-        start = self._draft.spans[n][0]
+        start = self._text.spans[n][0]
         section = self._sections[bisect_right(self._sections, start, key=lambda part: part.start) - 1]
         words = words | {k + 1 for k in words if self._numbers(k + 1)}
         selected = sorted(k for k in words if (self._nouns.owner[k] == -1 or k in self._unit_words) and k in section)
