@@ -19,6 +19,11 @@ def kept(function: Function, **options: Any) -> Function:
     return result
 
 
+def inlined(function: Function) -> Function:
+    """Compile to a part of the loops that call it: a call with many arrays takes longer than what it does."""
+    return kept(function, nogil=True, inline="always")
+
+
 def compiled(function: Function) -> Function:
     """Compile without the interpreter's lock, and keep the result."""
     return kept(function, nogil=True)

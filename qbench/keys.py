@@ -40,6 +40,7 @@ REVISIONS: dict[str, int] = {
     "faiss": 1,
     "quantities": 1,
     "quantity-index": 2,
+    "binding-index": 1,
     "run": 2,
     # Judging
     "annotation sheet": 2,

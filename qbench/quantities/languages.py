@@ -103,6 +103,10 @@ class LanguagePackage(Protocol):
         """The form of a concept's word that is compared: without case and, where the language has it, number."""
         ...
 
+    def stem(self, word: str) -> str:
+        """The form in which words of queries and texts are compared where inflection should not matter."""
+        ...
+
 
 def language_package(code: str) -> LanguagePackage:
     """The package of a language.

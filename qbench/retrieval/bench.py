@@ -12,11 +12,14 @@ import polars as pl
 
 from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.types import Query
+from qbench.keys import revision
 from qbench.llm.client import Access
 from qbench.progress import Progress
 from qbench.quantities.extractors import Extractor, ExtractorOptions, get_extractor
 from qbench.quantities.types import Condition, ParsedQuery
 from qbench.quantities.units import Units, load_units
+from qbench.retrieval.binding_index import BindingIndex, build_binding_index, open_binding_index
+from qbench.retrieval.binding_query import BindingQuery, asked_of
 from qbench.retrieval.document_quantities import FILE, DocumentQuantities, extract_documents, stored_quantities
 from qbench.retrieval.finishing import Conditions
 from qbench.retrieval.mentions import DocumentMentions, document_mentions
@@ -27,6 +30,16 @@ from qbench.retrieval.rankers import OpenedRanker, RankerContext, Search
 from qbench.retrieval.stored import stored
 from qbench.retrieval.systems import Stage, System
 from qbench.retrieval.types import ConditionSource, Cost
+from qbench.scoring.binding import Asked
+
+
+@dataclass(frozen=True)
+class BuiltBindingIndex:
+    """The index of Bind, with the seconds to build it and its bytes on disk."""
+
+    index: BindingIndex
+    seconds: float
+    size: int
 
 
 @dataclass(frozen=True)
@@ -132,6 +145,28 @@ class Bench:
         index = stored(self.root, "quantity-index", params, make)
         return BuiltQuantityIndex(open_quantity_index(index.folder), index.seconds, index.size)
 
+    @cached_property
+    def binding_index(self) -> BuiltBindingIndex:
+        """The index of what the documents' quantities are about."""
+        own, language = self._stored is not None, self.benchmark.language
+        params = {"corpus": self.key, "stored": own, **({} if own else self.options.key())}
+
+        def make(folder: Path) -> None:
+            build_binding_index(self.corpus["passage"], self.mentions, self.units, language).save(folder)
+
+        analysis = {"analysis": revision("analysis"), "language": language}
+        index = stored(self.root, "binding-index", {**params, **analysis}, make)
+        return BuiltBindingIndex(open_binding_index(index.folder), index.seconds, index.size)
+
+    def asked(self, queries: Sequence[Query], source: ConditionSource) -> list[Asked]:
+        """Queries as Bind asks them, in a setting."""
+        contents = [query if source == "given" else self.parsed(query)[0] for query in queries]
+        asked = [
+            BindingQuery(query.text, content.terms, tuple(content.conditions))
+            for query, content in zip(queries, contents, strict=True)
+        ]
+        return asked_of(asked, self.binding_index.index, self.units, self.benchmark.language)
+
     def parsed(self, query: Query) -> tuple[ParsedQuery, float]:
         """A query's text parsed, and the seconds that it took."""
         if query.query_id not in self._parsed:
@@ -163,8 +198,10 @@ class Bench:
 
     def build(self, system: System) -> None:
         """Open and build everything a system needs besides its first stage, outside the time of queries."""
-        if any(stage.quantity for stage in system.stages):
+        if any(stage.quantity and not stage.binds for stage in system.stages):
             _ = self.quantity_index
+        if any(stage.binds for stage in system.stages):
+            _ = self.binding_index
         if any("quantities" in stage.entry().reads for stage in system.stages):
             _ = self.mentions
         for stage in system.rerankers:
@@ -175,8 +212,10 @@ class Bench:
         rankers = [first, *map(self.reranker, system.rerankers)]
         seconds, size = sum(ranker.seconds for ranker in rankers), sum(ranker.size for ranker in rankers)
         extraction = self.extracted[1] if system.uses_quantities else 0.0
-        if any(stage.quantity for stage in system.stages):
+        if any(stage.quantity and not stage.binds for stage in system.stages):
             seconds, size = seconds + self.quantity_index.seconds, size + self.quantity_index.size
+        if any(stage.binds for stage in system.stages):
+            seconds, size = seconds + self.binding_index.seconds, size + self.binding_index.size
         meta = {
             f"{prefix}{name}": value
             for prefix, ranker in zip(meta_prefixes(len(rankers)), rankers, strict=True)

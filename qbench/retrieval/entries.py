@@ -5,6 +5,7 @@ from __future__ import annotations
 from qbench.compression.plain import Float16, Int8
 from qbench.retrieval.ranker_options import (
     AggretrieverOptions,
+    BindOptions,
     CohereOptions,
     DenseOptions,
     InterpolationOptions,
@@ -196,6 +197,15 @@ BUILT_IN = Registry(
             "plus a score for how near the document's quantities are to the condition",
             "*Numbers Matter* eq. 3-5 and 7",
             QuantityScoreOptions,
+            extended=True,
+            needs=("conditions",),
+        ),
+        Entry(
+            "Bind",
+            ("quantity score",),
+            "plus a score for whether the value that satisfies the condition is the one that the query's words name",
+            "qbench",
+            BindOptions,
             needs=("conditions",),
         ),
         Entry(

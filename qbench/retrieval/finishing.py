@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qbench.quantities.types import Condition
+from qbench.retrieval.binding_index import BindingIndex
 from qbench.retrieval.quantity_index import QuantityIndex
 from qbench.retrieval.ranker_options import (
+    BindOptions,
     InterpolationOptions,
     LexicalScoreOptions,
     QuantityScoreOptions,
@@ -19,6 +21,7 @@ from qbench.retrieval.ranker_options import (
 )
 from qbench.retrieval.rankers import Candidates, LexicalRanker, Ranker, Search
 from qbench.retrieval.registry import Role
+from qbench.scoring.binding import PARTS, Asked, parts, satisfied
 from qbench.scoring.fusion import interpolated, normalised, reciprocal_rank, with_quantities
 from qbench.scoring.ranking import top_k
 
@@ -79,6 +82,28 @@ def with_quantity_score(
             applies = held[candidates.docs]
         terms = with_quantities(terms, quantity, options.alpha, applies)
     return Candidates(candidates.docs, terms)
+
+
+def with_binding(
+    candidates: Candidates, index: BindingIndex, asked: Asked, options: BindOptions, depth: int | None = None
+) -> Candidates:
+    """The candidates with the score of Bind: the weighted sum of their own, normalised per query, and of its parts.
+
+    Args:
+        candidates: those of a first stage or a reranker.
+        index: of all documents.
+        asked: the query.
+        options: the weights.
+        depth: None to score all of them; else only the best max(pool, depth) by `own` and `satisfied` are kept.
+    """
+    own = options.own * normalised(candidates.scores)
+    if depth is not None:
+        rough = own + options.satisfied * satisfied(index.entries, asked)[candidates.docs]
+        kept = np.sort(top_k(rough, max(options.pool, depth)))
+        candidates, own = Candidates(candidates.docs[kept], candidates.scores[kept]), own[kept]
+    weights = np.array([getattr(options, part) for part in PARTS])
+    found = parts(index.mentions, index.texts, asked, candidates.docs, len(index.terms))
+    return Candidates(candidates.docs, own + found @ weights)
 
 
 def reranked(

@@ -1,14 +1,15 @@
 """Systems are values with names that parse back: `parse_system(str(system)) == system`.
 
     system  = stage { " + " stage [ "-" fusion ] }      first stage, rerankers
-    stage   = model | "Q" model | model "_filter"       each with [ "(" parameters ")" ] [ "-" compression ]
+    stage   = model | "Q" model | "Bind" model | model "_filter"    each with [ "(" parameters ")" ] [ "-" compression ]
 
 A reranker's `k` says how many documents of the ranking before it it takes: `BM25 + ColBERT(k=100) + SBERT(k=20)`.
 Compression and fusion take parameters too: `BM25 + TCT-ColBERT-PQ(M=96, K=256)-I(alpha=0.1)`. Names may hold hyphens:
 the longest known name wins. A name is printed with the parameters that differ from their defaults. Values
 with signs that mean something here are quoted as in JSON: `Run(path="my runs/a.trec")`.
 
-The composition is that of *WolfPQ* (note on abbreviations, eq. 1); Q and _filter are those of *Numbers Matter*.
+The composition is that of *WolfPQ* (note on abbreviations, eq. 1); Q and _filter are those of
+*Numbers Matter*, Bind is ours.
 """
 
 from __future__ import annotations

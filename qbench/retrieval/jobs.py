@@ -135,6 +135,7 @@ def _revisions(system: System) -> dict[str, int]:
     used = [step for stage in system.stages for step in stage.entry().steps]
     used += ["compressed vectors"] if any(stage.compression for stage in system.stages) else []
     used += ["analysis", "quantities", "quantity-index"] if system.uses_conditions or system.uses_quantities else []
+    used += ["binding-index"] if any(stage.binds for stage in system.stages) else []
     return {step: revision(step) for step in used}
 
 

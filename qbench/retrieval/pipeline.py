@@ -14,11 +14,12 @@ import numpy as np
 
 from qbench.benchmark.types import Query
 from qbench.retrieval.bench import Bench
-from qbench.retrieval.finishing import filtered, ranked, reranked, with_quantity_score
+from qbench.retrieval.finishing import filtered, ranked, reranked, with_binding, with_quantity_score
 from qbench.retrieval.jobs import Job
 from qbench.retrieval.rankers import Candidates, Ranker, Search
 from qbench.retrieval.systems import Stage
 from qbench.retrieval.types import ConditionSource
+from qbench.scoring.binding import Asked
 
 
 @dataclass(frozen=True)
@@ -85,10 +86,11 @@ class Pipeline:
 
     def _first_stage(self, prefix: Prefix, depth: int) -> Rankings:
         (stage,) = prefix.stages
-        index = self.bench.quantity_index.index if stage.quantity else None
+        index = self.bench.quantity_index.index if stage.quantity and not stage.binds else None
         result = Rankings([], [])
         ready = self._prepared("", self.first.prepared, 0)
-        for query in self.queries:
+        asked, asking = self._asked(stage, prefix.source)
+        for number, query in enumerate(self.queries):
             unprepared = self.bench.search(stage, query, prefix.source)
             conditions = self.bench.conditions(query, prefix.source)
             search, preparing = ready[unprepared]
@@ -102,8 +104,11 @@ class Pipeline:
                 hits = filtered(hits, index, conditions)
             elif index is not None:
                 hits = with_quantity_score(hits, self.first, search, index, conditions, stage.quantity_options())
+            elif stage.binds:
+                binding = self.bench.binding_index.index
+                hits = with_binding(hits, binding, asked[number], stage.quantity_options(), depth)
             result.rankings.append(ranked(hits, depth))
-            result.seconds.append(seconds + time.perf_counter() - start)
+            result.seconds.append(seconds + asking + time.perf_counter() - start)
         return result
 
     def _reranked(self, prefix: Prefix, before: Rankings) -> Rankings:
@@ -113,29 +118,43 @@ class Pipeline:
         """
         position, stage = len(prefix.stages) - 1, prefix.stages[-1]
         ranker = self.bench.reranker(stage).ranker
-        index = self.bench.quantity_index.index if stage.quantity else None
+        index = self.bench.quantity_index.index if stage.quantity and not stage.binds else None
         ready = self._prepared(str(stage.bare), ranker.encoded, position)
         prepared = [ready[self.bench.search(stage, query, prefix.source)] for query in self.queries]
         query_conditions = [self.bench.conditions(query, prefix.source) for query in self.queries]
+        asked, asking = self._asked(stage, prefix.source)
         start = time.perf_counter()
         best = [Candidates(ranking.docs[: stage.k], ranking.scores[: stage.k]) for ranking in before.rankings]
         if index is not None and stage.filters:
             best = [filtered(some, index, conditions) for some, conditions in zip(best, query_conditions, strict=True)]
         scores = ranker.rerank([search for search, _ in prepared], best)
         rankings = []
-        for some, own, conditions, (search, _) in zip(best, scores, query_conditions, prepared, strict=True):
+        options = stage.quantity_options()
+        for number, (some, own, conditions) in enumerate(zip(best, scores, query_conditions, strict=True)):
+            held = np.flatnonzero(~np.isnan(own))
+            scored = Candidates(some.docs[held], own[held])
             if index is not None and stage.takes_terms:
-                held = np.flatnonzero(~np.isnan(own))
-                scored = Candidates(some.docs[held], own[held])
-                options = stage.quantity_options()
-                scored = with_quantity_score(scored, ranker, search, index, conditions, options, "reranker")
-                own[held] = scored.scores
+                search = prepared[number][0]
+                own[held] = with_quantity_score(scored, ranker, search, index, conditions, options, "reranker").scores
+            elif stage.binds:
+                own[held] = with_binding(scored, self.bench.binding_index.index, asked[number], options).scores
             rankings.append(reranked(some, own, stage.fusion_options()))
         share = (time.perf_counter() - start) / len(self.queries)
         return Rankings(
             rankings,
-            [seconds + encoding + share for seconds, (_, encoding) in zip(before.seconds, prepared, strict=True)],
+            [
+                seconds + encoding + asking + share
+                for seconds, (_, encoding) in zip(before.seconds, prepared, strict=True)
+            ],
         )
+
+    def _asked(self, stage: Stage, source: ConditionSource) -> tuple[list[Asked], float]:
+        """The queries as Bind asks them, if the stage does, and the seconds for each."""
+        if not stage.binds:
+            return [], 0.0
+        start = time.perf_counter()
+        asked = self.bench.asked(self.queries, source)
+        return asked, (time.perf_counter() - start) / len(self.queries)
 
     def _prepared(
         self, name: str, prepare: Callable[[Sequence[Search]], list[Search]], position: int

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from qbench.quantities.conditions import MET, RELATIVE_TOLERANCE, verdicts
 from qbench.quantities.types import MENTION_COMPARATORS, Condition
 from qbench.quantities.units import Units
+from qbench.retrieval.rates import amount_of
 from qbench.retrieval.stored import mapped, save_arrays
 from qbench.scoring.phi import family, phi, phi_of_satisfying
 from qbench.store import read_json, write_json
@@ -196,25 +197,13 @@ def amounts_of_rates(quantities: pl.DataFrame, units: Units) -> pl.DataFrame:
     Returns:
         the rows with such a unit, with the base unit of what is above "per", and values in it.
     """
-    rates = [(name, *amount) for name in quantities["unit"].unique() if (amount := _amount(name, units)) is not None]
+    rates = [(name, *amount) for name in quantities["unit"].unique() if (amount := amount_of(name, units)) is not None]
     table = pl.DataFrame(rates, {"unit": pl.String, "_base": pl.String, "_factor": pl.Float64}, orient="row")
     return (
         quantities.join(table, on="unit", how="inner", maintain_order="left")
         .with_columns(pl.col("base_value", "base_high") * pl.col("_factor"), base_unit="_base")
         .select(quantities.columns)
     )
-
-
-_OF_TIME = ("currency per time", "count per time")
-"""Families of rates that texts and queries also state without the period."""
-
-
-def _amount(name: str, units: Units) -> tuple[str, float] | None:
-    """The base unit of the amount in a rate's period, and what turns the rate's base values into the amount's."""
-    above, per, _ = name.rpartition(" per ")
-    if not per or (rate := units.get(name)).family not in _OF_TIME:
-        return None
-    return units.get(above).base_unit, units.get(above).factor / rate.factor
 
 
 def open_quantity_index(folder: Path) -> QuantityIndex:

@@ -198,6 +198,25 @@ class LexicalScoreOptions(QuantityScoreOptions):
     )
 
 
+def _part(weight: float, what: str) -> Any:
+    return option(weight, help=f"Weight of {what}", low=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BindOptions:
+    """Options of Bind: the weights of its parts, chosen on development queries, and how far it looks."""
+
+    own: float = _part(0.25, "the model's own score, divided by the query's highest")
+    words: float = _part(4.0, "the share of the query's words, by idf, that the document holds")
+    pairs: float = _part(4.0, "the share of the query's pairs of neighbouring words that it holds")
+    satisfied: float = _part(1.5, "whether it holds a comparable value that satisfies the condition")
+    binding: float = _part(0.25, "how many of the condition's words stand with such a value")
+    ratio: float = _part(6.0, "how well that value fits the condition's words beside the best one of the document")
+    pool: int = option(
+        1000, help="As a first stage: number of documents scored in full, the best by `own` and `satisfied`", low=1
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class InterpolationOptions:
     """Options of the fusion I."""

@@ -96,7 +96,8 @@ def markdown(registry: Registry = BUILT_IN) -> str:
         "    first stage {+ reranker [- compression] [- fusion]}",
         "",
         "with any number of rerankers, each of which ranks the best `k` documents of the ranking before it. Q before a",
-        "model's name adds the quantity score, and _filter after it filters by the conditions.",
+        "model's name adds the quantity score, Bind the one that binds values to what they are about, and _filter after",
+        "it filters by the conditions.",
         "Parameters stand in parentheses; those left out have their defaults: `QBM25(alpha=0.5, k1=0.9)`. A value with",
         'spaces is quoted: `Run(path="my runs/a.trec")`. Systems that need conditions run in two settings:',
         "*given* (as data: oracle conditions) and *parsed* (from the query's text, by qbench: predicted conditions).",
@@ -118,7 +119,7 @@ def markdown(registry: Registry = BUILT_IN) -> str:
 
 _LEADS: Mapping[Role, str] = {
     "reranker": "Written after ` + `: `BM25 + SBERT(model=my-model, k=100)`. It scores the best `k` documents anew. "
-    "Q and _filter stand with it as with a first stage: `BM25 + QSBERT(alpha=0.5, model=my-model)`.",
+    "Q, Bind and _filter stand with it as with a first stage: `BM25 + QSBERT(alpha=0.5, model=my-model)`.",
     "compression": "Written after a model's name and `-`.",
     "fusion": "Written after a reranker and `-`: `BM25 + SBERT(model=my-model)-I(alpha=0.1)`.",
 }

@@ -42,7 +42,7 @@ GROUP = "qbench.systems"
 
 ROLES: tuple[Role, ...] = ("first stage", "reranker")
 READS = ("conditions", "quantities")
-AFFIXES = ("Q", "I", "RRF", "C_s", "C_q", "None", "True", "False")
+AFFIXES = ("Q", "Bind", "I", "RRF", "C_s", "C_q", "None", "True", "False")
 """Words that have a meaning of their own in systems' names."""
 
 Score = Callable[[Search], "Sequence[float] | NDArray[Any]"]

@@ -140,6 +140,7 @@ class Entry:
         opener: of a model: the function that opens it, or "MODULE:FUNCTION", imported when a system with it runs; see
             `qbench.retrieval.opening`.
         score_options: of a model: dataclass of the options of a Q before its name, where they differ from Q's own.
+        extended: of a quantity score: whether a model's `score_options` take the place of its options.
         reads: of a model: what it looks at besides texts: the queries' "conditions", the documents' "quantities". A
             system with a model that reads conditions runs once in each setting.
         steps: of a model: the steps of `qbench.keys.REVISIONS` that its results rest on.
@@ -156,6 +157,7 @@ class Entry:
     options: type[Any] = NoOptions
     opener: str | Callable[..., Any] = ""
     score_options: type[Any] | None = None
+    extended: bool = False
     reads: tuple[Literal["conditions", "quantities"], ...] = ()
     steps: tuple[str, ...] = ()
     defaults: Mapping[str, Value] = field(default_factory=dict)
@@ -202,8 +204,8 @@ class Entry:
         return (*self.parameters, *self.search_parameters)
 
     def parameters_on(self, model: Entry) -> tuple[Parameter, ...]:
-        """The parameters of a quantity score on top of a model: a suffix only filters, and takes its own alone."""
-        return self.parameters if self.name.startswith("_") else (*self.parameters, *model.score_parameters)
+        """The parameters of a quantity score on top of a model."""
+        return (*self.parameters, *model.score_parameters) if self.extended else self.parameters
 
     def typed(self, params: Iterable[tuple[str, Value]]) -> Any:
         """Its options, an instance of `options`: the given ones, and the defaults of the others."""
@@ -211,7 +213,8 @@ class Entry:
 
     def typed_on(self, model: Entry, params: Iterable[tuple[str, Value]]) -> Any:
         """The options of a quantity score on top of a model: an instance of the model's `score_options`, or its own."""
-        return _typed(model.score_options or self.options, dict(params))
+        options = model.score_options if self.extended else None
+        return _typed(options or self.options, dict(params))
 
     def _parameter(self, option: Declared) -> Parameter:
         return parameter_of(option, self.defaults.get(option.name), self.helps.get(option.name))

@@ -59,6 +59,11 @@ class Stage:
         return self.quantity is not None and self.quantity.name == "_filter"
 
     @property
+    def binds(self) -> bool:
+        """Whether a score beside it looks at whether satisfying values are those that the query's words name."""
+        return self.quantity is not None and self.quantity.name == "Bind"
+
+    @property
     def bare(self) -> Stage:
         """The model with its compression alone: what an index is built for."""
         return Stage(self.model, self.compression)

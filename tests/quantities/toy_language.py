@@ -62,3 +62,7 @@ def tokenized(texts):
 
 def fold(word):
     return word.lower()
+
+
+def stem(word):
+    return word.lower()

@@ -179,7 +179,7 @@ def test_options_are_typed_and_hold_the_defaults_too():
     [
         ("QBM26", "Did you mean QBM25"),
         ("bm25", "Did you mean BM25"),
-        ("", "Known: BM25, QBM25, BM25_filter, Run, QRun, Run_filter"),
+        ("", "Known: BM25, QBM25, BindBM25, BM25_filter, Run, QRun, BindRun, Run_filter"),
         ("BM25 + GPT", "unknown reranker .*Known: BM25"),
         ("BM25-PQ", "unknown compression"),
         ("BM25x", "BM25x"),

@@ -116,3 +116,25 @@ def fold(word: str) -> str:
     """
     singular_form = singular(word.lower())
     return _SAME.get(singular_form, singular_form)
+
+
+_ENDINGS = ("ing", "ed", "er", "ly")
+
+
+def stem(word: str) -> str:
+    """A word without case, number and the commonest endings.
+
+    >>> stem("Grossed"), stem("grossing"), stem("ratings"), stem("rated")
+    ('gross', 'gross', 'rat', 'rated')
+    """
+    word = fold(word)
+    ending = next((ending for ending in _ENDINGS if word.endswith(ending) and len(word) - len(ending) >= _LEAST), "")
+    if ending:
+        word = word.removesuffix(ending)
+        if word[-1] == word[-2] and word[-1] not in "sl":
+            word = word[:-1]  # "stopped"
+    return word[:-1] if word.endswith("e") and len(word) > _LEAST else word
+
+
+_LEAST = 4
+"""Letters that a stem has at least."""

@@ -1,0 +1,237 @@
+"""The index of Bind: the words of every document, and of every mention of a quantity, as terms.
+
+A mention's words are those of its concept, subject and unit, and those near it, with no other number and no end of a
+sentence between. All are stems, in which a query's words are compared with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from qbench.quantities.languages import language_package
+from qbench.quantities.types import MENTION_COMPARATORS
+from qbench.quantities.units import Units
+from qbench.retrieval.analysis import token_ids, tokenized
+from qbench.retrieval.mentions import DocumentMentions
+from qbench.retrieval.rates import amount_of
+from qbench.retrieval.stored import mapped, save_arrays
+from qbench.scoring.binding import AGE, BARE, COUNTED, OTHER, PLACES, YEAR, Entries, Mentions, Texts, entries_of
+from qbench.store import read_json, write_json
+
+NEAR = 8
+"""Words on either side of a mention that are near it."""
+_REACH = 160
+"""Characters on either side in which they are looked for."""
+
+
+@dataclass(frozen=True)
+class BindingIndex:
+    """What Bind knows of a corpus.
+
+    Attributes:
+        mentions, texts: of the documents, in the order of positions.
+        entries: the mentions by unit and value.
+        terms: stem -> its number.
+        base_units: base unit -> its number.
+        document_counts, mention_counts: shape (terms,): how many documents, and how many mentions, hold each.
+    """
+
+    mentions: Mentions
+    entries: Entries
+    texts: Texts
+    terms: Mapping[str, int]
+    base_units: Mapping[str, int]
+    document_counts: NDArray[np.int64]
+    mention_counts: NDArray[np.int64]
+
+    @property
+    def documents(self) -> int:
+        """Number of documents."""
+        return self.texts.starts.size - 1
+
+    @cached_property
+    def document_idf(self) -> NDArray[np.float64]:
+        """The weight of each term by the documents that hold it, shape (terms,); 0 for one that none holds."""
+        idf = np.maximum(np.log((self.documents + 1) / (self.document_counts + 0.5)), LEAST)
+        return np.where(self.document_counts > 0, idf, 0.0)
+
+    @cached_property
+    def mention_idf(self) -> NDArray[np.float64]:
+        """The weight of each term by the mentions that hold it, shape (terms,), at most `MOST`."""
+        counts = np.maximum(self.mention_counts, 1)
+        return np.minimum(np.log1p(self.mentions.base.size / counts), MOST)
+
+    def save(self, folder: Path) -> None:
+        """Write the index into a folder; `open_binding_index` reads it."""
+        arrays: dict[str, NDArray[Any]] = {
+            "mention_counts": self.mention_counts,
+            "document_counts": self.document_counts,
+        }
+        for prefix, part in (("mentions", self.mentions), ("entries", self.entries), ("texts", self.texts)):
+            arrays |= {f"{prefix}_{field}": getattr(part, field) for field in _arrays(part)}
+        save_arrays(folder, arrays)
+        pl.DataFrame({"term": list(self.terms)}, schema={"term": pl.String}).write_parquet(folder / "terms.parquet")
+        write_json(folder / "units.json", list(self.base_units))
+
+
+LEAST = 0.05
+"""The lowest idf of a term over documents, that of one that all hold."""
+MOST = 6.0
+"""The highest idf of a term over mentions: rarer ones are names and slips, which say no more than that."""
+
+
+def open_binding_index(folder: Path) -> BindingIndex:
+    """An index that `BindingIndex.save` wrote, its arrays mapped into memory."""
+
+    def part(kind: Any, prefix: str, **others: int) -> Any:
+        return kind(**others, **{field: mapped(folder, f"{prefix}_{field}") for field in _arrays(kind)})
+
+    mentions = part(Mentions, "mentions")
+    terms = pl.read_parquet(folder / "terms.parquet", glob=False)["term"]
+    return BindingIndex(
+        mentions,
+        part(Entries, "entries", size=mentions.starts.size - 1),
+        part(Texts, "texts"),
+        {term: number for number, term in enumerate(terms)},
+        {unit: number for number, unit in enumerate(read_json(folder / "units.json"))},
+        mapped(folder, "document_counts"),
+        mapped(folder, "mention_counts"),
+    )
+
+
+def _arrays(part: Any) -> list[str]:
+    """The names of the arrays of a part."""
+    return [field.name for field in fields(part) if field.name != "size"]
+
+
+def build_binding_index(passages: pl.Series, mentions: DocumentMentions, units: Units, language: str) -> BindingIndex:
+    """The index of a corpus.
+
+    Args:
+        passages: the documents, in the order of positions.
+        mentions: theirs.
+        units: those of the extraction.
+        language: code of the texts' language.
+    """
+    stem = language_package(language).stem
+    vocabulary, ids, lengths = token_ids(passages, language)
+    terms: dict[str, int] = {}
+    stems = np.array([terms.setdefault(stem(token), len(terms)) for token in vocabulary], dtype=np.int32)
+    texts = Texts(np.append(0, np.cumsum(lengths)).astype(np.int64), stems[ids] if ids.size else ids)
+    base_units: dict[str, int] = {}
+    table = mentions.table
+    numbered = [base_units.setdefault(unit, len(base_units)) for unit in table["base_unit"]]
+    amounts = [_rate(unit, units) for unit in table["unit"]]
+    of_amounts = [-1 if rate is None else base_units.setdefault(rate[0], len(base_units)) for rate in amounts]
+    word_starts, word_terms, places = _words(passages, mentions, language, terms)
+    made = Mentions(
+        starts=mentions.starts,
+        base=np.array(numbered, dtype=np.int32),
+        kind=np.array([unit_kind(unit, units) for unit in table["unit"]], dtype=np.uint8),
+        low=table["base_value"].to_numpy(),
+        high=table["base_high"].to_numpy(),
+        value=table["value"].to_numpy(),
+        value_high=table["high"].to_numpy(),
+        comparator=_codes(table["comparator"], MENTION_COMPARATORS, range(len(MENTION_COMPARATORS)), np.uint8),
+        change=_codes(table["change"], ("", "up", "down"), (0, 1, -1), np.int8),
+        amount=np.array(of_amounts, dtype=np.int32),
+        factor=np.array([1.0 if rate is None else rate[1] for rate in amounts], dtype=np.float64),
+        word_starts=word_starts,
+        words=word_terms,
+        places=places,
+    )
+    documents = np.repeat(np.arange(len(passages)), lengths)
+    distinct = np.unique(documents * max(len(terms), 1) + texts.terms)
+    return BindingIndex(
+        made,
+        entries_of(made, len(base_units)),
+        texts,
+        terms,
+        base_units,
+        np.bincount(distinct % max(len(terms), 1), minlength=len(terms)),
+        np.bincount(made.words, minlength=len(terms)),
+    )
+
+
+@lru_cache(maxsize=10_000)
+def unit_kind(name: str, units: Units) -> int:
+    """The kind of a unit, `OTHER` to `YEAR`."""
+    if not name:
+        return BARE
+    unit = units.get(name)
+    if unit.family == "count":
+        return COUNTED
+    return AGE if name == "year of age" else YEAR if name == "year" else OTHER
+
+
+@lru_cache(maxsize=10_000)
+def _rate(name: str, units: Units) -> tuple[str, float] | None:
+    return amount_of(name, units)
+
+
+def _codes(names: pl.Series, words: Iterable[str], codes: Iterable[int], dtype: type[np.integer[Any]]) -> NDArray[Any]:
+    """Words of a closed list as numbers."""
+    table = dict(zip(words, codes, strict=True))
+    return np.array([table[name] for name in names], dtype=dtype)
+
+
+def _words(
+    passages: pl.Series, mentions: DocumentMentions, language: str, terms: dict[str, int]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8]]:
+    """The words of each mention, each once at its best place: their starts, terms and places. Adds terms."""
+    table, stem = mentions.table, language_package(language).stem
+    left, right = _around(passages, mentions)
+    columns: Sequence[tuple[str, pl.Series]] = (
+        ("concept", tokenized(table["concept"], language)),
+        ("unit", tokenized(table["unit"].str.replace_all(" per ", " "), language)),
+        ("subject", tokenized(table["subject"], language)),
+        ("near", tokenized(left, language).list.tail(NEAR)),
+        ("near", tokenized(right, language).list.head(NEAR)),
+    )
+    numbers = pl.Series("mention", np.arange(table.height, dtype=np.int64))
+    parts = [
+        pl.DataFrame({"mention": numbers, "token": tokens.cast(pl.List(pl.String))})
+        .explode("token")
+        .drop_nulls()
+        .with_columns(place=pl.lit(PLACES.index(place), pl.UInt8))
+        for place, tokens in columns
+    ]
+    found = pl.concat(parts)
+    distinct = found["token"].unique(maintain_order=True)
+    numbered = [terms.setdefault(stem(token), len(terms)) for token in distinct]
+    words = (
+        found.with_columns(term=found["token"].replace_strict(distinct, numbered, return_dtype=pl.Int32))
+        .group_by("mention", "term")
+        .agg(pl.col("place").min())
+        .sort("mention", "term")
+    )
+    starts = np.searchsorted(words["mention"].to_numpy(), np.arange(table.height + 1)).astype(np.int64)
+    return starts, np.array(words["term"], dtype=np.int32), np.array(words["place"], dtype=np.uint8)
+
+
+def _around(passages: pl.Series, mentions: DocumentMentions) -> tuple[pl.Series, pl.Series]:
+    """The text before and after each mention, up to the next mention or the end of the sentence."""
+    table = mentions.table
+    starts = (table["value_start"] + table["offset"]).to_list()
+    ends = (table["value_end"] + table["offset"]).to_list()
+    left, right = [], []
+    for doc in np.flatnonzero(np.diff(mentions.starts)):
+        text, first, last = passages[int(doc)], int(mentions.starts[doc]), int(mentions.starts[doc + 1])
+        for m in range(first, last):
+            before = max(ends[m - 1] if m > first else 0, starts[m] - _REACH)
+            after = min(starts[m + 1] if m + 1 < last else len(text), ends[m] + _REACH)
+            left.append(text[min(before, starts[m]) : starts[m]])
+            right.append(text[ends[m] : max(after, ends[m])])
+    ended = r"(?s)^.*[.!?;。！？](?:\s|$)"
+    return (
+        pl.Series(left, dtype=pl.String).str.replace(ended, ""),
+        pl.Series(right, dtype=pl.String).str.replace(r"(?s)[.!?;。！？](?:\s.*)?$", ""),
+    )

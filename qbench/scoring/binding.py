@@ -1,0 +1,293 @@
+"""Scores that bind a value to what it is about: is the number that satisfies the one that the query's words name?
+
+For a document d and a query of conditions c, each with weighted words (its concept and counted noun 1, the other words
+of its clause less, the farther the less):
+
+    bind(m, c)  = the share of c's words, weighted by their idf over mentions, that stand in m's concept, unit or
+                  subject, or near it with no other number between (each place counts as `PLACES` says)
+    value(m, c) = comparable(m, c) * (bind(m, c) + floor) / (1 + floor)
+    sat(c)      = the highest comparable(m, c) of the mentions of d that satisfy c
+    S(c)        = the highest value(m, c) of those
+    ratio(c)    = S(c) over the highest value(m, c) of all mentions of d, satisfying or not
+
+comparable(m, c) comes in tiers: 1 for the same base unit, less for nouns that are counted, for a rate and an amount,
+for a year of age and a year, and least for a bare number and any unit, which the words alone must bind (no floor, no
+sat). A change and a level compare by half. Beside these stand the share of the query's words, weighted by idf, that the
+document holds (`words`), and the share of its pairs of neighbouring words (`pairs`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qbench.quantities.conditions import RELATIVE_TOLERANCE
+from qbench.quantities.types import COMPARATORS, Comparator
+
+PLACES: Final = ("concept", "unit", "subject", "near")
+"""Where a word of a mention stands."""
+
+WEIGHTS: Final[Mapping[str, float]] = {"concept": 1.0, "unit": 1.0, "subject": 0.8, "near": 0.6}
+"""What a word counts by its place."""
+
+TIERS: Final[Mapping[str, float]] = {"same": 1.0, "rate": 0.8, "count": 0.7, "age": 0.6, "bare": 0.3}
+"""How comparable a mention and a condition are: by one base unit, as rate and amount, as counted or bare, as year of
+age and year, as a bare number and any unit."""
+
+CHANGED: Final = 0.5
+"""What a change is worth where a level is asked for, and the other way round."""
+
+FLOOR: Final = 0.15
+"""What a comparable mention is worth that no word binds."""
+
+PARTS: Final = ("words", "pairs", "satisfied", "binding", "ratio")
+"""The columns of `parts`: the shares of words and of pairs; the means over the conditions of sat, S and ratio."""
+
+OTHER, COUNTED, BARE, AGE, YEAR = range(5)
+"""Kinds of units: what tiers are told by."""
+
+
+@dataclass(frozen=True)
+class Mentions:
+    """The mentions of quantities in n documents, in the documents' order.
+
+    Attributes:
+        starts: shape (n + 1,), int64: the mentions of document d are starts[d] to starts[d + 1].
+        base: shape (m,), int32, numbers of the base units.
+        kind: shape (m,), uint8, `OTHER` to `YEAR`.
+        low, high: shape (m,), in the base unit.
+        value, value_high: shape (m,), as stated.
+        comparator: shape (m,), uint8, positions in `qbench.quantities.types.MENTION_COMPARATORS`.
+        change: shape (m,), int8: 1 for a rise, -1 for a fall, 0 for a level.
+        amount: shape (m,), int32: of a rate of money or counted things per time the base unit of the amount, else -1.
+        factor: shape (m,): what turns the rate's base values into the amount's.
+        word_starts: shape (m + 1,), int64: the words of mention i are word_starts[i] to word_starts[i + 1].
+        words: shape (w,), int32, terms.
+        places: shape (w,), uint8, positions in `PLACES`.
+    """
+
+    starts: NDArray[np.int64]
+    base: NDArray[np.int32]
+    kind: NDArray[np.uint8]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    value: NDArray[np.float64]
+    value_high: NDArray[np.float64]
+    comparator: NDArray[np.uint8]
+    change: NDArray[np.int8]
+    amount: NDArray[np.int32]
+    factor: NDArray[np.float64]
+    word_starts: NDArray[np.int64]
+    words: NDArray[np.int32]
+    places: NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Entries:
+    """The same mentions by what they are compared as, each group ascending by its lower value.
+
+    There is a group for each base unit, in which a rate stands as an amount, too; and at the end three, by value as
+    stated: all counted and bare numbers, all years of age, and all years.
+
+    Attributes:
+        size: number of documents.
+        starts: shape (groups + 1,), int64: the entries of group g are starts[g] to starts[g + 1].
+        docs: shape (entries,), int32.
+        low, high: shape (entries,), in the group's unit.
+        comparator, change: as of `Mentions`.
+        worth: shape (entries,), float32: the tier of a rate as an amount, else 1.
+    """
+
+    size: int
+    starts: NDArray[np.int64]
+    docs: NDArray[np.int32]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    comparator: NDArray[np.uint8]
+    change: NDArray[np.int8]
+    worth: NDArray[np.float32]
+
+    def reach(self, group: int, comparator: Comparator, low: float, high: float) -> tuple[int, int]:
+        """The entries of a group that can satisfy a condition, by their lower values."""
+        first, last = int(self.starts[group]), int(self.starts[group + 1])
+        values = self.low[first:last]
+        if comparator in (">", ">=", "=", "between"):
+            start = first + int(np.searchsorted(values, low - abs(low) * RELATIVE_TOLERANCE))
+        else:
+            start = first
+        if comparator in ("<", "<=", "=", "between"):
+            last = first + int(np.searchsorted(values, high + abs(high) * RELATIVE_TOLERANCE, side="right"))
+        return start, last
+
+
+def entries_of(mentions: Mentions, units: int) -> Entries:
+    """The entries of some mentions.
+
+    Args:
+        mentions: of n documents.
+        units: number of base units.
+    """
+    docs = np.repeat(np.arange(mentions.starts.size - 1), np.diff(mentions.starts))
+    everything = np.arange(docs.size)
+    rates = np.flatnonzero(mentions.amount >= 0)
+    stated = [np.flatnonzero(np.isin(mentions.kind, kinds)) for kinds in ((COUNTED, BARE), (AGE,), (YEAR,))]
+    which = np.concatenate([everything, rates, *stated])
+    groups = np.concatenate(
+        [mentions.base, mentions.amount[rates], *(np.full(some.size, units + n) for n, some in enumerate(stated))]
+    )
+    own = [(mentions.low, mentions.high), *[(mentions.value, mentions.value_high)] * 3]
+    lows, highs = (
+        np.concatenate([own[0][end], own[0][end][rates] * mentions.factor[rates], *(
+            pair[end][some] for pair, some in zip(own[1:], stated, strict=True)
+        )])
+        for end in (0, 1)
+    )  # fmt: skip
+    worth = np.ones(which.size, np.float32)
+    worth[everything.size : everything.size + rates.size] = TIERS["rate"]
+    order = np.lexsort((which, lows, groups))
+    return Entries(
+        mentions.starts.size - 1,
+        np.searchsorted(groups[order], np.arange(units + 4)).astype(np.int64),
+        docs[which][order].astype(np.int32),
+        lows[order],
+        highs[order],
+        mentions.comparator[which][order],
+        mentions.change[which][order],
+        worth[order],
+    )
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The words of n documents, in order, as terms.
+
+    Attributes:
+        starts: shape (n + 1,), int64: the tokens of document d are starts[d] to starts[d + 1].
+        terms: shape (tokens,), int32.
+    """
+
+    starts: NDArray[np.int64]
+    terms: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Target:
+    """A condition as numbers.
+
+    Attributes:
+        base: number of its base unit; -1 for one that no mention has.
+        kind: `OTHER` to `YEAR`.
+        comparator: of the condition.
+        low, high: in its base unit.
+        value, value_high: as stated.
+        change: 1, -1 or 0.
+        amount: base unit of the amount where it is a rate of money or counted things per time, else -1.
+        amount_low, amount_high: its values in that.
+    """
+
+    base: int
+    kind: int
+    comparator: Comparator
+    low: float
+    high: float
+    value: float
+    value_high: float
+    change: int = 0
+    amount: int = -1
+    amount_low: float = 0.0
+    amount_high: float = 0.0
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A query as numbers.
+
+    Attributes:
+        terms: shape (s,), the distinct terms of the query that some document holds; slot i stands for terms[i].
+        words: shape (s,), the weight of each as a word of the query; they sum to 1, or are all 0.
+        pairs: shape (s, s), the weight of each pair of neighbours; they sum to 1, or are all 0.
+        targets: c conditions.
+        bindings: shape (c, s), the weight of each as a word of each condition; each row sums to at most 1.
+    """
+
+    terms: NDArray[np.int32]
+    words: NDArray[np.float64]
+    pairs: NDArray[np.float64]
+    targets: tuple[Target, ...]
+    bindings: NDArray[np.float64]
+
+
+def parts(
+    mentions: Mentions, texts: Texts, asked: Asked, docs: NDArray[np.integer[Any]], size: int
+) -> NDArray[np.float64]:
+    """The parts of the score of some documents.
+
+    Args:
+        mentions, texts: of all documents.
+        asked: the query.
+        docs: shape (n,), the documents to score.
+        size: number of terms.
+
+    Returns:
+        shape (n, 5), each in [0, 1]; columns as in `PARTS`.
+    """
+    from qbench.scoring.binding_kernel import score
+
+    slots = np.zeros(size, np.int16)
+    slots[asked.terms] = np.arange(1, asked.terms.size + 1)
+    whole, real = _numbers(asked)
+    m, weights = mentions, np.array([WEIGHTS[place] for place in PLACES])
+    out = np.zeros((docs.size, len(PARTS)))
+    score(
+        np.asarray(docs, np.int64), texts.starts, texts.terms, slots, asked.words, asked.pairs, m.starts, m.base,
+        m.kind, m.low, m.high, m.value, m.value_high, m.comparator, m.change, m.amount, m.factor, m.word_starts, m.words,
+        m.places, weights, whole, real, asked.bindings, _SETTING, out,
+    )  # fmt: skip
+    return out
+
+
+def satisfied(entries: Entries, asked: Asked) -> NDArray[np.float32]:
+    """The mean of sat(c) over the query's conditions, of every document; shape (documents,), 0 without conditions."""
+    from qbench.scoring.binding_kernel import mark
+
+    total = np.zeros(entries.size, np.float32)
+    for number, target in enumerate(asked.targets):
+        out = np.zeros(entries.size, np.float32) if number else total
+        code = COMPARATORS.index(target.comparator)
+        for group, tier, low, high in _groups(entries, target):
+            first, last = entries.reach(group, target.comparator, low, high)
+            mark(
+                first, last, entries.docs, entries.low, entries.high, entries.comparator, entries.worth, entries.change,
+                code, low, high, target.change, tier, CHANGED, out,
+            )  # fmt: skip
+        if number:
+            total += out
+    return total if len(asked.targets) < 2 else total / np.float32(len(asked.targets))
+
+
+def _groups(entries: Entries, target: Target) -> Iterator[tuple[int, float, float, float]]:
+    """The groups that may satisfy a condition, with the tier of the comparison and the condition's values in it."""
+    counted, ages, years = range(entries.starts.size - 4, entries.starts.size - 1)
+    stated = target.value, target.value_high
+    if target.base >= 0:
+        yield target.base, TIERS["same"], target.low, target.high
+    if target.amount >= 0:
+        yield target.amount, TIERS["rate"], target.amount_low, target.amount_high
+    if target.kind in (COUNTED, BARE):
+        yield counted, TIERS["count"], *stated
+    if target.kind in (AGE, YEAR):
+        yield (years if target.kind == AGE else ages), TIERS["age"], *stated
+
+
+_SETTING = np.array([*(TIERS[tier] for tier in ("same", "rate", "count", "age", "bare")), CHANGED, FLOOR])
+
+
+def _numbers(asked: Asked) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The conditions as a table of whole numbers and one of others, as the kernel takes them."""
+    whole = [(t.base, t.kind, COMPARATORS.index(t.comparator), t.change, t.amount) for t in asked.targets]
+    real = [(t.low, t.high, t.value, t.value_high, t.amount_low, t.amount_high) for t in asked.targets]
+    return np.array(whole, np.int64).reshape(-1, 5), np.array(real, np.float64).reshape(-1, 6)
