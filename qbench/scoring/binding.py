@@ -244,8 +244,8 @@ def parts(
     out = np.zeros((docs.size, len(PARTS)))
     score(
         np.asarray(docs, np.int64), texts.starts, texts.terms, slots, asked.words, asked.pairs, m.starts, m.base,
-        m.kind, m.low, m.high, m.value, m.value_high, m.comparator, m.change, m.amount, m.factor, m.word_starts, m.words,
-        m.places, weights, whole, real, asked.bindings, _SETTING, out,
+        m.kind, m.low, m.high, m.value, m.value_high, m.comparator, m.change, m.amount, m.factor, m.word_starts,
+        m.words, m.places, weights, whole, real, asked.bindings, _SETTING, out,
     )  # fmt: skip
     return out
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from qbench.compiling import compiled, inlined
 from qbench.quantities.conditions import RELATIVE_TOLERANCE
-from qbench.scoring.compiling import compiled, inlined
 
 _COUNTED, _BARE, _AGE, _YEAR = 1, 2, 3, 4
 _SAME, _RATE, _COUNT, _AGES, _ANY, _CHANGED, _FLOOR = range(7)
