@@ -25,7 +25,7 @@ from qbench.errors import OptionError
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-__all__ = ["Declared", "LimitError", "check", "declared", "option", "refusal"]
+__all__ = ["Declared", "LimitError", "again", "check", "declared", "option", "refusal"]
 
 
 class LimitError(OptionError):
@@ -104,6 +104,31 @@ def option(
     if isinstance(default, dict):
         return field(default_factory=default.copy, metadata=metadata)
     return field(default=default, metadata=metadata)
+
+
+def again(options: type[DataclassInstance], name: str, default: Any = MISSING, **changes: Any) -> Any:
+    """A field that declares an option of another class again: with its help, limits and the rest, but for `changes`.
+
+    Args:
+        options: the class that has it.
+        name: of its field.
+        default: another default; by default that of the other class.
+        changes: arguments of `option` that differ.
+
+    >>> @dataclass(frozen=True)
+    ... class Few:
+    ...     probes: int = option(32, help="lists to look into", low=1)
+    >>> @dataclass(frozen=True)
+    ... class Many(Few):
+    ...     probes: int = again(Few, "probes", 1000)
+    >>> check(Many(probes=0))
+    Traceback (most recent call last):
+        ...
+    qbench.options.LimitError: probes is at least 1 (found 0)
+    """
+    spec = next(spec for spec in declared(options) if spec.name == name)
+    given = {"help": spec.help, "low": spec.low, "high": spec.high, "choices": spec.choices, **spec.extra, **changes}
+    return option(spec.default if default is MISSING else default, **given)
 
 
 def declared(options: type[DataclassInstance]) -> tuple[Declared, ...]:

@@ -10,7 +10,7 @@ from qbench.cli.chat_options import ChatOptions, ChatServerOptions, note_spent, 
 from qbench.cli.console import aligned, note, out, print_counts, progress
 from qbench.cli.recorded import file_name
 from qbench.errors import OptionError
-from qbench.options import option
+from qbench.options import again, option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class AuditChatOptions(ChatOptions):
     """The chat model that reads the labels; --seed is that of the sample."""
 
-    temperature: float = option(0.0, help="Temperature of the model.", low=0.0, high=2.0)
-    seed: int = option(13, help="Seed passed to the model, where its server takes one.", flag="model-seed")
+    temperature: float = again(ChatOptions, "temperature", 0.0)
+    seed: int = again(ChatOptions, "seed", flag="model-seed")
     prompt: str | None = option(
         None, help="Prompt of the model: a TOML file. [default: qbench's own]", recorded=file_name
     )

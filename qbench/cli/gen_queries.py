@@ -15,7 +15,7 @@ from qbench.cli.options import Overwrite
 from qbench.cli.recorded import file_name
 from qbench.errors import OptionError
 from qbench.generation.options import GenerationOptions, TestKind
-from qbench.options import check, option
+from qbench.options import again, check, option
 
 if TYPE_CHECKING:
     from qbench.benchmark.benchmark import Benchmark
@@ -49,7 +49,7 @@ class RewriteOptions:
 class RewriteChatOptions(ChatOptions):
     """The chat model; --seed is the benchmark's."""
 
-    seed: int = option(13, help="Seed passed to the model, where its server takes one.", flag="model-seed")
+    seed: int = again(ChatOptions, "seed", flag="model-seed")
 
 
 @command(app, "gen-queries")

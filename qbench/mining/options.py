@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from qbench.options import check, option
+from qbench.options import again, check, option
 
 MAX_CANDIDATES = 1_000
 """Upper limit of `MiningOptions.k`."""
@@ -50,8 +50,8 @@ class MiningOptions:
     """How paraphrase pairs are mined (*Quantity Retrieval*, section 3.2)."""
 
     k: int = option(64, help="Candidates per description: its nearest neighbours by BM25.", low=1, high=MAX_CANDIDATES)
-    k1: float = option(1.5, help="Parameter k1 of BM25.", low=0)
-    b: float = option(0.75, help="Parameter b of BM25.", low=0, high=1)
+    k1: float = again(JoinOptions, "k1")
+    b: float = again(JoinOptions, "b")
     min_digits: int = option(LEAST_DIGITS, help="Significant digits that a value needs to agree with another.", low=1)
     # In a sample of real pairs, none of four that agreed on 2 digits after rounding was one fact.
     min_rounded_digits: int = option(
@@ -105,7 +105,7 @@ class PoolOptions:
     """What a sheet of a test set holds; 291 queries are those of *Quantity Retrieval*, section 5.3."""
 
     depth: int = option(10, help="Number of first documents of each run to judge.", low=1)
-    queries: int = option(291, help="Maximum number of queries; chosen by the seed.", low=1)
+    queries: int = again(TestSetOptions, "max_queries", 291)
     irrelevant: int = option(
         5, help="Maximum number of records with another value per query; all records that agree are included.", low=0
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from qbench.benchmark.types import Kind as QueryKind
-from qbench.options import check, option, refusal
+from qbench.options import again, check, option, refusal
 from qbench.training.kinds import METHODS, Kind, Method
 from qbench.training.losses import LOSSES
 
@@ -47,12 +47,14 @@ class Recipe:
 class ContrastiveRecipe(Recipe):
     """How a retriever is trained on triples (*Numbers Matter* 3.3 and C.3)."""
 
-    epochs: int = option(2, help="Passes over the positives.", low=1)
-    batch_size: int = option(32, help="Positives scored together; each text is a negative of the others.", low=1)
-    lr: float = option(
-        0.0, help="Peak learning rate; 0 uses the model's default (1e-5 for ColBERT, 2e-5 for others).", low=0, high=1
+    epochs: int = again(Recipe, "epochs", help="Passes over the positives.")
+    batch_size: int = again(
+        Recipe, "batch_size", help="Positives scored together; each text is a negative of the others."
     )
-    patience: int = option(2, help="Epochs without a better nDCG@10 on dev before training stops.", low=1)
+    lr: float = again(
+        Recipe, "lr", 0.0, help="Peak learning rate; 0 uses the model's default (1e-5 for ColBERT, 2e-5 for others)."
+    )
+    patience: int = again(Recipe, "patience", help="Epochs without a better nDCG@10 on dev before training stops.")
     loss: str = option("infonce", help="; ".join(f"{name}: {loss.help}" for name, loss in LOSSES.items()) + ".")
     negatives: int = option(1, help="Own negatives of a positive, drawn anew in each epoch.", low=1)
     temperature: float = option(
@@ -120,9 +122,9 @@ class ContrastiveRecipe(Recipe):
 class PairRecipe(Recipe):
     """How a bi-encoder is trained on mined pairs; defaults of *Quantity Retrieval* 5.1 where it gives any."""
 
-    epochs: int = option(20, help="Passes over the paraphrases.", low=1)
-    batch_size: int = option(120, help="Pairs per batch.", low=2)
-    patience: int = option(5, help="Epochs without a better F1 on dev before training stops.", low=1)
+    epochs: int = again(Recipe, "epochs", 20, help="Passes over the paraphrases.")
+    batch_size: int = again(Recipe, "batch_size", 120, help="Pairs per batch.", low=2)
+    patience: int = again(Recipe, "patience", 5, help="Epochs without a better F1 on dev before training stops.")
     margin: float = option(0.5, help="Cosine distance that confusing pairs are pushed apart to.", low=0, high=2)
     negatives: int = option(5, help="Confusing pairs per query and epoch, drawn anew in each epoch.", low=1)
     max_length: int = option(0, help="Tokens read of a description; 0: the model's own maximum.", low=0)
@@ -143,41 +145,39 @@ class TaggerRecipe(Recipe):
     move at it. Its optimiser is Adam at a constant rate.
     """
 
-    epochs: int = option(20, help="Passes over the training split.", low=1)
-    batch_size: int = option(16, help="Quantities per batch; those of a batch have texts of similar length.", low=1)
-    lr: float = option(
-        2e-5, help="Learning rate of the encoder. Small ones (MiniLM) learn faster with 1e-4.", low=0, high=1
+    epochs: int = again(Recipe, "epochs", 20, help="Passes over the training split.")
+    batch_size: int = again(
+        Recipe, "batch_size", 16, help="Quantities per batch; those of a batch have texts of similar length."
     )
+    lr: float = again(Recipe, "lr", help="Learning rate of the encoder. Small ones (MiniLM) learn faster with 1e-4.")
     head_lr: float = option(
         1e-3,
         help="Learning rate of the new layers. The paper has 2e-5; small gold sets need more.",
         low=0,
         high=1,
     )
-    schedule: Literal["linear", "constant"] = option(
-        "constant", help="Learning rates after the warm-up: linear falls to 0, constant stays."
-    )
-    warmup: float = option(0.0, help="Share of the steps in which the learning rates rise from 0.", low=0, high=1)
-    weight_decay: float = option(0.0, help="Weight decay of AdamW; biases and norms have none.", low=0, high=1)
-    clip: float = option(0.0, help="Largest norm of the gradients, which are scaled down to it; 0: no limit.", low=0)
-    patience: int = option(4, help="Epochs without a better F1 on dev before training stops.", low=1)
+    schedule: Literal["linear", "constant"] = again(Recipe, "schedule", "constant")
+    warmup: float = again(Recipe, "warmup", 0.0)
+    weight_decay: float = again(Recipe, "weight_decay", 0.0)
+    clip: float = again(Recipe, "clip", 0.0)
+    patience: int = again(PairRecipe, "patience", 4)
     hidden_size: int = option(512, help="Size of the LSTM in each direction.", low=1)
     limit: int | None = option(None, help="Number of training sentences, for a learning curve. Default: all.", low=1)
-    seed: int = option(13, help="Seed of the split and of every random choice.")
+    seed: int = again(Recipe, "seed", help="Seed of the split and of every random choice.")
 
 
 @dataclass(frozen=True)
 class ExtractorRecipe(Recipe):
     """How the model of the extractor "neural" is trained."""
 
-    epochs: int = option(4, help="Passes over the annotated quantities.", low=1)
-    batch_size: int = option(32, help="Quantities per batch; those of a batch have texts of similar length.", low=1)
-    lr: float = option(1e-4, help="Peak learning rate of the encoder; a BERT-base wants 2e-5 to 5e-5.", low=0, high=1)
-    head_lr: float = option(1e-3, help="Peak learning rate of the new layers.", low=0, high=1)
-    patience: int = option(2, help="Epochs without a better F1 on dev before training stops.", low=1)
+    epochs: int = again(Recipe, "epochs", 4, help="Passes over the annotated quantities.")
+    batch_size: int = again(TaggerRecipe, "batch_size", 32)
+    lr: float = again(Recipe, "lr", 1e-4, help="Peak learning rate of the encoder; a BERT-base wants 2e-5 to 5e-5.")
+    head_lr: float = again(TaggerRecipe, "head_lr", help="Peak learning rate of the new layers.")
+    patience: int = again(PairRecipe, "patience", 2)
     hidden: float = option(
         0.15, help="Share of the quantities of a batch for which the rules' answer is hidden.", low=0, high=1
     )
-    dev_share: float = option(
-        0.1, help="Share of the documents held out as dev, which chooses the best epoch; 0: none.", low=0, high=0.5
+    dev_share: float = again(
+        PairRecipe, "dev_share", help="Share of the documents held out as dev, which chooses the best epoch; 0: none."
     )

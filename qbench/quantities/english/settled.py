@@ -61,7 +61,6 @@ def _of_the_same(tokens: Sequence[Token], b: Amount, before: Sequence[Amount], p
 _NEVER_SHARED = frozenset({"ratio", "ratio difference", "time", "age", "date", "count", ""})
 _COMPARED = 20
 _LINKS = frozenset("from against versus vs".split())
-_WITH = ("with", "to")
 _NAMING = NOUNS | ADJECTIVES | {"DT", "PRP$", "VBN", "VBG", "POS"}
 _ALIKE = 30.0
 
