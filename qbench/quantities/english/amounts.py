@@ -93,12 +93,21 @@ class AmountFinder:
         i = 0
         while i < len(tokens):
             token = tokens[i]
-            if token.kind != "number" and token.low not in STARTERS and token.text not in FRACTION_MARKS:
+            if (
+                token.kind != "number"
+                and token.low not in STARTERS
+                and token.low not in _OFTEN
+                and token.text not in FRACTION_MARKS
+            ):
                 i += 1
                 continue
             if (sides := self._dimensions(tokens, text, i)) is not None:
                 amounts += sides
                 i = sides[-1].last
+                continue
+            if (often := self._often(tokens, text, i)) is not None:
+                amounts.append(often)
+                i = often.last
                 continue
             if (more := self._and_a_half(tokens, text, i)) is not None:
                 amounts.append(more)
@@ -122,6 +131,17 @@ class AmountFinder:
             if amount is not None:
                 amounts.append(amount)
         return amounts
+
+    def _often(self, tokens: Sequence[Token], text: str, i: int) -> Amount | None:
+        """ "twice daily", "once a week": so many times in a day, in a week; "once-daily" is a kind of pill."""
+        if tokens[i].low not in _OFTEN or i + 1 >= len(tokens) or tokens[i + 1].text in HYPHENS:
+            return None
+        value = _OFTEN[tokens[i].low]
+        unit, last, span = self.forms.compound(tokens, text, self.units.get("count"), i + 1, None)
+        if not unit.name.startswith("count per "):
+            return None
+        number = Number(value, value, i, i + 1, 1, written=True, rule="words")
+        return Amount(number, unit, i, last, span, value, value, how=("words", OFTEN))
 
     def _and_a_half(self, tokens: Sequence[Token], text: str, i: int) -> Amount | None:
         """ "an hour and a half", "a mile and a quarter": one unit, and a part of one."""
@@ -293,6 +313,9 @@ class AmountFinder:
         return glued(tokens[k], tokens[k + 1]) and self.units.symbol(tokens[k - 1].text) is not None
 
 
+OFTEN = "how often"
+"""The rule's name of "twice daily" in `Amount.how`."""
+_OFTEN = {"once": 1.0, "twice": 2.0, "thrice": 3.0}
 _FRAMES = {("(", ")"), ("&", ";")}
 """The marks around a currency that some texts leave there."""
 

@@ -150,7 +150,7 @@ def _extreme(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator
         word = tokens[j].low
         if word in _EXTREMES:
             before_it = tokens[j - 1].low if j else ""
-            if before_it in _READINGS or (of and before_it and before_it not in FUNCTION_WORDS | VERBS):
+            if before_it in _READINGS or (of and before_it not in FUNCTION_WORDS | VERBS):
                 return None  # "an alternative minimum tax of 15 %"
             return (_EXTREMES[word], amount.first) if not (of and tokens[j + 1].kind != "word") else None
         if of and word in FUNCTION_WORDS:
@@ -205,7 +205,7 @@ def _outermost(
     end, gap = start, first - start
     while end and start - end < 2 and tokens[end - 1].low in BRIDGES:
         end -= 1
-    if comparator in ("<", ">") and not gap and _excludes(tokens, end):
+    if comparator in ("<", ">") and not gap and _excludes(tokens, end, start):
         return NEGATED[comparator], start
     # "not just over 5 kg" denies that it is all there is, not that it is over 5 kg.
     if comparator in NEGATED and not gap and end:
@@ -216,17 +216,22 @@ def _outermost(
     return comparator, start
 
 
-def _excludes(tokens: Sequence[Token], end: int) -> bool:
-    """Whether what stands before a phrase at `end` denies it: "no holder owns", "forbids firms from owning"."""
+def _excludes(tokens: Sequence[Token], end: int, start: int) -> bool:
+    """Whether what stands before a phrase at `start` denies it: "no holder owns", "forbids firms from owning".
+
+    Args:
+        end: where the verb of the phrase begins, if it has one: "may be" of "may be more than".
+    """
     if not end or tokens[end - 1].low in _PLACES:
         return False
+    acts = end < start or tokens[end - 1].low in VERBS or tokens[start].low.startswith("exceed")
     barred = False
     for k in range(end - 1, max(0, end - _FARTHEST_DENIAL) - 1, -1):
         word = tokens[k].low
-        if tokens[k].kind == "mark" and tokens[k].text not in "-’'/":
+        if tokens[k].kind == "number" or (tokens[k].kind == "mark" and tokens[k].text not in "-’'/"):
             return False
         if word in _NOBODY:
-            return k + 1 < end
+            return acts and k + 1 < end
         if barred and word in _FORBIDDING:
             return True
         if word in _CLAUSES:

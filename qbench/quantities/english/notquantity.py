@@ -100,14 +100,32 @@ def _followed_by_letters(tokens: Sequence[Token], number: Number) -> int | None:
         return last + 2
     if beyond is None or not glued(after, beyond):
         return None
-    if after.text in HYPHENS and beyond.kind == "word" and len(beyond.text) <= 2 and beyond.text.isupper():
+    if after.text in HYPHENS and beyond.kind == "word" and _names_substance(beyond):
         return last + 2
+    if after.text == "(" and beyond.text == "OH":
+        return last + 3  # "25(OH)D"
     if after.text == "/" and len(beyond.text) == 1 and beyond.text.isupper() and _slashed(tokens, last + 2):
         return _end_of_code(tokens, last)
     if after.text in HYPHENS and beyond.text == "Eleven":
         return last + 2
     closes = last + 2 < len(tokens) and tokens[last + 2].text == ")"
     return last + 3 if after.text == "(" and len(beyond.text) == 1 and beyond.kind == "word" and closes else None
+
+
+def _names_substance(word: Token) -> bool:
+    """Whether a number and a hyphen before a word make a name: "5-FU", "5-ALA", "25-hydroxyvitamin"."""
+    if word.text.isupper():
+        return len(word.text) <= 2 or word.text in _SUBSTANCES
+    return len(word.text) > _SHORT_NAME and any(stem in word.low for stem in _STEMS)
+
+
+_SUBSTANCES = frozenset("ALA HETE PBA DNP MUO ASA HIAA MCP NBD OHDG".split())
+_SHORT_NAME = 7
+_STEMS = (
+    "hydroxy", "methyl", "fluoro", "amino", "chloro", "bromo", "ketode", "deoxy", "phenyl", "butyl", "acetyl", "nitro",
+    "nonenal", "lipoxygenase", "alpha-", "iodo", "phospho", "carboxy", "reductase", "oxoglut", "guanosine", "estradiol",
+)  # fmt: skip
+"""What stands in the names of substances: "4-methylumbelliferone"."""
 
 
 def _slashed(tokens: Sequence[Token], k: int) -> bool:

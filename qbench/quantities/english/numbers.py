@@ -339,8 +339,8 @@ def _with_scale(tokens: Sequence[Token], number: Number, money: bool) -> Number:
             scale = _AFTER_DIGITS.get(token.low)
         if scale is None and token.low == "dozens":
             scale = SCALES["dozen"]
-        if scale is None:
-            break
+        if scale is None or (len(token.text) == 1 and number.value >= _LONG):
+            break  # "5,400,000 B shares"
         # 131.8 million is 131800000, not the 131800000.00000001 that binary fractions make of it.
         value = float(f"{value * scale:.15g}")
         j += 1
@@ -353,6 +353,10 @@ def _with_scale(tokens: Sequence[Token], number: Number, money: bool) -> Number:
     if j == number.last:
         return number
     return replace(number, value=value, last=j, magnitude=value / number.value if number.value else 1.0)
+
+
+_LONG = 1e5
+"""A number from which on no single letter is a magnitude of it."""
 
 
 def _scale(tokens: Sequence[Token], j: int, is_glued: bool, money: bool) -> float | None:

@@ -29,7 +29,8 @@ _CONTEST = frozenset(
 )
 
 
-_CHANGING = CHANGE_VERBS | MOVES.keys() | TURNS.keys()
+_GOING = frozenset("goes went gone doubled tripled quadrupled halved".split())
+_CHANGING = CHANGE_VERBS | MOVES.keys() | TURNS.keys() | _GOING
 
 
 TOLERANCE = "tolerance"
@@ -104,11 +105,18 @@ def _moves_from(tokens: Sequence[Token], start: int) -> bool:
         word = tokens[k].low
         if word in _CHANGING or word in CHANGE_NOUNS:
             return True
-        if word in VERBS or tokens[k].text in ".;:!?" or word in _SPREAD:
+        ends = tokens[k].text in ";:!?" or (tokens[k].text == "." and not _is_initial(tokens, k))
+        if word in VERBS or ends or word in _SPREAD:
             return False
     return False
 
 
+def _is_initial(tokens: Sequence[Token], k: int) -> bool:
+    """Whether the stop at k ends an initial: "S.A."."""
+    return k > 0 and len(tokens[k - 1].text) == 1 and tokens[k - 1].text.isupper() and glued(tokens[k - 1], tokens[k])
+
+
+_THOUSAND = 1000.0
 _FAR = 12
 """Tokens from a verb of change to its "from" at most."""
 _SPREAD = frozenset("range ranges ranged ranging vary varies varied varying between anywhere anything".split())
@@ -126,8 +134,8 @@ def _range(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphens: bool) -> A
         return None
     if not hyphens and tokens[a.last].low not in _OPEN and tokens[b.first - 1].low not in _BEFORE_HIGH:
         return None
-    if _is_part(a, b) or (a.how[-1:] == (TOLERANCE,) and b.how[-1:] == (TOLERANCE,)):
-        return None  # "4.1 ± 0.3 to 4.0 ± 0.2 s" are two levels
+    if _are_apart(a, b):
+        return None
     lead, start = _lead(tokens, a.first)
     joint = _joint(between := [t.low for t in tokens[a.last : b.first]], lead)
     if not joint and between[:1] in ([","], [";"], ["and"]) and in_interval(tokens, a.first):
@@ -163,6 +171,13 @@ def _range(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphens: bool) -> A
     number = replace(b.number, first=a.number.first, digits=digits)
     how = (*a.how, *(rule for rule in b.how if rule not in a.how), "range")
     return Amount(number, unit, first, b.last, span, low, high, is_range=True, how=how)
+
+
+def _are_apart(a: Amount, b: Amount) -> bool:
+    """Whether two amounts are of different things: "11 per cent to 18.3 million", "4.1 ± 0.3 to 4.0 ± 0.2 s"."""
+    if a.unit.family == "ratio" and b.number.magnitude >= _THOUSAND:
+        return True
+    return _is_part(a, b) or (a.how[-1:] == (TOLERANCE,) and b.how[-1:] == (TOLERANCE,))
 
 
 def _joint(words: list[str], lead: str) -> str:

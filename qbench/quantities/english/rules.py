@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from qbench.quantities.english.amounts import Amount, AmountFinder
+from qbench.quantities.english.amounts import OFTEN, Amount, AmountFinder
 from qbench.quantities.english.binder.concepts import Binding, bind
 from qbench.quantities.english.binder.features import Sentence
 from qbench.quantities.english.comparators import Modifiers, read_comparators
@@ -35,7 +35,8 @@ from qbench.quantities.units import Units
 
 _SIGNS = re.compile(r"[\d" + "".join(FRACTION_MARKS) + "]")
 _WORD = re.compile("[a-z]+")
-_HINTS = (STARTERS - {"a", "an"}) | frozenset(SCALES) | frozenset(FRACTIONS) | {"quarter", "couple"}
+_SINGLE = frozenset({"quarter", "couple", "once", "twice", "thrice"})
+_HINTS = (STARTERS - {"a", "an"}) | frozenset(SCALES) | frozenset(FRACTIONS) | _SINGLE
 """Words without which a text has no written number; an article alone makes none."""
 
 Explained = tuple[Quantity, tuple[str, ...]]
@@ -108,6 +109,8 @@ class RulesExtractor:
     def extract_query(self, text: str) -> list[Quantity]:
         """The mentions of a typed query. By words alone: queries are seldom sentences, and are to be read at once."""
         draft = self._tokenized(text)
+        # "500 mg twice daily" asks for the dose.
+        draft = replace(draft, amounts=[a for a in draft.amounts if OFTEN not in a.how])
         if not draft.amounts:
             return []
         return [q for mentions in self._explained([self._read_mentions(draft, None)]) for q, _ in mentions]
