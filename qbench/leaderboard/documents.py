@@ -81,8 +81,9 @@ def caption(leaderboard: Standings) -> list[str]:
         )
         if sources >= BOTH:
             lines.append(
-                "A [given] and a [parsed] row did different tasks and are not compared: no test, no letter in common, "
-                "no effect on each other's ranks, whatever their order here."
+                "A [given] and a [parsed] row did different tasks and are not compared: no test, no effect on each "
+                "other's ranks, whatever their order here. Small letters compare [given] rows, capitals [parsed] rows; "
+                "rows without conditions have both."
             )
         where = leaderboard.about.get("settings", {}).get("document_quantities")
         lines += [f"Quantities of the documents: {where}."] if where else []

@@ -64,7 +64,8 @@ class Cell:
     Attributes:
         mean, low, high: the mean over the queries and its 95 % interval.
         beats: indices of the rows that it is significantly above.
-        letters: of compared rows those that share a letter are not significantly different.
+        letters: rows that share a letter were compared, and are not significantly different; compared rows that share
+            none are.
         ranks: the best and the worst rank that the tests leave open among comparable rows.
     """
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +80,8 @@ def make_leaderboard(
 
     Rows are ordered by the mean of the primary measure. A row has the range of ranks that the tests leave open, and
     each of its figures letters: compared rows that share one are not significantly different. Rows with given and with
-    parsed conditions did different tasks and are not compared. Rows without a run come last, without a rank.
+    parsed conditions did different tasks and are not compared: their letters are of two alphabets, small and capital
+    ones. Rows without a run come last, without a rank.
 
     Args:
         name: name of the benchmark.
@@ -194,6 +195,7 @@ def _rows(
         measure: _Column(
             index,
             {index[label]: row["mean"] for (label, of), row in cells.items() if of == measure},
+            [entry.conditions for entry in ordered],
             pairs.filter(measure=measure),
         )
         for measure in measures
@@ -203,7 +205,7 @@ def _rows(
         summary, column, row = cells[label, measure], columns[measure], index[label]
         beaten = tuple(sorted(column.beats[row]))
         figures = summary["mean"], summary["ci_low"], summary["ci_high"]
-        return Cell(*figures, beaten, group_letters(column.groups[row]), column.ranks(row))
+        return Cell(*figures, beaten, column.letters[row], column.ranks(row))
 
     ran = [entry.scores is not None for entry in ordered]
     return tuple(
@@ -223,16 +225,20 @@ class _Column:
     Attributes:
         beats, loses: row -> the rows that are significantly below and above it.
         compared: row -> number of rows that it was compared with.
-        groups: row -> numbers of its groups, whose rows are not significantly different from each other; the best row
-            is in the first.
+        letters: row -> its letters: rows that share one were compared, and are not significantly different. Where some
+            rows had conditions given and others parsed them, small letters compare the given ones, capitals the
+            parsed ones, and rows without conditions have both.
 
     Args:
         index: label -> row.
         means: row -> its mean, of rows with a run.
+        conditions: row -> where it took the queries' conditions from.
         pairs: the tests of this measure.
     """
 
-    def __init__(self, index: Mapping[str, int], means: Mapping[int, float], pairs: pl.DataFrame) -> None:
+    def __init__(
+        self, index: Mapping[str, int], means: Mapping[int, float], conditions: Sequence[str], pairs: pl.DataFrame
+    ) -> None:
         self.beats: list[set[int]] = [set() for _ in index]
         self.loses: list[set[int]] = [set() for _ in index]
         self.compared = [0] * len(index)
@@ -246,13 +252,23 @@ class _Column:
                 self.loses[worse].add(better)
             else:
                 same.append((better, worse))
-        self.groups: list[list[int]] = [[] for _ in index]
+        self.letters = [""] * len(index)
         order = sorted(means, key=lambda row: (-means[row], row))
-        place = {row: position for position, row in enumerate(order)}
-        groups = compact_letters(len(order), [(place[a], place[b]) for a, b in same])
-        for number, group in enumerate(groups):
+        both = {conditions[row] for row in order} >= BOTH
+        self._letter([row for row in order if not (both and conditions[row] == "parsed")], same, str)
+        if both:
+            self._letter([row for row in order if conditions[row] != "given"], same, str.upper)
+
+    def _letter(self, rows: Sequence[int], same: Sequence[tuple[int, int]], style: Callable[[str], str]) -> None:
+        """Give letters to rows that were compared with each other, in their order."""
+        place = {row: position for position, row in enumerate(rows)}
+        pairs = [(place[a], place[b]) for a, b in same if a in place and b in place]
+        groups_of: list[list[int]] = [[] for _ in rows]
+        for number, group in enumerate(compact_letters(len(rows), pairs)):
             for position in group:
-                self.groups[order[position]].append(number)
+                groups_of[position].append(number)
+        for row, groups in zip(rows, groups_of, strict=True):
+            self.letters[row] += style(group_letters(groups))
 
     def ranks(self, row: int) -> tuple[int, int]:
         """The best and the worst rank that the tests leave open."""

@@ -122,7 +122,13 @@ def test_given_and_parsed_rows_are_not_compared():
         ("plain", (5, 5)),
     ]
     letters = [row.cells["nDCG@10"].letters for row in view.rows]
-    assert letters == ["a", "b", "c", "d", "e"]
+    assert letters == ["a", "b", "A", "B", "cC"]
+    close = [
+        Entry(label, label[0], label[3:-1] if "[" in label else "none", scored(0.5, seed=n))
+        for n, label in enumerate(levels)
+    ]
+    letters = {row.entry.label: row.cells["nDCG@10"].letters for row in leaderboard(*close).rows}
+    assert letters == {"A [given]": "a", "B [given]": "a", "A [parsed]": "A", "B [parsed]": "A", "plain": "aA"}
     assert [row.cells["nDCG@10"].beats for row in view.rows] == [(1, 4), (4,), (3, 4), (4,), ()]
     part = view.pairs.filter(measure="nDCG@10")
     assert part.height == 6
