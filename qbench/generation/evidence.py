@@ -258,6 +258,8 @@ def _is_other(row: dict[str, Any], text: str) -> bool:
 def _is_part(row: dict[str, Any], text: str) -> bool:
     """Whether a count may be one of a part of those that are counted, or the number of a footnote."""
     (start, end), unit = _number(row), (row["unit_start"], row["unit_end"])
+    if row["value"] == 1:
+        return True  # "one eye of each patient", "one offer"
     if unit[0] >= row["value_end"]:
         if row["value_end"] - row["value_start"] < 3 and text[unit[0]].isupper():
             return True  # "8 Interest payments are due"

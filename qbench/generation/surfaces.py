@@ -184,6 +184,8 @@ def usual_forms(
         read = units.preceding(surface) if before else units.lookup(surface)
         if read is None or read.name != unit.name:
             continue
+        if before and " " in surface:
+            continue  # "EUR € 5": the sign and the code
         if before:
             form = UnitForm(before=f"{surface} " if surface[-1].isalpha() and len(surface) > 1 else surface)
         else:

@@ -121,6 +121,7 @@ def test_a_concept_that_follows_another_number_is_that_ones():
 )
 def test_a_count_of_a_part_is_none_of_all(text, sure):
     assert read(text, unit=("ferry", "count")) == [sure]
+    assert read(text, unit=("ferry", "count"), value=1.0) == [False]
 
 
 @pytest.mark.parametrize(
