@@ -52,10 +52,10 @@ _MOVED_BEFORE = re.compile(
 )
 _MOVED_AFTER = re.compile(
     r"\s*(?:increases?|decreases?|declines?|drops?|rises?|falls?|growth|reductions?|improvements?|higher|lower|more|less"
-    r"|above|below|faster|slower|change|difference|from)\b",
+    r"|above|below|faster|slower|change|difference|from|(?:over|under)\s+(?:his|her|its|their|the|budget))\b",
     re.IGNORECASE,
 )
-_PER = re.compile(r"\s*(?:per|each|apiece|a|an|/)\s*\w", re.IGNORECASE)
+_PER = re.compile(r"\s*(?:(?:per|each|apiece|a|an|/)\s*\w|shr?\b|share\b)", re.IGNORECASE)
 _MOVE_OF = re.compile(
     r"\b(?:increase|decrease|decline|growth|reduction|rise|fall|drop|change|improvement)s?\s+(?:in|of)(?:\s+(?:the|its|our))?\s*$",
     re.IGNORECASE,
@@ -98,6 +98,8 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 """Before a number that is a label: "in group five patients were controls"."""
+_AGAINST = re.compile(r"(?:%|\bpct|\bper\s?cent)\s+to\s+$", re.IGNORECASE)
+"""Before the second share of a vote: "a 58 pct to 42 pct margin"."""
 _SPLIT = re.compile(r"(?:\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten))[\s-]for[\s-]$", re.IGNORECASE)
 """Before the second number of a ratio: "a five for four stock split"."""
 _OF_THEM = re.compile(r"\b(?:of|among)\s+(?:whom|which|these|those|them)\W+(?:\w+\W+)?$", re.IGNORECASE)
@@ -246,7 +248,7 @@ def _is_other(row: dict[str, Any], text: str) -> bool:
         return True
     if row["change"] and (_EFFECT.search(text) or _GAP.search(text, max(0, start - REACH), end + REACH)):
         return True
-    if _LABEL.search(before) or _SPLIT.search(before):
+    if _AGAINST.search(before) or _LABEL.search(before) or _SPLIT.search(before):
         return True
     if family == "mass" and _GRADE.search(text, end, end + 2 * REACH):
         return True
