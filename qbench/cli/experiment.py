@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from qbench.errors import OptionError
+
+if TYPE_CHECKING:
+    from qbench.cli.options import TableOptions
+    from qbench.llm.client import Access
 
 HOME = Path("qbench-experiments")
 
@@ -17,9 +21,23 @@ def show_experiment(
     given: Sequence[str],
     output: Path | None,
     dry_run: bool,
-    options: dict[str, Any],
+    tests: TableOptions,
+    *,
+    html: Path | None,
+    workers: int | None,
+    access: Access,
+    command: str,
 ) -> None:
     """Run an experiment, or print its plan, and show its tables.
+
+    Args:
+        path: file of the experiment.
+        benchmark: its input "bench"; None where `given` names it.
+        given: inputs, NAME=VALUE.
+        output: folder; None for the default one.
+        dry_run: only print the plan.
+        tests: the significance tests.
+        html, workers, access, command: as in `qbench.leaderboard.experiment_run.run_experiment`.
 
     Raises:
         OptionError: an input is missing, or given twice.
@@ -40,14 +58,27 @@ def show_experiment(
         if "bench" in inputs:
             raise OptionError("the benchmark is named twice", value=inputs["bench"], remedy="Omit --with bench=")
         inputs = {"bench": str(benchmark), **inputs}
-    folder, access = output or HOME, options["access"]
+    folder = output or HOME
     if dry_run:
         for line in plan_experiment(experiment, inputs):
             out().print(line, markup=False)
         show_forecast(*forecast_experiment(experiment, inputs, access=access.recording_in(folder / WORK)))
         return
     with progress("experiment") as advance:
-        result = run_experiment(experiment, inputs, folder, progress=advance, tell=note, **options)
+        result = run_experiment(
+            experiment,
+            inputs,
+            folder,
+            command=command,
+            by=tests.by,
+            resamples=tests.resamples,
+            seed=tests.seed,
+            workers=workers,
+            access=access,
+            html=html,
+            progress=advance,
+            tell=note,
+        )
     show(out(), renderables(result))
     results = folder / experiment_name(experiment, inputs)
     note(f"Written to {results}: experiment.md, experiment.json, and a folder for each leaderboard")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -128,9 +128,8 @@ def leaderboard(
     access = server.access()
     if experiment.file is not None:
         _refuse([*changed(run), *changed(table, "by", "resamples", "seed"), *changed(shown, "html")])
-        options: dict[str, Any] = {"by": table.by, "resamples": table.resamples, "seed": table.seed, "html": shown.html}
-        options |= {"workers": workers, "access": access, "command": line}
-        show_experiment(experiment.file, benchmark, experiment.inputs, output, server.dry_run, options)
+        plan = (experiment.file, benchmark, experiment.inputs, output, server.dry_run)
+        show_experiment(*plan, table, html=shown.html, workers=workers, access=access, command=line)
         return
     if experiment.inputs:
         raise OptionError("this option is for experiments", value="--with", remedy="Name one with --experiment")

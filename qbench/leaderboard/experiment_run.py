@@ -113,15 +113,17 @@ def run_experiment(
             steps.mask(mask)
         for training in experiment.trainings:
             steps.train(training)
-        options = {"by": by, "resamples": resamples, "seed": seed, "workers": workers, "access": access, "page": page}
+        tests = Tests(by, resamples, seed)
         leaderboards = {
-            leaderboard.name: steps.leaderboard(leaderboard, root / leaderboard.name, options)
+            leaderboard.name: steps.leaderboard(
+                leaderboard, root / leaderboard.name, tests, workers=workers, access=access, page=page
+            )
             for leaderboard in experiment.leaderboards
         }
         ran = {name: leaderboard for name, leaderboard in leaderboards.items() if leaderboard is not None}
         if not ran:
             raise next(iter(steps.failed.values()))
-        tables = tuple(make_table(table, experiment, ran, Tests(by, resamples, seed)) for table in experiment.tables)
+        tables = tuple(make_table(table, experiment, ran, tests) for table in experiment.tables)
         about = {"command": command, **steps.about(ran), "tests": {"by": by, "resamples": resamples, "seed": seed}}
         failed = {name: str(error) for name, error in steps.failed.items()}
         result = ExperimentResult(experiment, ran, tables, about, failed, tuple(steps.notes))

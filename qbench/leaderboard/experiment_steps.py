@@ -12,6 +12,7 @@ from qbench.benchmark.disk import open_benchmark, write_benchmark
 from qbench.benchmark.mask import mask_benchmark
 from qbench.benchmark.types import Split
 from qbench.errors import BusyError, InputError, OptionError, QbenchError
+from qbench.leaderboard.experiment_tables import Tests
 from qbench.leaderboard.experiment_types import (
     Experiment,
     LeaderboardPlan,
@@ -24,6 +25,7 @@ from qbench.leaderboard.experiment_types import (
 from qbench.leaderboard.page import write_page
 from qbench.leaderboard.run import run_leaderboard, select_queries
 from qbench.leaderboard.table import Leaderboard
+from qbench.llm.client import Access
 from qbench.models.folders import model_digest, model_folder
 from qbench.progress import Progress
 from qbench.retrieval.systems import System
@@ -217,10 +219,18 @@ class Steps:
             "counts": dict(manifest.counts),
         }
 
-    def leaderboard(self, leaderboard: LeaderboardPlan, output: Path, options: Mapping[str, Any]) -> Leaderboard | None:
+    def leaderboard(
+        self,
+        leaderboard: LeaderboardPlan,
+        output: Path,
+        tests: Tests,
+        *,
+        workers: int | None,
+        access: Access | None,
+        page: str | None,
+    ) -> Leaderboard | None:
         """Compute a leaderboard; None if every system fails, with the reason in `failed`."""
         systems = systems_of(leaderboard, self._fill)
-        page = options["page"]
         try:
             result = run_leaderboard(
                 self._open(self._fill(leaderboard.bench), leaderboard.qrels),
@@ -234,8 +244,12 @@ class Steps:
                 settings=(leaderboard.conditions,),
                 depth=leaderboard.depth,
                 evidence=page is not None,
+                by=tests.by,
+                resamples=tests.resamples,
+                seed=tests.seed,
+                workers=workers,
+                access=access,
                 progress=self.progress,
-                **{name: value for name, value in options.items() if name != "page"},
             )
         except BusyError:
             raise
