@@ -97,8 +97,22 @@ def board_words(leaderboard: Standings) -> str:
 
     The words of rows are beside the rows.
     """
-    line = "; ".join(leaderboard.words)
+    return sentence(leaderboard.words)
+
+
+def sentence(words: Sequence[str]) -> str:
+    """Words as one sentence; "" for none.
+
+    >>> sentence(["labels not audited", "tests by query"])
+    'Labels not audited; tests by query.'
+    """
+    line = "; ".join(words)
     return f"{line[:1].upper()}{line[1:]}." if line else ""
+
+
+def named(name: str, words: Sequence[str]) -> str:
+    """The name of a row in Markdown, with what a reader must know before believing its figures."""
+    return " ".join([escape(name), *(f"**({escape(word)})**" for word in words)])
 
 
 def bucket_caption(leaderboard: Standings) -> str:
@@ -263,7 +277,7 @@ def _figures(row: Row, leaderboard: Standings) -> list[str]:
     cells = [row.cells.get(measure) for measure in leaderboard.measures]
     first = cells[0]
     interval = f" ({first.low:.3f}-{first.high:.3f})" if first else ""
-    name = " ".join([escape(row.entry.label), *(f"**({escape(word)})**" for word in row.entry.words)])
+    name = named(row.entry.label, row.entry.words)
     return [str(row.number), rank_text(row.ranks), name, _figure(first) + interval, *map(_figure, cells[1:])]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from qbench.leaderboard.documents import MISSING, escape, grid, plain, problems
+from qbench.leaderboard.documents import MISSING, escape, grid, named, plain, problems, sentence
 from qbench.leaderboard.experiment_tables import ExperimentCell, ExperimentResult, ExperimentTable
 from qbench.leaderboard.terminal import text_grid
 from qbench.training.recipes import ContrastiveRecipe
@@ -39,6 +39,7 @@ def markdown(result: ExperimentResult) -> str:
     lines += [escape(experiment.about), ""] if experiment.about else []
     if command := result.about.get("command"):
         lines += [f"`{plain(command).replace('`', ' ')}`", ""]
+    lines += [f"**{escape(sentence(result.words))}**", ""] if result.words else []
     for table in result.tables:
         lines += _table(table)
     lines += ["## Made from", "", *grid(["input", "what", "given"], _inputs(result), text_columns=3)]
@@ -72,6 +73,7 @@ def as_dict(result: ExperimentResult) -> dict[str, Any]:
         "about": result.experiment.about,
         **result.about,
         "notes": list(result.notes),
+        "words": list(result.words),
         "leaderboards": {**leaderboards, **{name: {"problems": [reason]} for name, reason in result.failed.items()}},
         "tables": [
             {
@@ -81,6 +83,7 @@ def as_dict(result: ExperimentResult) -> dict[str, Any]:
                     row: [None if cell is None else _cell(cell) for cell in cells] for row, cells in table.rows.items()
                 },
                 "notes": list(table.notes),
+                "words": {row: list(words) for row, words in table.words.items()},
             }
             for table in result.tables
         ],
@@ -90,8 +93,11 @@ def as_dict(result: ExperimentResult) -> dict[str, Any]:
 def renderables(result: ExperimentResult) -> list[RenderableType]:
     """The tables for a terminal."""
     parts: list[RenderableType] = []
+    if result.words:
+        parts.append(Text(plain(sentence(result.words)), style="bold yellow"))
     for table in result.tables:
-        rows = [[plain(row), *map(cell_text, cells)] for row, cells in table.rows.items()]
+        names = {row: " ".join([row, *(f"({word})" for word in table.words.get(row, ()))]) for row in table.rows}
+        rows = [[plain(names[row]), *map(cell_text, cells)] for row, cells in table.rows.items()]
         parts += [Text(plain(table.title), style="bold"), text_grid(["System", *table.columns], rows, left=(0,))]
         parts += [Text(plain(note), style="dim") for note in table.notes]
     return parts
@@ -103,7 +109,8 @@ def _cell(cell: ExperimentCell) -> dict[str, Any]:
 
 def _table(table: ExperimentTable) -> list[str]:
     rows = [
-        [escape(row), *(cell_text(cell).replace("*", r"\*") for cell in cells)] for row, cells in table.rows.items()
+        [named(row, table.words.get(row, ())), *(cell_text(cell).replace("*", r"\*") for cell in cells)]
+        for row, cells in table.rows.items()
     ]
     notes = [f"- {escape(note)}" for note in table.notes]
     return [f"## {escape(table.title)}", "", *grid(["System", *table.columns], rows, text_columns=1), *notes, ""]

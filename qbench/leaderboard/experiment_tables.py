@@ -64,12 +64,14 @@ class ExperimentTable:
         columns: heads, one each.
         rows: name -> a cell for each column, None where there is no figure.
         notes: how to read it.
+        words: row -> what a reader must know before believing its figures.
     """
 
     title: str
     columns: tuple[str, ...]
     rows: Mapping[str, tuple[ExperimentCell | None, ...]]
     notes: tuple[str, ...] = ()
+    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,18 @@ class ExperimentResult:
         )
         return whole + sum(len(leaderboard.problems) for leaderboard in self.leaderboards.values())
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of the leaderboards; one that not all of them have is followed by their names."""
+        having: dict[str, list[str]] = {}
+        for name, leaderboard in self.leaderboards.items():
+            for word in leaderboard.words:
+                having.setdefault(word, []).append(name)
+        everywhere = len(self.leaderboards)
+        return tuple(
+            word if len(names) == everywhere else f"{word}: {', '.join(names)}" for word, names in having.items()
+        )
+
 
 @dataclass(frozen=True)
 class Tests:
@@ -129,8 +143,9 @@ def make_table(
     selected = {name: leaderboards[name] for name in table.leaderboards or leaderboards}
     plans = [plan for plan in experiment.leaderboards if plan.name in selected]
     rows = list(dict.fromkeys(row for plan in plans for row in plan.systems))
+    words = {row.entry.system: row.entry.words for board in selected.values() for row in board.rows if row.entry.words}
     if table.columns != "leaderboards":
-        return _buckets(table, selected, rows)
+        return replace(_buckets(table, selected, rows), words=words)
     measures = {name: table.measures or leaderboard.measures for name, leaderboard in selected.items()}
     keys = [(name, measure) for name in selected for measure in measures[name]]
     if table.change_from is not None:
@@ -143,6 +158,7 @@ def make_table(
         heads,
         {row: tuple(cells.get((row, key)) for key in keys) for row in rows},
         _notes(table, tests, [cell for cell in cells.values() if cell.p is not None]),
+        words,
     )
 
 

@@ -164,6 +164,18 @@ def test_training_then_searching_with_it(here):
     page = markdown(result)
     assert "bi-encoder from {model}" in page
     assert "sentence-transformers" in page.splitlines()[-1]
+    # Of the trained row alone it is known on how little it was trained: 24 positives an epoch.
+    assert result.tables[0].words == {"SBERT_ft": ("smoke size: 24 training samples",)}
+    assert "| SBERT\\_ft **(smoke size: 24 training samples)** |" in page
+    assert as_dict(result)["tables"][0]["words"] == {"SBERT_ft": ["smoke size: 24 training samples"]}
+    assert "labels not audited" in result.words
+    assert "**Labels not audited" in page
+    board = result.leaderboards["all"]
+    assert {row.entry.system: row.entry.trained_on for row in board.rows} == {
+        "BM25": None,
+        "SBERT": None,
+        "SBERT_ft": 24,
+    }
     # Another experiment in the same folder finds the checkpoint and the runs.
     other = experiment_of(TRAINED.replace('"All"', '"Other"'), "other")
     run_experiment(other, given, "out", **QUICK)
