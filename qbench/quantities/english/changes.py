@@ -213,6 +213,8 @@ def _verb(
         return _direction(tokens, k, amount)
     if _is_noun(tokens, k, parse):
         return ""
+    if parse is None and word in NOUNS_TOO and amount.unit.family == "length" and not by:
+        return ""  # "high jump over 2.30 m", "shoes, drop 6 mm"
     if word in MOVES:
         return MOVES[word] if by or amount.unit.family != "time" else ""
     if word in TURNS and word not in NEVER_DIRECT:

@@ -11,6 +11,8 @@ from qbench.quantities.english.changes import read_changes
 from qbench.quantities.english.comparator_phrases import (
     DATE_ONLY,
     DEGREES,
+    LESS,
+    MORE,
     NEGATED,
     NEGATIONS,
     SWIFT,
@@ -390,13 +392,18 @@ def _closes(tokens: Sequence[Token], phrase: Phrase, first: int, last: int) -> b
     if following.kind == "number" or following.text in ("$", "€", "£", "¥") or following.low in ("to", "than", "equal"):
         # "1.4 kg and above 250 GB" bounds the second; "to qualify" begins something else.
         goes_on = following.low == "to" and last + 1 < len(tokens) and tokens[last + 1].kind == "word"
-        return phrase[-1] in ("ish", "odd") or (goes_on and phrase[0] == "or")
+        bounded = phrase[0] == "or" and phrase[-1] in _COMPARATIVES and following.kind == "number"
+        return phrase[-1] in ("ish", "odd") or bounded or (goes_on and phrase[0] == "or")
     if phrase[0] == "and" or phrase in (("approximately",), ("approx",), ("at", "least"), ("at", "most")):
         ends = following.low in FUNCTION_WORDS and following.low != "of"  # "and upwards of 30"
         return following.kind == "mark" or ends or following.low in VERBS
     if phrase[0] in ("max", "maximum", "minimum"):
         return tokens[first].text.islower()
     return True
+
+
+_COMPARATIVES = frozenset(MORE + LESS)
+"""What closes a bound before another number: "55 inch or bigger 120 Hz"."""
 
 
 def _is_listed(tokens: Sequence[Token], a: Amount, b: Amount, first: int) -> bool:

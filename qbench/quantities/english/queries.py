@@ -69,6 +69,14 @@ NAMES = frozenset(
     "nasdaq ftse dax russell nikkei".split()
 )
 """Names of which a number is a part even before what could be counted: "fortune 500 companies"."""
+BEFORE_MAX = frozenset("air pro mi note redmi ultra nike iphone hot shure ipad".split())
+"""Words before a "max" that is part of a name: "air max 90"."""
+SPEEDS = frozenset((60.0, 62.0, 100.0, 200.0))
+"""Speeds that cars are timed up to: "0-60 in under 4 s"."""
+PICTURES = frozenset(
+    "tv television monitor screen display inch hz camera projector webcam video laptop oled qled uhd hdr".split()
+)
+"""Words beside which "4k" is a format of pictures."""
 MOST_FOLD = 100
 """A multiple, "10x zoom", is no more; the rest are names: "ryzen 5600x"."""
 TRACK = frozenset((50, 60, 100, 110, 200, 400, 800, 1500, 3000, 5000, 10000))
@@ -173,6 +181,8 @@ def _from_quantity(
         return None  # "ryzen 5600x"
     if quantity.unit == "metre" and quantity.value in TRACK and last < len(tokens) and tokens[last].low in RACES:
         return None  # "100m sprinters"
+    if _is_sprint(tokens, number, quantity) or _is_format(tokens, number, quantity):
+        return None
     if (counted or not quantity.unit) and _in_name(tokens, number, first, last, counted=counted):
         return None
     fold = quantity.unit == "count"  # of "2x ebitda" the "x" is searched for by nobody
@@ -195,6 +205,24 @@ def _from_quantity(
         condition = _scaled(tokens, _with_bracketed_unit(tokens, condition, units))
         condition = _without_period(tokens, condition)
     return _compared(tokens, condition, quantity.family)
+
+
+def _is_sprint(tokens: Sequence[Token], number: int, quantity: Quantity) -> bool:
+    """Whether a range is what cars are timed over, "0-60 mph in 4 s", "0-100 under 5 seconds"."""
+    if quantity.value or quantity.high not in SPEEDS or number + 3 >= len(tokens) or tokens[number + 1].text != "-":
+        return False
+    return tokens[number + 3].low in ("in", "under", "mph", "km", "kmh", "kph", "time", "less", "sprint", "below", "<")
+
+
+def _is_format(tokens: Sequence[Token], number: int, quantity: Quantity) -> bool:
+    """Whether a number is of a format: "4k" beside a word of pictures, the sides of a tyre."""
+    if quantity.unit or number + 1 >= len(tokens):
+        return False
+    if number > 1 and tokens[number - 1].text == "/" and tokens[number - 2].kind == "number":
+        return tokens[number + 1].low[:1] == "r"  # "tyres 205/55 r16"
+    if quantity.value not in (2e3, 4e3, 5e3, 8e3):
+        return False
+    return tokens[number + 1].low == "k" and any(t.low.removesuffix("s") in PICTURES for t in tokens)
 
 
 def _compared(tokens: Sequence[Token], condition: ReadCondition, family: str) -> ReadCondition:
@@ -297,7 +325,9 @@ def _in_name(tokens: Sequence[Token], number: int, first: int, last: int, *, cou
         return False
     lead, bounds = tokens[first - 1].low, first < number or (not counted and last > number + 1)
     if bounds:
-        called = tokens[first].low == "max" if first < number else tokens[last - 1].low == "max" and lead in NAMES
+        called = tokens[last - 1].low == "max" and lead in NAMES
+        if first < number:
+            called = tokens[first].low == "max" and lead in BEFORE_MAX
         return called and not counted and lead not in MEASURED
     if lead in RANKED or (tokens[number].kind == "word" and tokens[number].text.istitle()):
         return True

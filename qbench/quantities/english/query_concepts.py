@@ -12,6 +12,8 @@ from qbench.quantities.types import Span
 
 RANKED = frozenset("top best worst first last biggest largest highest lowest".split())
 """Words before a number of results wanted, which asks nothing of a quantity: "top 10 films"."""
+IDLE = frozenset("equivalent away bigger smaller larger higher lower newer older around return returns".split())
+"""Words that name nothing: "60w equivalent 800 lumens"."""
 LONGEST = 4
 """Search words that are added to a concept on one side, at most."""
 
@@ -35,8 +37,12 @@ class Concepts:
         With the search words right before and after it: "p/e ratio", "fortune 500 companies".
         """
         found = sorted({k for span in condition.concept_spans for k in self._within(span)})
-        if not found:
-            found = self._before(min(span[0] for span in condition.used))
+        start = min(span[0] for span in condition.used)
+        nearest = self._before(start)
+        if nearest and "/" in self._words[nearest[-1]].text and nearest[-1] not in found:
+            found = nearest[-1:]  # "stocks with p/e under 15"
+        if not found or all(self._words[k].text.lower() in IDLE for k in found):
+            found = [k for k in nearest if self._words[k].text.lower() not in IDLE] or ([0] if found else [])
         found = self._whole(found)
         return tuple(self._words[k].text.lower().removesuffix("'s").removesuffix("’s") for k in found)
 
@@ -62,7 +68,9 @@ class Concepts:
         first, last = found[0], found[-1] + 1
         while first and len(found) + found[0] - first <= LONGEST:
             word = self._words[first - 1]
-            if word.text.lower() in RANKED or not self._adjoin(word.end, self._words[first].start):
+            gap = word.end, self._words[first].start
+            near = self._adjoin(*gap) or self._leads_to(*gap)
+            if word.text.lower() in RANKED or not near:
                 break
             first -= 1
         while last < len(self._words) and last - found[-1] <= LONGEST:
@@ -71,6 +79,10 @@ class Concepts:
                 break
             last += 1
         return [*range(first, found[0]), *found, *range(found[-1] + 1, last)]
+
+    def _leads_to(self, end: int, start: int) -> bool:
+        """Whether a direction stands between two characters: "flights to rome"."""
+        return self._text[end:start].strip().lower() in ("to", "from")
 
     def _adjoin(self, end: int, start: int) -> bool:
         """Whether nothing but a space or two stands between two characters."""

@@ -47,6 +47,8 @@ _NOISE = (SEARCH_NOISE - KEPT) | frozenset(
 )
 
 
+_AFTER_ALL = frozenset("inclusive season weather wheel terrain day".split())
+"""Words with which "all" is a kind of thing: "all inclusive holidays"."""
 _RELATIVE = frozenset("that which who".split())
 _LINKING = frozenset("cost costs weigh weighs take takes sell sells run runs last lasts".split())
 """Verbs that only lead from a thing to its number: "phones that cost less than $200"."""
@@ -102,6 +104,8 @@ def search_words(text: str, tokens: Sequence[Token], used: Sequence[Span], phras
         phrased = in_phrase(first.start, phrases)
         # "US" and "WHO" are names where other words are in small letters.
         name = len(word) > 1 and word.isupper() and not shouts
+        following = tokens[run[-1] + 1].low if run[-1] + 1 < len(tokens) else ""
+        name = name or (word.lower() == "all" and following in _AFTER_ALL)
         linking = word.lower() in _LINKING and run[0] > 0 and tokens[run[0] - 1].low in _RELATIVE
         if phrased or name or not (linking or word.lower() in _NOISE):
             found.append(SearchWord(word, first.start, last.end))
