@@ -356,7 +356,7 @@ def _in_turn(drafts: Iterable[QueryDraft], topic: Callable[[QueryDraft], str], s
     """One draft of each topic in turn, so that a cap leaves many topics before many queries of any.
 
     The drafts of a topic take turns by stratum, in an order of strata that is the topic's own, so that every kind of
-    query is among those that are left.
+    query is among those that are left; those of several constraints, which are few, every second turn.
     """
     topics: dict[str, dict[str, list[QueryDraft]]] = {}
     for draft in drafts:
@@ -364,10 +364,11 @@ def _in_turn(drafts: Iterable[QueryDraft], topic: Callable[[QueryDraft], str], s
     turns: list[list[QueryDraft]] = []
     for name in shuffled(sorted(topics), seed, "order of topics", str):
         strata = shuffled(sorted(topics[name]), seed, f"order of strata in {name}", str)
-        members = (
-            shuffled(topics[name][stratum], seed, f"order {stratum}", lambda draft: draft.key) for stratum in strata
-        )
-        turns.append(_alternating(members))
+        by_size: dict[bool, list[list[QueryDraft]]] = {True: [], False: []}
+        for stratum in strata:
+            members = shuffled(topics[name][stratum], seed, f"order {stratum}", lambda draft: draft.key)
+            by_size[len(members[0].topics) > 1].append(members)
+        turns.append(_alternating(_alternating(lists) for lists in by_size.values()))
     return _alternating(turns)
 
 
