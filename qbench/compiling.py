@@ -10,7 +10,7 @@ import numba
 Function = TypeVar("Function", bound="Callable[..., Any]")
 
 
-def kept(function: Function, **options: Any) -> Function:
+def cached(function: Function, **options: Any) -> Function:
     """Compile, and keep the result on disk if there is a place to write to."""
     try:
         result: Function = numba.njit(cache=True, **options)(function)
@@ -21,9 +21,9 @@ def kept(function: Function, **options: Any) -> Function:
 
 def inlined(function: Function) -> Function:
     """Compile to a part of the loops that call it: a call with many arrays takes longer than what it does."""
-    return kept(function, nogil=True, inline="always")
+    return cached(function, nogil=True, inline="always")
 
 
 def compiled(function: Function) -> Function:
     """Compile without the interpreter's lock, and keep the result."""
-    return kept(function, nogil=True)
+    return cached(function, nogil=True)

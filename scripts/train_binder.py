@@ -43,13 +43,20 @@ from qbench.quantities.english.parsers.dense import packed
 from qbench.quantities.english.parsers.embedded import EmbeddedParser
 from qbench.quantities.english.rules import RulesExtractor
 from qbench.quantities.units import load_units
-from qbench.training.annotations import LOSSES, AnnotatedText, labels_of, read_annotations, targets
+from qbench.training.annotations import (
+    LOSSES,
+    AnnotatedText,
+    hide_rules,
+    labels_of,
+    read_annotations,
+    targets,
+    word_scores,
+)
 
 WIDTH, LAYERS, HEADS = 128, 2, 4
 DROPOUT = 0.2
 HIDDEN = 0.15
 """Share of mentions whose rules' concept is hidden in a batch."""
-MENTION_COLUMNS_CHANGE = list(MENTION_COLUMNS).index("change")
 BATCH = 32
 RATE = 1e-3
 TRUST = 0.3
@@ -124,12 +131,9 @@ class Network(nn.Module):
         """Scores of shape (mentions, tokens, `OUTPUTS`)."""
         if self.training:
             vectors = F.dropout(vectors, 0.1)
-            seen = (torch.rand(len(words), 1) > HIDDEN).long()
             words, mention = words.clone(), mention.clone()
-            words[:, :, 2] *= seen
-            words[:, :, 3] *= seen
-            mention[:, 1] *= seen[:, 0]
-            mention[:, MENTION_COLUMNS_CHANGE] *= (torch.rand(len(words)) > HIDDEN).long()
+            shown = torch.stack([torch.rand(len(words)), torch.rand(len(words))]) > HIDDEN
+            hide_rules(words, mention, shown.long())
         h = self.projection(vectors) + sum(table(words[:, :, i]) for i, table in enumerate(self.words))
         whole = self.pivot(self.projection(own).flatten(1))
         whole = whole + sum(table(mention[:, i]) for i, table in enumerate(self.mentions))
@@ -242,10 +246,8 @@ def scores(folder: Path, data: Sequence[Example]) -> dict[str, float]:
     from qbench.quantities.english.binder.model import Binder
 
     binder = Binder(folder)
-    counts = np.zeros(3)
-    for e in data:
-        if e.targets[:, -1].max() > EVEN:
-            continue
+
+    def taken(e: Example) -> NDArray[np.bool_]:
         rows = binder.project(e.vectors.astype(np.float32)).astype(np.float16)
         own = binder.project(e.own.astype(np.float32)).astype(np.float16)
         vectors = np.zeros(
@@ -253,16 +255,13 @@ def scores(folder: Path, data: Sequence[Example]) -> dict[str, float]:
         )
         vectors[e.view.start : e.view.start + len(rows)] = rows
         vectors[[e.view.number, e.view.anchor]] = own
-        likely = (
-            binder.probabilities([(e.view, Sentence((), (), Parse((), (), (), vectors)))])[0][:, :2].max(axis=1)
-            > binder.threshold
-        )
-        said = likely & (e.view.words[:, 1] != 1)
-        true = (e.targets[:, 0] > 0) & (e.view.words[:, 1] != 1)
-        counts += (said & true).sum(), said.sum(), true.sum()
-    precision, recall = counts[0] / max(1, counts[1]), counts[0] / max(1, counts[2])
-    f1 = 2 * precision * recall / max(1e-9, precision + recall)
-    return {name: round(100 * float(x), 1) for name, x in (("precision", precision), ("recall", recall), ("f1", f1))}
+        likely = binder.probabilities([(e.view, Sentence((), (), Parse((), (), (), vectors)))])[0]
+        words: NDArray[np.bool_] = likely[:, :2].max(axis=1) > binder.threshold
+        return words
+
+    quantities = (e for e in data if e.targets[:, -1].max() <= EVEN)
+    figures = word_scores((taken(e), e.targets, e.counted) for e in quantities)
+    return {name: round(100 * value, 1) for name, value in figures.items()}
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from qbench.compiling import Function, kept
+from qbench.compiling import Function, cached
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -124,12 +124,12 @@ def compiled(function: Function) -> Function:
 
     That took more than half of the time. Nothing can be allocated then: all arrays come from outside.
     """
-    return kept(function, nogil=True, _nrt=False)
+    return cached(function, nogil=True, _nrt=False)
 
 
 def inlined(function: Function) -> Function:
     """Compile into whatever calls it: an array is seven arguments, so that calls would cost more than the work."""
-    return kept(function, nogil=True, _nrt=False, forceinline=True)
+    return cached(function, nogil=True, _nrt=False, forceinline=True)
 
 
 @inlined

@@ -234,6 +234,41 @@ def targets(
             yield Target(n, view, marks, _counted(view, known=known, bare=not sentence.mentions[m].family))
 
 
+def word_scores(
+    mentions: Iterable[tuple[NDArray[np.bool_], NDArray[np.float32], NDArray[np.float32]]],
+) -> dict[str, float]:
+    """Precision, recall and F1 of the words of concepts, from 0 to 1.
+
+    Args:
+        mentions: of each, the words that are taken for its concept, shape (words,); and `marks` and `counted`, as in
+            `Target`.
+    """
+    right = said = true = 0
+    for taken, marks, counted in mentions:
+        asked = counted[:, 0] > 0
+        wanted = (marks[:, 0] > 0) & asked
+        right += int((taken & wanted).sum())
+        said += int((taken & asked).sum())
+        true += int(wanted.sum())
+    precision, recall = right / max(1, said), right / max(1, true)
+    f1 = 2 * precision * recall / (precision + recall) if right else 0.0
+    return {"precision": precision, "recall": recall, "f1": f1}
+
+
+def hide_rules(words: Any, mentions: Any, shown: Any) -> None:
+    """Hide the answers of the rules from some mentions of a batch, so that a model does not follow them blindly.
+
+    Args:
+        words: features of the words, shape (mentions, words, `WORD_COLUMNS`), changed in place; a tensor or an array.
+        mentions: features of the mentions, shape (mentions, `MENTION_COLUMNS`), changed in place.
+        shown: 1 or 0, shape (2, mentions): whether the concept of the rules is shown, and whether their change is.
+    """
+    for name in ("rule", "other rule"):
+        words[:, :, list(WORD_COLUMNS).index(name)] *= shown[0][:, None]
+    mentions[:, list(MENTION_COLUMNS).index("rule")] *= shown[0]
+    mentions[:, list(MENTION_COLUMNS).index("change")] *= shown[1]
+
+
 def _stated(text: AnnotatedText, sentence: Sentence, mention: MentionTokens) -> Annotation | None:
     """The annotated quantity that shares its number with a mention."""
     number = sentence.tokens[mention.number]

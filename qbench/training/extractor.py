@@ -13,7 +13,6 @@ from qbench.errors import InputError
 from qbench.models.encoders import choose_device, require_neural
 from qbench.models.folders import model_folder
 from qbench.progress import Progress, silent
-from qbench.quantities.english.binder.features import MENTION_COLUMNS, WORD_COLUMNS
 from qbench.quantities.english.binder.model import OUTPUTS
 from qbench.quantities.english.concepts import find_concepts
 from qbench.quantities.english.neural import COLUMNS, KIND, pointed
@@ -22,7 +21,16 @@ from qbench.quantities.extractors import ExtractorOptions
 from qbench.quantities.units import load_units
 from qbench.randomness import generator
 from qbench.store import Manifest
-from qbench.training.annotations import LOSSES, AnnotatedText, Target, key_of, labels_of, targets
+from qbench.training.annotations import (
+    LOSSES,
+    AnnotatedText,
+    Target,
+    hide_rules,
+    key_of,
+    labels_of,
+    targets,
+    word_scores,
+)
 from qbench.training.recipes import ExtractorRecipe
 from qbench.training.trainer import (
     EncoderTask,
@@ -37,9 +45,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from qbench.models.word_binder import Encoded, Pointed, WordBinder
-
-_RULES = [list(WORD_COLUMNS).index(name) for name in ("rule", "other rule")]
-_RULE_NAME, _CHANGE = (list(MENTION_COLUMNS).index(name) for name in ("rule", "change"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +171,7 @@ class ExtractorTask(EncoderTask):
     def loss(self, batch: list[int], step: int, steps: int) -> Tensor:
         """Binary cross-entropy of what is asked of the words of a mention, summed over them.
 
-        Of a share of the mentions the answers of the rules are hidden, so that the model does not follow them blindly.
+        The answers of the rules are hidden from a share of the mentions.
         """
         import torch
 
@@ -174,11 +179,8 @@ class ExtractorTask(EncoderTask):
 
         encoded = [self._encoded[n] for n in batch]
         ids, mask, columns, mentions = self.network.batch([self.train[n].item for n in batch], encoded)
-        seen = (torch.rand(2, len(batch), 1) >= self.recipe.hidden).long().to(ids.device)
-        for column in _RULES:
-            columns[:, :, column] *= seen[0]
-        mentions[:, _RULE_NAME] *= seen[0, :, 0]
-        mentions[:, _CHANGE] *= seen[1, :, 0]
+        shown = (torch.rand(2, len(batch), 1) >= self.recipe.hidden).long().to(ids.device)
+        hide_rules(columns, mentions, shown[:, :, 0])
         wanted = np.zeros((*ids.shape, len(OUTPUTS)), dtype=np.float32)
         counted = np.zeros_like(wanted)
         for row, n in enumerate(batch):
@@ -223,12 +225,8 @@ class ExtractorTask(EncoderTask):
         self.network.eval()
         dev = [example for example in self.dev if example.target.quantity]
         likely = self.network.probabilities([example.item for example in dev], self.recipe.batch_size)
-        right = said = true = 0
-        for example, scores in zip(dev, likely, strict=True):
-            asked = example.target.counted[:, 0] > 0
-            taken = (scores[:, :2].max(axis=1) > self.network.config.threshold) & asked
-            wanted = (example.target.marks[:, 0] > 0) & asked
-            right, said, true = right + int((taken & wanted).sum()), said + int(taken.sum()), true + int(wanted.sum())
-        precision, recall = right / max(1, said), right / max(1, true)
-        f1 = 2 * precision * recall / (precision + recall) if right else 0.0
-        return {"precision": precision, "recall": recall, "f1": f1}
+        threshold = self.network.config.threshold
+        return word_scores(
+            (scores[:, :2].max(axis=1) > threshold, example.target.marks, example.target.counted)
+            for example, scores in zip(dev, likely, strict=True)
+        )

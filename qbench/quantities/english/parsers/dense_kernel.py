@@ -14,7 +14,7 @@ from numba.core import cgutils as _cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from qbench.compiling import kept
+from qbench.compiling import cached
 
 cgutils: Any = _cgutils  # not annotated
 
@@ -92,7 +92,7 @@ add_up: Any = intrinsic(_add_up)
 
 def _compiled(function: Any) -> Any:
     """Sums of floats may be reordered: that lets the compiler use vectors."""
-    return kept(function, nogil=True, fastmath=True, error_model="numpy")
+    return cached(function, nogil=True, fastmath=True, error_model="numpy")
 
 
 @_compiled
