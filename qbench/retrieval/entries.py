@@ -68,6 +68,7 @@ BUILT_IN = Registry(
             LexicalOptions,
             "qbench.retrieval.lexical:open_lexical",
             LexicalScoreOptions,
+            presets={"as_published": {"alpha": 2.0, "terms": "all", "k1": 1.2}},
             steps=("bm25", "analysis"),
         ),
         Entry(
@@ -197,6 +198,7 @@ BUILT_IN = Registry(
             "plus a score for how near the document's quantities are to the condition",
             "*Numbers Matter* eq. 3-5 and 7",
             QuantityScoreOptions,
+            presets={"as_published": {"norm": "unit"}},
             extended=True,
             needs=("conditions",),
         ),

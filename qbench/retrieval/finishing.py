@@ -45,6 +45,12 @@ def ranked(candidates: Candidates, depth: int) -> Candidates:
     return Candidates(candidates.docs[best], candidates.scores[best])
 
 
+def best_of(candidates: Candidates, k: int) -> Candidates:
+    """The best k candidates, in the order of positions."""
+    kept = np.sort(top_k(candidates.scores, k))
+    return Candidates(candidates.docs[kept], candidates.scores[kept])
+
+
 def filtered(candidates: Candidates, index: QuantityIndex, wanted: Conditions) -> Candidates:
     """The candidates that hold a mention that meets every condition (BM25_filter of *Numbers Matter*).
 
@@ -71,9 +77,9 @@ def with_quantity_score(
     A lexical ranker adds it where the document holds any search term, the indicator 1_Tx, or all (`terms=all`). The
     others add it to every candidate, as in eq. 7. Without conditions, the normalised scores are returned.
     """
-    terms = normalised(candidates.scores)
+    terms = normalised(candidates.scores, from_lowest=options.scale == "minmax")
     if wanted.conditions:
-        quantity = index.scores(wanted.conditions, options.phi, wanted.units)[candidates.docs]
+        quantity = index.scores(wanted.conditions, options.phi, wanted.units, options.norm)[candidates.docs]
         applies = None
         # What a lexical first stage retrieves holds at least one term.
         if isinstance(options, LexicalScoreOptions) and (options.terms == "all" or role != "first stage"):

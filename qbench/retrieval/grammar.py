@@ -4,9 +4,11 @@
     stage   = model | "Q" model | "Bind" model | model "_filter"    each with [ "(" parameters ")" ] [ "-" compression ]
 
 A reranker's `k` says how many documents of the ranking before it it takes: `BM25 + ColBERT(k=100) + SBERT(k=20)`.
-Compression and fusion take parameters too: `BM25 + TCT-ColBERT-PQ(M=96, K=256)-I(alpha=0.1)`. Names may hold hyphens:
-the longest known name wins. A name is printed with the parameters that differ from their defaults. Values
-with signs that mean something here are quoted as in JSON: `Run(path="my runs/a.trec")`.
+So does that of a neural first stage with Q, whose best k alone get a quantity score: `QColBERT(k=100)`. A word may
+stand for several parameters: `QBM25(as_published)`. Compression and fusion take parameters too:
+`BM25 + TCT-ColBERT-PQ(M=96, K=256)-I(alpha=0.1)`. Names may hold hyphens: the longest known name wins. A name is
+printed with the parameters that differ from their defaults. Values with signs that mean something here are quoted as in
+JSON: `Run(path="my runs/a.trec")`.
 
 The composition is that of *WolfPQ* (note on abbreviations, eq. 1); Q and _filter are those of
 *Numbers Matter*, Bind is ours.
@@ -16,13 +18,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from qbench.errors import OptionError
 from qbench.retrieval.entries import REGISTRY
-from qbench.retrieval.registry import RERANKED, Entry, K, Parameter, Registry, Role, Value, chosen, unknown
+from qbench.retrieval.registry import RERANKED, SCORED, Entry, K, Parameter, Registry, Role, Value, chosen, unknown
 from qbench.retrieval.systems import Component, Stage, System
 
 _Form = tuple[str, Entry, Entry | None]
@@ -79,9 +81,11 @@ class _Reader:
         """The longest written form of a model that stands here, and its parameters."""
         form, model, quantity = self.longest(list(self.registry.forms(role)), role)
         own, allowed = quantity.parameters_on(model) if quantity else (), model.parameters_as(role)
-        given = self.parameters(form, (*own, *allowed))
+        if quantity and role == "first stage" and quantity.takes_best(model):
+            allowed = (*allowed, SCORED)
+        given = self.parameters(form, (*own, *allowed), quantity.presets_on(model) if quantity else {})
         params = dict(chosen(allowed, _only(given, allowed), form))
-        k = int(params.pop(RERANKED.name, K)) if role == "reranker" else K
+        k = int(params.pop(RERANKED.name, K))
         component = Component(model.name, tuple(params.items()))
         score = Component(quantity.name, chosen(own, _only(given, own), form)) if quantity else None
         return Stage(component, quantity=score, k=k)
@@ -104,15 +108,21 @@ class _Reader:
         word = _WORD.match(self.text, self.at)
         raise unknown(word.group() if word else self.text[self.at :], role, [form for form, _, _ in forms])
 
-    def parameters(self, owner: str, allowed: Sequence[Parameter]) -> dict[str, Value]:
-        """Parse the parameters in parentheses, if any."""
+    def parameters(
+        self, owner: str, allowed: Sequence[Parameter], presets: Mapping[str, Mapping[str, Value]] | None = None
+    ) -> dict[str, Value]:
+        """Parse the parameters in parentheses, if any; a preset's are those that are not given."""
         given: dict[str, Value] = {}
+        preset: dict[str, Value] = {}
         if not self.take("("):
             return given
         while not self.take(")"):
-            if given and not self.take(","):
+            if (given or preset) and not self.take(","):
                 raise self.lost("a comma or )")
             name = self.pattern(_NAME, "the name of a parameter")
+            if presets and name in presets:
+                preset |= presets[name]
+                continue
             if name in given:
                 raise OptionError(f"{owner} has this parameter twice", value=name)
             if not self.take("="):
@@ -122,7 +132,7 @@ class _Reader:
                 chosen(allowed, {name: ""}, owner)  # says which there are
             else:
                 given[name] = parameter.read(self.value())
-        return given
+        return preset | given
 
     def value(self) -> str:
         self.blank()

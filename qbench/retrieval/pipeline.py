@@ -14,7 +14,7 @@ import numpy as np
 
 from qbench.benchmark.types import Query
 from qbench.retrieval.bench import Bench
-from qbench.retrieval.finishing import filtered, ranked, reranked, with_binding, with_quantity_score
+from qbench.retrieval.finishing import best_of, filtered, ranked, reranked, with_binding, with_quantity_score
 from qbench.retrieval.jobs import Job
 from qbench.retrieval.rankers import Candidates, Ranker, Search
 from qbench.retrieval.systems import Stage
@@ -103,6 +103,8 @@ class Pipeline:
             if index is not None and stage.filters:
                 hits = filtered(hits, index, conditions)
             elif index is not None:
+                if stage.takes_best:
+                    hits = best_of(hits, stage.k)
                 hits = with_quantity_score(hits, self.first, search, index, conditions, stage.quantity_options())
             elif stage.binds:
                 binding = self.bench.binding_index.index

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -21,7 +22,14 @@ from qbench.retrieval.stored import mapped, save_arrays
 from qbench.scoring.phi import family, phi, phi_of_satisfying
 from qbench.store import read_json, write_json
 
-_ARRAYS = ("values", "docs", "shares", "lows", "highs", "comparators", "interval_docs", "interval_shares")
+_ARRAYS = (
+    "values", "docs", "shares", "unit_shares", "lows", "highs", "comparators", "interval_docs", "interval_shares",
+    "interval_unit_shares",
+)  # fmt: skip
+
+Norm = Literal["all", "unit", "none"]
+"""What a document's Phi scores are divided by: the number of its quantities (eq. 3), of those in the condition's unit
+(the code of the paper's authors), or nothing."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +43,10 @@ class QuantityIndex:
         values: shape (p,), in the base unit, ascending within a unit.
         docs: shape (p,), int32, positions of the documents.
         shares: shape (p,), 1 / |Q_i|: one over the number of quantities in the document.
+        unit_shares: shape (p,), one over the number of those in the same base unit.
         lows, highs: shape (q,), in the base unit.
         comparators: shape (q,), uint8, positions in `MENTION_COMPARATORS`.
-        interval_docs, interval_shares: shape (q,), as for points.
+        interval_docs, interval_shares, interval_unit_shares: shape (q,), as for points.
     """
 
     size: int
@@ -46,14 +55,20 @@ class QuantityIndex:
     values: NDArray[np.float64]
     docs: NDArray[np.int32]
     shares: NDArray[np.float64]
+    unit_shares: NDArray[np.float64]
     lows: NDArray[np.float64]
     highs: NDArray[np.float64]
     comparators: NDArray[np.uint8]
     interval_docs: NDArray[np.int32]
     interval_shares: NDArray[np.float64]
+    interval_unit_shares: NDArray[np.float64]
 
     def scores(
-        self, conditions: Sequence[Condition], name: str = "ratio", units: Sequence[float] | None = None
+        self,
+        conditions: Sequence[Condition],
+        name: str = "ratio",
+        units: Sequence[float] | None = None,
+        norm: Norm = "all",
     ) -> NDArray[np.float64]:
         """The quantity scores qs of all documents (eq. 3); for several conditions the mean of theirs.
 
@@ -63,20 +78,24 @@ class QuantityIndex:
             conditions: at least one.
             name: the Phi family.
             units: for each condition, the size of its unit in base units; 1 for all where left out.
+            norm: what the sum of a document's Phi scores is divided by.
 
         Returns:
-            shape (size,), each in [0, 1].
+            shape (size,), each in [0, 1]; with norm="none" at most the number of the document's quantities.
         """
         family(name)
+        shares = {"all": self.shares, "unit": self.unit_shares, "none": None}[norm]
+        others = {"all": self.interval_shares, "unit": self.interval_unit_shares, "none": None}[norm]
         docs, weights = [np.empty(0, np.int32)], [np.empty(0)]
         for condition, unit in zip(conditions, units or [1.0] * len(conditions), strict=True):
             for part in self._scoring(condition, name, unit):
                 docs.append(self.docs[part])
-                weights.append(phi_of_satisfying(name, condition, self.values[part], unit) * self.shares[part])
+                score = phi_of_satisfying(name, condition, self.values[part], unit)
+                weights.append(score if shares is None else score * shares[part])
             if (rest := self.intervals.get(condition.base_unit)) is not None:
                 score = phi(name, condition, self.lows[rest], self.highs[rest], self._comparators_of(rest), unit)
                 docs.append(self.interval_docs[rest])
-                weights.append(score * self.interval_shares[rest])
+                weights.append(score if others is None else score * others[rest])
         means = np.concatenate(weights) / max(len(conditions), 1)
         return np.bincount(np.concatenate(docs), weights=means, minlength=self.size).astype(np.float64, copy=False)
 
@@ -166,7 +185,7 @@ def build_quantity_index(quantities: pl.DataFrame, doc_ids: pl.Series, units: Un
     mentions = (
         quantities.join(positions, on="doc_id", how="inner")
         .join(counts, on="doc_id", how="left")
-        .with_columns(point=point)
+        .with_columns(point=point, unit_share=1.0 / pl.len().over("doc", "base_unit"))
         .sort("base_unit", "base_value", "base_high", "comparator", "doc")
     )
     plain, others = mentions.filter("point"), mentions.filter(~pl.col("point"))
@@ -179,11 +198,13 @@ def build_quantity_index(quantities: pl.DataFrame, doc_ids: pl.Series, units: Un
         values=plain["base_value"].to_numpy(),
         docs=plain["doc"].to_numpy(),
         shares=plain["share"].to_numpy(),
+        unit_shares=plain["unit_share"].to_numpy(),
         lows=others["base_value"].to_numpy(),
         highs=others["base_high"].to_numpy(),
         comparators=codes.to_numpy(),
         interval_docs=others["doc"].to_numpy(),
         interval_shares=others["share"].to_numpy(),
+        interval_unit_shares=others["unit_share"].to_numpy(),
     )
 
 

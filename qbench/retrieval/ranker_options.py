@@ -187,6 +187,16 @@ class QuantityScoreOptions:
     phi: str = option(
         "ratio", help="Function that turns the distance of two values into a score", choices=tuple(FAMILIES)
     )
+    norm: Literal["all", "unit", "none"] = option(
+        "unit",
+        help="What the sum of a document's scores is divided by: the number of its quantities in the unit asked for "
+        "(unit), of all its quantities (all, eq. 3), or nothing (none)",
+    )
+    scale: Literal["max", "minmax"] = option(
+        "max",
+        help="How the model's scores are scaled: divided by the query's highest, or its lowest and highest made "
+        "0 and 1",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from qbench.retrieval.entries import BUILT_IN, REGISTRY
-from qbench.retrieval.registry import RERANKED, Entry, Parameter, Registry, Role, Value
+from qbench.retrieval.registry import RERANKED, SCORED, Entry, Parameter, Registry, Role, Value
 from qbench.retrieval.systems import Component, System
 
 
@@ -47,12 +47,13 @@ def rows(registry: Registry = REGISTRY) -> list[Row]:
 def _row(role: Role, form: str, model: Entry, quantity: Entry | None) -> Row:
     if quantity is None:
         return Row(role, form, model.what, model.source, model.parameters_as(role), model.needs)
+    best = (SCORED,) if role == "first stage" and quantity.takes_best(model) else ()
     return Row(
         role,
         form,
         f"{model.name} {quantity.what}",
         quantity.source,
-        (*quantity.parameters_on(model), *model.parameters_as(role)),
+        (*quantity.parameters_on(model), *model.parameters_as(role), *best),
         (*model.needs, *quantity.needs),
     )
 
@@ -70,7 +71,7 @@ def components(system: System, registry: Registry = REGISTRY) -> list[tuple[Row,
         quantity = registry.find(stage.quantity.name, "quantity score") if stage.quantity else None
         params = dict(stage.model.params) | dict(stage.quantity.params if stage.quantity else ())
         listed.append((_row(role, stage.written, registry.find(stage.model.name, role), quantity), params))
-        if role == "reranker":
+        if role == "reranker" or stage.takes_best:
             params[RERANKED.name] = stage.k
         add("compression", stage.compression)
         add("fusion", stage.fusion)
@@ -157,4 +158,5 @@ def _owned(registry: Registry) -> Iterator[tuple[str, Parameter]]:
             yield ", ".join(name.removesuffix(" *") for name in names) + " as first stages", p
         else:
             yield ", ".join(names), p
+    yield "Q before a neural first stage", SCORED
     yield "any reranker", RERANKED

@@ -140,6 +140,7 @@ class Entry:
         opener: of a model: the function that opens it, or "MODULE:FUNCTION", imported when a system with it runs; see
             `qbench.retrieval.opening`.
         score_options: of a model: dataclass of the options of a Q before its name, where they differ from Q's own.
+        presets: of a quantity score, and of a model what it adds to one: words that stand for parameters.
         extended: of a quantity score: whether a model's `score_options` take the place of its options.
         reads: of a model: what it looks at besides texts: the queries' "conditions", the documents' "quantities". A
             system with a model that reads conditions runs once in each setting.
@@ -157,6 +158,7 @@ class Entry:
     options: type[Any] = NoOptions
     opener: str | Callable[..., Any] = ""
     score_options: type[Any] | None = None
+    presets: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
     extended: bool = False
     reads: tuple[Literal["conditions", "quantities"], ...] = ()
     steps: tuple[str, ...] = ()
@@ -206,6 +208,14 @@ class Entry:
     def parameters_on(self, model: Entry) -> tuple[Parameter, ...]:
         """The parameters of a quantity score on top of a model."""
         return (*self.parameters, *model.score_parameters) if self.extended else self.parameters
+
+    def presets_on(self, model: Entry) -> dict[str, dict[str, Value]]:
+        """The presets of a quantity score on top of a model: word -> parameters."""
+        return {word: {**params, **model.presets.get(word, {})} for word, params in self.presets.items()}
+
+    def takes_best(self, model: Entry) -> bool:
+        """Whether this quantity score on top of a first stage is added to its best `k` alone, as eq. 7 has it."""
+        return self.extended and model.is_neural
 
     def typed(self, params: Iterable[tuple[str, Value]]) -> Any:
         """Its options, an instance of `options`: the given ones, and the defaults of the others."""
@@ -365,3 +375,6 @@ RERANKED = Parameter(
     "k", "integer", "number of documents of the ranking before it that it takes; the others are left out", K, low=1
 )
 """What every reranker takes besides its own parameters."""
+
+SCORED = Parameter("k", "integer", "number of its own best documents that Q scores; the others are left out", K, low=1)
+"""What a neural first stage with Q takes besides; independent of how many documents a run keeps."""

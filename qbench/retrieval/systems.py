@@ -34,7 +34,8 @@ class Stage:
         compression: how its vectors are compressed, if they are.
         quantity: the quantity score on top of it, if any.
         fusion: of a reranker: how its scores are combined with those of the ranking before it, if they are.
-        k: of a reranker: number of documents of the ranking before it that it takes.
+        k: of a reranker: number of documents of the ranking before it that it takes; of a neural first stage with Q:
+            number of its own best that get a quantity score.
     """
 
     model: Component
@@ -57,6 +58,11 @@ class Stage:
     def filters(self) -> bool:
         """Whether it leaves out documents whose quantities do not meet a query's conditions."""
         return self.quantity is not None and self.quantity.name == "_filter"
+
+    @property
+    def takes_best(self) -> bool:
+        """Whether it is a neural model with Q, which as a first stage scores its own best k alone."""
+        return self.takes_terms and self.entry().is_neural
 
     @property
     def binds(self) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def normalised(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def normalised(scores: NDArray[np.float64], *, from_lowest: bool = False) -> NDArray[np.float64]:
     """Scores of one query's documents divided by their maximum (*Numbers Matter* eq. 5).
 
     The division needs scores that are not negative and not all zero. Where some are negative (log-probabilities, BM25
@@ -19,6 +19,7 @@ def normalised(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
     Args:
         scores: shape (n,).
+        from_lowest: shift and scale in any case.
 
     Returns:
         shape (n,), at most 1.
@@ -29,7 +30,7 @@ def normalised(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     if scores.size == 0:
         return scores
     low, high = scores.min(), scores.max()
-    if low < 0 or high == 0:
+    if from_lowest or low < 0 or high == 0:
         if low == high:
             return np.ones_like(scores)
         scores, high = scores - low, high - low

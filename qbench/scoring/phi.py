@@ -8,6 +8,7 @@ their family; a distance is counted in the query's own unit, as in the paper (2 
     ratio        exp(-|x - v|)        the smaller / larger   *Numbers Matter* eq. 4, read as its authors' code does
     exponential  exp(-|x - v|)        exp(-|x - v|)          Almasian et al. (2022), *QFinder*
     relative     exp(-|x - v| / |x|)  exp(-|x - v| / |x|)    the same without a scale: 10.1 million is near 10 million
+    far          exp(-|x - v|)        1 - ratio              *Numbers Matter* A.2: far beyond a bound is better
 
     In all families: `between` and `!=` give 1 to a mention that satisfies them, else 0. All values inside a range
     are equally good answers, and no value is nearer than another to being different.
@@ -113,10 +114,21 @@ def ratio(x: float, v: NDArray[np.float64], unit: float) -> NDArray[np.float64]:
     return scores
 
 
+def far(x: float, v: NDArray[np.float64], unit: float) -> NDArray[np.float64]:
+    """1 - `ratio`: of values that satisfy a bound the farthest first; the bound itself gets as little as `FAINT`.
+
+    >>> far(4.0, np.array([4.0, 8.0, 400.0]), 1.0).round(3)
+    array([0.  , 0.5 , 0.99])
+    """
+    scores: NDArray[np.float64] = np.maximum(1.0 - ratio(x, v, unit), FAINT)
+    return scores
+
+
 FAMILIES: dict[str, Family] = {
     "ratio": Family(decay, ratio, lambda x, unit: FAR * unit),
     "exponential": Family(decay, decay, lambda x, unit: FAR * unit),
     "relative": Family(relative, relative, lambda x, unit: FAR * (abs(x) or unit)),
+    "far": Family(decay, far, lambda x, unit: FAR * unit),
 }
 
 

@@ -80,10 +80,11 @@ def test_qbm25_is_equation_5_over_the_whole_ranking(tmp_path):
 
 
 def test_several_conditions_give_the_mean_of_their_scores(tmp_path):
-    (result,) = ask(tmp_path, "QBM25")
+    results = ask(tmp_path, "QBM25", "QBM25(norm=all)", "QBM25(norm=none)", settings=("given",))
     terms = rank_bm25("laptop")
-    qs = (0.9 / 1 / 2 + 1000 / 1500 / 2) / 2  # d02: 900 g < 1 kg, $1500 > $1000, two quantities
-    assert scores(result, "q7")["d02"] == pytest.approx(terms["d02"] / max(terms.values()) + qs)
+    sums = 0.9 / 1 + 1000 / 1500  # d02: 900 g < 1 kg, $1500 > $1000; two quantities, one in each unit
+    for result, qs in zip(results, (sums / 2, sums / 2 / 2, sums / 2), strict=True):
+        assert scores(result, "q7")["d02"] == pytest.approx(terms["d02"] / max(terms.values()) + qs)
 
 
 def test_terms_all_asks_for_every_search_word(tmp_path):

@@ -89,7 +89,7 @@ def stages(draw, registry, role):
     own = model.parameters if role == "reranker" else model.parameters_as(role)
     stage = Stage(draw(parts(model.name, own)), draw(maybe(registry, "compression")), score)
     if role == "first stage":
-        return stage
+        return replace(stage, k=draw(st.integers(1, 2000))) if quantity and quantity.takes_best(model) else stage
     return replace(stage, fusion=draw(maybe(registry, "fusion")), k=draw(st.integers(1, 2000)))
 
 
@@ -98,6 +98,25 @@ def systems(draw, registry):
     count = draw(st.integers(0, 4)) if registry.of("reranker") else 0
     rerankers = [draw(stages(registry, "reranker")) for _ in range(count)]
     return System((draw(stages(registry, "first stage")), *rerankers))
+
+
+def test_a_preset_stands_for_its_parameters():
+    published = "QBM25(alpha=2, terms=all, k1=1.2)"
+    assert str(parse_system("QBM25(as_published)")) == published
+    assert str(parse_system("QBM25( b=0.5, as_published, k1=1.5)")) == "QBM25(alpha=2, terms=all, b=0.5)"
+    assert str(parse_system("BM25 + QColBERT(as_published, k=50)")) == "BM25 + QColBERT(k=50)"
+    assert parse_system(published) == parse_system("QBM25(as_published)")
+    for refused in ("BM25(as_published)", "BindBM25(as_published)", "QRun(as_published=1)", "QBM25(x)"):
+        with pytest.raises(OptionError):
+            parse_system(refused)
+
+
+def test_a_neural_model_with_q_takes_its_own_best():
+    system = parse_system("QColBERT(alpha=2, k=100)")
+    assert (system.first.k, str(system)) == (100, "QColBERT(alpha=2, k=100)")
+    for refused in ("ColBERT(k=100)", "QBM25(k=100)", "BindColBERT(k=100)", "ColBERT_filter(k=100)"):
+        with pytest.raises(OptionError):
+            parse_system(refused)
 
 
 @given(systems(REGISTRY))
@@ -195,7 +214,7 @@ def test_unknown_names_say_what_is_known(name, says):
     [
         ("BM25(alpha=1)", "It takes k1, b, epsilon, engine"),
         ("BM25_filter(terms=all)", "no such parameter"),
-        ("QRun(path=x, terms=all)", "It takes alpha, phi, path"),
+        ("QRun(path=x, terms=all)", "It takes alpha, phi, norm, scale, path"),
         ("BM25(b=2)", "b needs a number from 0 to 1"),
         ("BM25(k1=nan)", "k1 needs a number of at least 0"),
         ("BM25(k1=inf)", "k1 needs"),

@@ -55,8 +55,8 @@ def table(rows):
 BRIEF = ("doc_id", "comparator", "unit", "base_unit", "base_value", "base_high")
 
 
-def by_hand(frame, condition, name, unit):
-    """qs by eq. 3, and whether the condition is met, document by document."""
+def by_hand(frame, condition, name, unit, norm="all"):
+    """qs by eq. 3, or divided otherwise, and whether the condition is met, document by document."""
     scores, met = [], []
     for doc in DOCS:
         own = frame.filter(doc_id=doc)
@@ -66,20 +66,26 @@ def by_hand(frame, condition, name, unit):
             like["base_high"].to_numpy(),
             like["comparator"].to_numpy().astype(object),
         )
-        scores.append(phi(name, condition, *arrays[:2], arrays[2], unit).sum() / max(own.height, 1))
+        by = {"all": own.height, "unit": like.height, "none": 1}[norm]
+        scores.append(phi(name, condition, *arrays[:2], arrays[2], unit).sum() / max(by, 1))
         met.append(bool((verdicts(*arrays, condition) == MET).any()))
     return np.array(scores), np.array(met)
 
 
-@given(mentions, st.lists(conditions(), min_size=1, max_size=3), st.sampled_from(sorted(FAMILIES)))
+@given(
+    mentions,
+    st.lists(conditions(), min_size=1, max_size=3),
+    st.sampled_from(sorted(FAMILIES)),
+    st.sampled_from(["all", "unit", "none"]),
+)
 @settings(max_examples=60, deadline=None)
-def test_scores_and_filter_are_those_of_a_plain_loop(rows, asked, name):
+def test_scores_and_filter_are_those_of_a_plain_loop(rows, asked, name, norm):
     frame = table(rows)
     index = build_quantity_index(frame, pl.Series(DOCS))
     units = [1.0, 2.0, 0.5][: len(asked)]
-    expected = [by_hand(frame, condition, name, unit) for condition, unit in zip(asked, units, strict=True)]
+    expected = [by_hand(frame, condition, name, unit, norm) for condition, unit in zip(asked, units, strict=True)]
     np.testing.assert_allclose(
-        index.scores(asked, name, units), np.mean([scores for scores, _ in expected], axis=0), atol=1e-15
+        index.scores(asked, name, units, norm), np.mean([scores for scores, _ in expected], axis=0), atol=1e-15
     )
     assert index.satisfied(asked).tolist() == np.all([met for _, met in expected], axis=0).tolist()
 
