@@ -27,3 +27,16 @@ def inlined(function: Function) -> Function:
 def compiled(function: Function) -> Function:
     """Compile without the interpreter's lock, and keep the result."""
     return cached(function, nogil=True)
+
+
+def lean(function: Function) -> Function:
+    """Compile without numba's counting of references, too, which can take more time than the work.
+
+    Nothing can be allocated then: all arrays come from outside.
+    """
+    return cached(function, nogil=True, _nrt=False)
+
+
+def merged(function: Function) -> Function:
+    """Compile into whatever calls it: an array is seven arguments, so that calls would cost more than the work."""
+    return cached(function, nogil=True, _nrt=False, forceinline=True)

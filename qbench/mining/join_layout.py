@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from qbench.mining.join_search import BITS, ONE, SHARED, WORDS, Index, compiled
+from qbench.compiling import lean as compiled
+from qbench.mining.join_search import BITS, ONE, SHARED, WORDS, Index
 from qbench.mining.terms import TermMatrix, row_entries
 from qbench.scoring import bm25
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from qbench.compiling import Function, cached
+from qbench.compiling import lean as compiled
+from qbench.compiling import merged as inlined
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -117,19 +118,6 @@ class Scratch(NamedTuple):
     must: NDArray[np.uint64]
     peak: NDArray[np.int64]
     times: NDArray[np.int64]
-
-
-def compiled(function: Function) -> Function:
-    """Compile without the interpreter's lock, and without numba's counting of references.
-
-    That took more than half of the time. Nothing can be allocated then: all arrays come from outside.
-    """
-    return cached(function, nogil=True, _nrt=False)
-
-
-def inlined(function: Function) -> Function:
-    """Compile into whatever calls it: an array is seven arguments, so that calls would cost more than the work."""
-    return cached(function, nogil=True, _nrt=False, forceinline=True)
 
 
 @inlined

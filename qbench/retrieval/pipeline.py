@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import cast
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from qbench.benchmark.types import Query
 from qbench.retrieval.bench import Bench
 from qbench.retrieval.finishing import best_of, filtered, ranked, reranked, with_binding, with_quantity_score
 from qbench.retrieval.jobs import Job
-from qbench.retrieval.rankers import Candidates, Ranker, Search
+from qbench.retrieval.rankers import BatchRanker, Candidates, Ranker, Search
 from qbench.retrieval.systems import Stage
 from qbench.retrieval.types import ConditionSource
 from qbench.scoring.binding import Asked
@@ -89,6 +90,8 @@ class Pipeline:
         index = self.bench.quantity_index.index if stage.quantity and not stage.binds else None
         result = Rankings([], [])
         ready = self._prepared("", self.first.prepared, 0)
+        if not stage.quantity and isinstance(self.first, BatchRanker):
+            return self._best(stage, prefix, depth, ready)
         asked, asking = self._asked(stage, prefix.source)
         for number, query in enumerate(self.queries):
             unprepared = self.bench.search(stage, query, prefix.source)
@@ -112,6 +115,14 @@ class Pipeline:
             result.rankings.append(ranked(hits, depth))
             result.seconds.append(seconds + asking + time.perf_counter() - start)
         return result
+
+    def _best(self, stage: Stage, prefix: Prefix, depth: int, ready: dict[Search, tuple[Search, float]]) -> Rankings:
+        """The best of a first stage without quantities, which need not know of the others."""
+        prepared = [ready[self.bench.search(stage, query, prefix.source)] for query in self.queries]
+        start = time.perf_counter()
+        rankings = cast("BatchRanker", self.first).best([search for search, _ in prepared], depth)
+        share = (time.perf_counter() - start) / len(self.queries)
+        return Rankings(rankings, [share + preparing for _, preparing in prepared])
 
     def _reranked(self, prefix: Prefix, before: Rankings) -> Rankings:
         """The best of each ranking, ordered by a reranker: by its scores alone, with quantities, or with those before.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from qbench.errors import OptionError
 from qbench.llm.client import Access
@@ -86,6 +86,15 @@ class Ranker(Protocol):
             searches: from `encoded`, those of a batch of queries.
             candidates: one for each search: the best of the ranking before it with their scores there, best first.
         """
+        ...
+
+
+@runtime_checkable
+class BatchRanker(Ranker, Protocol):
+    """Also ranks the documents of many searches at once, without those that are not among the best."""
+
+    def best(self, searches: Sequence[Search], depth: int) -> list[Candidates]:
+        """The best `depth` of each `search`, best first; of equal scores the lower position first."""
         ...
 
 

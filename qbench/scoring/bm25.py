@@ -17,9 +17,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from qbench.scoring.postings import Postings, holding_all, matching, score
+from qbench.scoring.postings import Postings, best, hits, holding_all, load_loops, matching, score
 
-__all__ = ["Postings", "build", "holding_all", "idf", "matching", "saturation", "score"]
+__all__ = ["Postings", "best", "build", "hits", "holding_all", "idf", "load_loops", "matching", "saturation", "score"]
 
 
 def build(

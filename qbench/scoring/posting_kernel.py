@@ -61,3 +61,17 @@ def place(
                 docs[end] = first + row
                 values[end] = weights[entry]
                 ends[term] = end + 1
+
+
+@compiled
+def collect(sums: NDArray[np.float64], docs: NDArray[np.int64], scores: NDArray[np.float64]) -> None:
+    """The documents with a sum above zero, ascending, and their sums.
+
+    Args:
+        sums: shape (documents,), none below zero.
+        docs, scores: shape (those documents + 1,), written; the last place means nothing.
+    """
+    size = 0
+    for doc in range(sums.size):
+        docs[size], scores[size] = doc, sums[doc]
+        size += sums[doc] > 0

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qbench.scoring.ranking import LARGE, selected, top_k
+
 Terms = Sequence[int] | NDArray[np.integer[Any]]
 
 
@@ -53,12 +55,13 @@ def score(postings: Postings, terms: Terms, factors: NDArray[np.floating[Any]] |
     >>> score(made, [0, 1]), score(made, [0, 1], np.array([1.0, 0.5]))
     (array([1., 0., 6.]), array([1., 0., 4.]))
     """
-    if factors is not None:
-        # Hundreds of long lists: a compiled loop needs no copy of them. A few words do not repay the loading of numba.
+    if factors is not None or sum(part.stop - part.start for part in map(postings.of, terms)) >= LARGE:
+        # Long lists: a compiled loop needs no copy of them. A few words do not repay the loading of numba.
         from qbench.scoring.posting_kernel import add
 
         sums = np.zeros(postings.size)
-        numbers, doubles = np.asarray(terms, np.int64), np.asarray(factors, np.float64)
+        numbers = np.asarray(terms, np.int64)
+        doubles = np.ones(numbers.size) if factors is None else np.asarray(factors, np.float64)
         add(postings.starts, postings.docs, postings.weights, numbers, doubles, sums)
         return sums
     parts = [postings.of(term) for term in terms]
@@ -80,13 +83,68 @@ def matching(postings: Postings, terms: Terms, scores: NDArray[np.float64]) -> N
         terms: the query's, by number.
         scores: shape (documents,), what `score` gave for them; with factors, if any, above zero.
     """
-    if all(postings.weights[postings.of(term)][:1].min(initial=1.0) > 0 for term in terms):
+    if _all_positive(postings, terms):
         return np.flatnonzero(scores > 0)
     # Weights may be zero or negative (small corpora, terms in nearly every document): then a score says nothing.
     held = np.zeros(postings.size, dtype=bool)
     for term in terms:
         held[postings.docs[postings.of(term)]] = True
     return np.flatnonzero(held)
+
+
+def hits(postings: Postings, terms: Terms) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """The documents that hold at least one of the terms, ascending, and their scores.
+
+    Args:
+        postings: in each list all weights are above zero, or none is.
+        terms: the query's, by number.
+    """
+    scores = score(postings, terms)
+    if scores.size < LARGE or not _all_positive(postings, terms):
+        docs = matching(postings, terms, scores)
+        return docs, scores[docs]
+    from qbench.scoring.posting_kernel import collect
+
+    # One place more, since each document is written down before it is known to be one.
+    size = np.count_nonzero(scores) + 1
+    found, theirs = np.empty(size, np.int64), np.empty(size)
+    collect(scores, found, theirs)
+    return found[:-1], theirs[:-1]
+
+
+def best(postings: Postings, terms: Terms, k: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """The k best of `hits`, best first; of equal scores the lower document first. No others are written down.
+
+    Args:
+        postings, terms: as for `hits`.
+        k: how many; fewer come back where fewer hold a term.
+    """
+    if postings.size >= LARGE and 0 < k < postings.size and _all_positive(postings, terms):
+        scores = score(postings, terms)
+        if (chosen := selected(scores, k, floor=LEAST)) is not None:
+            return chosen, scores[chosen]
+    docs, scores = hits(postings, terms)
+    chosen = top_k(scores, k)
+    return docs[chosen], scores[chosen]
+
+
+def load_loops(postings: Postings) -> None:
+    """Load the compiled loops that long lists of this kind take, lest the first query waits for them."""
+    if postings.size >= LARGE:
+        from qbench.scoring.posting_kernel import collect
+
+        sums = score(postings, [], np.empty(0))
+        selected(sums, 1, floor=LEAST)
+        collect(sums[:1], np.empty(2, np.int64), np.empty(2))
+
+
+LEAST = float(np.nextafter(0, 1))
+"""The least number above zero."""
+
+
+def _all_positive(postings: Postings, terms: Terms) -> bool:
+    """Whether the weights in the lists of all terms are above zero."""
+    return all(postings.weights[postings.of(term)][:1].min(initial=1.0) > 0 for term in terms)
 
 
 def holding_all(postings: Postings, terms: Terms) -> NDArray[np.int32]:

@@ -14,12 +14,14 @@ from qbench.compression.plain import DTYPES
 from qbench.errors import InputError, OptionError
 from qbench.retrieval.analysis import tokens
 from qbench.retrieval.dense import Dense
+from qbench.retrieval.finishing import ranked
 from qbench.retrieval.opening import open_ranker
-from qbench.retrieval.rankers import RankerContext, Search
+from qbench.retrieval.rankers import BatchRanker, RankerContext, Search
 from qbench.retrieval.registration import own_entry
 from qbench.retrieval.shared_texts import distinct
 from qbench.retrieval.systems import Component, Stage
 from qbench.retrieval.vectors import StoredVectors
+from qbench.scoring.ranking import LARGE
 from tests.api_server import ApiServer
 from tests.encoder_factories import tiny_bert
 from tests.rankers import scores_of
@@ -274,6 +276,22 @@ def test_a_lexical_stage_retrieves_the_documents_that_hold_a_token(engine, tmp_p
     both = {doc for doc, text in TEXTS.items() if {"the", "fox"} <= set(tokens(text))}
     assert stage.holding(search("fox the"), "all").tolist() == sorted(positions[doc] for doc in both)
     assert all(stage.holding(search(""), terms).size == 0 for terms in ("any", "all"))
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_the_best_of_many_searches_are_those_of_each(many, tmp_path):
+    """Of a small corpus, and of one that compiled loops search on all cores."""
+    texts = [text for text in TEXTS.values() for _ in range(LARGE // 6 if many else 1)]
+    corpus = pl.DataFrame({"doc_id": [f"{n:06d}" for n in range(len(texts))], "passage": texts})
+    ranker = opened("BM25", {}, corpus, f"many {many}", tmp_path).ranker
+    assert isinstance(ranker, BatchRanker)
+    asked = ["the quick dog", "fox", "lazy", "nothing of it", "", "5 kg the the"]
+    searches = ranker.prepared([Search(str(n), text) for n, text in enumerate(asked)])
+    for depth in (1, 4, 1000):
+        for search, found in zip(searches, ranker.best(searches, depth), strict=True):
+            expected = ranked(ranker.search(search), depth)
+            assert found.docs.tolist() == expected.docs.tolist()
+            np.testing.assert_array_equal(found.scores, expected.scores)
 
 
 def test_both_engines_give_the_same_scores(tmp_path):

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qbench.scoring.posting_kernel import place
-from qbench.scoring.postings import Postings, holding_all, matching, score
+from qbench.scoring.postings import Postings, best, hits, holding_all, load_loops, matching, score
+from qbench.scoring.ranking import LARGE
 
 TERMS = 6
 weights = st.one_of(st.just(0.0), st.floats(2.0**-120, 100, width=32))
@@ -71,3 +72,49 @@ def test_the_product_of_the_smallest_weights_still_counts():
     least = np.float32(1e-45)
     postings = Postings(np.array([0, 1]), np.array([1], np.int32), np.array([least]), 3)
     assert np.flatnonzero(score(postings, [0], np.array([least])) > 0).tolist() == [1]
+
+
+MANY = 3 * LARGE
+
+
+def long_lists(seed, levels):
+    """Lists of a corpus that is large enough for compiled loops; with few levels of weights, most scores are equal."""
+    rng = np.random.default_rng(seed)
+    rows = [np.flatnonzero(rng.random(MANY) < share).astype(np.int32) for share in (0.9, 0.5, 0.2, 0.02, 1e-4, 0.0)]
+    values = rng.integers(1, levels + 1, size=sum(map(len, rows))) / levels
+    return Postings(np.append(0, np.cumsum([len(row) for row in rows])), np.concatenate(rows), values, MANY)
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([1, 3, 1_000_000]),
+    st.lists(st.integers(0, TERMS - 1), max_size=5),
+    st.sampled_from([1, 10, 1000, MANY // 2, MANY]),
+)
+@settings(max_examples=40, deadline=None)
+def test_compiled_loops_find_what_numpy_finds(seed, levels, terms, k):
+    postings = long_lists(seed, levels)
+    dense = np.zeros(MANY)
+    for term in terms:
+        part = postings.of(term)
+        dense[postings.docs[part]] += postings.weights[part]
+    docs, scores = hits(postings, terms)
+    assert docs.tolist() == np.flatnonzero(dense).tolist()
+    np.testing.assert_array_equal(scores, dense[docs])
+    order = docs[np.argsort(-scores, kind="stable")[:k]]
+    found, theirs = best(postings, terms, k)
+    assert found.tolist() == order.tolist()
+    np.testing.assert_array_equal(theirs, dense[order])
+
+
+def test_weights_that_are_not_above_zero_hold_all_the_same():
+    postings = Postings(np.array([0, MANY]), np.arange(MANY, dtype=np.int32), np.full(MANY, -1.0), MANY)
+    docs, scores = best(postings, [0], 3)
+    assert docs.tolist() == [0, 1, 2]
+    assert scores.tolist() == [-1.0] * 3
+    assert hits(postings, [0])[0].size == MANY
+
+
+def test_loading_the_loops_changes_nothing():
+    load_loops(long_lists(1, 3))
+    load_loops(Postings(np.array([0, 1]), np.array([0], np.int32), np.array([1.0]), 1))

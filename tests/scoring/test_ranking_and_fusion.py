@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from qbench.scoring.fusion import normalised, with_quantities
-from qbench.scoring.ranking import top_k
+from qbench.scoring.ranking import LARGE, selected, top_k
 
 few_values = arrays(np.float64, st.integers(0, 30), elements=st.integers(-3, 3).map(float))
 any_values = arrays(np.float64, st.integers(0, 30), elements=st.floats(-1e9, 1e9))
@@ -19,6 +19,23 @@ any_values = arrays(np.float64, st.integers(0, 30), elements=st.floats(-1e9, 1e9
 def test_top_k_is_a_stable_sort_cut_off(scores, k):
     expected = sorted(range(scores.size), key=lambda i: (-scores[i], i))[: max(k, 0)]
     assert top_k(scores, k).tolist() == expected
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([1, 4, 10**9]), st.sampled_from([1, 50, 1000, LARGE]), st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_so_is_that_of_many_scores(seed, levels, k, ascending):
+    scores = np.random.default_rng(seed).integers(-levels, levels + 1, size=2 * LARGE).astype(np.float64)
+    if ascending:  # no sample is like what comes after it
+        scores.sort()
+    assert top_k(scores, k).tolist() == np.argsort(-scores, kind="stable")[:k].tolist()
+
+
+def test_scores_below_the_floor_do_not_count():
+    scores = np.zeros(LARGE)
+    scores[[5, 700]] = 1.0, 2.0
+    found = selected(scores, 10, floor=0.5)
+    assert found is not None
+    assert found.tolist() == [700, 5]
 
 
 @given(any_values)
