@@ -1,9 +1,11 @@
-"""Milliseconds per query of BM25, BM25_filter and QBM25, beside rank-bm25 and bm25s, in one run.
+"""Milliseconds per query of BM25, BM25_filter and QBM25, beside rank-bm25, bm25s and tantivy, in one run.
 
 Makes sentences of 22 tokens (words drawn by Zipf's law, one or two of them with a quantity) and queries of seven, asks
 every system the same queries, and prints a table and JSON. Ours run through `execute`, so the figures are those that a
 leaderboard reports: tokenising, scoring, quantity score, the best 1000; for [parsed] the parsing of the query as well.
-rank-bm25 and bm25s are called as their own documentation does, with the same tokens, for the best 1000.
+BM25 ranks a batch of queries on all cores; "BM25 alone" is its index asked for one query at a time, in one thread.
+rank-bm25, bm25s and tantivy are called as their own documentation does, with the same tokens, for the best 1000; those
+that are not installed are left out. What bm25s compiles in each process is in its column for the index.
 
     python benchmarks/bm25_latency.py [--sizes 20000 75000 300000] [--queries 200] [--output results.json]
 """
@@ -30,6 +32,8 @@ from qbench.retrieval.analysis import token_lists
 from qbench.retrieval.execute import execute
 from qbench.retrieval.grammar import parse_system
 from qbench.retrieval.jobs import ExecuteOptions
+from qbench.retrieval.lexical import open_bm25
+from qbench.scoring.bm25 import best
 
 WORDS, LENGTH, DEPTH = 100_000, 22, 1000
 UNITS = ("kilogram", "dollar", "kilometer", "percent", "hour")
@@ -102,7 +106,9 @@ def ours(benchmark: Benchmark) -> list[dict[str, Any]]:
     systems = [parse_system(name) for name in ("BM25", "BM25_filter", "QBM25", "QBM25(terms=all)")]
     with tempfile.TemporaryDirectory() as folder:
         results = execute(benchmark, systems, Path(folder), ExecuteOptions(depth=DEPTH))
-    return [
+        (index,) = {path.parent for path in Path(folder).rglob("vocabulary.parquet")}
+        alone = asked_alone(benchmark, index)
+    rows = [
         {
             "system": result.label,
             "index_s": result.cost.index_seconds,
@@ -112,6 +118,18 @@ def ours(benchmark: Benchmark) -> list[dict[str, Any]]:
         }
         for result in results
     ]
+    return [rows[0], alone, *rows[1:]]
+
+
+def asked_alone(benchmark: Benchmark, index: Path) -> dict[str, Any]:
+    """Our index, one query after the other."""
+
+    def opened() -> Callable[[list[str]], object]:
+        ranker = open_bm25(index)
+        numbers = ranker.vocabulary
+        return lambda query: best(ranker.postings, [numbers[token] for token in query if token in numbers], DEPTH)
+
+    return timed("BM25 alone", opened, token_lists([query.text for query in benchmark.queries]))
 
 
 def timed(name: str, build: Callable[[], Callable[[list[str]], object]], queries: list[list[str]]) -> dict[str, Any]:
@@ -137,18 +155,47 @@ def theirs(benchmark: Benchmark) -> list[dict[str, Any]]:
         model = BM25Okapi(documents)
         return lambda query: np.argsort(model.get_scores(query))[::-1][:DEPTH]
 
-    def bm25s_numpy() -> Callable[[list[str]], object]:
-        import bm25s
+    def bm25s_of(backend: str) -> Callable[[], Callable[[list[str]], object]]:
+        def build() -> Callable[[list[str]], object]:
+            import bm25s
 
-        model = bm25s.BM25(method="atire", idf_method="robertson")
-        model.index(documents, show_progress=False)
-        return lambda query: model.retrieve([query], k=DEPTH, show_progress=False, backend_selection="numpy")
+            model = bm25s.BM25(method="atire", idf_method="robertson", backend=backend)
+            model.index(documents, show_progress=False)
+
+            def ask(query: list[str]) -> object:
+                return model.retrieve([query], k=DEPTH, show_progress=False, n_threads=1, backend_selection=backend)
+
+            ask(queries[0])
+            return ask
+
+        return build
+
+    def tantivy() -> Callable[[list[str]], object]:
+        from tantivy import Document, Index, Occur, Query, SchemaBuilder
+
+        schema = SchemaBuilder().add_text_field("text", tokenizer_name="whitespace").build()
+        index = Index(schema)
+        writer = index.writer(heap_size=500_000_000, num_threads=1)
+        for document in documents:
+            writer.add_document(Document(text=" ".join(document)))
+        writer.commit()
+        writer.wait_merging_threads()
+        index.reload()
+        searcher = index.searcher()
+
+        def ask(query: list[str]) -> object:
+            terms = [(Occur.Should, Query.term_query(schema, "text", token)) for token in query]
+            return searcher.search(Query.boolean_query(terms), DEPTH, count=False)
+
+        return ask
 
     rows = [timed("rank-bm25", rank_bm25, queries[:REFERENCE_QUERIES])]
-    try:
-        rows.append(timed("bm25s (numpy)", bm25s_numpy, queries))
-    except ImportError:
-        print("bm25s is not installed: left out")
+    others = {"bm25s (numpy)": bm25s_of("numpy"), "bm25s (numba)": bm25s_of("numba"), "tantivy": tantivy}
+    for name, build in others.items():
+        try:
+            rows.append(timed(name, build, queries))
+        except ImportError:
+            print(f"{name} is not installed: left out")
     return rows
 
 

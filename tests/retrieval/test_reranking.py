@@ -234,8 +234,9 @@ def test_fusions_filters_and_quantity_scores_stand_on_any_stage(tmp_path, tiny):
 
 def test_shared_prefixes_run_once_whatever_their_length(tmp_path, tiny, monkeypatch):
     calls = {"search": [], "rerank": []}
-    search, rerank = BM25.search, Dense.rerank
-    monkeypatch.setattr(BM25, "search", lambda self, s: calls["search"].append(s.query_id) or search(self, s))
+    best, rerank = BM25.best, Dense.rerank
+    found = calls["search"]
+    monkeypatch.setattr(BM25, "best", lambda self, s, d: found.extend(q.query_id for q in s) or best(self, s, d))
     monkeypatch.setattr(Dense, "rerank", lambda self, s, c: calls["rerank"].append(len(s)) or rerank(self, s, c))
     two = f"BM25 + SBERT(model={tiny}, k=6)"
     tails = ["BM25(k=3)", "BM25(k=3)-RRF", "QBM25", "QBM25 + BM25(k=2)"]
