@@ -88,7 +88,7 @@ def of_cohort(tokens: Sequence[Token], number: Number) -> bool:
 
 
 def _asked_for(tokens: Sequence[Token], first: int) -> bool:
-    """ "aged 26", "an age of 26", "mean age was 45 ± 3", "ranging in age from 18 to 77": a word of age before."""
+    """ "aged 26", "an age of 26", "mean age was 45 ± 3", "ranging in age from 19 to 64": a word of age before."""
     k, stop = first - 1, max(-1, first - 1 - _BRIDGE_LENGTH)
     while k > stop and (tokens[k].low in _BRIDGE or tokens[k].kind == "number" or tokens[k].low in NUMERALS):
         k -= 1
