@@ -53,7 +53,7 @@ _UNLISTED: Mapping[Terms, str] = {"permissive": "public-domain ogl-uk-3.0 odc-by
 LICENCES: Mapping[str, Terms] = {
     name: terms for table in (_IDENTIFIERS, _UNLISTED) for terms, names in table.items() for name in names.split()
 }
-"""Licence -> what it asks. A licence on texts is told by the strictest thing that it asks."""
+"""Licence -> its terms: the strictest condition that it sets."""
 
 _ALIASES = {
     "odbl-1.0": "odbl",
@@ -70,7 +70,7 @@ class Licence:
 
     Attributes:
         name: as in `LICENCES`, or as its owner calls it.
-        terms: the strictest thing that it asks.
+        terms: the strictest condition that it sets.
     """
 
     name: str

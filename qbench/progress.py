@@ -1,4 +1,4 @@
-"""How long work tells how far it is: a callback that the caller may give, and nothing else."""
+"""Progress of long computations: a callback that the caller may give."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ class Progress(Protocol):
     """Called as work advances; `total` is None while it is not known."""
 
     def __call__(self, done: int, total: int | None = None, what: str = "") -> None:
-        """Hear that `done` of `total` steps are behind us."""
+        """`done` of `total` steps are complete."""
 
 
 def silent(done: int, total: int | None = None, what: str = "") -> None:
-    """The default: nobody listens."""
+    """The default: no progress is reported."""

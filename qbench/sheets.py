@@ -69,7 +69,7 @@ def read_sheet(
     Args:
         path: the file.
         columns: that must be there; there may be others.
-        bad: told of each row that cannot be used; by default such a row is an error.
+        bad: called with each row that cannot be used; by default such a row is an error.
 
     Raises:
         InputError: the file is missing, no text, or empty, a column is missing, or (by default) a row has another

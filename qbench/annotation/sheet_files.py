@@ -48,7 +48,7 @@ def edited(folder: Path) -> list[str]:
 
 
 def refuse_filled(folder: Path, kind: str) -> None:
-    """Refuse to go on if the folder holds a sheet of this kind that may have been filled in.
+    """Raise an error if the folder holds a sheet of this kind that may have been filled in.
 
     Raises:
         OptionError: a file of the sheet has changed since it was made.

@@ -66,7 +66,7 @@ class _Judgments:
         return self._judged.get(query_id, {})
 
     def compare(self, query_id: str, right: Mapping[str, int]) -> None:
-        """Look at one query; `right` is what `Matcher.grades` gives for it."""
+        """Check one query; `right` is what `Matcher.grades` gives for it."""
         judged = self.of(query_id)
         for doc_id, grade in judged.items():
             fault = _fault(grade, right.get(doc_id), compare_grades=self._compare_grades)

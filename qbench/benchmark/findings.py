@@ -16,7 +16,7 @@ EXAMPLES = 5
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that a rule found, or could not look for.
+    """A finding of a rule, or that the rule could not be checked.
 
     Attributes:
         rule: the rule's name.

@@ -83,7 +83,7 @@ INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run the command line. A qbench error is one line and exit code 1; anything else is a bug and shows itself."""
+    """Run the command line. A qbench error is one line and exit code 1; any other is a bug, with a traceback."""
     from qbench.errors import QbenchError
 
     try:

@@ -37,7 +37,7 @@ def synth(
     """Turn a table of facts into a corpus of varied sentences, with gold quantities.
 
     Each row gives sentences that state some of its cells, in several units and forms, beside values of other rows and
-    numbers that are no quantities. Go on with `qbench build-index CORPUS -o INDEX --extractor given`, and with
+    numbers that are no quantities. Continue with `qbench build-index CORPUS -o INDEX --extractor given`, and with
     `qbench gen-queries INDEX -o BENCH --expansions CORPUS/expansions.tsv`.
 
     Example: qbench synth laptops.csv -o laptops-corpus --mapping laptops.toml

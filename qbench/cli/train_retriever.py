@@ -24,9 +24,7 @@ Model = Annotated[
         help="Model to start from: a folder, or a name on the hub, of a model of this kind or of a plain BERT."
     ),
 ]
-Joint = Annotated[
-    Path | None, typer.Option(metavar="BENCH", help="Another benchmark to learn from besides, a general one.")
-]
+Joint = Annotated[Path | None, typer.Option(metavar="BENCH", help="A second, general benchmark to learn from.")]
 
 
 def others_options(kind: Kind) -> frozenset[str]:

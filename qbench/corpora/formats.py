@@ -60,7 +60,7 @@ def read(file: SourceFile, options: ReadOptions, problems: Problems, meter: Mete
     Args:
         file: the file, with its format.
         options: fields and encodings.
-        problems: told of what cannot be used.
+        problems: records what cannot be used.
         meter: moved on by the bytes read, as they lie on disk.
 
     Raises:

@@ -1,4 +1,4 @@
-"""What readers give: documents; and what they are told: options, and what to do with a bad record."""
+"""Documents, as readers return them; options of readers, and the handling of bad records."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Problems:
 
     Attributes:
         counts: reason -> number of records left out.
-        notes: reason -> number of records that were used, but mended.
+        notes: reason -> number of records that were repaired and used.
         used: number of records that were used.
         examples: the first messages, for a person.
     """
@@ -134,7 +134,7 @@ class Problems:
         self._keep(message)
 
     def note(self, reason: str, message: str = "") -> None:
-        """A record was used, mended or remarkable as it is; never fatal."""
+        """A record was used, repaired or with a remark; never fatal."""
         self.notes[reason] = self.notes.get(reason, 0) + 1
         self._keep(message)
 

@@ -188,7 +188,7 @@ def summarise(
         resamples: B, of the test and of the bootstrap.
         seed: of both.
         comparable: whether two labels are a pair at all; all are by default.
-        progress: told after each pair.
+        progress: called after each pair.
 
     Returns:
         `mean_schema` (bootstrap intervals of each mean), and `pair_schema`: for each measure and each comparable pair

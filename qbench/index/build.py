@@ -99,7 +99,7 @@ def build_index(
         raise QbenchError(
             f"the index cannot be written: {os.strerror(fault.errno) if fault.errno else fault}",
             file=folder,
-            remedy="Make room, and run the same command again: it goes on where it was" if full else None,
+            remedy="Make room, and run the same command again: it resumes" if full else None,
         ) from fault
     return replace(Index.open(folder), new=True)
 

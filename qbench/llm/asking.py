@@ -137,10 +137,10 @@ def _missing(asking: Asking, items: Sequence[Slots], missing: dict[int, str], co
             f"{len(missing):,} of {count:,} answers are not in the recording",
             file=asking.access.recorded.path,
             value=item,
-            remedy="Allow to ask the server (leave --replay away), or go on without them with --allow-missing",
+            remedy="Allow to ask the server (leave --replay away), or continue without them with --allow-missing",
         )
     return ServerError(
         f"{len(missing):,} of {count:,} are refused; the first: {reason}",
         value=item,
-        remedy="The other answers are recorded: run the same again, or go on without these with --allow-missing",
+        remedy="The other answers are recorded: repeat the command, or continue without these with --allow-missing",
     )

@@ -18,7 +18,7 @@ Answer = Any
 
 @dataclass(frozen=True)
 class Call:
-    """What an answer depends on besides its input.
+    """What an answer depends on, apart from its input.
 
     Attributes:
         kind: kind of call ("openai embedding"), which determines the form of inputs and answers.

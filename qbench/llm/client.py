@@ -111,7 +111,7 @@ def ask(
 ) -> list[Answer]:
     """The answer to each input, from the recording or from the server.
 
-    Each answer is recorded as soon as it arrives, so that a killed call loses only what is under way. The answers
+    Each answer is recorded as soon as it arrives, so that an interrupted call loses only pending requests. The answers
     returned are those of the recording: the same in this call and in every later one.
 
     Args:
@@ -344,7 +344,7 @@ class _Requests:
         """The number of recorded answers, and how to continue."""
         return (
             f"{self.recorded:,} of {self.total:,} answers that are needed here are kept in "
-            f"{self.access.recorded.path.name}; run the same again to go on from there"
+            f"{self.access.recorded.path.name}; run the same command again to resume"
         )
 
 

@@ -19,7 +19,7 @@ TEMPERATURE = 1.0
 """*Numbers Matter* B.5."""
 MAX_TOKENS = 400
 AROUND = 4
-"""Tokens of a message besides its text."""
+"""Tokens of a message in addition to its text."""
 LONGEST = 20_000
 """Characters of an answer that are kept: far more than a usable one has."""
 

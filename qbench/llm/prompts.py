@@ -104,7 +104,7 @@ class Prompt:
 
     @property
     def digest(self) -> str:
-        """16 hexadecimal digits for everything that is sent besides the input."""
+        """16 hexadecimal digits for everything that is sent with the input."""
         return digest({"version": self.version, "opening": self.opening(), "user": self.user})
 
     def opening(self) -> list[dict[str, str]]:

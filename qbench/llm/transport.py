@@ -47,7 +47,7 @@ async def posting(
         url: address of the server, without a trailing slash.
         key: sent as `Authorization: Bearer`, unless it is empty.
         largest: most bytes of an answer that are read.
-        headers: sent besides.
+        headers: additional headers.
     """
     import httpx2
 

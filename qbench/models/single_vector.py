@@ -33,7 +33,7 @@ Similarity = Literal["cosine", "dot"]
 
 BATCH = 64
 BLOCK = 8192
-"""Texts that are encoded before their vectors are stored: a killed run loses at most these."""
+"""Texts that are encoded before their vectors are stored: an interrupted run loses at most these."""
 
 
 class Encoder(Protocol):

@@ -89,7 +89,7 @@ class Contents:
 
 
 def open_contents(folder: Path, *, texts: bool = True, progress: Progress = silent) -> Contents:
-    """Open an artefact, check that it is whole, and look at it.
+    """Open an artefact, check that it is complete, and summarise it.
 
     Args:
         folder: a benchmark, pairs or descriptions.

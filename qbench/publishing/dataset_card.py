@@ -45,7 +45,7 @@ class Config:
 
 @dataclass(frozen=True)
 class Facts:
-    """What a card holds besides the contents.
+    """What a card holds in addition to the contents.
 
     Attributes:
         name: name of the artefact, for people.

@@ -52,7 +52,7 @@ class Dense:
             raise InputError(
                 f"the index holds vectors of {self.vectors.dimension} numbers, and the model gives others",
                 value=self.encoder.dimension,
-                remedy="Search with the model that made the index, or build it anew in another folder",
+                remedy="Search with the model that made the index, or build it again in another folder",
             )
 
     def encoded(self, searches: Sequence[Search]) -> list[Search]:
@@ -170,7 +170,7 @@ def opened(
 
 
 def build_dense(encoder: Encoder, how: Mapping[str, Any], dtype: Precision, context: RankerContext) -> Stored:
-    """The vectors of all distinct passages on disk, encoded if they are not there yet; a killed call goes on.
+    """The vectors of all distinct passages on disk, encoded if they are not there yet; an interrupted call resumes.
 
     Args:
         encoder: makes the vectors.

@@ -1,4 +1,4 @@
-"""Run systems on a benchmark: shared stages once, finished runs not again, killed ones from where they were."""
+"""Run systems on a benchmark: shared stages once, finished runs are reused, interrupted ones resume."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from qbench.work.shards import FOLDER, has_shard, write_shard
 from qbench.work.tasks import Shard
 
 BATCH = 256
-"""Queries whose rankings are written together; a killed run loses at most these."""
+"""Queries whose rankings are written together; an interrupted run loses at most these."""
 
 
 def execute(

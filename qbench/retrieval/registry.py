@@ -142,7 +142,7 @@ class Entry:
         score_options: of a model: dataclass of the options of a Q before its name, where they differ from Q's own.
         presets: of a quantity score, and of a model what it adds to one: words that stand for parameters.
         extended: of a quantity score: whether a model's `score_options` take the place of its options.
-        reads: of a model: what it looks at besides texts: the queries' "conditions", the documents' "quantities". A
+        reads: of a model: what it reads in addition to texts: the queries' "conditions", the documents' "quantities". A
             system with a model that reads conditions runs once in each setting.
         steps: of a model: the steps of `qbench.keys.REVISIONS` that its results rest on.
         defaults: option -> default, where it differs from the dataclass's.
@@ -184,7 +184,7 @@ class Entry:
 
     @cached_property
     def score_parameters(self) -> tuple[Parameter, ...]:
-        """What a Q before its name takes besides Q's own parameters."""
+        """The parameters of a Q before its name, in addition to Q's own."""
         if self.score_options is None:
             return ()
         return tuple(parameter_of(option) for option in declared(self.score_options) if option.extra.get("of_model"))
@@ -374,7 +374,7 @@ K = 1000
 RERANKED = Parameter(
     "k", "integer", "number of documents of the ranking before it that it takes; the others are left out", K, low=1
 )
-"""What every reranker takes besides its own parameters."""
+"""A parameter of every reranker, in addition to its own."""
 
 SCORED = Parameter("k", "integer", "number of its own best documents that Q scores; the others are left out", K, low=1)
 """What a neural first stage with Q takes besides; independent of how many documents a run keeps."""

@@ -1,4 +1,4 @@
-"""Arrays that are written block by block into `.npy` files: a killed run loses at most one block."""
+"""Arrays that are written block by block into `.npy` files: an interrupted run loses at most one block."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def write_rows(
     block: int,
     what: str = "encoding",
 ) -> tuple[str, ...]:
-    """Write the arrays of items block by block, each array into `NAME.npy`; go on where a killed call was.
+    """Write the arrays of items block by block, each array into `NAME.npy`; resume where an interrupted call stopped.
 
     Memory holds one block, and the bytes of the files do not depend on its size. A name with a leading dot is a scratch
     file, which goes when a draft is sealed.
@@ -58,7 +58,7 @@ def write_rows(
 
 
 def _append(path: Path, array: NDArray[Any], rows: int) -> int:
-    """Write an array after the first rows of a file, over what a killed run left there; the new number of rows."""
+    """Write an array after the first rows of a file, over what an interrupted run left; the new number of rows."""
     array = np.ascontiguousarray(array)
     # numpy leaves room for the number of rows to grow: the header keeps its length.
     header = _header(array.dtype, (rows + len(array), *array.shape[1:]))

@@ -108,7 +108,7 @@ def open_sparse(stage: Stage, options: SparseOptions, context: RankerContext) ->
 
 
 def build_sparse(encoder: TermEncoder, params: Mapping[str, Any], context: RankerContext) -> Stored:
-    """The inverted index of all distinct passages on disk, built if it is not there yet; a killed call goes on.
+    """The inverted index of all distinct passages on disk, built if it is not there yet; an interrupted call resumes.
 
     Args:
         encoder: weighs their terms.

@@ -64,7 +64,7 @@ def build_vectors(
     block: int,
     finish: Callable[[Path], Mapping[str, Any]] | None = None,
 ) -> Stored:
-    """The vectors of the distinct passages on disk, encoded if they are not there yet; a killed call goes on.
+    """The vectors of the distinct passages on disk, encoded if they are not there yet; an interrupted call resumes.
 
     Args:
         step: of `qbench.keys`.

@@ -37,7 +37,7 @@ FACTS_PER_SENTENCE = (1, 1, 1, 2, 2, 2, 2, 3, 3, 4)
 _LONGEST_CELL = 4 * MAX_CELL + 1
 
 _TRIES = 4
-"""How often a sentence is written anew because the corpus has it already."""
+"""Maximum number of times that a sentence is rewritten because the corpus has it already."""
 
 
 def synthesize(
@@ -168,7 +168,7 @@ class _Run:
                 "no row of the table states a quantity that can be read",
                 file=source.path,
                 value=columns,
-                remedy="Look at the mapping: its columns, units and patterns",
+                remedy="Check the mapping: its columns, units and patterns",
             )
         self._concepts.write_expansions(draft.folder / "expansions.tsv")
         draft.counts.update(self._counts(rows, files, source.problems))

@@ -151,7 +151,7 @@ class Writer:
 
     @property
     def most_facts(self) -> int:
-        """The most facts that one sentence can state of its thing."""
+        """Maximum number of facts in a sentence."""
         return max(self._frames)
 
     def write(self, thing: Thing, facts: Sequence[Fact], others: Sequence[Thing], dice: Dice) -> Sentence:

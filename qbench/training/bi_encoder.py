@@ -53,7 +53,7 @@ def train_bi_encoder(
 ) -> Manifest:
     """Tune an encoder on mined pairs; write it as a folder that sentence-transformers opens.
 
-    A killed call goes on after its last finished epoch (see `Trainer`). The weights of the epoch with the best F1 on
+    An interrupted call resumes after its last epoch (see `Trainer`). The weights of the epoch with the best F1 on
     dev are kept. A finished checkpoint is left as it is.
 
     Args:

@@ -1,4 +1,4 @@
-"""The state of a training after each epoch, from which a killed one goes on: weights, optimiser, history, best weights.
+"""The state of a training after each epoch, from which it resumes: weights, optimiser, history, best weights.
 
 It lies in hidden files of the draft, which the finished checkpoint does not have.
 """

@@ -48,7 +48,7 @@ def train_retriever(
 ) -> Manifest:
     """Tune a retriever on a benchmark's triples; write it as a folder that its system opens, and sentence-transformers.
 
-    A killed call goes on after its last finished epoch (see `Trainer`). The weights of the epoch with the best nDCG@10
+    An interrupted call resumes after its last epoch (see `Trainer`). The weights of the epoch with the best nDCG@10
     on dev are kept. A finished checkpoint is left as it is.
 
     Args:
@@ -57,7 +57,7 @@ def train_retriever(
         output: the folder of the checkpoint.
         model: the model to tune, a folder or a name on the hub.
         recipe: the options of the training.
-        joint: a general benchmark to learn from besides, so that the model does not forget how to search.
+        joint: a second, general benchmark to learn from, so that the model does not forget how to search.
         teacher: a ColBERT, a folder or a name on the hub, whose distribution over a batch's texts is learnt instead of
             the labels, as TCT-ColBERT was (*WolfPQ* eq. 2.7 to 2.9).
         overwrite: replace another checkpoint of the kind in `output`.
@@ -219,7 +219,7 @@ class RetrieverTask(Task[tuple[Triples, list[Drawn]]]):
         student: what learns.
         loss: which it lowers.
         data: the benchmark's triples.
-        general: those of the benchmark that is trained on besides; None for none.
+        general: those of the second benchmark; None for none.
         held_out: the queries that choose the best epoch; None for none.
         recipe: the options of the training.
     """

@@ -76,7 +76,7 @@ def train_extractor(
     """Train the model of the extractor "neural"; keep the epoch that is best on dev.
 
     Mentions are read by the rules, with the parser that comes with qbench; what the rules say of a mention is an
-    input. A killed call goes on after its last finished epoch (see `Trainer`). A finished checkpoint is left as it is.
+    input. An interrupted call resumes after its last epoch (see `Trainer`). A finished checkpoint is left as it is.
 
     Args:
         texts: annotated sentences, from `read_annotations`.

@@ -1,4 +1,4 @@
-"""Mined pairs as training data: read, checked, split by document, sampled anew for each epoch.
+"""Mined pairs as training data: read, checked, split by document, sampled again for each epoch.
 
 Source: *Quantity Retrieval*, section 5.1.
 """

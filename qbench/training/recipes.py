@@ -56,7 +56,7 @@ class ContrastiveRecipe(Recipe):
     )
     patience: int = again(Recipe, "patience", help="Epochs without a better nDCG@10 on dev before training stops.")
     loss: str = option("infonce", help="; ".join(f"{name}: {loss.help}" for name, loss in LOSSES.items()) + ".")
-    negatives: int = option(1, help="Own negatives of a positive, drawn anew in each epoch.", low=1)
+    negatives: int = option(1, help="Own negatives of a positive, drawn again in each epoch.", low=1)
     temperature: float = option(
         1.0,
         help="Divisor of the teacher's scores (tau of WolfPQ eq. 2.7).",
@@ -126,7 +126,7 @@ class PairRecipe(Recipe):
     batch_size: int = again(Recipe, "batch_size", 120, help="Pairs per batch.", low=2)
     patience: int = again(Recipe, "patience", 5, help="Epochs without a better F1 on dev before training stops.")
     margin: float = option(0.5, help="Cosine distance that confusing pairs are pushed apart to.", low=0, high=2)
-    negatives: int = option(5, help="Confusing pairs per query and epoch, drawn anew in each epoch.", low=1)
+    negatives: int = option(5, help="Confusing pairs per query and epoch, drawn again in each epoch.", low=1)
     max_length: int = option(0, help="Tokens read of a description; 0: the model's own maximum.", low=0)
     max_pairs: int = option(0, help="Pairs per epoch, those of queries with a paraphrase first; 0: all.", low=0)
     dev_share: float = option(

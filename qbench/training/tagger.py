@@ -39,7 +39,7 @@ def train_tagger(
 ) -> Manifest:
     """Train a description parser; keep the epoch that is best on dev, score it on the test split.
 
-    The gold set is split by `qbench.mining.gold.split`. A killed call goes on after its last finished epoch (see
+    The gold set is split by `qbench.mining.gold.split`. An interrupted call resumes after its last finished epoch (see
     `Trainer`). A finished checkpoint is left as it is.
 
     Args:

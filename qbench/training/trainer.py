@@ -101,7 +101,7 @@ class Task(ABC, Generic[Batch]):
         return self.evaluate()
 
     def epoch_figures(self) -> Record:
-        """Figures of the epoch just trained, besides its loss."""
+        """Figures of the epoch just trained, in addition to its loss."""
         return {}
 
     def optimizer(self) -> Optimizer:
@@ -158,14 +158,14 @@ def batches_by_length(lengths: Sequence[int], size: int, random: np.random.Gener
 class Trainer(Generic[Batch]):
     """Trains a task as its recipe says.
 
-    A killed training goes on after its last finished epoch and ends with the same weights as one that was not killed
+    An interrupted training resumes after its last finished epoch and ends with the weights of an uninterrupted one
     (on a CPU, with the same versions and number of threads).
 
     Args:
         task: what is trained.
         folder: of the draft; it holds each epoch's state until the training ends, then the model and `log.json`.
         progress: is given the number of batches done.
-        on_epoch: is called with the record of every epoch, those of a killed training included.
+        on_epoch: is called with the record of every epoch, those of an interrupted training included.
     """
 
     def __init__(

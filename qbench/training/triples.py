@@ -1,4 +1,4 @@
-"""The training triples of a benchmark: read, selected, drawn anew for each epoch.
+"""The training triples of a benchmark: read, selected, drawn again for each epoch.
 
 A triple is (query, a text that satisfies it, a text that does not), made as in *Numbers Matter*, section 3.3.3. A
 benchmark without triples (an imported one) gives them from its judgments: a relevant document, and one that BM25 ranks
