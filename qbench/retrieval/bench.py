@@ -142,7 +142,7 @@ class Bench:
         def make(folder: Path) -> None:
             build_quantity_index(self.extracted[0], self.corpus["doc_id"], self.units).save(folder)
 
-        index = stored(self.root, "quantity-index", params, make)
+        index = stored(self.root, "quantity-index", params, make, lambda: self.extracted)
         return BuiltQuantityIndex(open_quantity_index(index.folder), index.seconds, index.size)
 
     @cached_property
@@ -155,7 +155,7 @@ class Bench:
             build_binding_index(self.corpus["passage"], self.mentions, self.units, language).save(folder)
 
         analysis = {"analysis": revision("analysis"), "language": language}
-        index = stored(self.root, "binding-index", {**params, **analysis}, make)
+        index = stored(self.root, "binding-index", {**params, **analysis}, make, lambda: self.mentions)
         return BuiltBindingIndex(open_binding_index(index.folder), index.seconds, index.size)
 
     def asked(self, queries: Sequence[Query], source: ConditionSource) -> list[Asked]:

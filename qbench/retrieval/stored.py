@@ -32,7 +32,13 @@ class Stored:
     size: int
 
 
-def stored(root: Path, kind: str, params: Mapping[str, Any], make: Callable[[Path], None]) -> Stored:
+def stored(
+    root: Path,
+    kind: str,
+    params: Mapping[str, Any],
+    make: Callable[[Path], None],
+    prepare: Callable[[], object] = lambda: None,
+) -> Stored:
     """The index that `params` describe, built if it is not there yet.
 
     Args:
@@ -40,6 +46,7 @@ def stored(root: Path, kind: str, params: Mapping[str, Any], make: Callable[[Pat
         kind: what it is: a step of `qbench.keys`.
         params: everything that can change its bytes.
         make: writes its files into a folder, which holds what an interrupted run left.
+        prepare: gets what `make` needs and another cost counts; called before it, and not timed.
 
     Raises:
         BusyError: another process is building it.
@@ -47,6 +54,7 @@ def stored(root: Path, kind: str, params: Mapping[str, Any], make: Callable[[Pat
     name = key(kind, **params)
     folder = root / name
     if not finished(folder, kind, name):
+        prepare()
         start = time.perf_counter()
         with drafting(folder, kind, name, params, overwrite=True) as draft:
             make(draft.folder)

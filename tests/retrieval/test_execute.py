@@ -421,3 +421,20 @@ def test_latency_counts_the_parsing(tmp_path, monkeypatch):
     given, parsed = ask(tmp_path, "QBM25", settings=("given", "parsed"))
     assert parsed.cost.ms_median > 5000 > given.cost.ms_median
     assert math.isfinite(parsed.cost.ms_p95)
+
+
+def test_seconds_of_the_extraction_count_once(tmp_path, monkeypatch):
+    """A clock that only the extraction moves: the index over its quantities takes no time."""
+    clock = [0.0]
+    monkeypatch.setattr("qbench.retrieval.stored.time.perf_counter", lambda: clock[0])
+    extract = extract_documents
+
+    def slow(*arguments, **options):
+        clock[0] += 1000.0
+        return replace(extract(*arguments, **options), seconds=1000.0)
+
+    monkeypatch.setattr("qbench.retrieval.bench.extract_documents", slow)
+    for system in ("QBM25", "BM25_filter"):
+        (result,) = ask(tmp_path / system, system, benchmark=replace(BENCHMARK, params={"quantities": "gold"}))
+        assert result.cost.extraction_seconds == 1000.0
+        assert result.cost.index_seconds == 1000.0
