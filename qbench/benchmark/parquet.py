@@ -15,6 +15,7 @@ from qbench.benchmark.types import (
     sample_schema,
     triple_schema,
 )
+from qbench.corpora.streams import reading_parquet
 from qbench.errors import InputError
 from qbench.quantities.types import quantity_schema
 
@@ -107,10 +108,8 @@ def read_parquet(path: Path, schema: Schema, nullable: Collection[str] = ()) -> 
     """
     if not path.is_file():
         raise InputError("no such file", file=path)
-    try:
+    with reading_parquet(path):
         frame = pl.read_parquet(path, glob=False)
-    except (pl.exceptions.PolarsError, OSError) as fault:
-        raise InputError(f"not a readable Parquet file: {_first_line(fault)}", file=path) from None
     earlier = {old: new for new, old in EARLIER.items() if new in schema and new not in frame.columns}
     return fit(_with_topic(_with_change(frame.rename(earlier, strict=False)), schema), schema, path, nullable)
 
@@ -178,7 +177,3 @@ class _Bare(str):
 
     def __repr__(self) -> str:
         return str(self)
-
-
-def _first_line(fault: BaseException) -> str:
-    return (str(fault).splitlines() or [type(fault).__name__])[0]

@@ -13,6 +13,7 @@ import polars as pl
 
 from qbench.benchmark.reading import Problems, as_id, lines
 from qbench.benchmark.types import qrels_schema, run_schema
+from qbench.corpora.streams import reading_parquet
 from qbench.errors import InputError
 from qbench.store import atomic_file
 
@@ -142,13 +143,9 @@ def _read_run_table(path: Path) -> pl.DataFrame:
     if not path.is_file():
         raise InputError("no such file", file=path)
     needed = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
-    try:
+    with reading_parquet(path, "not a run with columns query_id, doc_id, score"):
         frame = pl.read_parquet(path, glob=False)
         frame = frame.select(pl.col(name).cast(dtype) for name, dtype in needed.items())
-    except (pl.exceptions.PolarsError, OSError) as fault:
-        reason = (str(fault).splitlines() or ["unreadable"])[0]
-        message = f"not a run with columns query_id, doc_id, score: {reason}"
-        raise InputError(message, file=path) from None
     for name, mask in (
         ("an empty cell", frame.select(pl.any_horizontal(pl.all().is_null())).to_series()),
         ("a score that is not a finite number", ~frame["score"].is_finite().fill_null(value=True)),

@@ -8,6 +8,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+from qbench.corpora.streams import reading_parquet
 from qbench.corpora.types import Document
 from qbench.errors import InputError
 from qbench.quantities.types import from_row
@@ -43,14 +44,10 @@ def with_quantities(documents: Iterator[Document], path: Path) -> Iterator[Docum
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
-        with pq.ParquetFile(path) as table:
-            for batch in table.iter_batches(4096):
-                yield from batch.to_pylist()
-    except FileNotFoundError:
-        raise InputError("the corpus has no table of quantities", file=path) from None
-    except (pa.ArrowException, OSError) as fault:
-        raise InputError(f"not a readable Parquet file: {fault}", file=path) from None
+    if not path.exists():
+        raise InputError("the corpus has no table of quantities", file=path)
+    with reading_parquet(path), pq.ParquetFile(path) as table:
+        for batch in table.iter_batches(4096):
+            yield from batch.to_pylist()

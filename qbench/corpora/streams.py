@@ -231,3 +231,26 @@ def long_cells(longest: int = LONGEST_LINE) -> Iterator[None]:
 
 def _first_line(fault: BaseException) -> str:
     return (str(fault).splitlines() or [type(fault).__name__])[0]
+
+
+@contextmanager
+def reading_parquet(
+    file: str | Path, message: str = "not a readable Parquet file", remedy: str | None = None
+) -> Iterator[None]:
+    """Raise what polars or pyarrow find wrong with a file as an error that names it, with the first line of theirs.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    try:
+        yield
+    except _parquet_errors() as fault:
+        reason = (str(fault).splitlines() or ["damaged"])[0]
+        raise InputError(f"{message}: {reason}", file=file, remedy=remedy) from None
+
+
+def _parquet_errors() -> tuple[type[Exception], ...]:
+    from polars.exceptions import PolarsError
+    from pyarrow import ArrowException
+
+    return (PolarsError, ArrowException, OSError)

@@ -10,7 +10,16 @@ from typing import Any
 
 from qbench.corpora import formats
 from qbench.corpora.formats import kind_of, rows_of
-from qbench.corpora.streams import Feed, Meter, SourceFile, csv_rows, json_objects, long_cells, text_lines
+from qbench.corpora.streams import (
+    Feed,
+    Meter,
+    SourceFile,
+    csv_rows,
+    json_objects,
+    long_cells,
+    reading_parquet,
+    text_lines,
+)
 from qbench.corpora.types import Problems
 from qbench.errors import InputError
 
@@ -96,19 +105,14 @@ class Table:
                 yield row
 
     def _parquet(self) -> Iterator[Row]:
-        import pyarrow as pa
         import pyarrow.parquet as pq
 
-        try:
-            with pq.ParquetFile(self.path) as table:
-                self.meter.total = table.metadata.num_rows
-                for batch in table.iter_batches(4096):
-                    for row in rows_of(batch):
-                        yield _flat(row)
-                    self.meter.done += batch.num_rows
-        except (pa.ArrowException, OSError) as fault:
-            message = f"not a readable Parquet file: {(str(fault).splitlines() or ['damaged'])[0]}"
-            raise InputError(message, file=self.path) from None
+        with reading_parquet(self.path), pq.ParquetFile(self.path) as table:
+            self.meter.total = table.metadata.num_rows
+            for batch in table.iter_batches(4096):
+                for row in rows_of(batch):
+                    yield _flat(row)
+                self.meter.done += batch.num_rows
 
 
 def _flat(row: Row, prefix: str = "", depth: int = 0) -> Row:

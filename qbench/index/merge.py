@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from qbench.errors import InputError
+from qbench.corpora.streams import reading_parquet
 from qbench.index.schemas import arrow, arrow_schema, pair_schema
 from qbench.quantities.types import quantity_schema
 from qbench.randomness import generator
@@ -46,12 +46,9 @@ def concatenate(shards: Iterable[Path], target: Path, schema: pa.Schema) -> int:
     rows = size = total = 0
     with table_writer(target, schema) as writer:
         for shard in shards:
-            try:
-                with pq.ParquetFile(shard) as file:  # pq.read_table would import pandas
-                    table = file.read().cast(schema)
-            except (pa.ArrowException, OSError) as fault:
-                message = f"a shard is damaged: {(str(fault).splitlines() or ['unreadable'])[0]}"
-                raise InputError(message, file=shard, remedy="Delete it, and run the same command again") from fault
+            damaged = reading_parquet(shard, "a shard is damaged", "Delete it, and run the same command again")
+            with damaged, pq.ParquetFile(shard) as file:  # pq.read_table would import pandas
+                table = file.read().cast(schema)
             held.append(table)
             rows, size, total = rows + table.num_rows, size + table.nbytes, total + table.num_rows
             if rows >= GROUP_ROWS or size >= GROUP_BYTES:

@@ -12,7 +12,7 @@ import pyarrow as pa
 Schema = dict[str, pl.DataType | type[pl.DataType]]
 
 FORMAT = 3
-"""Raised whenever the tables get other columns, or the same input other bytes within one version of qbench."""
+"""Version of the tables' columns: an index of another version is not opened, but built again."""
 
 
 def sentence_schema() -> Schema:

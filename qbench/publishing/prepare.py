@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from qbench import keys
 from qbench.artefacts import CARD
 from qbench.benchmark.disk import KIND as BENCHMARK
 from qbench.benchmark.disk import open_benchmark
-from qbench.errors import InputError, OptionError
+from qbench.corpora.streams import reading_parquet
+from qbench.errors import OptionError
 from qbench.licences import UNKNOWN, Licence, licence
 from qbench.mining.describe import Descriptions
 from qbench.mining.types import DESCRIPTIONS, PAIRS_KIND
@@ -174,13 +174,10 @@ def row_groups(table: Path) -> list[int] | None:
     Raises:
         InputError: it is missing, or is no Parquet.
     """
-    try:
-        with pq.ParquetFile(table) as file:
-            metadata = file.metadata
-            by_arrow = "parquet-cpp-arrow" in (metadata.created_by or "")
-            return [metadata.row_group(n).num_rows for n in range(metadata.num_row_groups)] if by_arrow else None
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"not a readable Parquet file: {error}", file=table) from None
+    with reading_parquet(table), pq.ParquetFile(table) as file:
+        metadata = file.metadata
+        by_arrow = "parquet-cpp-arrow" in (metadata.created_by or "")
+        return [metadata.row_group(n).num_rows for n in range(metadata.num_row_groups)] if by_arrow else None
 
 
 def _picture_key(options: PublishOptions) -> str | None:

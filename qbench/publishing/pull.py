@@ -18,6 +18,7 @@ from qbench.benchmark.disk import KIND as BENCHMARK
 from qbench.benchmark.disk import open_benchmark
 from qbench.benchmark.parquet import read_parquet, read_table, write_table
 from qbench.benchmark.types import Query
+from qbench.corpora.streams import reading_parquet
 from qbench.errors import InputError, OptionError
 from qbench.index.merge import table_writer
 from qbench.index.schemas import arrow_schema
@@ -269,10 +270,8 @@ def _rebuild_benchmark(
 
 
 def _read(path: Path) -> pl.DataFrame:
-    try:
+    with reading_parquet(path):
         return pl.read_parquet(path, glob=False)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(f"not a readable Parquet file: {error}", file=path) from None
 
 
 _OPENERS: Mapping[str, Callable[[Path], Any]] = {

@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from qbench.artefacts import open_artefact
+from qbench.corpora.streams import reading_parquet
 from qbench.errors import InputError
 from qbench.mining.types import DESCRIPTIONS, PAIRS, PAIRS_KIND
 from qbench.randomness import generator
@@ -111,11 +112,8 @@ def read_pairs(folder: Path, *, dev_share: float, seed: int) -> PairData:
 
 def _table(folder: Path, name: str) -> pl.DataFrame:
     path = folder / name
-    try:
+    with reading_parquet(path, "the table cannot be read", "Make the pairs again with `qbench mine-paraphrases`"):
         return pl.read_parquet(path, glob=False, columns=list(_COLUMNS[name]))
-    except (pl.exceptions.PolarsError, OSError) as fault:
-        message = f"the table cannot be read: {str(fault).splitlines()[0]}"
-        raise InputError(message, file=path, remedy="Make the pairs again with `qbench mine-paraphrases`") from None
 
 
 def _joined(folder: Path, descriptions: pl.DataFrame, pairs: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, int]]:
