@@ -38,11 +38,13 @@ def test_shows_the_table_and_writes_the_files(here):
 
 def test_options_reach_the_leaderboard(here):
     words = ["bench", "--systems", "QBM25", "--conditions", "given", "--split", "train", "-o", "out", "--no-buckets"]
-    words += ["--measures", "RR@10", "--measures", "P@1", "--depth", "3", "--seed", "4"]
+    words += ["--measures", "RR@10", "--measures", "P@1", "--depth", "3", "--seed", "4", "--tests-by", "query"]
     result = CliRunner().invoke(app, [*words, "--document-quantities", "stored", *QUICK])
     assert result.exit_code == 0, result.output
     assert "By comparator" not in result.stdout
+    assert "tests by query" in result.stdout
     data = json.loads((here / "out" / "leaderboard.json").read_text())
+    assert data["tests"]["by"] == "query"
     assert data["measures"] == ["RR@10", "P@1"]
     assert [row["label"] for row in data["rows"]] == ["QBM25 [given]"]
     assert data["benchmark"]["split"] == "train"

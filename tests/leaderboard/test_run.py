@@ -316,3 +316,21 @@ def test_models_that_were_not_trained_and_documents_that_were_cut_are_told(tmp_p
     assert any("max_length=5" in note and note.endswith(": " + untrained) for note in leaderboard.notes)
     assert any("documents are longer than the model reads, and were cut." in note for note in leaderboard.notes)
     assert any(note.startswith("BM25 + ") and note.endswith("reranker: " + untrained) for note in leaderboard.notes)
+
+
+def test_the_topics_of_the_queries_decide_what_is_drawn(tmp_path):
+    queries = [replace(query, topic=f"on {query.query_id in ('q4', 'q5')}") for query in tiny_benchmark().queries]
+    made = replace(tiny_benchmark(), queries=queries)
+    board = run_leaderboard(made, ["BM25", "BM25_filter"], output=tmp_path / "out", settings=("given",), **QUICK)
+    assert board.about["topics"] == 2
+    topics = dict(board.scores.select("query_id", "topic").unique().iter_rows())
+    assert topics == {"q4": "on True", "q5": "on True", "q6": "on False", "q7": "on False"}
+    assert board.pairs["topics"].unique().to_list() == [2]
+    # Two topics have two sign vectors that matter.
+    assert board.pairs["p"].min() > 0.4
+    assert board.words == ("labels not audited", "too few topics (2)")
+    assert not any(note.startswith("No topics") for note in board.notes)
+    alone = run_leaderboard(made, ["BM25", "BM25_filter"], output=tmp_path / "out", by="query", **QUICK)
+    assert "tests by query" in alone.words
+    with pytest.raises(OptionError, match="by topic or by query"):
+        run_leaderboard(made, ["BM25"], output=tmp_path / "out", by="concept", **QUICK)
