@@ -7,18 +7,67 @@ This module imports torch: import it inside functions.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import torch
+from torch import nn
 
 from qbench.models.encoders import longest_input, open_encoder
 from qbench.models.folders import require_kind
+from qbench.models.saved import read_config, read_weights, save_model
 
 MARKS = ("[START]", "[END]")
 
 Model = TypeVar("Model")
+
+
+class MarkedModel(nn.Module):
+    """A model on such an encoder, with its tokeniser; it is made from encoder, tokeniser and configuration.
+
+    Attributes:
+        FILE: name of the file of its configuration.
+        CONFIG: class of the configuration.
+        KIND, REMEDY: what it is and how it is made, for errors.
+    """
+
+    FILE: ClassVar[str]
+    CONFIG: ClassVar[type[Any]]
+    KIND: ClassVar[str]
+    REMEDY: ClassVar[str]
+    tokenizer: Any
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """A model that `save` wrote; nothing is downloaded, nothing from the folder is run.
+
+        Raises:
+            InputError: files are missing or broken, or do not belong together.
+        """
+        config = read_config(folder, cls.FILE, cls.CONFIG, cls.KIND, cls.REMEDY)
+        with torch.random.fork_rng(devices=[]):
+            model = cls(*open_encoder(folder, weights=False), config)
+        read_weights(model, folder)
+        return model.eval()
+
+    def save(self, folder: Path) -> None:
+        """Write weights, configurations and tokeniser into a folder; nothing of where the encoder came from."""
+        save_model(self, folder, self.FILE)
+
+    def token_ids(self, texts: Sequence[str], *, offsets: bool = False) -> Any:
+        """The tokeniser's `input_ids` of each text, without special tokens, and with `offsets` its `offset_mapping`."""
+        return self.tokenizer(
+            list(texts),
+            add_special_tokens=False,
+            split_special_tokens=True,  # "[SEP]" in a text is text
+            truncation=False,
+            padding=False,
+            return_offsets_mapping=offsets,
+            return_attention_mask=False,
+            return_token_type_ids=False,
+            verbose=False,
+        )
 
 
 def new_model(folder: Path, seed: int, make: Callable[[Any, Any, int], Model]) -> Model:

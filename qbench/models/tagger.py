@@ -19,10 +19,8 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from qbench.models.bieo import TAGS, Span, segments_of
-from qbench.models.encoders import open_encoder
 from qbench.models.folders import TAGGER
-from qbench.models.marked import MARKS, new_model, window
-from qbench.models.saved import read_config, read_weights, save_model
+from qbench.models.marked import MARKS, MarkedModel, new_model, window
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +56,7 @@ class Encoded:
     cut: bool
 
 
-class Tagger(nn.Module):
+class Tagger(MarkedModel):
     """The model, with its tokeniser.
 
     Args:
@@ -66,6 +64,9 @@ class Tagger(nn.Module):
         tokenizer: a fast tokeniser that knows `MARKS`.
         config: the layers above.
     """
+
+    FILE, CONFIG, KIND = TAGGER, TaggerConfig, "description parser"
+    REMEDY = "Make one with `qbench train description-parser`"
 
     def __init__(self, encoder: Any, tokenizer: Any, config: TaggerConfig) -> None:
         super().__init__()
@@ -90,24 +91,6 @@ class Tagger(nn.Module):
             return cls(encoder, tokenizer, TaggerConfig(hidden_size=hidden_size, max_tokens=longest))
 
         return new_model(folder, seed, make)
-
-    @classmethod
-    def load(cls, folder: Path) -> Tagger:
-        """A tagger that `save` wrote; nothing is downloaded, nothing from the folder is run.
-
-        Raises:
-            InputError: files are missing or broken, or do not belong together.
-        """
-        remedy = "Make one with `qbench train description-parser`"
-        config = read_config(folder, TAGGER, TaggerConfig, "description parser", remedy)
-        with torch.random.fork_rng(devices=[]):
-            tagger = cls(*open_encoder(folder, weights=False), config)
-        read_weights(tagger, folder)
-        return tagger.eval()
-
-    def save(self, folder: Path) -> None:
-        """Write weights, configurations and tokeniser into a folder; nothing of where the encoder came from."""
-        save_model(self, folder, TAGGER)
 
     def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
         """Scores of the tags.
@@ -136,17 +119,7 @@ class Tagger(nn.Module):
         pieces = [piece for text, (a, b) in items for piece in (text[:a], text[a:b], text[b:])]
         if not pieces:
             return []
-        tokens = self.tokenizer(
-            pieces,
-            add_special_tokens=False,
-            split_special_tokens=True,  # "[SEP]" in a text is text
-            truncation=False,
-            padding=False,
-            return_offsets_mapping=True,
-            return_attention_mask=False,
-            return_token_type_ids=False,
-            verbose=False,
-        )
+        tokens = self.token_ids(pieces, offsets=True)
         ids, spans = tokens["input_ids"], tokens["offset_mapping"]
         return [
             self._marked(ids[3 * n : 3 * n + 3], spans[3 * n], spans[3 * n + 2], pivot[1])

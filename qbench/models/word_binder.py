@@ -20,10 +20,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from qbench.models.encoders import open_encoder
 from qbench.models.folders import EXTRACTOR
-from qbench.models.marked import MARKS, new_model, window
-from qbench.models.saved import read_config, read_weights, save_model
+from qbench.models.marked import MARKS, MarkedModel, new_model, window
 
 _SPREAD = 0.02
 """Standard deviation of new embeddings, as BERT's own."""
@@ -75,7 +73,7 @@ class Encoded(NamedTuple):
     owners: list[int]
 
 
-class WordBinder(nn.Module):
+class WordBinder(MarkedModel):
     """The model, with its tokeniser.
 
     Args:
@@ -83,6 +81,9 @@ class WordBinder(nn.Module):
         tokenizer: a fast tokeniser that knows `MARKS`.
         config: what stands around it.
     """
+
+    FILE, CONFIG, KIND = EXTRACTOR, WordBinderConfig, "model of an extractor"
+    REMEDY = "Make one with `qbench train extractor`"
 
     def __init__(self, encoder: Any, tokenizer: Any, config: WordBinderConfig) -> None:
         super().__init__()
@@ -115,24 +116,6 @@ class WordBinder(nn.Module):
 
         return new_model(folder, seed, make)
 
-    @classmethod
-    def load(cls, folder: Path) -> WordBinder:
-        """A model that `save` wrote; nothing is downloaded, nothing from the folder is run.
-
-        Raises:
-            InputError: files are missing or broken, or do not belong together.
-        """
-        remedy = "Make one with `qbench train extractor`"
-        config = read_config(folder, EXTRACTOR, WordBinderConfig, "model of an extractor", remedy)
-        with torch.random.fork_rng(devices=[]):
-            model = cls(*open_encoder(folder, weights=False), config)
-        read_weights(model, folder)
-        return model.eval()
-
-    def save(self, folder: Path) -> None:
-        """Write weights, configurations and tokeniser into a folder; nothing of where the encoder came from."""
-        save_model(self, folder, EXTRACTOR)
-
     def forward(self, ids: Tensor, mask: Tensor, columns: Tensor, mentions: Tensor) -> Tensor:
         """Scores of the tokens.
 
@@ -157,16 +140,7 @@ class WordBinder(nn.Module):
         unseen = list({word: None for item in items for word in item.words})
         if not unseen:
             return []
-        pieces = self.tokenizer(
-            unseen,
-            add_special_tokens=False,
-            split_special_tokens=True,  # "[SEP]" in a text is text
-            truncation=False,
-            padding=False,
-            return_attention_mask=False,
-            return_token_type_ids=False,
-            verbose=False,
-        )["input_ids"]
+        pieces = self.token_ids(unseen)["input_ids"]
         # A word of which the tokeniser keeps nothing (a soft hyphen) still has a place.
         unknown = self.tokenizer.unk_token_id or 0
         tokens = {word: ids or [unknown] for word, ids in zip(unseen, pieces, strict=True)}
