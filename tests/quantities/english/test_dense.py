@@ -59,6 +59,15 @@ def test_the_largest_sums_do_not_overflow(depth, sign):
 
 
 @pytest.mark.usefixtures("arithmetic")
+def test_products_can_be_added_to_what_is_there():
+    layer, rng = Dense(*made_up(32, 64)), np.random.default_rng(4)
+    h, there = rng.normal(size=(9, 32)).astype(np.float32), rng.normal(size=(9, 64)).astype(np.float32)
+    expected = there + layer(h)
+    assert layer(h, onto=there) is there
+    np.testing.assert_allclose(there, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.usefixtures("arithmetic")
 def test_rows_of_noughts_give_the_bias():
     weights, scale, bias = made_up(32, 64)
     np.testing.assert_array_equal(Dense(weights, scale, bias)(np.zeros((3, 32), np.float32)), np.tile(bias, (3, 1)))

@@ -48,17 +48,21 @@ class Dense:
         most = int(np.abs(weights.astype(np.int64)).sum(axis=0).max(initial=1))
         self._limit = float(min(np.iinfo(np.int16).max, np.iinfo(np.int32).max // max(most, 1)))
 
-    def __call__(self, h: Array) -> Array:
-        """The rows times the weights, plus the bias."""
+    def __call__(self, h: Array, onto: Array | None = None) -> Array:
+        """The rows times the weights, plus the bias; added to `onto` in place where that is given."""
         if self._kernel is None:
             product: Array = h @ self._weights
             product += self._bias
-            return product
+            if onto is None:
+                return product
+            onto += product
+            return onto
         rows = -(-len(h) // self._kernel.ROWS) * self._kernel.ROWS
         whole, scales = np.zeros((rows, self._depth), dtype=np.int16), np.empty(rows, dtype=np.float32)
-        out = np.empty((len(h), len(self._bias)), dtype=np.float32)
+        out = np.empty((len(h), len(self._bias)), dtype=np.float32) if onto is None else onto
         self._kernel.rounded(np.ascontiguousarray(h), self._limit, whole, scales)
-        self._kernel.product(whole.view(np.int32), scales, self._weights, self._scale, self._bias, out)
+        columns = self._weights, self._scale, self._bias
+        self._kernel.product(whole.view(np.int32), scales, *columns, out, onto is not None)
         return out
 
 

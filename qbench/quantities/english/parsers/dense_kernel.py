@@ -124,6 +124,7 @@ def product(
     weights: NDArray[np.float32],
     bias: NDArray[np.float32],
     out: NDArray[np.float32],
+    added: bool,
 ) -> None:
     """Rows times columns, scaled, plus a bias.
 
@@ -134,6 +135,7 @@ def product(
         weights: shape (panels * COLUMNS,): what a whole number of each column stands for.
         bias: of the same shape.
         out: shape (rows, panels * COLUMNS), written.
+        added: whether it is added to what stands in `out`.
     """
     sums = np.empty((ROWS, COLUMNS), np.int32)
     for panel in range(panels.shape[0]):
@@ -144,7 +146,8 @@ def product(
             for row in range(low, min(low + ROWS, out.shape[0])):
                 total, target = sums[row - low], out[row, first : first + COLUMNS]
                 for k in range(COLUMNS):
-                    target[k] = total[k] * (scales[row] * scale[k]) + shift[k]
+                    value = total[k] * (scales[row] * scale[k]) + shift[k]
+                    target[k] = target[k] + value if added else value
 
 
 _POWERS = tuple(np.float32(np.log(2) ** n / f) for n, f in enumerate((1, 1, 2, 6, 24, 120, 720)))

@@ -151,16 +151,15 @@ class Layer:
         self._out, self._up, self._down = (dense(weights, name + part) for part in PARTS[1:])
 
     def __call__(self, h: Array, ends: NDArray[np.int64], wanted: NDArray[np.int64] | None = None) -> Array:
-        """The rows after the layer, all or the wanted ones."""
+        """The rows after the layer, all or the wanted ones; `h` itself may be changed."""
         mixed = self._attended(h, ends)
         if wanted is not None:
             h, mixed = h[wanted], mixed[wanted]
-        h = normalised(h + self._out(mixed), self._norms[:2])
-        onward = np.empty_like(h)
+        normalised(self._out(mixed, onto=h), self._norms[:2])
         for start in range(0, len(h), ROWS):
-            rows = slice(start, start + ROWS)
-            onward[rows] = self._down(gelu(self._up(h[rows])))
-        return normalised(h + onward, self._norms[2:])
+            rows = h[start : start + ROWS]
+            self._down(gelu(self._up(rows)), onto=rows)
+        return normalised(h, self._norms[2:])
 
     def _attended(self, h: Array, ends: NDArray[np.int64]) -> Array:
         mixed = self._mix(h).reshape(len(h), 3, self._heads, -1)
