@@ -33,7 +33,7 @@ class Answers:
         lines: pair -> line of the file, if it has lines.
         seen: pairs that the file has, answered or not.
         table: whether a complete file has a row for every item, answered or not.
-        asked: the chat model that gave the answers, and how it was asked; {} for a person.
+        asking: the chat model that gave the answers, and how it was asked; {} for a person.
     """
 
     path: Path
@@ -45,7 +45,7 @@ class Answers:
     lines: dict[Pair, int] = field(default_factory=dict)
     seen: set[Pair] = field(default_factory=set)
     table: bool = True
-    asked: Mapping[str, Any] = field(default_factory=dict)
+    asking: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def blank(self) -> int:
@@ -69,9 +69,9 @@ def read_answers(path: Path, form: Form, problems: Problems) -> Answers:
     if _is_json(path):
         data = _json(path, form.key)
         name = str(data.get("annotator") or "").strip()
-        asked = data.get("asked")
-        asked = asked if isinstance(asked, dict) else {}
-        answers = Answers(path, printable(name)[:80] or path.stem, table=False, asked=asked)
+        asking = data.get("asked")
+        asking = asking if isinstance(asking, dict) else {}
+        answers = Answers(path, printable(name)[:80] or path.stem, table=False, asking=asking)
         rows = _json_rows(path, data, form.grade, problems)
     else:
         answers = Answers(path, printable(path.stem))

@@ -53,7 +53,7 @@ class AuditSheet:
 
 
 @dataclass(frozen=True)
-class Found:
+class AuditResult:
     """The result of reading filled sheets.
 
     Attributes:
@@ -174,7 +174,7 @@ def _items(subject: Subject, options: AuditOptions) -> tuple[list[Item], dict[st
 
 def read_audit(
     subject: Subject, sheet: AuditSheet, files: Sequence[str | Path], options: ImportOptions = ImportOptions()
-) -> Found:
+) -> AuditResult:
     """Read filled sheets, half-filled ones too, and count what they say.
 
     Args:
@@ -191,7 +191,7 @@ def read_audit(
     form = subject.form(sheet.items, sheet.digest)
     judgments = settle(form, files, sheet.folder, options, read_text(sheet.folder / GUIDELINE, "guideline"))
     names = [
-        answers.name if options.names or answers.asked else numbered
+        answers.name if options.names or answers.asking else numbered
         for answers, numbered in zip(judgments.answers, judgments.names(real=False), strict=True)
     ]
     audit = Audit(
@@ -204,12 +204,12 @@ def read_audit(
         causes=tuple(_causes(sheet, judgments)),
     )
     write_json(sheet.folder / AUDIT, audit.to_json())
-    return Found(audit, judgments, _agreement(judgments.names(real=True), judgments))
+    return AuditResult(audit, judgments, _agreement(judgments.names(real=True), judgments))
 
 
 def _of_auditor(answers: Answers) -> dict[str, Any]:
     counts: dict[str, Any] = {"verdicts": len(answers.grades), "cannot tell": len(answers.unsure)}
-    return {**counts, "asked": dict(answers.asked)} if answers.asked else counts
+    return {**counts, "asked": dict(answers.asking)} if answers.asking else counts
 
 
 def _agreement(names: Sequence[str], judgments: Judgments) -> dict[str, dict[str, float | None]]:

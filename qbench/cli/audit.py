@@ -15,7 +15,7 @@ from qbench.options import again, option
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qbench.annotation.audit import AuditSheet, Found
+    from qbench.annotation.audit import AuditResult, AuditSheet
     from qbench.annotation.audit_subject import Subject
     from qbench.annotation.options import AuditOptions, ImportOptions
     from qbench.benchmark.audits import Audit
@@ -96,9 +96,9 @@ def run_audit(
     if not files:
         _report_sheet(sheet, call)
         return
-    found = read_audit(subject, sheet, files, reading)
-    _record(found.audit, call)
-    _report(found, sheet, call)
+    result = read_audit(subject, sheet, files, reading)
+    _record(result.audit, call)
+    _report(result, sheet, call)
 
 
 def _ask(subject: Subject, sheet: AuditSheet, chat: AuditChatOptions, server: ChatServerOptions) -> Path:
@@ -138,12 +138,12 @@ def _report_sheet(sheet: AuditSheet, call: Call) -> None:
     note(f"qbench benchmark audit {call.target} ANSWERS... -o {call.output}")
 
 
-def _report(found: Found, sheet: AuditSheet, call: Call) -> None:
+def _report(result: AuditResult, sheet: AuditSheet, call: Call) -> None:
     from qbench.artefacts import AUDIT, CARD
     from qbench.benchmark.audits import figure_cells, shown
     from qbench.store import MANIFEST
 
-    audit, judgments = found.audit, found.judgments
+    audit, judgments = result.audit, result.judgments
     for example in judgments.problems.examples:
         note(example)
     header = ["labels", "right", "95 % interval", "read", "wrong", "nonsense", "cannot tell"]
@@ -156,7 +156,7 @@ def _report(found: Found, sheet: AuditSheet, call: Call) -> None:
         for line in aligned(["labels", "kind", "verdict", "cause"], rows):
             console.print(line, markup=False, soft_wrap=True)
     console.print()
-    print_counts({"agreement": dict(found.agreement), **judgments.problems.summary()})
+    print_counts({"agreement": dict(result.agreement), **judgments.problems.summary()})
     unsure = {pair for answers in judgments.answers for pair in answers.unsure} - judgments.grades.keys()
     left = len(sheet.items) - len(judgments.grades) - len(unsure)
     if unsure:

@@ -165,14 +165,14 @@ def invert(folder: Path, dimension: int) -> int:
 
 def _sort(folder: Path, rows: NDArray[np.int64], starts: NDArray[np.int64], low: int, high: int) -> None:
     """Write the postings of the terms from `low` to before `high`."""
-    from qbench.scoring.posting_kernel import place
+    from qbench.scoring.posting_kernel import scatter
 
     ends, some = starts[low:high] - starts[low], slice(int(starts[low]), int(starts[high]))
     docs, weights = (_mapped_lists(folder, name, "r+", int(starts[-1]))[some] for name in _KINDS)
     terms, values = mapped(folder, ".terms"), mapped(folder, ".weights")
     for first, last in blocks(rows, ENTRIES):
         entries = slice(int(rows[first]), int(rows[last]))
-        place(rows[first : last + 1] - rows[first], terms[entries], values[entries], first, low, ends, docs, weights)
+        scatter(rows[first : last + 1] - rows[first], terms[entries], values[entries], first, low, ends, docs, weights)
 
 
 def _mapped_lists(folder: Path, name: str, mode: Literal["r+", "w+"], size: int) -> NDArray[Any]:

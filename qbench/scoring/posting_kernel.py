@@ -33,7 +33,7 @@ def add(
 
 
 @compiled
-def place(
+def scatter(
     starts: NDArray[np.int64],
     terms: NDArray[np.int32],
     weights: NDArray[np.float32],

@@ -10,7 +10,7 @@ from qbench.quantities.english.numbers import MINUSES
 from qbench.quantities.english.tokens import HYPHENS, Token, glued
 from qbench.quantities.units import Unit, Units
 
-Found = tuple[Unit, int, tuple[int, int]]
+UnitMatch = tuple[Unit, int, tuple[int, int]]
 """A unit, the token after it, and its characters."""
 
 PER_WORDS = frozenset({"per", "a", "an", "each", "every"})
@@ -40,7 +40,7 @@ class CompoundReader:
         match: finds the unit of a denominator at a token of a text.
     """
 
-    def __init__(self, units: Units, match: Callable[[Sequence[Token], str, int], Found | None]) -> None:
+    def __init__(self, units: Units, match: Callable[[Sequence[Token], str, int], UnitMatch | None]) -> None:
         self.units = units
         self._match = match
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from qbench.quantities.english.amounts import Amount
 from qbench.quantities.english.composites import PROPORTION
+from qbench.quantities.english.compounds import UnitMatch
 from qbench.quantities.english.inflection import singular
 from qbench.quantities.english.lexicon import FUNCTION_WORDS, MONTHS, VERBS
 from qbench.quantities.english.numbers import Number
@@ -45,9 +46,6 @@ FURTHEST = 12
 _VERBS = frozenset({"VB", "VBD", "VBP", "VBZ", "MD", "TO"})
 _ENDS_PHRASE = frozenset("with in on at by from for to or per as than".split())
 _PLAIN = MODIFIERS | NOUNS | {"CC"}
-
-Found = tuple[Unit, int, tuple[int, int]]
-"""The unit, the token after the noun, and the noun's characters."""
 
 
 def count_nouns(
@@ -104,7 +102,7 @@ def _linked(tokens: Sequence[Token], amounts: Sequence[Amount], position: int) -
     return between in ("to", "or", "-to-") or (between == "and" and first > 0 and tokens[first - 1].low == "between")
 
 
-def _by_tags(tokens: Sequence[Token], amount: Amount, limit: int, units: Units, parse: Parse) -> Found | None:
+def _by_tags(tokens: Sequence[Token], amount: Amount, limit: int, units: Units, parse: Parse) -> UnitMatch | None:
     """The noun phrase after the number, or after "of" ("one of the best screens", "thousands of tests")."""
     j = _past_comparator(tokens, amount.last, limit)
     if (behind := past_brackets(tokens, j)) is not None:
@@ -142,7 +140,7 @@ def _modified(tokens: Sequence[Token], amount: Amount, j: int, limit: int, parse
     return head if _counted(tokens, amount, head, parse, many=False) else None
 
 
-def _noun_phrase(tokens: Sequence[Token], j: int, head: int, units: Units, parse: Parse) -> Found:
+def _noun_phrase(tokens: Sequence[Token], j: int, head: int, units: Units, parse: Parse) -> UnitMatch:
     """The unit of the words from token j to the noun; the noun alone where other things stand between them."""
     first = j
     while first < head and (tokens[first].low in VAGUE or parse.tags[first] in PARTICIPLES | {"RB", "CC"}):
@@ -175,7 +173,7 @@ def _partitive(number: Number) -> bool:
 
 def _phrase(
     tokens: Sequence[Token], amount: Amount, j: int, limit: int, units: Units, parse: Parse, *, many: bool
-) -> Found | None:
+) -> UnitMatch | None:
     first, k, head = j, j, -1
     while k < min(limit, j + LONGEST):
         token, tag = tokens[k], parse.tags[k]
@@ -314,7 +312,7 @@ def _one_of(token: Token) -> str:
     return singular(text.lower().removesuffix("'s").removesuffix("’s"))
 
 
-def _by_words(tokens: Sequence[Token], number: Number, units: Units) -> Found | None:
+def _by_words(tokens: Sequence[Token], number: Number, units: Units) -> UnitMatch | None:
     j = _past_comparator(tokens, number.last, len(tokens))
     k = j + (j < len(tokens) and tokens[j].text in HYPHENS)
     if k < len(tokens) and tokens[k].low in _ATTRIBUTES and not number.scaled:

@@ -62,23 +62,23 @@ class Concepts:
             start = self._words[first].start
         return list(range(first, last))
 
-    def _whole(self, found: list[int]) -> list[int]:
-        if not found:
-            return found
-        first, last = found[0], found[-1] + 1
-        while first and len(found) + found[0] - first <= LONGEST:
+    def _whole(self, positions: list[int]) -> list[int]:
+        if not positions:
+            return positions
+        first, last = positions[0], positions[-1] + 1
+        while first and len(positions) + positions[0] - first <= LONGEST:
             word = self._words[first - 1]
             gap = word.end, self._words[first].start
             near = self._adjoin(*gap) or self._leads_to(*gap)
             if word.text.lower() in RANKED or not near:
                 break
             first -= 1
-        while last < len(self._words) and last - found[-1] <= LONGEST:
+        while last < len(self._words) and last - positions[-1] <= LONGEST:
             word = self._words[last]
             if word.text.lower() in CHANGE_VERBS or not self._adjoin(self._words[last - 1].end, word.start):
                 break
             last += 1
-        return [*range(first, found[0]), *found, *range(found[-1] + 1, last)]
+        return [*range(first, positions[0]), *positions, *range(positions[-1] + 1, last)]
 
     def _leads_to(self, end: int, start: int) -> bool:
         """Whether a direction stands between two characters: "flights to rome"."""

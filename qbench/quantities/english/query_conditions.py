@@ -195,7 +195,7 @@ def _with_substances(tokens: Sequence[Token], conditions: Sequence[ReadCondition
     for k, each in enumerate(conditions):
         stop = conditions[k + 1].first if k + 1 < len(conditions) else len(tokens)
         around = [span for span in each.concept_spans if span[0] not in named]
-        if k and each.concept_spans and (not around or _told(each, conditions[k - 1], units)):
+        if k and each.concept_spans and (not around or _shares_concept(each, conditions[k - 1], units)):
             # "revenue over $2 billion and fewer than 500 employees": the second is not about revenue.
             opening = [span for span in first if not any(a <= span[0] < b for a, b in each.concept_spans)]
             around = opening or around or list(each.concept_spans)
@@ -205,7 +205,7 @@ def _with_substances(tokens: Sequence[Token], conditions: Sequence[ReadCondition
     return done
 
 
-def _told(b: ReadCondition, a: ReadCondition, units: Units) -> bool:
+def _shares_concept(b: ReadCondition, a: ReadCondition, units: Units) -> bool:
     """Whether the concept of b is that of a, which has another unit."""
     same = units.get(a.unit).base_unit == units.get(b.unit).base_unit
     return not same and bool(a.concept_spans) and b.concept_spans == a.concept_spans

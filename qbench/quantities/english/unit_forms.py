@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from qbench.quantities.english.ambiguity import Sense, is_shared, resolve
-from qbench.quantities.english.compounds import CompoundReader, Found
+from qbench.quantities.english.compounds import CompoundReader, UnitMatch
 from qbench.quantities.english.inflection import singular
 from qbench.quantities.english.lexicon import ABBREVIATED_SCALES, FUNCTION_WORDS, MONEY_SCALES, SCALES, VERBS
 from qbench.quantities.english.numbers import MINUSES, Number
@@ -108,7 +108,7 @@ class UnitReader:
         match = match or self._inch(tokens, j, number) or self._glued_pair(tokens, j)
         return match if match is not None else (None, number.last, None)
 
-    def _bracketed(self, tokens: Sequence[Token], text: str, j: int, number: Number) -> Found | None:
+    def _bracketed(self, tokens: Sequence[Token], text: str, j: int, number: Number) -> UnitMatch | None:
         """ "20 (kg)", "95 (%)": a unit in brackets; single letters may be anything there."""
         if j + 2 >= len(tokens) or tokens[j].text != "(" or number.written:
             return None
@@ -120,7 +120,7 @@ class UnitReader:
             return None
         return match[0], match[1] + 1, match[2]
 
-    def _inch(self, tokens: Sequence[Token], j: int, number: Number) -> Found | None:
+    def _inch(self, tokens: Sequence[Token], j: int, number: Number) -> UnitMatch | None:
         """ "2 in long", "2 1/2 in wide", "8 x 10 in photograph": an "in" that is no preposition."""
         if j >= len(tokens) or tokens[j].low != "in" or tokens[j].text == "In" or number.written:
             return None
@@ -138,7 +138,7 @@ class UnitReader:
             )
         return (self.units.get("inch"), j + 1, (tokens[j].start, tokens[j].end)) if measured else None
 
-    def _glued_pair(self, tokens: Sequence[Token], j: int) -> Found | None:
+    def _glued_pair(self, tokens: Sequence[Token], j: int) -> UnitMatch | None:
         """ "1.5gMJ-1", "3gkg−1": two symbols without anything between, the second to a negative power."""
         if j + 2 >= len(tokens) or tokens[j].kind != "word" or not 2 < len(tokens[j].text) < 7:
             return None
@@ -152,7 +152,7 @@ class UnitReader:
                 return self.units.get(f"{over.name} per {under.name}"), j + 3, span
         return None
 
-    def _match(self, tokens: Sequence[Token], text: str, j: int, number: Number | None) -> Found | None:
+    def _match(self, tokens: Sequence[Token], text: str, j: int, number: Number | None) -> UnitMatch | None:
         """The longest unit that starts at token j and fits there."""
         if j >= len(tokens) or not self._trie.starts(tokens[j]):
             return None
@@ -223,7 +223,7 @@ class UnitReader:
             and (following.text != "." or len(surface) > 1)
         )
 
-    def _quote_mark(self, tokens: Sequence[Token], text: str, j: int) -> Found | None:
+    def _quote_mark(self, tokens: Sequence[Token], text: str, j: int) -> UnitMatch | None:
         """ "5'", '12"': feet and inches, minutes and seconds, if no quotation ends there."""
         if j >= len(tokens) or tokens[j].text not in ("'", "’", '"', "”"):
             return None
@@ -248,7 +248,7 @@ class UnitReader:
         unit = self.units.get(sense.unit if sense is not None else "inch")
         return unit, last, (tokens[j].start, tokens[last - 1].end)
 
-    def _glued_letter(self, tokens: Sequence[Token], j: int, number: Number) -> Found | None:
+    def _glued_letter(self, tokens: Sequence[Token], j: int, number: Number) -> UnitMatch | None:
         """ "5G" networks and "16G" memories; a gauss or a gravity is not written so."""
         if j >= len(tokens) or tokens[j].text != "G" or not glued(tokens[j - 1], tokens[j]) or number.written:
             return None
@@ -265,7 +265,7 @@ class UnitReader:
         """The unit with its denominators, "mg/kg/day": see `compounds`."""
         return self._compounds.read(tokens, text, unit, last, span)
 
-    def _below(self, tokens: Sequence[Token], text: str, k: int) -> Found | None:
+    def _below(self, tokens: Sequence[Token], text: str, k: int) -> UnitMatch | None:
         """The unit of a denominator that starts at token k."""
         return self._match(tokens, text, k, None)
 
