@@ -292,7 +292,7 @@ def interval_ends(clusters: int) -> tuple[float, float]:
         clusters: n, what is drawn.
 
     >>> [round(end, 4) for end in (*interval_ends(10), *interval_ends(1000))]
-    [0.0086, 0.9914, 0.0249, 0.9751]
+    [0.0086, 0.9914, 0.0248, 0.9752]
     """
     if clusters < 2:
         return 0.0, 1.0

@@ -36,7 +36,7 @@ def test_from_pairs_to_a_judged_leaderboard(here):
     assert "candidates not needed: 2" in result.stdout
 
     result = call(leaderboard, "ts", "--wins", "--no-buckets", *QUICK)
-    assert "8 queries (test), 22 sentences, 44 descriptions" in result.stdout
+    assert "8 queries (test), 8 topics, 22 sentences, 44 descriptions" in result.stdout
     assert "Wins (nDCG@10)" in result.stdout
     assert "100 %*" in result.stdout
     assert "Wins" not in call(leaderboard, "ts", *QUICK).stdout
