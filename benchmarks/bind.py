@@ -16,7 +16,7 @@ import argparse
 import math
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -150,8 +150,8 @@ def main() -> None:
         benchmark = open_benchmark(folder)
         sets[name] = scored(benchmark, queries_of(benchmark, args.part, args.queries), args.work / name)
         print(f"{name}: {len(sets[name])} queries", flush=True)
-    options = BindOptions()
-    weights = np.array([getattr(options, field.name) for field in fields(options) if field.name in COLUMNS])
+    options = BindOptions().weights()
+    weights = np.array([options[name] for name in COLUMNS])
     if args.choose:
         weights = chosen(sets, weights)
         print("chosen: " + ", ".join(f"{name}={value:g}" for name, value in zip(COLUMNS, weights, strict=True)))

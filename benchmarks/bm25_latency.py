@@ -103,7 +103,7 @@ def make_queries(rng: np.random.Generator, drawn: np.ndarray, count: int) -> lis
 
 
 def ours(benchmark: Benchmark) -> list[dict[str, Any]]:
-    systems = [parse_system(name) for name in ("BM25", "BM25_filter", "QBM25", "QBM25(terms=all)")]
+    systems = [parse_system(name) for name in ("BM25", "BM25_filter", "QBM25", "QBM25(terms=all)", "BindBM25")]
     with tempfile.TemporaryDirectory() as folder:
         results = execute(benchmark, systems, Path(folder), ExecuteOptions(depth=DEPTH))
         (index,) = {path.parent for path in Path(folder).rglob("vocabulary.parquet")}

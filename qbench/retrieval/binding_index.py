@@ -22,10 +22,25 @@ from qbench.quantities.units import Units
 from qbench.retrieval.analysis import token_ids, tokenized
 from qbench.retrieval.mentions import DocumentMentions
 from qbench.retrieval.rates import amount_of
-from qbench.retrieval.stored import mapped, save_arrays
-from qbench.scoring.binding import AGE, BARE, COUNTED, OTHER, PLACES, YEAR, Entries, Mentions, Texts, entries_of
+from qbench.retrieval.stored import loaded, save_arrays
+from qbench.scoring.binding import (
+    AGE,
+    BARE,
+    CODES,
+    COUNTED,
+    NUMBERS,
+    OTHER,
+    PLACES,
+    YEAR,
+    Entries,
+    Mentions,
+    Texts,
+    entries_of,
+)
 from qbench.store import read_json, write_json
 
+_VALUES = ("base_value", "base_high", "value", "high")
+"""Columns of the quantity table that are the first `NUMBERS`."""
 NEAR = 8
 """Words on either side of a mention that are near it."""
 _REACH = 160
@@ -67,7 +82,8 @@ class BindingIndex:
     def mention_idf(self) -> NDArray[np.float64]:
         """The weight of each term by the mentions that hold it, shape (terms,), at most `MOST`."""
         counts = np.maximum(self.mention_counts, 1)
-        return np.minimum(np.log1p(self.mentions.base.size / counts), MOST)
+        idf: NDArray[np.float64] = np.minimum(np.log1p(self.mentions.codes.shape[0] / counts), MOST)
+        return idf
 
     def save(self, folder: Path) -> None:
         """Write the index into a folder; `open_binding_index` reads it."""
@@ -89,10 +105,10 @@ MOST = 6.0
 
 
 def open_binding_index(folder: Path) -> BindingIndex:
-    """An index that `BindingIndex.save` wrote, its arrays mapped into memory."""
+    """An index that `BindingIndex.save` wrote, in memory: some 350 bytes for a sentence."""
 
     def part(kind: Any, prefix: str, **others: int) -> Any:
-        return kind(**others, **{field: mapped(folder, f"{prefix}_{field}") for field in _arrays(kind)})
+        return kind(**others, **{field: loaded(folder, f"{prefix}_{field}") for field in _arrays(kind)})
 
     mentions = part(Mentions, "mentions")
     terms = pl.read_parquet(folder / "terms.parquet", glob=False)["term"]
@@ -102,8 +118,8 @@ def open_binding_index(folder: Path) -> BindingIndex:
         part(Texts, "texts"),
         {term: number for number, term in enumerate(terms)},
         {unit: number for number, unit in enumerate(read_json(folder / "units.json"))},
-        mapped(folder, "document_counts"),
-        mapped(folder, "mention_counts"),
+        loaded(folder, "document_counts"),
+        loaded(folder, "mention_counts"),
     )
 
 
@@ -131,22 +147,22 @@ def build_binding_index(passages: pl.Series, mentions: DocumentMentions, units: 
     numbered = [base_units.setdefault(unit, len(base_units)) for unit in table["base_unit"]]
     amounts = [_rate(unit, units) for unit in table["unit"]]
     of_amounts = [-1 if rate is None else base_units.setdefault(rate[0], len(base_units)) for rate in amounts]
-    word_starts, word_terms, places = _words(passages, mentions, language, terms)
+    codes = {
+        "base": numbered,
+        "kind": [unit_kind(unit, units) for unit in table["unit"]],
+        "comparator": _codes(table["comparator"], MENTION_COMPARATORS, range(len(MENTION_COMPARATORS))),
+        "change": _codes(table["change"], ("", "up", "down"), (0, 1, -1)),
+        "amount": of_amounts,
+    }
+    numbers = {
+        **{name: table[column].to_list() for name, column in zip(NUMBERS, _VALUES, strict=False)},
+        "factor": [1.0 if rate is None else rate[1] for rate in amounts],
+    }
     made = Mentions(
-        starts=mentions.starts,
-        base=np.array(numbered, dtype=np.int32),
-        kind=np.array([unit_kind(unit, units) for unit in table["unit"]], dtype=np.uint8),
-        low=table["base_value"].to_numpy(),
-        high=table["base_high"].to_numpy(),
-        value=table["value"].to_numpy(),
-        value_high=table["high"].to_numpy(),
-        comparator=_codes(table["comparator"], MENTION_COMPARATORS, range(len(MENTION_COMPARATORS)), np.uint8),
-        change=_codes(table["change"], ("", "up", "down"), (0, 1, -1), np.int8),
-        amount=np.array(of_amounts, dtype=np.int32),
-        factor=np.array([1.0 if rate is None else rate[1] for rate in amounts], dtype=np.float64),
-        word_starts=word_starts,
-        words=word_terms,
-        places=places,
+        mentions.starts,
+        np.array([codes[name] for name in CODES], dtype=np.int32).T.copy(),
+        np.array([numbers[name] for name in NUMBERS], dtype=np.float64).T.copy(),
+        *_words(passages, mentions, language, terms),
     )
     documents = np.repeat(np.arange(len(passages)), lengths)
     distinct = np.unique(documents * max(len(terms), 1) + texts.terms)
@@ -157,7 +173,7 @@ def build_binding_index(passages: pl.Series, mentions: DocumentMentions, units: 
         terms,
         base_units,
         np.bincount(distinct % max(len(terms), 1), minlength=len(terms)),
-        np.bincount(made.words, minlength=len(terms)),
+        np.bincount(made.words // 4, minlength=len(terms)),
     )
 
 
@@ -177,16 +193,16 @@ def _rate(name: str, units: Units) -> tuple[str, float] | None:
     return amount_of(name, units)
 
 
-def _codes(names: pl.Series, words: Iterable[str], codes: Iterable[int], dtype: type[np.integer[Any]]) -> NDArray[Any]:
+def _codes(names: pl.Series, words: Iterable[str], codes: Iterable[int]) -> list[int]:
     """Words of a closed list as numbers."""
     table = dict(zip(words, codes, strict=True))
-    return np.array([table[name] for name in names], dtype=dtype)
+    return [table[name] for name in names]
 
 
 def _words(
     passages: pl.Series, mentions: DocumentMentions, language: str, terms: dict[str, int]
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8]]:
-    """The words of each mention, each once at its best place: their starts, terms and places. Adds terms."""
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """The words of each mention, each once at its best place, as `Mentions` has them. Adds terms."""
     table, stem = mentions.table, language_package(language).stem
     left, right = _around(passages, mentions)
     columns: Sequence[tuple[str, pl.Series]] = (
@@ -214,7 +230,7 @@ def _words(
         .sort("mention", "term")
     )
     starts = np.searchsorted(words["mention"].to_numpy(), np.arange(table.height + 1)).astype(np.int64)
-    return starts, np.array(words["term"], dtype=np.int32), np.array(words["place"], dtype=np.uint8)
+    return starts, np.array(words["term"], dtype=np.int32) * 4 + np.array(words["place"], dtype=np.int32)
 
 
 def _around(passages: pl.Series, mentions: DocumentMentions) -> tuple[pl.Series, pl.Series]:

@@ -21,7 +21,7 @@ from qbench.retrieval.ranker_options import (
 )
 from qbench.retrieval.rankers import Candidates, LexicalRanker, Ranker, Search
 from qbench.retrieval.registry import Role
-from qbench.scoring.binding import PARTS, Asked, parts, satisfied
+from qbench.scoring.binding import PARTS, Asked, parts, with_satisfied
 from qbench.scoring.fusion import interpolated, normalised, reciprocal_rank, with_quantities
 from qbench.scoring.ranking import top_k
 
@@ -102,14 +102,25 @@ def with_binding(
         options: the weights.
         depth: None to score all of them; else only the best max(pool, depth) by `own` and `satisfied` are kept.
     """
-    own = options.own * normalised(candidates.scores)
+    own = normalised(candidates.scores) * options.own
     if depth is not None:
-        rough = own + options.satisfied * satisfied(index.entries, asked)[candidates.docs]
+        rough = with_satisfied(candidates.docs, own, index.entries, asked, options.satisfied)
         kept = np.sort(top_k(rough, max(options.pool, depth)))
         candidates, own = Candidates(candidates.docs[kept], candidates.scores[kept]), own[kept]
-    weights = np.array([getattr(options, part) for part in PARTS])
     found = parts(index.mentions, index.texts, asked, candidates.docs, len(index.terms))
-    return Candidates(candidates.docs, own + found @ weights)
+    weights = options.weights()
+    # No product of matrices: its threads take longer to start than six columns to add.
+    total = own
+    for column, part in enumerate(PARTS):
+        total = total + found[:, column] * weights[part]
+    return Candidates(candidates.docs, total)
+
+
+def binding_parts(candidates: Candidates, index: BindingIndex, asked: Asked) -> list[dict[str, float]]:
+    """What `with_binding` adds up for each candidate, without weights: "own", and the parts by name."""
+    found = parts(index.mentions, index.texts, asked, candidates.docs, len(index.terms))
+    rows = np.column_stack([normalised(candidates.scores), found]).tolist()
+    return [dict(zip(("own", *PARTS), row, strict=True)) for row in rows]
 
 
 def reranked(

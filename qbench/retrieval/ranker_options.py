@@ -8,7 +8,7 @@ in keys by its files; `of_model=True` marks an option that a model adds to those
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -225,6 +225,10 @@ class BindOptions:
     pool: int = option(
         1000, help="As a first stage: number of documents scored in full, the best by `own` and `satisfied`", low=1
     )
+
+    def weights(self) -> dict[str, float]:
+        """The weight of each part."""
+        return {name: float(value) for name, value in asdict(self).items() if name != "pool"}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -70,6 +70,12 @@ def save_arrays(folder: Path, arrays: Mapping[str, NDArray[Any] | np.generic]) -
         np.save(folder / f"{name}.npy", array, allow_pickle=False)
 
 
+def loaded(folder: Path, name: str) -> np.ndarray[Any, Any]:
+    """An array that `save_arrays` wrote, in memory: for what is read here and there, where each page costs time."""
+    array: np.ndarray[Any, Any] = np.load(folder / f"{name}.npy", allow_pickle=False)
+    return array
+
+
 def mapped(folder: Path, name: str) -> np.ndarray[Any, Any]:
     """An array that `save_arrays` wrote, read from disk where it is touched."""
     # As a plain array: slices of numpy's memmap class cost microseconds each.

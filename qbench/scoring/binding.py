@@ -47,6 +47,9 @@ FLOOR: Final = 0.15
 PARTS: Final = ("words", "pairs", "satisfied", "binding", "ratio")
 """The columns of `parts`: the shares of words and of pairs; the means over the conditions of sat, S and ratio."""
 
+CODES: Final = ("base", "kind", "comparator", "change", "amount")
+NUMBERS: Final = ("low", "high", "value", "value_high", "factor")
+
 OTHER, COUNTED, BARE, AGE, YEAR = range(5)
 """Kinds of units: what tiers are told by."""
 
@@ -57,33 +60,29 @@ class Mentions:
 
     Attributes:
         starts: shape (n + 1,), int64: the mentions of document d are starts[d] to starts[d + 1].
-        base: shape (m,), int32, numbers of the base units.
-        kind: shape (m,), uint8, `OTHER` to `YEAR`.
-        low, high: shape (m,), in the base unit.
-        value, value_high: shape (m,), as stated.
-        comparator: shape (m,), uint8, positions in `qbench.quantities.types.MENTION_COMPARATORS`.
-        change: shape (m,), int8: 1 for a rise, -1 for a fall, 0 for a level.
-        amount: shape (m,), int32: of a rate of money or counted things per time the base unit of the amount, else -1.
-        factor: shape (m,): what turns the rate's base values into the amount's.
+        codes: shape (m, 5), int32, columns as in `CODES`: the number of the base unit; its kind, `OTHER` to `YEAR`; the
+            position of the comparator in `qbench.quantities.types.MENTION_COMPARATORS`; 1 for a rise, -1 for a fall, 0
+            for a level; of a rate of money or counted things per time the base unit of the amount, else -1.
+        numbers: shape (m, 5), float64, columns as in `NUMBERS`: both ends in the base unit, both as stated, and what
+            turns a rate's base values into the amount's.
         word_starts: shape (m + 1,), int64: the words of mention i are word_starts[i] to word_starts[i + 1].
-        words: shape (w,), int32, terms.
-        places: shape (w,), uint8, positions in `PLACES`.
+        words: shape (w,), int32: four times a term, plus the position of its place in `PLACES`.
     """
 
+    # What belongs to one mention lies together, since few mentions of many are looked at.
     starts: NDArray[np.int64]
-    base: NDArray[np.int32]
-    kind: NDArray[np.uint8]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    value: NDArray[np.float64]
-    value_high: NDArray[np.float64]
-    comparator: NDArray[np.uint8]
-    change: NDArray[np.int8]
-    amount: NDArray[np.int32]
-    factor: NDArray[np.float64]
+    codes: NDArray[np.int32]
+    numbers: NDArray[np.float64]
     word_starts: NDArray[np.int64]
     words: NDArray[np.int32]
-    places: NDArray[np.uint8]
+
+    def code(self, name: str) -> NDArray[np.int32]:
+        """A column of `codes`, shape (m,)."""
+        return self.codes[:, CODES.index(name)]
+
+    def number(self, name: str) -> NDArray[np.float64]:
+        """A column of `numbers`, shape (m,)."""
+        return self.numbers[:, NUMBERS.index(name)]
 
 
 @dataclass(frozen=True)
@@ -132,20 +131,23 @@ def entries_of(mentions: Mentions, units: int) -> Entries:
         units: number of base units.
     """
     docs = np.repeat(np.arange(mentions.starts.size - 1), np.diff(mentions.starts))
-    everything = np.arange(docs.size)
-    rates = np.flatnonzero(mentions.amount >= 0)
-    stated = [np.flatnonzero(np.isin(mentions.kind, kinds)) for kinds in ((COUNTED, BARE), (AGE,), (YEAR,))]
+    kind, amount, factor = mentions.code("kind"), mentions.code("amount"), mentions.number("factor")
+    everything, rates = np.arange(docs.size), np.flatnonzero(amount >= 0)
+    stated = [np.flatnonzero(np.isin(kind, kinds)) for kinds in ((COUNTED, BARE), (AGE,), (YEAR,))]
     which = np.concatenate([everything, rates, *stated])
     groups = np.concatenate(
-        [mentions.base, mentions.amount[rates], *(np.full(some.size, units + n) for n, some in enumerate(stated))]
+        [mentions.code("base"), amount[rates], *(np.full(some.size, units + n) for n, some in enumerate(stated))]
     )
-    own = [(mentions.low, mentions.high), *[(mentions.value, mentions.value_high)] * 3]
     lows, highs = (
-        np.concatenate([own[0][end], own[0][end][rates] * mentions.factor[rates], *(
-            pair[end][some] for pair, some in zip(own[1:], stated, strict=True)
-        )])
-        for end in (0, 1)
-    )  # fmt: skip
+        np.concatenate(
+            [
+                mentions.number(own),
+                mentions.number(own)[rates] * factor[rates],
+                *(mentions.number(as_stated)[some] for some in stated),
+            ]
+        )
+        for own, as_stated in (("low", "value"), ("high", "value_high"))
+    )
     worth = np.ones(which.size, np.float32)
     worth[everything.size : everything.size + rates.size] = TIERS["rate"]
     order = np.lexsort((which, lows, groups))
@@ -155,8 +157,8 @@ def entries_of(mentions: Mentions, units: int) -> Entries:
         docs[which][order].astype(np.int32),
         lows[order],
         highs[order],
-        mentions.comparator[which][order],
-        mentions.change[which][order],
+        mentions.code("comparator")[which][order].astype(np.uint8),
+        mentions.code("change")[which][order].astype(np.int8),
         worth[order],
     )
 
@@ -243,10 +245,22 @@ def parts(
     m, weights = mentions, np.array([WEIGHTS[place] for place in PLACES])
     out = np.zeros((docs.size, len(PARTS)))
     score(
-        np.asarray(docs, np.int64), texts.starts, texts.terms, slots, asked.words, asked.pairs, m.starts, m.base,
-        m.kind, m.low, m.high, m.value, m.value_high, m.comparator, m.change, m.amount, m.factor, m.word_starts,
-        m.words, m.places, weights, whole, real, asked.bindings, _SETTING, out,
+        np.asarray(docs, np.int64), texts.starts, texts.terms, slots, asked.words, asked.pairs, m.starts, m.codes,
+        m.numbers, m.word_starts, m.words, weights, whole, real, asked.bindings, _SETTING, out,
     )  # fmt: skip
+    return out
+
+
+def with_satisfied(
+    docs: NDArray[np.integer[Any]], own: NDArray[np.float64], entries: Entries, asked: Asked, weight: float
+) -> NDArray[np.float64]:
+    """Scores of some documents plus the weighted mean of sat(c) of each; all have shape (n,)."""
+    from qbench.scoring.binding_kernel import blend
+
+    if not asked.targets:
+        return own
+    out = np.empty(docs.size)
+    blend(np.asarray(docs, np.int64), own, satisfied(entries, asked), weight, out)
     return out
 
 

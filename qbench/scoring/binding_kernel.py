@@ -44,16 +44,8 @@ def met(low: float, high: float, comparator: int, asked: int, a: float, b: float
 @inlined
 def comparison(
     m: int,
-    base: NDArray[np.int32],
-    kind: NDArray[np.uint8],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    value: NDArray[np.float64],
-    value_high: NDArray[np.float64],
-    comparator: NDArray[np.uint8],
-    change: NDArray[np.int8],
-    amount: NDArray[np.int32],
-    factor: NDArray[np.float64],
+    codes: NDArray[np.int32],
+    numbers: NDArray[np.float64],
     whole: NDArray[np.int64],
     real: NDArray[np.float64],
     setting: NDArray[np.float64],
@@ -61,19 +53,20 @@ def comparison(
     """How comparable mention m is with a condition, whether it satisfies it, and whether its unit says so.
 
     Args:
-        base, ..., factor: columns of `Mentions`.
+        codes, numbers: of `Mentions`.
         whole, real: the condition's row of the tables of `qbench.scoring.binding`.
         setting: tiers, what a change is worth, and the floor.
     """
-    mine, theirs = kind[m], whole[1]
-    x, y, a, b = value[m], value_high[m], real[2], real[3]
+    base, mine, theirs, amount = codes[m, 0], codes[m, 1], whole[1], codes[m, 4]
+    low, high = numbers[m, 0], numbers[m, 1]
+    x, y, a, b = numbers[m, 2], numbers[m, 3], real[2], real[3]
     strong = True
-    if base[m] == whole[0]:
-        tier, x, y, a, b = setting[_SAME], low[m], high[m], real[0], real[1]
-    elif amount[m] >= 0 and amount[m] == whole[0]:
-        tier, x, y, a, b = setting[_RATE], low[m] * factor[m], high[m] * factor[m], real[0], real[1]
-    elif whole[4] >= 0 and base[m] == whole[4]:
-        tier, x, y, a, b = setting[_RATE], low[m], high[m], real[4], real[5]
+    if base == whole[0]:
+        tier, x, y, a, b = setting[_SAME], low, high, real[0], real[1]
+    elif amount >= 0 and amount == whole[0]:
+        tier, x, y, a, b = setting[_RATE], low * numbers[m, 4], high * numbers[m, 4], real[0], real[1]
+    elif whole[4] >= 0 and base == whole[4]:
+        tier, x, y, a, b = setting[_RATE], low, high, real[4], real[5]
     elif (theirs == _COUNTED and mine in (_COUNTED, _BARE)) or (theirs == _BARE and mine == _COUNTED):
         tier = setting[_COUNT]
     elif (theirs == _AGE and mine == _YEAR) or (theirs == _YEAR and mine == _AGE):
@@ -82,9 +75,9 @@ def comparison(
         tier, strong = setting[_ANY], False
     else:
         return 0.0, False, False
-    if change[m] != whole[3]:
+    if codes[m, 3] != whole[3]:
         tier *= setting[_CHANGED]
-    return tier, met(x, y, comparator[m], whole[2], a, b), strong
+    return tier, met(x, y, codes[m, 2], whole[2], a, b), strong
 
 
 @compiled
@@ -123,6 +116,21 @@ def mark(
 
 
 @compiled
+def blend(
+    docs: NDArray[np.int64], own: NDArray[np.float64], sat: NDArray[np.float32], weight: float, out: NDArray[np.float64]
+) -> None:
+    """Out = own + weight * sat[docs], in one pass.
+
+    Args:
+        docs, own, out: shape (n,).
+        sat: shape (documents,).
+        weight: of sat.
+    """
+    for n in range(docs.size):
+        out[n] = own[n] + weight * sat[docs[n]]
+
+
+@compiled
 def score(
     docs: NDArray[np.int64],
     text_starts: NDArray[np.int64],
@@ -131,19 +139,10 @@ def score(
     word_weights: NDArray[np.float64],
     pair_weights: NDArray[np.float64],
     starts: NDArray[np.int64],
-    base: NDArray[np.int32],
-    kind: NDArray[np.uint8],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    value: NDArray[np.float64],
-    value_high: NDArray[np.float64],
-    comparator: NDArray[np.uint8],
-    change: NDArray[np.int8],
-    amount: NDArray[np.int32],
-    factor: NDArray[np.float64],
+    codes: NDArray[np.int32],
+    numbers: NDArray[np.float64],
     word_starts: NDArray[np.int64],
     words: NDArray[np.int32],
-    places: NDArray[np.uint8],
     place_weights: NDArray[np.float64],
     whole: NDArray[np.int64],
     real: NDArray[np.float64],
@@ -158,7 +157,7 @@ def score(
         text_starts, text_terms: of `Texts`.
         slots: shape (terms,), 1 + the slot of each term of the query, else 0.
         word_weights, pair_weights, bindings: of `Asked`.
-        starts, ..., places: of `Mentions`.
+        starts, ..., words: of `Mentions`.
         place_weights: shape (places,).
         whole, real: shape (conditions, 5) and (conditions, 6), the conditions.
         setting: as in `comparison`.
@@ -174,17 +173,14 @@ def score(
         for c in range(whole.shape[0]):
             sat, best, best_of_all = 0.0, 0.0, 0.0
             for m in range(starts[doc], starts[doc + 1]):
-                tier, meets, strong = comparison(
-                    m, base, kind, low, high, value, value_high, comparator, change, amount, factor, whole[c], real[c],
-                    setting,
-                )  # fmt: skip
+                tier, meets, strong = comparison(m, codes, numbers, whole[c], real[c], setting)
                 if tier == 0.0:
                     continue
                 bind = 0.0
                 for w in range(word_starts[m], word_starts[m + 1]):
-                    slot = slots[words[w]]
+                    slot = slots[words[w] >> 2]
                     if slot:
-                        bind += bindings[c, slot - 1] * place_weights[places[w]]
+                        bind += bindings[c, slot - 1] * place_weights[words[w] & 3]
                 worth = tier * (bind + (floor if strong else 0.0)) / (1 + floor)
                 best_of_all = max(best_of_all, worth)
                 if meets:

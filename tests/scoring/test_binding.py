@@ -24,6 +24,7 @@ from qbench.scoring.binding import (
     entries_of,
     parts,
     satisfied,
+    with_satisfied,
 )
 from qbench.scoring.binding_kernel import met
 
@@ -45,21 +46,15 @@ def mentions(rows, documents):
     docs = np.array([row[0] for row in rows], dtype=np.int64)
     words = [sorted(row[4].items()) for row in rows]
     values = np.array([row[3] for row in rows], dtype=np.float64)
+    codes = [
+        (row[1], row[2], MENTION_COMPARATORS.index((*row, "=")[5]), row[6] if len(row) > 6 else 0, -1) for row in rows
+    ]
     return Mentions(
         starts=np.searchsorted(docs, np.arange(documents + 1)).astype(np.int64),
-        base=np.array([row[1] for row in rows], dtype=np.int32),
-        kind=np.array([row[2] for row in rows], dtype=np.uint8),
-        low=values,
-        high=values,
-        value=values,
-        value_high=values,
-        comparator=np.array([MENTION_COMPARATORS.index((*row, "=")[5]) for row in rows], dtype=np.uint8),
-        change=np.array([row[6] if len(row) > 6 else 0 for row in rows], dtype=np.int8),
-        amount=np.full(len(rows), -1, dtype=np.int32),
-        factor=np.ones(len(rows)),
+        codes=np.array(codes, dtype=np.int32).reshape(-1, 5),
+        numbers=np.array([[value] * 4 + [1.0] for value in values], dtype=np.float64).reshape(-1, 5),
         word_starts=np.append(0, np.cumsum([len(some) for some in words])).astype(np.int64),
-        words=np.array([word for some in words for word, _ in some], dtype=np.int32),
-        places=np.array([PLACES.index(place) for some in words for _, place in some], dtype=np.uint8),
+        words=np.array([4 * word + PLACES.index(place) for some in words for word, place in some], dtype=np.int32),
     )
 
 
@@ -133,7 +128,8 @@ def test_comparability_comes_in_tiers(mention, target, satisfying, binding):
 def test_rates_are_compared_with_amounts_both_ways():
     # Unit 0 is dollars, unit 1 dollars per second: 20 a second are 100 in a period of 5 seconds.
     made = mentions([(0, 1, OTHER, 20.0, {}), (1, 0, OTHER, 100.0, {})], 2)
-    made = Mentions(**{**made.__dict__, "amount": np.array([0, -1], np.int32), "factor": np.array([5.0, 1.0])})
+    made.codes[:, 4] = 0, -1
+    made.numbers[:, 4] = 5.0, 1.0
     amount, rate = above(90), above(19, base=1, amount=0, amount_low=95.0, amount_high=95.0)
     for target, expected in ((amount, [0.8, 1.0]), (rate, [1.0, 0.8])):
         asked = of_targets(target, bindings=[[0, 0, 0]])
@@ -186,5 +182,8 @@ def test_all_documents_at_once_give_what_each_gives(rows, asked_targets):
     made = mentions(sorted(((*row[:2], KINDS[row[1]], *row[2:]) for row in rows), key=lambda row: row[0]), 4)
     asked = of_targets(*asked_targets, bindings=np.full((len(asked_targets), 3), 1 / 3))
     each = scored(made, asked, range(4))
+    docs, own = np.array([1, 3]), np.array([0.5, 2.0])
+    together = with_satisfied(docs, own, entries_of(made, 6), asked, 2.0)
+    np.testing.assert_allclose(together, own + 2 * np.array([each[1]["satisfied"], each[3]["satisfied"]]), rtol=1e-6)
     np.testing.assert_allclose(satisfied(entries_of(made, 6), asked), [row["satisfied"] for row in each], rtol=1e-6)
     assert all(0 <= row[part] <= 1 + 1e-12 for row in each for part in PARTS)

@@ -397,8 +397,12 @@ def _label(tokens: Sequence[Token], first: int) -> Comparator | None:
 
 
 def _with_bracketed_unit(tokens: Sequence[Token], condition: ReadCondition, units: Units) -> ReadCondition:
-    """A bare number with the unit that its concept carries in brackets: "revenue (USD) less than 1,500,000"."""
+    """A bare number with the unit that its concept carries in brackets: "revenue (USD) less than 1,500,000".
+
+    "is", "are", "was" or "were" may stand behind the brackets.
+    """
     k = condition.first
+    k -= k > 0 and tokens[k - 1].low in ("is", "are", "was", "were")
     if not condition.unit and k > 2 and tokens[k - 3].text == "(" and tokens[k - 1].text == ")":
         unit = units.lookup(tokens[k - 2].text)
         if unit is not None:

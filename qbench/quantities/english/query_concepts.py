@@ -39,6 +39,8 @@ class Concepts:
         found = sorted({k for span in condition.concept_spans for k in self._within(span)})
         start = min(span[0] for span in condition.used)
         nearest = self._before(start)
+        if nearest and any(self._text[span[0]] == "(" for span in condition.used):
+            found = nearest  # "cities in Spain with a budget (EUR) under 900"
         if nearest and "/" in self._words[nearest[-1]].text and nearest[-1] not in found:
             found = nearest[-1:]  # "stocks with p/e under 15"
         if not found or all(self._words[k].text.lower() in IDLE for k in found):

@@ -241,6 +241,20 @@ def test_changes_are_asked_for(query, change):
 
 
 @pytest.mark.parametrize(
+    "query",
+    [
+        "cities in Spain with a yearly budget (EUR) under 900000",
+        "cities in Spain where the yearly budget (EUR) is lower than 900000",
+        "cities in Spain whose Yearly Budget (EUR) was below 900000",
+    ],
+)
+def test_a_unit_in_brackets_belongs_to_the_words_before_it(query):
+    (asked,) = parse_query(query, PLAIN).conditions
+    assert (asked.comparator, asked.value, asked.unit) == ("<", 900000, "euro")
+    assert asked.concept == ("yearly", "budget")
+
+
+@pytest.mark.parametrize(
     ("query", "values"),
     [
         ("plays that grossed 45000 and have a rating of 4", [45000, 4]),

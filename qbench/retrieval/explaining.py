@@ -1,0 +1,175 @@
+"""Why Bind ranks a document where it does: the parts of its score, and what each mention of a quantity adds to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from qbench.benchmark.benchmark import Benchmark, benchmark_key
+from qbench.benchmark.types import Query
+from qbench.errors import OptionError
+from qbench.progress import silent
+from qbench.quantities.types import Condition, Quantity
+from qbench.retrieval.bench import Bench
+from qbench.retrieval.finishing import binding_parts, ranked, with_binding
+from qbench.retrieval.jobs import ExecuteOptions
+from qbench.retrieval.rankers import Candidates
+from qbench.retrieval.systems import System
+from qbench.retrieval.types import ConditionSource
+from qbench.scoring.binding import Asked, Mentions, Target, parts
+
+
+@dataclass(frozen=True)
+class MentionScore:
+    """What one mention is worth for one condition.
+
+    Attributes:
+        mention: the mention; its spans count from the start of the document.
+        value: value(m, c) of `qbench.scoring.binding`; 0 where they are not comparable.
+        satisfies: whether it satisfies the condition.
+    """
+
+    mention: Quantity
+    value: float
+    satisfies: bool
+
+
+@dataclass(frozen=True)
+class DocumentScore:
+    """A document and its score.
+
+    Attributes:
+        doc_id, text: the document.
+        score: the sum of the parts, each with its weight.
+        parts: part -> its value, that of the model first, as "own".
+        mentions: for each condition, the comparable mentions, the best first.
+    """
+
+    doc_id: str
+    text: str
+    score: float
+    parts: dict[str, float]
+    mentions: list[list[MentionScore]]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """How a system ranks documents for a query.
+
+    Attributes:
+        words: search word -> its share in the words of the query.
+        conditions: those of the query, each with its words and their shares.
+        weights: part -> its weight.
+        documents: the best first.
+    """
+
+    words: dict[str, float]
+    conditions: list[tuple[Condition, dict[str, float]]]
+    weights: dict[str, float]
+    documents: list[DocumentScore]
+
+
+def explain(
+    benchmark: Benchmark,
+    system: System,
+    query: str,
+    folder: Path,
+    *,
+    top: int = 3,
+    docs: Sequence[str] = (),
+    source: ConditionSource = "parsed",
+) -> Explanation:
+    """How a first stage with Bind ranks the best documents for a query, or given ones.
+
+    Args:
+        benchmark: the documents.
+        system: one stage with Bind.
+        query: the id of one of the benchmark's queries, or a text.
+        folder: where indexes are kept, as `execute` keeps them.
+        top: number of documents.
+        docs: ids of documents to explain instead; they need a word of the query.
+        source: where the query's conditions come from; "parsed" for a text.
+
+    Raises:
+        OptionError: the system is no single stage with Bind, or none of the documents has a word of the query.
+    """
+    stage = system.first
+    if system.rerankers or not stage.binds:
+        raise OptionError("only one stage with Bind can be explained", value=str(system), remedy="Try BindBM25")
+    options = ExecuteOptions()
+    bench = Bench(
+        benchmark, benchmark_key(benchmark), folder / "indexes", options.document_quantities,
+        options.extractor_of(benchmark), None, silent, options.access.recording_in(folder),
+    )  # fmt: skip
+    known = {q.query_id: q for q in benchmark.queries}
+    asked_query = known.get(query, Query("typed", query))
+    source = source if query in known else "parsed"
+    ranker = bench.first_stage(stage, 1000).ranker
+    (asked,) = bench.asked([asked_query], source)
+    (search,) = ranker.prepared([bench.search(stage, asked_query, source)])
+    hits, index, weights = ranker.search(search), bench.binding_index.index, stage.quantity_options()
+    scored = with_binding(hits, index, asked, weights, None if docs else top)
+    if docs:
+        positions = np.flatnonzero(bench.corpus["doc_id"].is_in(list(docs)).to_numpy())
+        kept = np.isin(scored.docs, positions)
+        scored = Candidates(scored.docs[kept], scored.scores[kept])
+    best = ranked(scored, len(docs) or top)
+    if not best.docs.size:
+        raise OptionError("no document has a word of the query", value=list(docs) or query)
+    own = dict(zip(hits.docs.tolist(), binding_parts(hits, index, asked), strict=True))
+    words = {number: term for term, number in index.terms.items()}
+    content = asked_query if source == "given" else bench.parsed(asked_query)[0]
+    return Explanation(
+        {words[int(term)]: float(w) for term, w in zip(asked.terms, asked.words, strict=True) if w},
+        [
+            (condition, {words[int(term)]: float(w) for term, w in zip(asked.terms, row, strict=True) if w})
+            for condition, row in zip(content.conditions, asked.bindings, strict=True)
+        ],
+        weights.weights(),
+        [
+            DocumentScore(
+                bench.corpus["doc_id"][int(doc)],
+                bench.corpus["passage"][int(doc)],
+                float(score),
+                own[int(doc)],
+                _mentions(bench, asked, int(doc)),
+            )
+            for doc, score in zip(best.docs, best.scores, strict=True)
+        ],
+    )
+
+
+def _mentions(bench: Bench, asked: Asked, doc: int) -> list[list[MentionScore]]:
+    """The comparable mentions of a document for each condition, the best first."""
+    index = bench.binding_index.index
+    first, last = (int(end) for end in index.mentions.starts[doc : doc + 2])
+    mentions = bench.mentions.of(doc)
+    # Each mention is scored as if it were a document's only one, and as if every value were asked for.
+    alone: Mentions = replace(index.mentions, starts=np.arange(index.mentions.codes.shape[0] + 1))
+    texts = replace(index.texts, starts=np.zeros(index.mentions.codes.shape[0] + 1, np.int64))
+    rows = np.arange(first, last)
+    made = []
+    for target, bindings in zip(asked.targets, asked.bindings, strict=True):
+        one = replace(asked, targets=(target,), bindings=bindings[None])
+        value = parts(alone, texts, replace(one, targets=(_any(target),)), rows, len(index.terms))[:, 3]
+        met = parts(alone, texts, one, rows, len(index.terms))[:, 4] > 0
+        found = [MentionScore(m, float(v), bool(s)) for m, v, s in zip(mentions, value, met, strict=True) if v]
+        made.append(sorted(found, key=lambda each: -each.value))
+    return made
+
+
+def _any(target: Target) -> Target:
+    least = -np.inf
+    return replace(
+        target,
+        comparator=">=",
+        low=least,
+        high=least,
+        value=least,
+        value_high=least,
+        amount_low=least,
+        amount_high=least,
+    )
