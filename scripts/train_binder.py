@@ -34,7 +34,7 @@ import torch.nn.functional as F  # noqa: N812 (its usual name)
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from qbench.quantities.english.binder.concepts import EVEN
+from qbench.quantities.english.binder.concepts import EVEN, named
 from qbench.quantities.english.binder.features import MENTION_COLUMNS, WORD_COLUMNS, Labels, Pivot, Sentence
 from qbench.quantities.english.binder.model import OUTPUTS
 from qbench.quantities.english.concepts import Concept, find_concepts
@@ -61,7 +61,7 @@ BATCH = 32
 RATE = 1e-3
 TRUST = 0.3
 """Share of the networks' probabilities in the targets of annotated mentions in the training that learns from them."""
-THRESHOLD = 0.4
+THRESHOLD = 0.5
 
 log = logging.getLogger("train_binder")
 
@@ -256,7 +256,7 @@ def scores(folder: Path, data: Sequence[Example]) -> dict[str, float]:
         vectors[e.view.start : e.view.start + len(rows)] = rows
         vectors[[e.view.number, e.view.anchor]] = own
         likely = binder.probabilities([(e.view, Sentence((), (), Parse((), (), (), vectors)))])[0]
-        words: NDArray[np.bool_] = likely[:, :2].max(axis=1) > binder.threshold
+        words: NDArray[np.bool_] = named(likely, binder.threshold)
         return words
 
     quantities = (e for e in data if e.targets[:, -1].max() <= EVEN)

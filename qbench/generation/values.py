@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,9 @@ DIGITS = 3
 
 ROUND = 2
 """Digits of a bound: people ask for more than 12 million, not for more than 12,141,733."""
+
+LEEWAY = 0.1
+"""Of all observations, the share that may change sides when a bound is made plainer: 23 mg to 25, 0.59 to 0.6."""
 
 NEAREST = 3
 """Number of candidates nearest to the mean, of which one is drawn as an inequality's value."""
@@ -69,6 +73,19 @@ def rounded(value: float, digits: int) -> float:
     return float(f"{value:.{digits - 1}e}")
 
 
+def _plainer(value: float) -> list[float]:
+    """Numbers near a value that people say rather than it, the plainest first.
+
+    >>> _plainer(23.4), _plainer(0.59)
+    ([20.0, 25.0], [0.6])
+    """
+    if not value:
+        return []
+    step = 10.0 ** math.floor(math.log10(abs(value)))
+    near = [clean(round(value / size) * size) for size in (step, step / 2)]
+    return [each for each in dict.fromkeys(near) if each and each != value]
+
+
 def _point(seen: Distribution, rng: np.random.Generator, at_random: bool, avoid: frozenset[Ask]) -> Ask | None:
     """A peak of the distribution, or any observed value; another value must have been observed too."""
     free = np.array([(value, value) not in avoid for value in seen.values.tolist()]) & _short(seen.values)
@@ -105,7 +122,20 @@ def _bound(
     if not at_random:
         remaining = remaining[np.argsort(np.abs(remaining - mean), kind="stable")][:NEAREST]
     value = float(remaining[rng.integers(remaining.size)])
+    if not at_random:
+        value = _plain_bound(comparator, value, seen, avoid)
     return value, value
+
+
+def _plain_bound(comparator: Comparator, value: float, seen: Distribution, avoid: frozenset[Ask]) -> float:
+    """The plainest number that parts the observations nearly as a bound does."""
+    whole = bool((seen.values % 1 == 0).all())
+    plainer = [v for v in _plainer(value) if (v, v) not in avoid and not (whole and v % 1)]
+    here, *there = _met(comparator, np.array([value, *plainer]), seen).tolist()
+    for number, met in zip(plainer, there, strict=True):
+        if 0 < met < seen.total and abs(met - here) <= LEEWAY * seen.total:
+            return number
+    return value
 
 
 def _met(comparator: Comparator, bounds: NDArray[np.float64], seen: Distribution) -> NDArray[np.int64]:
@@ -141,11 +171,29 @@ def _range(seen: Distribution, rng: np.random.Generator, at_random: bool, avoid:
     # Values of very different sizes may have no narrow range but those from one value to the next.
     ends += list(itertools.pairwise(seen.values.tolist()))
     for low, high in ends:
-        inside = int(seen.counts[(seen.values >= low) & (seen.values <= high)].sum())
-        near = low <= 0 or high <= WIDEST * low
-        if low < high and near and 0 < inside < seen.total and (low, high) not in avoid:
-            return low, high
+        if _is_range(low, high, seen) and (low, high) not in avoid:
+            return (low, high) if at_random else _plain_range(low, high, seen, avoid)
     return None
+
+
+def _inside(low: float, high: float, seen: Distribution) -> NDArray[np.bool_]:
+    inside: NDArray[np.bool_] = (seen.values >= low) & (seen.values <= high)
+    return inside
+
+
+def _is_range(low: float, high: float, seen: Distribution) -> bool:
+    inside = _inside(low, high, seen)
+    return low < high and (low <= 0 or high <= WIDEST * low) and bool(inside.any()) and not inside.all()
+
+
+def _plain_range(low: float, high: float, seen: Distribution, avoid: frozenset[Ask]) -> Ask:
+    """The range with the plainest ends that holds nearly the same observations."""
+    here = _inside(low, high, seen)
+    for ends in itertools.product([*_plainer(low), low], [*_plainer(high), high]):
+        moved = int(seen.counts[here != _inside(*ends, seen)].sum())
+        if moved <= LEEWAY * seen.total and _is_range(*ends, seen) and ends not in avoid:
+            return ends
+    return low, high
 
 
 def around(comparator: Comparator, value: float, seen: Distribution, rng: np.random.Generator) -> Ask:

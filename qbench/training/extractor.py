@@ -13,6 +13,7 @@ from qbench.errors import InputError
 from qbench.models.encoders import choose_device, require_neural
 from qbench.models.folders import model_folder
 from qbench.progress import Progress, silent
+from qbench.quantities.english.binder.concepts import named
 from qbench.quantities.english.binder.model import OUTPUTS
 from qbench.quantities.english.concepts import find_concepts
 from qbench.quantities.english.neural import COLUMNS, KIND, pointed
@@ -227,6 +228,6 @@ class ExtractorTask(EncoderTask):
         likely = self.network.probabilities([example.item for example in dev], self.recipe.batch_size)
         threshold = self.network.config.threshold
         return word_scores(
-            (scores[:, :2].max(axis=1) > threshold, example.target.marks, example.target.counted)
+            (named(scores, threshold), example.target.marks, example.target.counted)
             for example, scores in zip(dev, likely, strict=True)
         )

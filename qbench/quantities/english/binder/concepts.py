@@ -6,6 +6,9 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from qbench.quantities.english.binder.features import Labels, Pivot, Sentence, pivots
 from qbench.quantities.english.binder.model import OUTPUTS, Request, load_binder
 from qbench.quantities.english.concepts import NONE, Concept, MentionTokens, find_concepts
@@ -25,6 +28,9 @@ SURE = frozenset({"respectively"})
 """Rules that the binder does not overrule: a list is dealt out by its order."""
 EVEN = 0.5
 """Probability from which a number has another's unit."""
+CORE = 0.1
+"""Probability of being the core from which a word is of the concept: a concept without its core says nothing, and one
+with a word too many still says what is measured."""
 CERTAIN = 0.8
 """Probability from which a number is no quantity, since one that is lost is worse than one too many; and from which the
 binder knows better than the rules whether it is a change."""
@@ -121,9 +127,15 @@ def _unit_of(m: int, view: Pivot, scores: Array, mentions: Sequence[MentionToken
     return best if best is not None and likely[best] > EVEN else None
 
 
+def named(scores: Array, threshold: float) -> NDArray[np.bool_]:
+    """Which tokens are words of the concept, shape (tokens,); `scores` is of shape (tokens, 2 or more)."""
+    words: NDArray[np.bool_] = (scores[:, 0] > threshold) | (scores[:, 1] > CORE)
+    return words
+
+
 def chosen(view: Pivot, scores: Array, sentence: Sentence, threshold: float) -> set[int]:
     """The tokens that name a concept: those likely enough, without small words, numbers of mentions, and its own."""
-    likely = (scores[:, :2].max(axis=1) > threshold) & (view.words[:, 1] != 1)
+    likely = named(scores, threshold) & (view.words[:, 1] != 1)
     tokens = sentence.tokens
     taken = [view.start + int(k) for k in likely.nonzero()[0]]
     numbers = {mention.number for mention in sentence.mentions}
