@@ -57,7 +57,8 @@ _MOVED_AFTER = re.compile(
 )
 _PER = re.compile(r"\s*(?:(?:per|each|apiece|a|an|/)\s*\w|shr?\b|share\b)", re.IGNORECASE)
 _MOVE_OF = re.compile(
-    r"\b(?:increase|decrease|decline|growth|reduction|rise|fall|drop|change|improvement)s?\s+(?:in|of)(?:\s+(?:the|its|our))?\s*$",
+    r"\b(?:increase|decrease|decline|growth|reduction|rise|fall|drop|change|improvement|shortfall|excess)s?"
+    r"\s+(?:in|of)(?:\s+(?:the|its|our))?\s*$",
     re.IGNORECASE,
 )
 """Before a concept: "a decline in volume of 9%" says no volume."""

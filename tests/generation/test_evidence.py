@@ -74,6 +74,7 @@ def test_beside_their_concept(text):
         "It put the {ferry fare} <5> over his budget.",
         "A 58 pct to <5> {margin} was reached.",
         "A decline in the {ferry fare} of <5> followed.",
+        "The shortfall in {milk deliveries} of <900> litres was made up.",
         "They count the income from {ferry fares} of <5>.",
         "A reserve for {ferry fares} of <5> was made.",
         "It bought the ferry for <5> in {cash}.",
