@@ -125,7 +125,7 @@ def stem(word: str) -> str:
     """A word without case, number and the commonest endings.
 
     >>> stem("Grossed"), stem("grossing"), stem("ratings"), stem("rated")
-    ('gross', 'gross', 'rat', 'rated')
+    ('gross', 'gross', 'rating', 'rated')
     """
     word = fold(word)
     ending = next((ending for ending in _ENDINGS if word.endswith(ending) and len(word) - len(ending) >= _LEAST), "")
