@@ -234,9 +234,10 @@ def rows(result, query_id):
 def test_qcolbert_is_equation_7_with_its_plus_on_the_top_k(tiny, tmp_path, engine):
     name = f"(model={tiny}, engine={engine})"
     part = BENCHMARK.queries_of("test")
-    plain, scored, filtered = ask(tmp_path, f"ColBERT{name}", f"QColBERT{name}", f"ColBERT_filter{name}", depth=5)
+    names = f"ColBERT{name}", f"QColBERT(k=5, {name[1:]}", f"ColBERT_filter{name}"
+    plain, scored, filtered = ask(tmp_path, *names, depth=5)
     assert len({result.digest for result in (plain, scored, filtered)}) == 3
-    # The quantity score sees the search words' top k alone, normalised by the best of them.
+    # The quantity score sees the search words' top k alone, whatever the depth, normalised by the best of them.
     corpus = passages(BENCHMARK.corpus)
     values = {"model": str(tiny), **DEFAULTS, "dtype": "float16", "engine": engine}
     stage = Stage(Component("ColBERT", tuple(values.items())))
