@@ -231,13 +231,17 @@ def _figures(subject: Subject, sheet: AuditSheet, judgments: Judgments) -> Itera
         for (_, by, group), tally in sorted(own, key=lambda row: (dimensions.index(row[0][1]), row[0][2])):
             yield _figure(kind, by, group, size if by == ALL else 0, tally)
     for kind, counted in sheet.counts.get("by query", {}).items():
-        yield _figure(counted["name"], QUERIES, "", 0, _by_query(sheet, kind, judgments, unsure))
+        tally = _by_query(sheet, kind, judgments, unsure)
+        without = counted["queries"] - len({item.query_id for item in sheet.items if item.sources[0] == kind})
+        whole: Counter[object] = Counter() if tally is None else tally + Counter({RIGHT: without})
+        yield _figure(counted["name"], QUERIES, "", 0, whole)
+        yield _figure(f"{counted['name']}, of those with {kind} texts", QUERIES, "", 0, tally or Counter())
 
 
-def _by_query(sheet: AuditSheet, kind: str, judgments: Judgments, unsure: Collection[Pair]) -> Counter[object]:
-    """What is said of whole queries, once all their labels are read: wrong if one of them is, and else right.
+def _by_query(sheet: AuditSheet, kind: str, judgments: Judgments, unsure: Collection[Pair]) -> Counter[object] | None:
+    """What is said of queries with labels of this kind: wrong if one of these is, else right; None until all are read.
 
-    A query without a label of this kind is right. Of nonsense nothing is said.
+    Of nonsense nothing is said.
     """
     said: dict[str, set[object]] = {}
     for item in sheet.items:
@@ -245,8 +249,8 @@ def _by_query(sheet: AuditSheet, kind: str, judgments: Judgments, unsure: Collec
             verdict = "unsure" if item.pair in unsure else judgments.grades.get(item.pair)
             said.setdefault(item.query_id, set()).add(verdict)
     if any(None in verdicts for verdicts in said.values()):
-        return Counter()
-    tally: Counter[object] = Counter({RIGHT: sheet.counts["by query"][kind]["queries"] - len(said)})
+        return None
+    tally: Counter[object] = Counter()
     for verdicts in said.values():
         tally[next((one for one in (WRONG, "unsure", RIGHT) if one in verdicts), None)] += 1
     return tally

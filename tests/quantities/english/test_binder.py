@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qbench.errors import OptionError
-from qbench.quantities.english.binder.concepts import BINDER, _unit_of, arranged, bind, by_rules
+from qbench.quantities.english.binder.concepts import BINDER, _unit_of, arranged, bind, by_rules, chosen
 from qbench.quantities.english.binder.features import (
     CHANGES,
     MENTION_COLUMNS,
@@ -164,3 +164,15 @@ def test_units_pass_on_and_falls_are_told_from_levels():
 def test_words_with_figures_in_them_are_taken_whole(text, word):
     quantity = get_extractor(ExtractorOptions()).extract(text)[0]
     assert word in (*quantity.concept, *quantity.subject)
+
+
+def test_the_stop_of_an_abbreviation_at_the_end_of_what_is_seen_is_left_out():
+    tokens = tokenize("It sold 5 kg to Acme Inc. of Delaware")
+    inc = next(k for k, token in enumerate(tokens) if token.text == "Inc")
+    assert tokens[inc + 1].text == "."
+    sentence = Sentence(tokens, [MentionTokens(2, 4, 2, "mass")], parse())
+    for seen in (inc + 1, inc + 2):
+        view = Pivot(0, np.zeros((seen, len(WORD_COLUMNS)), dtype=np.int64), np.zeros(5, dtype=np.int64), 2, 3)
+        words = chosen(view, np.ones((seen, len(OUTPUTS))), sentence, 0.5)
+        assert inc in words
+        assert (inc + 1 in words) == (seen == inc + 2)

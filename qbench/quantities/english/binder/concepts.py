@@ -141,8 +141,9 @@ def chosen(view: Pivot, scores: Array, sentence: Sentence, threshold: float) -> 
     numbers = {mention.number for mention in sentence.mentions}
     words = {k for k in taken if tokens[k].kind != "mark" and tokens[k].low not in SMALL_WORDS and k not in numbers}
     inside = {k for mention in sentence.mentions for k in range(mention.first, mention.last)}
-    words |= _rest(words, range(view.start, view.start + len(scores)), tokens, inside)
-    return words | {k for word in words for k in _joints(word, words, tokens)}
+    window = range(view.start, view.start + len(scores))
+    words |= _rest(words, window, tokens, inside)
+    return words | {k for word in words for k in _joints(word, words, tokens) if k in window}
 
 
 def _rest(words: Set[int], window: range, tokens: Sequence[Token], inside: Set[int]) -> set[int]:
