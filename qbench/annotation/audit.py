@@ -231,11 +231,11 @@ def _figures(subject: Subject, sheet: AuditSheet, judgments: Judgments) -> Itera
         for (_, by, group), tally in sorted(own, key=lambda row: (dimensions.index(row[0][1]), row[0][2])):
             yield _figure(kind, by, group, size if by == ALL else 0, tally)
     for kind, counted in sheet.counts.get("by query", {}).items():
-        tally = _by_query(sheet, kind, judgments, unsure)
+        queries = _by_query(sheet, kind, judgments, unsure)
         without = counted["queries"] - len({item.query_id for item in sheet.items if item.sources[0] == kind})
-        whole: Counter[object] = Counter() if tally is None else tally + Counter({RIGHT: without})
+        whole: Counter[object] = Counter() if queries is None else queries + Counter({RIGHT: without})
         yield _figure(counted["name"], QUERIES, "", 0, whole)
-        yield _figure(f"{counted['name']}, of those with {kind} texts", QUERIES, "", 0, tally or Counter())
+        yield _figure(f"{counted['name']}, of those with {kind} texts", QUERIES, "", 0, queries or Counter())
 
 
 def _by_query(sheet: AuditSheet, kind: str, judgments: Judgments, unsure: Collection[Pair]) -> Counter[object] | None:
