@@ -235,7 +235,7 @@ def _figures(subject: Subject, sheet: AuditSheet, judgments: Judgments) -> Itera
         without = counted["queries"] - len({item.query_id for item in sheet.items if item.sources[0] == kind})
         whole: Counter[object] = Counter() if queries is None else queries + Counter({RIGHT: without})
         yield _figure(counted["name"], QUERIES, "", 0, whole)
-        yield _figure(f"{counted['name']}, of those with {kind} texts", QUERIES, "", 0, queries or Counter())
+        yield _figure(f"{counted['name']}, with candidates", QUERIES, "", 0, queries or Counter())
 
 
 def _by_query(sheet: AuditSheet, kind: str, judgments: Judgments, unsure: Collection[Pair]) -> Counter[object] | None:

@@ -173,7 +173,7 @@ def test_a_query_has_missed_something_if_one_of_its_documents_was(missing, tmp_p
         return ("wrong", "answers after all") if row["doc_id"] == "m2" else ("right", "")
 
     found = read_audit(subject, audit, [filled(audit, tmp_path / "b.csv", with_texts)]).audit
-    queries = figure(found, "query with nothing missed, of those with unjudged texts", "queries")
+    queries = figure(found, "query with nothing missed, with candidates", "queries")
     assert (queries.drawn, queries.right, queries.wrong) == (1, 0, 1)
 
 
@@ -182,7 +182,7 @@ def test_queries_without_a_candidate_have_missed_nothing(subject, audit, tmp_pat
     found = read_audit(subject, audit, [filled(audit, tmp_path / "anna.csv")]).audit
     queries = figure(found, "query with nothing missed", "queries")
     assert (queries.drawn, queries.right, queries.share) == (4, 4, 1)
-    assert figure(found, "query with nothing missed, of those with unjudged texts", "queries").share is None
+    assert figure(found, "query with nothing missed, with candidates", "queries").share is None
     none = AuditOptions(missed=0)
     assert "by query" not in draw_audit(benchmark_subject(tiny_benchmark(), none), tmp_path / "none", none).counts
 
