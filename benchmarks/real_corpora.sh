@@ -14,16 +14,18 @@ keep() {
     cp "$out/$1-leaderboard/leaderboard.json" "$results/$1.json"
 }
 
+systems=(--systems BM25 --systems BM25_filter --systems QBM25 --systems BindBM25)
+
 for corpus in sec_filings reuters21578 rct_abstracts; do
     qbench build-index "$data/corpora/$corpus.jsonl.gz" -o "$out/$corpus-index"
     qbench gen-queries "$out/$corpus-index" -o "$out/$corpus"
     qbench benchmark check "$out/$corpus"
-    qbench leaderboard "$out/$corpus" -o "$out/$corpus-leaderboard"
+    qbench leaderboard "$out/$corpus" -o "$out/$corpus-leaderboard" "${systems[@]}"
     keep "$corpus"
 done
 
 for set in imdb league olympic; do
     qbench leaderboard "$data/retrieval/numconq-$set" -o "$out/numconq-$set-leaderboard" \
-        --systems BM25 --systems BM25_filter --systems QBM25 --systems "QBM25(alpha=3)"
+        "${systems[@]}" --systems "QBM25(alpha=3)"
     keep "numconq-$set"
 done

@@ -61,7 +61,7 @@ BATCH = 32
 RATE = 1e-3
 TRUST = 0.3
 """Share of the networks' probabilities in the targets of annotated mentions in the training that learns from them."""
-THRESHOLD = 0.5
+THRESHOLD = 0.4
 
 log = logging.getLogger("train_binder")
 

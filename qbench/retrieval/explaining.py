@@ -91,10 +91,11 @@ def explain(
         folder: where indexes are kept, as `execute` keeps them.
         top: number of documents.
         docs: ids of documents to explain instead; they need a word of the query.
-        source: where the query's conditions come from; "parsed" for a text.
+        source: where the query's conditions come from; a text has none as data.
 
     Raises:
-        OptionError: the system is no single stage with Bind, or none of the documents has a word of the query.
+        OptionError: the system is no single stage with Bind, no conditions are given with the query, a document is
+            unknown, or none of the documents has a word of the query.
     """
     stage = system.first
     if system.rerankers or not stage.binds:
@@ -106,7 +107,10 @@ def explain(
     )  # fmt: skip
     known = {q.query_id: q for q in benchmark.queries}
     asked_query = known.get(query, Query("typed", query))
-    source = source if query in known else "parsed"
+    if source == "given" and not asked_query.conditions:
+        raise OptionError("no conditions are given with this query", value=query, remedy="Use the conditions parsed")
+    if unknown := set(docs) - set(bench.corpus["doc_id"]):
+        raise OptionError("the benchmark has no such document", value=sorted(unknown))
     ranker = bench.first_stage(stage, 1000).ranker
     (asked,) = bench.asked([asked_query], source)
     (search,) = ranker.prepared([bench.search(stage, asked_query, source)])

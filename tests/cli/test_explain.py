@@ -38,8 +38,12 @@ def test_given_documents_are_explained_and_others_refused(tmp_path):
     last = explain(benchmark, system, "laptop weight over 2 kg", tmp_path, top=100).documents[-1].doc_id
     (one,) = explain(benchmark, system, "laptop weight over 2 kg", tmp_path, docs=[last]).documents
     assert one.doc_id == last
+    with pytest.raises(OptionError, match="no such document"):
+        explain(benchmark, system, "laptop weight over 2 kg", tmp_path, docs=[last, "nowhere"])
     with pytest.raises(OptionError, match="no document has a word"):
-        explain(benchmark, system, "laptop weight over 2 kg", tmp_path, docs=["nowhere"])
+        explain(benchmark, system, "xylophone over 2 kg", tmp_path, docs=[last])
+    with pytest.raises(OptionError, match="no conditions are given"):
+        explain(benchmark, system, "laptop weight over 2 kg", tmp_path, source="given")
     for other in ("BM25", "QBM25", "BM25 + BindBM25"):
         with pytest.raises(OptionError, match="one stage with Bind"):
             explain(benchmark, parse_system(other), "q4", tmp_path)

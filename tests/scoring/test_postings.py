@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qbench.scoring.posting_kernel import place
+from qbench.scoring.posting_kernel import scatter
 from qbench.scoring.postings import Postings, best, hits, holding_all, load_loops, matching, score
 from qbench.scoring.ranking import LARGE
 
@@ -33,7 +33,7 @@ def inverted(rows, block=100, chunk=TERMS):
         for first in range(0, len(dense), block):
             some = csr_array(dense[first : first + block])
             indptr, indices = some.indptr.astype(np.int64), some.indices.astype(np.int32)
-            place(indptr, indices, some.data, first, low, ends, docs[part], values[part])
+            scatter(indptr, indices, some.data, first, low, ends, docs[part], values[part])
     return Postings(starts, docs, values, len(dense))
 
 

@@ -28,7 +28,7 @@ SURE = frozenset({"respectively"})
 """Rules that the binder does not overrule: a list is dealt out by its order."""
 EVEN = 0.5
 """Probability from which a number has another's unit."""
-CORE = 0.1
+CORE = 0.12
 """Probability of being the core from which a word is of the concept: a concept without its core says nothing, and one
 with a word too many still says what is measured."""
 CERTAIN = 0.8
