@@ -126,6 +126,7 @@ _VERSUS = re.compile(r"\b(?:vs|versus)\b", re.IGNORECASE)
 _IN_SCALE = re.compile(r"\b(?:in|000s?)\s+(?:millions|thousands|billions|omitted)\b", re.IGNORECASE)
 _WORD_BEFORE = re.compile(r"([^\W\d_][^\W_]*)[ \u00a0-]\Z")
 KNOWN = 3
+"""Mentions from which on a concept counts as one that the corpus speaks of."""
 _CENTS = re.compile(r"\.\d\d$")
 PER_SHARE = 10_000.0
 """Nobody pays or earns so much for one share: it is the amount beside the one per share."""

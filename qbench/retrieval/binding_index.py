@@ -6,7 +6,7 @@ sentence between. All are stems, in which a query's words are compared with them
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -26,6 +26,7 @@ from qbench.retrieval.stored import loaded, save_arrays
 from qbench.scoring.binding import (
     AGE,
     BARE,
+    CHANGES,
     CODES,
     COUNTED,
     NUMBERS,
@@ -150,8 +151,8 @@ def build_binding_index(passages: pl.Series, mentions: DocumentMentions, units: 
     codes = {
         "base": numbered,
         "kind": [unit_kind(unit, units) for unit in table["unit"]],
-        "comparator": _codes(table["comparator"], MENTION_COMPARATORS, range(len(MENTION_COMPARATORS))),
-        "change": _codes(table["change"], ("", "up", "down"), (0, 1, -1)),
+        "comparator": [MENTION_COMPARATORS.index(name) for name in table["comparator"]],
+        "change": [CHANGES[name] for name in table["change"]],
         "amount": of_amounts,
     }
     numbers = {
@@ -191,12 +192,6 @@ def unit_kind(name: str, units: Units) -> int:
 @lru_cache(maxsize=10_000)
 def _rate(name: str, units: Units) -> tuple[str, float] | None:
     return amount_of(name, units)
-
-
-def _codes(names: pl.Series, words: Iterable[str], codes: Iterable[int]) -> list[int]:
-    """Words of a closed list as numbers."""
-    table = dict(zip(words, codes, strict=True))
-    return [table[name] for name in names]
 
 
 def _words(

@@ -15,7 +15,7 @@ from qbench.quantities.units import Units
 from qbench.retrieval.analysis import token_lists
 from qbench.retrieval.binding_index import MOST, BindingIndex, unit_kind
 from qbench.retrieval.rates import amount_of
-from qbench.scoring.binding import COUNTED, Asked, Target
+from qbench.scoring.binding import CHANGES, COUNTED, Asked, Target
 
 AROUND = 0.3
 """What the search word next to a condition's value counts that is not of its concept."""
@@ -23,7 +23,6 @@ FADING = 0.2
 """How fast words count less that are further away: the nth counts AROUND / (1 + FADING * (n - 1))."""
 _LETTERS, _COMPOUND = 3, 7
 """Letters that a part of a compound has at least, and the compound itself."""
-_CHANGES = {"": 0, "up": 1, "down": -1}
 
 
 @dataclass(frozen=True)
@@ -181,7 +180,7 @@ def _target(condition: Condition, index: BindingIndex, units: Units) -> Target:
         high=condition.base_high,
         value=condition.value,
         value_high=condition.high,
-        change=_CHANGES[condition.change],
+        change=CHANGES[condition.change],
         amount=index.base_units.get(base, -1) if rate else -1,
         amount_low=condition.base_value * factor,
         amount_high=condition.base_high * factor,

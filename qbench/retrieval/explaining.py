@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qbench.benchmark.benchmark import Benchmark, benchmark_key
 from qbench.benchmark.types import Query
@@ -100,36 +101,23 @@ def explain(
     stage = system.first
     if system.rerankers or not stage.binds:
         raise OptionError("only one stage with Bind can be explained", value=str(system), remedy="Try BindBM25")
-    options = ExecuteOptions()
-    bench = Bench(
-        benchmark, benchmark_key(benchmark), folder / "indexes", options.document_quantities,
-        options.extractor_of(benchmark), None, silent, options.access.recording_in(folder),
-    )  # fmt: skip
-    known = {q.query_id: q for q in benchmark.queries}
-    asked_query = known.get(query, Query("typed", query))
-    if source == "given" and not asked_query.conditions:
-        raise OptionError("no conditions are given with this query", value=query, remedy="Use the conditions parsed")
+    bench = _bench(benchmark, folder)
     if unknown := set(docs) - set(bench.corpus["doc_id"]):
         raise OptionError("the benchmark has no such document", value=sorted(unknown))
+    asked_query = _query(benchmark, query, source)
     ranker = bench.first_stage(stage, 1000).ranker
     (asked,) = bench.asked([asked_query], source)
     (search,) = ranker.prepared([bench.search(stage, asked_query, source)])
     hits, index, weights = ranker.search(search), bench.binding_index.index, stage.quantity_options()
-    scored = with_binding(hits, index, asked, weights, None if docs else top)
-    if docs:
-        positions = np.flatnonzero(bench.corpus["doc_id"].is_in(list(docs)).to_numpy())
-        kept = np.isin(scored.docs, positions)
-        scored = Candidates(scored.docs[kept], scored.scores[kept])
-    best = ranked(scored, len(docs) or top)
+    best = _best(with_binding(hits, index, asked, weights, None if docs else top), bench, top, docs)
     if not best.docs.size:
         raise OptionError("no document has a word of the query", value=list(docs) or query)
     own = dict(zip(hits.docs.tolist(), binding_parts(hits, index, asked), strict=True))
-    words = {number: term for term, number in index.terms.items()}
     content = asked_query if source == "given" else bench.parsed(asked_query)[0]
     return Explanation(
-        {words[int(term)]: float(w) for term, w in zip(asked.terms, asked.words, strict=True) if w},
+        _shares(asked, asked.words, index.terms),
         [
-            (condition, {words[int(term)]: float(w) for term, w in zip(asked.terms, row, strict=True) if w})
+            (condition, _shares(asked, row, index.terms))
             for condition, row in zip(content.conditions, asked.bindings, strict=True)
         ],
         weights.weights(),
@@ -144,6 +132,38 @@ def explain(
             for doc, score in zip(best.docs, best.scores, strict=True)
         ],
     )
+
+
+def _bench(benchmark: Benchmark, folder: Path) -> Bench:
+    """The benchmark opened with the options that `execute` takes where none are given."""
+    options = ExecuteOptions()
+    return Bench(
+        benchmark, benchmark_key(benchmark), folder / "indexes", options.document_quantities,
+        options.extractor_of(benchmark), None, silent, options.access.recording_in(folder),
+    )  # fmt: skip
+
+
+def _query(benchmark: Benchmark, query: str, source: ConditionSource) -> Query:
+    """The query of an id, or one made of a text."""
+    found = next((known for known in benchmark.queries if known.query_id == query), Query("typed", query))
+    if source == "given" and not found.conditions:
+        raise OptionError("no conditions are given with this query", value=query, remedy="Use the conditions parsed")
+    return found
+
+
+def _best(scored: Candidates, bench: Bench, top: int, docs: Sequence[str]) -> Candidates:
+    """The best documents, or those of `docs` that were found."""
+    if not docs:
+        return ranked(scored, top)
+    positions = np.flatnonzero(bench.corpus["doc_id"].is_in(list(docs)).to_numpy())
+    kept = np.isin(scored.docs, positions)
+    return ranked(Candidates(scored.docs[kept], scored.scores[kept]), len(docs))
+
+
+def _shares(asked: Asked, shares: NDArray[np.float64], terms: Mapping[str, int]) -> dict[str, float]:
+    """Search word -> its share, where it has one."""
+    words = {number: term for term, number in terms.items()}
+    return {words[int(term)]: float(share) for term, share in zip(asked.terms, shares, strict=True) if share}
 
 
 def _mentions(bench: Bench, asked: Asked, doc: int) -> list[list[MentionScore]]:

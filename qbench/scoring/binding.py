@@ -48,6 +48,9 @@ PARTS: Final = ("words", "pairs", "satisfied", "binding", "ratio")
 """The columns of `parts`: the shares of words and of pairs; the means over the conditions of sat, S and ratio."""
 
 CODES: Final = ("base", "kind", "comparator", "change", "amount")
+CHANGES: Final[Mapping[str, int]] = {"": 0, "up": 1, "down": -1}
+"""The codes of changes."""
+
 NUMBERS: Final = ("low", "high", "value", "value_high", "factor")
 
 OTHER, COUNTED, BARE, AGE, YEAR = range(5)
