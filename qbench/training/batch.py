@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qbench.quantities.types import Condition, Quantity
-from qbench.training.mentions import ConditionSpans
+from qbench.quantities.written import ConditionSpans
 from qbench.training.triples import Drawn, Triples
 
 

@@ -1,8 +1,7 @@
-"""The spans of mentions in training texts: of conditions in queries, of quantities in samples and documents."""
+"""The mentions of quantities in training texts: samples and documents."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,24 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from qbench.quantities.types import Condition, Quantity, Span, from_row
+from qbench.quantities.types import Quantity, Span, from_row
 from qbench.quantities.units import load_units
 
 if TYPE_CHECKING:
     from qbench.benchmark.benchmark import Benchmark
-
-
-@dataclass(frozen=True, slots=True)
-class ConditionSpans:
-    """Half-open character spans of a condition in its query's text; None where it is not written there.
-
-    Attributes:
-        value: of the number; of a range from its lower to its upper end.
-        unit: of the unit nearest to it.
-    """
-
-    value: Span | None
-    unit: Span | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,53 +23,6 @@ class Changed:
     value: float
     unit: str
     span: Span
-
-
-def condition_spans(text: str, conditions: Sequence[Condition]) -> tuple[ConditionSpans, ...]:
-    """Where a query's text has the values and units of its conditions.
-
-    >>> from dataclasses import replace
-    >>> weight = Condition("<", 2, 2, "pound", "kilogram", 0.9, 0.9, value_text="2", unit_text="lb")
-    >>> condition_spans("12 laptops under 2 lb", [weight])
-    (ConditionSpans(value=(17, 18), unit=(19, 21)),)
-    >>> condition_spans("between 2 and 4 lb", [replace(weight, comparator="between", high=4, value_text="2 to 4")])
-    (ConditionSpans(value=(8, 15), unit=(16, 18)),)
-    """
-    taken: list[Span] = []
-    spans = []
-    for condition in conditions:
-        value = next((span for span in _written(text, condition.value_text) if not _meets(span, taken)), None)
-        if value is None and " to " in condition.value_text:
-            value = _between(text, *condition.value_text.split(" to ", 1))
-        unit = None
-        if value is not None:
-            taken.append(value)
-            near = [span for span in _written(text, condition.unit_text) if not _meets(span, taken)]
-            unit = min(near, key=lambda span: _distance(span, taken[-1]), default=None)
-        spans.append(ConditionSpans(value, unit))
-    return tuple(spans)
-
-
-def _written(text: str, words: str) -> list[Span]:
-    """Where some words stand by themselves."""
-    if not words:
-        return []
-    pattern = rf"(?<![\w.]){re.escape(words)}(?!\w|[.,]\d)" if words[0].isdigit() else re.escape(words)
-    return [match.span() for match in re.finditer(pattern, text)]
-
-
-def _between(text: str, low: str, high: str) -> Span | None:
-    starts = _written(text, low)
-    ends = [span for span in _written(text, high) if starts and span[0] >= starts[0][1]]
-    return (starts[0][0], ends[0][1]) if ends else None
-
-
-def _meets(span: Span, others: Sequence[Span]) -> bool:
-    return any(span[0] < end and start < span[1] for start, end in others)
-
-
-def _distance(a: Span, b: Span) -> int:
-    return max(b[0] - a[1], a[0] - b[1])
 
 
 @dataclass(frozen=True)

@@ -20,13 +20,14 @@ from qbench.errors import InputError, OptionError
 from qbench.quantities.concept_match import concept_alternatives, folded
 from qbench.quantities.languages import ENGLISH
 from qbench.quantities.types import Quantity
+from qbench.quantities.written import ConditionSpans, condition_spans
 from qbench.randomness import generator
 from qbench.retrieval.analysis import token_ids, token_lists
 from qbench.retrieval.passages import passages
 from qbench.scoring import bm25
 from qbench.scoring.ranking import top_k
 from qbench.training.kinds import METHODS
-from qbench.training.mentions import Changed, ConditionSpans, Mentions, condition_spans
+from qbench.training.mentions import Changed, Mentions
 
 if TYPE_CHECKING:
     from qbench.benchmark.benchmark import Benchmark

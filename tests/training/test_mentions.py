@@ -1,4 +1,4 @@
-"""Mentions of what is learnt from: in samples that were made by a change, in documents with titles, in queries."""
+"""Mentions of what is learnt from: in samples that were made by a change, in documents with titles."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from qbench.quantities.types import Quantity, to_row
-from qbench.training.mentions import Changed, condition_spans, sample_mentions
+from qbench.training.mentions import Changed, sample_mentions
 from qbench.training.triples import read_triples
 from tests.encoder_factories import regular_benchmark
-from tests.factories import condition, frame, quantity
+from tests.factories import frame, quantity
 
 DOCUMENT = "about 5 kg in 2 boxes for $30"
 MENTIONS = (
@@ -57,12 +57,3 @@ def test_documents_have_their_extracted_mentions_behind_the_title():
     assert data.texts[0][slice(*mention.value_span)] == "5"
     assert data.texts[0].endswith(f"\n{text}")
     assert data.mentions(1) == ()
-
-
-def test_spans_of_conditions_that_share_a_number_or_are_not_written():
-    heavy, long = condition("weight", ">", 5, "kg"), condition("length", "<", 5, "m")
-    spans = condition_spans("weight over 5 kg, length under 5 m, not 5.5", [heavy, long])
-    assert [one.value for one in spans] == [(12, 13), (31, 32)]
-    assert [one.unit for one in spans] == [(14, 16), (33, 34)]
-    (absent,) = condition_spans("weight over five", [heavy])
-    assert (absent.value, absent.unit) == (None, None)
