@@ -56,8 +56,8 @@ REVISIONS: dict[str, int] = {
     "judged test set": 1,
     # Models
     "new model": 2,
-    "retriever training": 1,
-    "bi-encoder training": 1,
+    "retriever training": 2,
+    "bi-encoder training": 2,
     "description-parser training": 1,
     "extractor training": 1,
     # Publishing

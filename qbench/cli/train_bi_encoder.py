@@ -81,7 +81,7 @@ def bi_encoder(
     On pairs, descriptions of one fact get vectors close together (C_q-BERT-WS of Quantity Retrieval); search with the
     result as "BERT-WS(model=CHECKPOINT)". On a benchmark, queries come close to the texts that satisfy them; search
     with it as "SBERT_ft(model=CHECKPOINT)", or, after a --teacher, as "TCT-ColBERT(markers=none, model=CHECKPOINT)". An
-    interrupted training resumes after its last finished epoch when the same command is run again.
+    interrupted training resumes after its last evaluation when the same command is run again.
 
     Example: qbench train bi-encoder pairs -o ranker --model bert-base-chinese
     """

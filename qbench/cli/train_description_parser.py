@@ -34,7 +34,7 @@ def description_parser(
     """Train a tagger that finds the words which say what a quantity is.
 
     The gold set is split 7 : 1.5 : 1.5 into train, dev and test. An interrupted training resumes
-    after its last finished epoch when the same command is run again.
+    after its last evaluation when the same command is run again.
 
     Example: qbench train description-parser measeval -o my-parser --model bert-base-uncased
     """

@@ -31,7 +31,7 @@ def extractor(
 ) -> None:
     """Train a model that says which words name what a number measures, for --extractor neural.
 
-    An interrupted training resumes after its last finished epoch when the same command is run again.
+    An interrupted training resumes after its last evaluation when the same command is run again.
 
     Example: qbench train extractor annotated.jsonl -o my-extractor --model sentence-transformers/all-MiniLM-L6-v2
     """

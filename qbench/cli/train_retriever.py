@@ -57,7 +57,7 @@ def retriever(kind: Kind, system: str, what: str, example: str) -> Callable[...,
     train.__name__ = kind
     train.__doc__ = f"""Train {what}.
 
-    An interrupted training resumes after its last finished epoch when the same command is run again. Search with the
+    An interrupted training resumes after its last evaluation when the same command is run again. Search with the
     result as the system "{system.format("CHECKPOINT")}".
 
     Example: qbench train {kind} my-benchmark {example}

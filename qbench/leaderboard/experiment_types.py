@@ -204,6 +204,10 @@ def _option(where: str, value: Any, usual: Any) -> Any:
             raise OptionError(f"{where} is a list of texts", value=value)
         return tuple(sorted(value))
     kind = type(usual)
+    if kind is bool:
+        if str(value).lower() not in ("true", "false"):
+            raise OptionError(f"{where} is no true or false", value=value)
+        return str(value).lower() == "true"
     try:
         converted = kind(value)
     except (TypeError, ValueError):

@@ -53,8 +53,8 @@ def train_bi_encoder(
 ) -> Manifest:
     """Tune an encoder on mined pairs; write it as a folder that sentence-transformers opens.
 
-    An interrupted call resumes after its last epoch (see `Trainer`). The weights of the epoch with the best F1 on
-    dev are kept. A finished checkpoint is left as it is.
+    An interrupted call resumes after its last evaluation (see `Trainer`). The weights with the best F1 on dev are
+    kept, the untrained ones among the candidates. A finished checkpoint is left as it is.
 
     Args:
         pairs: an artefact of `qbench mine-paraphrases`.
@@ -117,7 +117,7 @@ class PairTask(Task[Pairs]):
         import torch
 
         device = self.network.device
-        with mixed_precision(device):
+        with mixed_precision(device, self.recipe.precision):
             sides = [self._embed(batch.query, "query"), self._embed(batch.doc, "document")]
         labels = torch.from_numpy(batch.positive.astype(np.int64)).to(device)
         loss: Tensor = self._loss.compute_loss_from_embeddings([side.float() for side in sides], labels)

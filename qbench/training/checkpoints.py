@@ -1,4 +1,4 @@
-"""The state of a training after each epoch, from which it resumes: weights, optimiser, history, best weights.
+"""The state of a training after each evaluation, from which it resumes: weights, optimiser, history, best weights.
 
 It lies in hidden files of the draft, which the finished checkpoint does not have.
 """
@@ -20,15 +20,21 @@ if TYPE_CHECKING:
 _JOURNAL = ".history.json"
 
 
-def save_epoch(
+def save_untrained(folder: Path, model: nn.Module) -> None:
+    """Write the weights before training, the first candidate for the best ones; nothing where they are written."""
+    if not _best(folder, 0).is_file() and Journal(folder / _JOURNAL).read() is None:
+        _write(_best(folder, 0), _weights(model))
+
+
+def save_state(
     folder: Path, model: nn.Module, optimizer: Optimizer, history: list[dict[str, Any]], *, best: bool
 ) -> None:
-    """Write the state after the last epoch of `history`.
+    """Write the state after the last evaluation of `history`.
 
     Args:
         folder: of the draft.
         model, optimizer: whose state is written.
-        history: a record of each epoch, written last: where it is, the state is complete.
+        history: a record of each evaluation, written last: where it is, the state is complete.
         best: whether these weights are the best so far.
     """
     weights = {f"model.{name}": tensor for name, tensor in _weights(model).items()}
@@ -51,7 +57,7 @@ def resume(folder: Path, model: nn.Module, optimizer: Optimizer) -> list[dict[st
     """Load the last state into model and optimiser.
 
     Returns:
-        the history of the finished epochs; [] for none.
+        the history of the finished evaluations; [] for none.
     """
     state = Journal(folder / _JOURNAL).read()
     if state is None:
@@ -69,24 +75,40 @@ def resume(folder: Path, model: nn.Module, optimizer: Optimizer) -> list[dict[st
     return history
 
 
-def load_best(folder: Path, model: nn.Module, epoch: int) -> None:
-    """Put the weights after `epoch` (from 1), the best one, into the model."""
-    _put(model, _read(_best(folder, epoch)))
+def load_best(folder: Path, model: nn.Module, number: int) -> None:
+    """Put the weights of an evaluation (from 1; 0 for the untrained ones), the best one, into the model."""
+    _put(model, _read(_best(folder, number)))
 
 
-def best_epoch(history: list[dict[str, Any]], figure: Callable[[dict[str, Any]], float | None]) -> int:
-    """The epoch (from 1) with the highest figure; of equal ones the earliest, and the last where there is none."""
-    figures = [(figure(record), -epoch) for epoch, record in enumerate(history, 1)]
-    measured = [(value, order) for value, order in figures if value is not None]
-    return -max(measured)[1] if measured else len(history)
+def best_evaluation(
+    untrained: list[dict[str, Any]],
+    trained: list[dict[str, Any]],
+    figure: Callable[[dict[str, Any]], float | None],
+) -> int:
+    """The evaluation with the highest figure; of equal ones the earliest, and the last where there is none.
+
+    Args:
+        untrained: the record before training; [] for none.
+        trained: those of the evaluations since.
+        figure: of a record.
+
+    Returns:
+        its number in `trained`, from 1; 0 for the untrained model.
+
+    >>> best_evaluation([{"f": 0.5}], [{"f": 0.4}, {"f": 0.6}, {"f": 0.6}], lambda record: record["f"])
+    2
+    """
+    numbered = [*((0, record) for record in untrained), *enumerate(trained, 1)]
+    measured = [(value, -number) for number, record in numbered if (value := figure(record)) is not None]
+    return -max(measured)[1] if measured else len(trained)
 
 
-def _state(folder: Path, epoch: int) -> Path:
-    return folder / f".state-{epoch}.safetensors"
+def _state(folder: Path, number: int) -> Path:
+    return folder / f".state-{number}.safetensors"
 
 
-def _best(folder: Path, epoch: int) -> Path:
-    return folder / f".best-{epoch}.safetensors"
+def _best(folder: Path, number: int) -> Path:
+    return folder / f".best-{number}.safetensors"
 
 
 def _weights(model: nn.Module) -> dict[str, Tensor]:

@@ -18,6 +18,7 @@ from qbench.errors import OptionError
 from qbench.models.folders import model_digest, model_folder
 from qbench.options import declared, refusal
 from qbench.progress import Progress, silent
+from qbench.randomness import generator
 from qbench.store import Manifest
 from qbench.training.batch import Batch
 from qbench.training.dev import DevPool, dev_pool
@@ -26,7 +27,16 @@ from qbench.training.losses import LOSSES, Loss
 from qbench.training.losses.ranking import Distillation
 from qbench.training.recipes import LEARNING_RATES, ContrastiveRecipe
 from qbench.training.students import Student, open_student
-from qbench.training.trainer import History, Record, Task, seeded, train_checkpoint, training_key, training_params
+from qbench.training.trainer import (
+    History,
+    Record,
+    Task,
+    batches_by_length,
+    seeded,
+    train_checkpoint,
+    training_key,
+    training_params,
+)
 from qbench.training.triples import Drawn, Triples, read_triples
 
 if TYPE_CHECKING:
@@ -48,12 +58,12 @@ def train_retriever(
 ) -> Manifest:
     """Tune a retriever on a benchmark's triples; write it as a folder that its system opens, and sentence-transformers.
 
-    An interrupted call resumes after its last epoch (see `Trainer`). The weights of the epoch with the best nDCG@10
-    on dev are kept. A finished checkpoint is left as it is.
+    An interrupted call resumes after its last evaluation (see `Trainer`). The weights with the best nDCG@10 on dev are
+    kept, which are the untrained ones where training made nothing better. A finished checkpoint is left as it is.
 
     Args:
         kind: "bi-encoder", "colbert", "splade", or "aggretriever", which sentence-transformers does not know.
-        benchmark: its train split is learnt from, its dev split chooses the epoch.
+        benchmark: its train split is learnt from, its dev split chooses the weights.
         output: the folder of the checkpoint.
         model: the model to tune, a folder or a name on the hub.
         recipe: the options of the training.
@@ -65,7 +75,7 @@ def train_retriever(
         on_epoch: is called with the record of each epoch, the untrained model's first.
 
     Returns:
-        the manifest; `counts` holds the sizes of the data, and nDCG@10 before training and of the best epoch.
+        the manifest; `counts` holds the sizes of the data, and nDCG@10 before training and of the best weights.
 
     Raises:
         InputError: the model cannot be opened, or there is nothing to learn from.
@@ -96,13 +106,22 @@ def _task(
     lowest = recipe.lowest_grade
     data = read_triples(benchmark, methods=recipe.methods, kinds=recipe.kinds, lowest_grade=lowest)
     general = None if joint is None else read_triples(joint, every_split=True, lowest_grade=lowest)
+    data = data.limited(recipe.seed, recipe.limit)
     held_out = dev_pool(benchmark, recipe.dev_queries, recipe.seed)
     own = _own_options(kind, recipe)
     if kind == "bi-encoder" and teacher is not None:
         # A student of a ColBERT is compared as TCT-ColBERT is: by the dot product of the model's own vectors.
         own["dot"] = True
     with seeded(recipe.seed):
-        student = open_student(kind, model, max_length=recipe.max_length, scale=recipe.scale, **own)
+        student = open_student(
+            kind,
+            model,
+            max_length=recipe.max_length,
+            scale=recipe.scale,
+            precision=recipe.precision,
+            chunk=recipe.chunk,
+            **own,
+        )
     loss = LOSSES[recipe.loss]
     if teacher is not None:
         loss = Loss(Distillation(_teacher(teacher, recipe), recipe.temperature), "like a teacher")
@@ -158,7 +177,7 @@ def _check_data(recipe: ContrastiveRecipe, benchmark: Benchmark, joint: Benchmar
 
 
 def _teacher(model: str, recipe: ContrastiveRecipe) -> Student:
-    student = open_student("colbert", model, max_length=recipe.max_length)
+    student = open_student("colbert", model, max_length=recipe.max_length, precision=recipe.precision)
     if student.start:
         remedy = "Name a ColBERT, or train one: qbench train colbert"
         raise OptionError("the teacher is not a ColBERT", value=model, remedy=remedy)
@@ -166,16 +185,15 @@ def _teacher(model: str, recipe: ContrastiveRecipe) -> Student:
 
 
 def setback(counts: Mapping[str, Any]) -> str | None:
-    """A warning where training made a model worse; None where it did not, or nothing was held out.
+    """A warning where no evaluation was better than the untrained model; None otherwise, or if nothing was held out.
 
     Args:
         counts: of the manifest that `train_retriever` gives.
     """
-    before, after = counts["dev_untrained"], counts["dev"]
-    if after is None or after >= before:
+    if counts["dev"] is None or counts["best_epoch"]:
         return None
     remedy = "lower the learning rate, or learn from more positives"
-    return f"nDCG@10 on dev fell from {before:.3f} to {after:.3f}: {remedy}"
+    return f"training made nothing better than nDCG@10 {counts['dev']:.3f}: the untrained weights are kept; {remedy}"
 
 
 def checkpoint_key(
@@ -220,7 +238,7 @@ class RetrieverTask(Task[tuple[Triples, list[Drawn]]]):
         loss: which it lowers.
         data: the benchmark's triples.
         general: those of the second benchmark; None for none.
-        held_out: the queries that choose the best epoch; None for none.
+        held_out: the queries that choose the best weights; None for none.
         recipe: the options of the training.
     """
 
@@ -243,7 +261,7 @@ class RetrieverTask(Task[tuple[Triples, list[Drawn]]]):
         """The batches of an epoch; those of the general benchmark stand between the others, evenly."""
         recipe = self.recipe
         drawn = self.data.draw(recipe.seed, str(epoch), recipe.negatives, recipe.max_pairs)
-        own = [(self.data, batch) for batch in _cut(drawn, recipe.batch_size)]
+        own = [(self.data, batch) for batch in self._cut(self.data, drawn, str(epoch))]
         if not self.general or not recipe.joint_share:
             return own
         # A share of few batches is one batch: a benchmark that was named is never left out.
@@ -251,7 +269,7 @@ class RetrieverTask(Task[tuple[Triples, list[Drawn]]]):
         pool: list[Drawn] = []
         while len(pool) < wanted:
             pool += self.general.draw(recipe.seed, f"joint {epoch} {len(pool)}", recipe.negatives)
-        others = [(self.general, batch) for batch in _cut(pool[:wanted], recipe.batch_size)]
+        others = [(self.general, batch) for batch in self._cut(self.general, pool[:wanted], f"joint {epoch}")]
         order = [(i + 0.5) / len(some) for some in (own, others) for i in range(len(some))]
         both = [*own, *others]
         return [both[i] for i in np.argsort(order, kind="stable").tolist()]
@@ -299,6 +317,11 @@ class RetrieverTask(Task[tuple[Triples, list[Drawn]]]):
             "dev": history.record(history.best).get("ndcg"),
         }
 
-
-def _cut(drawn: list[Drawn], size: int) -> list[list[Drawn]]:
-    return [drawn[start : start + size] for start in range(0, len(drawn), size)]
+    def _cut(self, data: Triples, drawn: list[Drawn], epoch: str) -> list[list[Drawn]]:
+        """Batches, in the order drawn, or of positives of similar length."""
+        size = self.recipe.batch_size
+        if self.recipe.by_length:
+            lengths = [len(data.texts[positive]) for _, positive, _ in drawn]
+            order = batches_by_length(lengths, size, generator(self.recipe.seed, "batches", epoch))
+            return [[drawn[i] for i in batch] for batch in order]
+        return [drawn[start : start + size] for start in range(0, len(drawn), size)]

@@ -1,4 +1,4 @@
-"""The held-out queries that choose the best epoch: nDCG@10 on a small pool of documents."""
+"""The held-out queries that choose the best weights: nDCG@10 on a small pool of documents."""
 
 from __future__ import annotations
 

@@ -188,7 +188,7 @@ class ExtractorTask(EncoderTask):
             words, places = first_tokens(encoded[row])
             target = self.train[n].target
             wanted[row, places], counted[row, places] = target.marks[words], target.counted[words] * LOSSES
-        with mixed_precision(ids.device):
+        with mixed_precision(ids.device, self.recipe.precision):
             scores = self.network(ids, mask, columns, mentions)
         losses = torch.nn.functional.binary_cross_entropy_with_logits(
             scores.float(), torch.from_numpy(wanted).to(ids.device), reduction="none"

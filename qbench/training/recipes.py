@@ -13,6 +13,9 @@ from qbench.training.losses import LOSSES
 LEARNING_RATES: dict[Kind, float] = {"bi-encoder": 2e-5, "colbert": 1e-5, "splade": 2e-5, "aggretriever": 2e-5}
 """Peak learning rates of *Numbers Matter* C.3 for ColBERT and SPLADE, which tuned a BERT of 110 million weights."""
 
+Precision = Literal["auto", "float32", "bfloat16"]
+"""In which numbers matrix products are computed in training; weights are float32."""
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -32,6 +35,9 @@ class Recipe:
     weight_decay: float = option(0.01, help="Weight decay of AdamW; biases and norms have none.", low=0, high=1)
     clip: float = option(1.0, help="Largest norm of the gradients, which are scaled down to it; 0: no limit.", low=0)
     patience: int = option(2, help="Epochs without a better figure on dev before training stops.", low=1)
+    evaluations: int = option(
+        1, help="Evaluations on dev in an epoch, after each of which an interrupted training can resume.", low=1
+    )
     seed: int = option(13, help="Seed of every random choice.")
 
     def check(self) -> None:
@@ -55,6 +61,19 @@ class ContrastiveRecipe(Recipe):
         Recipe, "lr", 0.0, help="Peak learning rate; 0 uses the model's default (1e-5 for ColBERT, 2e-5 for others)."
     )
     patience: int = again(Recipe, "patience", help="Epochs without a better nDCG@10 on dev before training stops.")
+    evaluations: int = again(Recipe, "evaluations", 4)
+    precision: Precision = option(
+        "auto",
+        help="Matrix products in training: bfloat16 is quicker where the processor has it (avx512_bf16, amx); auto "
+        "takes it on a GPU that can, and float32 on a CPU.",
+    )
+    chunk: int = option(
+        0,
+        help="Gradient caching: so many texts of a batch have their gradients computed at a time, such that memory "
+        "does not grow with the batch, for a third more time; 0: all at once.",
+        low=0,
+    )
+    by_length: bool = option(False, help="Positives of similar length in a batch, which saves padding.")
     loss: str = option("infonce", help="; ".join(f"{name}: {loss.help}" for name, loss in LOSSES.items()) + ".")
     negatives: int = option(1, help="Own negatives of a positive, drawn again in each epoch.", low=1)
     temperature: float = option(
@@ -103,8 +122,13 @@ class ContrastiveRecipe(Recipe):
     )
     max_length: int = option(0, help="Tokens read of a text in training; 0: the model's own maximum.", low=0)
     max_pairs: int = option(0, help="Positives per epoch, every query's first before any second; 0: all.", low=0)
+    limit: int = option(
+        0,
+        help="Positives to learn from, the same ones in every epoch, for a learning curve; more contain fewer. 0: all.",
+        low=0,
+    )
     dev_queries: int = option(
-        200, help="Number of dev queries that choose the best epoch by nDCG@10; 0: none, the last epoch is kept.", low=0
+        200, help="Number of dev queries that choose the best weights by nDCG@10; 0: none, the last are kept.", low=0
     )
 
     def check(self) -> None:
@@ -125,6 +149,7 @@ class PairRecipe(Recipe):
     epochs: int = again(Recipe, "epochs", 20, help="Passes over the paraphrases.")
     batch_size: int = again(Recipe, "batch_size", 120, help="Pairs per batch.", low=2)
     patience: int = again(Recipe, "patience", 5, help="Epochs without a better F1 on dev before training stops.")
+    precision: Precision = again(ContrastiveRecipe, "precision")
     margin: float = option(0.5, help="Cosine distance that confusing pairs are pushed apart to.", low=0, high=2)
     negatives: int = option(5, help="Confusing pairs per query and epoch, drawn again in each epoch.", low=1)
     max_length: int = option(0, help="Tokens read of a description; 0: the model's own maximum.", low=0)
@@ -175,6 +200,7 @@ class ExtractorRecipe(Recipe):
     lr: float = again(Recipe, "lr", 1e-4, help="Peak learning rate of the encoder; a BERT-base wants 2e-5 to 5e-5.")
     head_lr: float = again(TaggerRecipe, "head_lr", help="Peak learning rate of the new layers.")
     patience: int = again(PairRecipe, "patience", 2)
+    precision: Precision = again(ContrastiveRecipe, "precision")
     hidden: float = option(
         0.15, help="Share of the quantities of a batch for which the rules' answer is hidden.", low=0, high=1
     )

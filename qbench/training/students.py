@@ -7,11 +7,11 @@ All but Aggretriever are models of sentence-transformers, saved and opened by it
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from qbench.training.kinds import Kind
 from qbench.training.losses import Objective
 from qbench.training.losses.ranking import flops, info_nce
 from qbench.training.outputs import Embedded, Outputs
+from qbench.training.recipes import Precision
 from qbench.training.trainer import mixed_precision
 
 if TYPE_CHECKING:
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from qbench.models.aggretriever import Aggretriever
+
+S = TypeVar("S")
+T = TypeVar("T")
 
 GROUP = 24
 """Texts that go through a model together on a CPU."""
@@ -51,12 +55,16 @@ class Student(ABC):
         scale: factor of the scores in the loss.
         objective: the loss, of `qbench.training.losses.LOSSES` or of its kind.
         start: the part of the model that is initialised and not trained yet; "" for none.
+        precision: in which matrix products are computed (see `Recipe`).
+        chunk: texts that have their gradients computed at a time (gradient caching); 0 for all of a batch.
     """
 
     network: Any
     scale: float = 1.0
     objective: Objective = field(default=info_nce, kw_only=True)
     start: str = field(default="", kw_only=True)
+    precision: Precision = field(default="auto", kw_only=True)
+    chunk: int = field(default=0, kw_only=True)
     _restore: Callable[[], None] = field(default=lambda: None, kw_only=True, repr=False)  # undoes `limit`
 
     @abstractmethod
@@ -69,7 +77,7 @@ class Student(ABC):
 
     def outputs(self, batch: Batch) -> Outputs:
         """Vectors and scores of a batch."""
-        with mixed_precision(self.network.device):
+        with mixed_precision(self.network.device, self.precision):
             queries = self.embed(batch.queries, "query")
             texts = self.embed(batch.texts, "document")
         return Outputs(self, queries, texts, self.scores(queries, texts))
@@ -104,34 +112,59 @@ class Student(ABC):
         self.network.save_pretrained(str(folder), create_model_card=False)
 
 
-def groups_of(texts: Sequence[str], device: torch.device) -> Iterator[list[int]]:
-    """Positions of texts that go through a model together.
+def groups_of(texts: Sequence[str], device: torch.device, chunk: int = 0) -> list[list[int]]:
+    """Positions of texts that go through a model together: `chunk` at a time, or as many as is quick.
 
     On a CPU padding is what costs: texts go through in groups of like length. A GPU takes them all at once.
     """
     order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-    size = len(texts) if device.type == "cuda" else GROUP
-    return (order[start : start + size] for start in range(0, len(texts), size))
+    size = chunk or (len(texts) if device.type == "cuda" else GROUP)
+    return [order[start : start + size] for start in range(0, len(texts), size)]
 
 
-def forward(network: Any, texts: Sequence[str], role: Role) -> list[tuple[list[int], dict[str, Tensor]]]:
+def cached(run: Callable[[S], T], features: S, chunk: int) -> T:
+    """What a group's run through a model gives, without what its gradients need; they run the group again.
+
+    So a batch needs the memory of one group beside the vectors of all: the loss is computed on the vectors, then one
+    group after the other runs again with the gradient of its vectors, and with the same dropout (GradCache, Gao et al.
+    2021).
+
+    Args:
+        run: runs a group through a model; it gives the same again, and leaves the features as they are.
+        features: of the group.
+        chunk: size of groups; 0 runs it as it is.
+    """
+    import torch
+
+    if not chunk or not torch.is_grad_enabled():
+        return run(features)
+    from torch.utils.checkpoint import checkpoint
+
+    return cast("T", checkpoint(run, features, use_reentrant=False))
+
+
+def forward(
+    network: Any, texts: Sequence[str], role: Role, chunk: int = 0
+) -> list[tuple[list[int], dict[str, Tensor]]]:
     """The texts through a model, in groups of like length: their positions, and the features of each group."""
     from sentence_transformers.util import batch_to_device
 
     results = []
-    for rows in groups_of(texts, network.device):
+    for rows in groups_of(texts, network.device, chunk):
         # As the encoders do: models that were tuned with prompts get them.
         prompt = network.prompts.get(role) or None
         features = network.preprocess([texts[i] for i in rows], prompt=prompt, task=role)
-        results.append((rows, network(batch_to_device(features, network.device), task=role)))
+        features = batch_to_device(features, network.device)
+        # The network writes into the dictionary that it is given.
+        results.append((rows, cached(lambda features: network(dict(features), task=role), features, chunk)))
     return results
 
 
-def sentence_vectors(network: Any, texts: Sequence[str], role: Role) -> Tensor:
+def sentence_vectors(network: Any, texts: Sequence[str], role: Role, chunk: int = 0) -> Tensor:
     """One vector for each text, in their order, shape (texts, dimension)."""
     import torch
 
-    groups = forward(network, texts, role)
+    groups = forward(network, texts, role, chunk)
     vectors = torch.cat([features["sentence_embedding"].float() for _, features in groups])
     return _in_order(vectors, [rows for rows, _ in groups])
 
@@ -152,7 +185,7 @@ class SingleVectorStudent(Student):
         """Vectors, of length 1 unless `dot`, shape (texts, dimension)."""
         import torch
 
-        vectors = sentence_vectors(self.network, texts, role)
+        vectors = sentence_vectors(self.network, texts, role, self.chunk)
         return Embedded(vectors if self.dot else torch.nn.functional.normalize(vectors, dim=1))
 
 
@@ -175,7 +208,7 @@ class SparseStudent(Student):
 
     def embed(self, texts: Sequence[str], role: Role) -> Embedded:
         """Term weights, shape (texts, vocabulary), not negative."""
-        return Embedded(sentence_vectors(self.network, texts, role))
+        return Embedded(sentence_vectors(self.network, texts, role, self.chunk))
 
     def loss(self, batch: Batch) -> Tensor:
         """The objective's loss of a batch, and the weighted FLOPS of both sides."""
@@ -203,7 +236,7 @@ class LateInteractionStudent(Student):
         """Token vectors of length 1, padded: shape (texts, tokens, dimension)."""
         import torch
 
-        groups = forward(self.network, texts, role)
+        groups = forward(self.network, texts, role, self.chunk)
         longest = max(features["token_embeddings"].shape[1] for _, features in groups)
         vectors, masks = [], []
         for _, features in groups:
@@ -252,8 +285,9 @@ class AggretrieverStudent(Student):
         """Vectors, shape (texts, dimension)."""
         import torch
 
-        groups = list(groups_of(texts, self.network.device))
-        vectors = [self.network.embed(self.network.features([texts[i] for i in rows])) for rows in groups]
+        groups = groups_of(texts, self.network.device, self.chunk)
+        features = (self.network.features([texts[i] for i in rows]) for rows in groups)
+        vectors = [cached(self.network.embed, given, self.chunk) for given in features]
         return Embedded(_in_order(torch.cat(vectors).float(), groups))
 
     def limit(self, max_length: int) -> None:
@@ -277,7 +311,16 @@ def _in_order(rows: Tensor, groups: list[list[int]]) -> Tensor:
     return rows[torch.argsort(order)]
 
 
-def open_student(kind: Kind, model: str, *, max_length: int = 0, scale: float = 0.0, **options: float) -> Student:
+def open_student(
+    kind: Kind,
+    model: str,
+    *,
+    max_length: int = 0,
+    scale: float = 0.0,
+    precision: Precision = "auto",
+    chunk: int = 0,
+    **options: float,
+) -> Student:
     """A student ready to be trained.
 
     Args:
@@ -285,6 +328,7 @@ def open_student(kind: Kind, model: str, *, max_length: int = 0, scale: float = 
         model: a folder, or a name on the hub.
         max_length: tokens read of a text in training; 0 for the model's own maximum.
         scale: of the scores; 0 for the kind's own.
+        precision, chunk: as in `Student`.
         options: of the kind: query_flops, text_flops; dot; agg_dimension, cls_dimension.
 
     Raises:
@@ -296,6 +340,7 @@ def open_student(kind: Kind, model: str, *, max_length: int = 0, scale: float = 
     if kind not in STUDENTS:
         raise UnknownNameError("unknown kind of model", value=kind, remedy=f"Known: {', '.join(STUDENTS)}")
     student = STUDENTS[kind](model, **({"scale": scale} if scale else {}), **options)
+    student.precision, student.chunk = precision, chunk
     if max_length:
         student.limit(max_length)
     return student

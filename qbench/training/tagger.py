@@ -39,7 +39,7 @@ def train_tagger(
 ) -> Manifest:
     """Train a description parser; keep the epoch that is best on dev, score it on the test split.
 
-    The gold set is split by `qbench.mining.gold.split`. An interrupted call resumes after its last finished epoch (see
+    The gold set is split by `qbench.mining.gold.split`. An interrupted call resumes after its last evaluation (see
     `Trainer`). A finished checkpoint is left as it is.
 
     Args:
@@ -133,9 +133,9 @@ class TaggerTask(EncoderTask):
         """Write a folder that `Tagger.load` opens."""
         self.network.save(folder)
 
-    def dropout_seed(self, epoch: int) -> int:
-        """Seed of torch's random numbers in an epoch."""
-        return int(generator(self.recipe.seed, "tagger dropout", str(epoch)).integers(2**62))
+    def dropout_seed(self, stretch: str) -> int:
+        """Seed of torch's random numbers from one evaluation to the next."""
+        return int(generator(self.recipe.seed, "tagger dropout", stretch).integers(2**62))
 
     def counts(self, history: History) -> dict[str, Any]:
         """Counts of the manifest; the network has the weights of the best epoch."""

@@ -1,5 +1,6 @@
 """The course of every training: a task is trained epoch by epoch, resumed, stopped early, and saved.
 
+Between two evaluations of an epoch lies a stretch of its batches, after which the state is kept.
 A task is a network with its batches, its loss and its figures on held-out data: a retriever on triples, a bi-encoder on
 mined pairs, a tagger on a gold set.
 """
@@ -23,8 +24,8 @@ from qbench.models.limits import refusing_a_full_gpu
 from qbench.progress import Progress
 from qbench.randomness import generator
 from qbench.store import Manifest, drafting, finished, read_manifest, write_json
-from qbench.training.checkpoints import best_epoch, load_best, resume, save_epoch
-from qbench.training.recipes import Recipe
+from qbench.training.checkpoints import best_evaluation, load_best, resume, save_state, save_untrained
+from qbench.training.recipes import Precision, Recipe
 
 if TYPE_CHECKING:
     import torch
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
     from torch.optim import Optimizer
 
 Record = dict[str, Any]
-"""One epoch of a history: `epoch` (0: before training), mean `loss` per batch, and the task's figures."""
+"""One evaluation of a history: `epoch` done (0: before training; 1.25: a quarter into the second), mean `loss` of the
+batches since the last one, and the task's figures."""
 
 Batch = TypeVar("Batch")
 
@@ -42,21 +44,23 @@ class History:
     """What a training did.
 
     Attributes:
-        records: of all epochs, in order; the first has epoch 0 where the task is evaluated before training.
-        best: the number of the epoch whose weights are kept.
+        records: of all evaluations, in order; the first has epoch 0 where the task is evaluated before training.
+        best: the epoch after which the weights are as they are kept; 0 where none was better than the untrained model.
+        steps: of the optimiser.
     """
 
     records: Sequence[Record]
-    best: int
+    best: float
+    steps: int
 
-    def record(self, epoch: int) -> Record:
+    def record(self, epoch: float) -> Record:
         """The record of an epoch; {} where there is none."""
         return next((record for record in self.records if record["epoch"] == epoch), {})
 
     @property
-    def epochs(self) -> int:
+    def epochs(self) -> float:
         """Number of epochs trained."""
-        return int(self.records[-1]["epoch"])
+        return self.records[-1]["epoch"]  # type: ignore[no-any-return]
 
 
 class Task(ABC, Generic[Batch]):
@@ -90,7 +94,7 @@ class Task(ABC, Generic[Batch]):
 
     @abstractmethod
     def figure(self, record: Record) -> float | None:
-        """The figure of a record that should be high; None where nothing is held out: then the last epoch is kept."""
+        """The figure of a record that should be high; None (the last weights are kept) where nothing is held out."""
 
     @abstractmethod
     def save(self, folder: Path) -> None:
@@ -101,20 +105,20 @@ class Task(ABC, Generic[Batch]):
         return self.evaluate()
 
     def epoch_figures(self) -> Record:
-        """Figures of the epoch just trained, in addition to its loss."""
+        """Figures of what was trained since the last evaluation, in addition to its loss."""
         return {}
 
     def optimizer(self) -> Optimizer:
         """AdamW with the recipe's learning rate and weight decay."""
         return adamw([(self.network.named_parameters(), self.recipe.lr)], self.recipe.weight_decay)
 
-    def dropout_seed(self, epoch: int) -> int:
-        """Seed of torch's random numbers in an epoch."""
-        return int(generator(self.recipe.seed, "dropout", str(epoch)).integers(2**63))
+    def dropout_seed(self, stretch: str) -> int:
+        """Seed of torch's random numbers from one evaluation to the next."""
+        return int(generator(self.recipe.seed, "dropout", stretch).integers(2**63))
 
     def counts(self, history: History) -> dict[str, Any]:
         """Counts of the manifest; the network has the weights of the best epoch."""
-        return {"epochs": history.epochs, "best_epoch": history.best}
+        return {"epochs": history.epochs, "best_epoch": history.best, "steps": history.steps}
 
 
 class EncoderTask(Task[list[int]]):
@@ -155,17 +159,51 @@ def batches_by_length(lengths: Sequence[int], size: int, random: np.random.Gener
     return [batches[n] for n in random.permutation(len(batches)).tolist()]
 
 
+@dataclass(frozen=True)
+class Stretch(Generic[Batch]):
+    """The batches of an epoch between two evaluations.
+
+    Attributes:
+        epoch: its number, from 1.
+        part, parts: the number of this stretch in the epoch, from 0, and how many the epoch has.
+        start: position of the first of `batches` in the epoch.
+        batches: what is trained on.
+        whole: number of batches in the epoch.
+    """
+
+    epoch: int
+    part: int
+    parts: int
+    start: int
+    batches: Sequence[Batch]
+    whole: int
+
+    @property
+    def name(self) -> str:
+        """What random choices are named after; the first of an epoch is named as the epoch."""
+        return f"{self.epoch}.{self.part}" if self.part else str(self.epoch)
+
+    @property
+    def end(self) -> float:
+        """Epochs done after it: a whole number after the last one of an epoch.
+
+        >>> Stretch(2, 0, 4, 0, [], 8).end, Stretch(2, 3, 4, 6, [], 8).end
+        (1.25, 2)
+        """
+        return self.epoch if self.part == self.parts - 1 else round(self.epoch - 1 + (self.part + 1) / self.parts, 4)
+
+
 class Trainer(Generic[Batch]):
     """Trains a task as its recipe says.
 
-    An interrupted training resumes after its last finished epoch and ends with the weights of an uninterrupted one
-    (on a CPU, with the same versions and number of threads).
+    An interrupted training resumes after its last evaluation, of which an epoch may have several, and ends with the
+    weights of an uninterrupted one (on a CPU, with the same versions and number of threads).
 
     Args:
         task: what is trained.
-        folder: of the draft; it holds each epoch's state until the training ends, then the model and `log.json`.
+        folder: of the draft; it holds the state until the training ends, then the model and `log.json`.
         progress: is given the number of batches done.
-        on_epoch: is called with the record of every epoch, those of an interrupted training included.
+        on_epoch: is called with the record of every evaluation, those of an interrupted training included.
     """
 
     def __init__(
@@ -182,65 +220,89 @@ class Trainer(Generic[Batch]):
         self.peaks = [group["lr"] for group in self.optimizer.param_groups]
 
     def run(self) -> History:
-        """Train; leave the weights of the best epoch in the network, and write them and the history into the folder.
+        """Train; leave the best weights in the network, and write them and the history into the folder.
 
         Raises:
             OptionError: a loss is not finite, or a batch does not fit into the GPU's memory.
         """
         import torch
 
-        task, recipe = self.task, self.recipe
-        remedy = "Lower batch_size (accumulation makes up for it), or max_length"
+        task = self.task
+        remedy = "Lower batch_size (accumulation makes up for it) or max_length, or use gradient caching where it is"
         with torch.random.fork_rng(), refusing_a_full_gpu(remedy):
             untrained = task.untrained()
-            first = [] if untrained is None else [{"epoch": 0, **untrained}]
+            first: list[Record] = [] if untrained is None else [{"epoch": 0, **untrained}]
+            save_untrained(self.folder, task.network)
             trained = resume(self.folder, task.network, self.optimizer)
             for record in [*first, *trained]:
                 self.on_epoch(record)
-            while len(trained) < recipe.epochs and not self._stalled(trained):
-                number = len(trained) + 1
-                trained.append({"epoch": number, **self._epoch(number), **task.evaluate()})
-                best = best_epoch(trained, task.figure) == number
-                save_epoch(self.folder, task.network, self.optimizer, trained, best=best)
+            for stretch in self._stretches(len(trained)):
+                if self._stalled(first, trained, stretch.parts):
+                    break
+                trained.append({"epoch": stretch.end, **self._train(stretch), **task.evaluate()})
+                best = best_evaluation(first, trained, task.figure) == len(trained)
+                save_state(self.folder, task.network, self.optimizer, trained, best=best)
                 self.on_epoch(trained[-1])
-            history = History([*first, *trained], best_epoch(trained, task.figure))
-            load_best(self.folder, task.network, history.best)
+            best_of_all = best_evaluation(first, trained, task.figure)
+            load_best(self.folder, task.network, best_of_all)
+            records = [*first, *trained]
+            best_epoch = trained[best_of_all - 1]["epoch"] if best_of_all else 0
+            steps = round(records[-1]["epoch"] * self._steps(len(task.batches(1))))
+            history = History(records, best_epoch, steps)
         with quiet():
             task.save(self.folder)
         write_json(self.folder / LOG, history.records)
         return history
 
-    def _stalled(self, trained: list[Record]) -> bool:
-        measured = bool(trained) and self.task.figure(trained[-1]) is not None
-        return measured and len(trained) - best_epoch(trained, self.task.figure) >= self.recipe.patience
+    def _steps(self, batches: int) -> int:
+        """Steps of the optimiser in an epoch."""
+        return -(-batches // self.recipe.accumulation)
 
-    def _epoch(self, number: int) -> Record:
-        """Train for one epoch."""
+    def _stretches(self, done: int) -> Iterator[Stretch[Batch]]:
+        """What is trained from one evaluation to the next, without the first `done`."""
+        number, every = 0, self.recipe.accumulation
+        for epoch in range(1, self.recipe.epochs + 1):
+            batches = self.task.batches(epoch)
+            steps = self._steps(len(batches))
+            parts = min(self.recipe.evaluations, steps)
+            # Between steps alone: a step's batches stay together.
+            ends = [round(part * steps / parts) * every for part in range(parts + 1)]
+            for part in range(parts):
+                number += 1
+                if number > done:
+                    yield Stretch(epoch, part, parts, ends[part], batches[ends[part] : ends[part + 1]], len(batches))
+
+    def _stalled(self, first: list[Record], trained: list[Record], parts: int) -> bool:
+        measured = bool(trained) and self.task.figure(trained[-1]) is not None
+        since = len(trained) - best_evaluation(first, trained, self.task.figure)
+        return measured and since >= self.recipe.patience * parts
+
+    def _train(self, stretch: Stretch[Batch]) -> Record:
+        """Train until the next evaluation."""
         import torch
 
         task, every = self.task, self.recipe.accumulation
-        batches = task.batches(number)
-        steps = -(-len(batches) // every)
-        # The state of torch's generator is not kept: each epoch begins with its own.
-        torch.manual_seed(task.dropout_seed(number))
+        before, whole = (stretch.epoch - 1) * stretch.whole, self.recipe.epochs * stretch.whole
+        first, steps = (stretch.epoch - 1) * self._steps(stretch.whole), self._steps(stretch.whole) * self.recipe.epochs
+        # The state of torch's generator is not kept: each stretch begins with its own.
+        torch.manual_seed(task.dropout_seed(stretch.name))
         task.network.train()
         total = 0.0
-        for position, batch in enumerate(batches):
-            step = (number - 1) * steps + position // every
+        for position, batch in enumerate(stretch.batches, stretch.start):
+            step = first + position // every
             if position % every == 0:
-                self._set_rates(step, self.recipe.epochs * steps)
+                self._set_rates(step, steps)
                 self.optimizer.zero_grad()
-            loss = task.loss(batch, step, self.recipe.epochs * steps)
+            loss = task.loss(batch, step, steps)
             if not torch.isfinite(loss):
-                message = f"the loss is no longer finite in epoch {number}"
+                message = f"the loss is no longer finite in epoch {stretch.epoch}"
                 raise OptionError(message, value=loss.item(), remedy="Lower the learning rate")
             (loss / every).backward()  # type: ignore[no-untyped-call]
-            if position % every == every - 1 or position == len(batches) - 1:
+            if position % every == every - 1 or position == stretch.whole - 1:
                 self._update()
             total += loss.item()
-            done = (number - 1) * len(batches) + position + 1
-            self.progress(done, self.recipe.epochs * len(batches), f"epoch {number}")
-        return {"loss": total / len(batches), **task.epoch_figures()}
+            self.progress(before + position + 1, whole, f"epoch {stretch.epoch}")
+        return {"loss": total / len(stretch.batches), **task.epoch_figures()}
 
     def _set_rates(self, step: int, steps: int) -> None:
         share = rate_share(step, steps, self.recipe.warmup, self.recipe.schedule)
@@ -322,11 +384,12 @@ def seeded(seed: int) -> Iterator[None]:
         yield
 
 
-def mixed_precision(device: torch.device) -> AbstractContextManager[Any]:
-    """Matrix products in bfloat16, on a GPU that can."""
+def mixed_precision(device: torch.device, precision: Precision = "auto") -> AbstractContextManager[Any]:
+    """Matrix products in bfloat16; with "auto" on a GPU that can, and nowhere else."""
     import torch
 
-    half = device.type == "cuda" and torch.cuda.is_bf16_supported()
+    able = device.type == "cuda" and torch.cuda.is_bf16_supported()
+    half = able if precision == "auto" else precision == "bfloat16"
     return torch.autocast(device.type, dtype=torch.bfloat16, enabled=half)
 
 

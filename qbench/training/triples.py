@@ -8,7 +8,7 @@ high and nobody judged relevant.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -83,20 +83,43 @@ class Triples:
         random = generator(seed, "triples", epoch)
         order = random.permutation(len(self))
         if most and most < len(order):
-            seen: dict[int, int] = {}
-            turns = []
-            for pair in order.tolist():
-                turn = seen.get(int(self.query[pair]), 0)
-                seen[int(self.query[pair])] = turn + 1
-                turns.append(turn)
-            order = order[np.argsort(turns, kind="stable")[:most]]
-            order = random.permutation(order)
+            order = random.permutation(self._in_turn(order)[:most])
         drawn = []
         for pair in order.tolist():
             of_pair = self.negatives[self.starts[pair] : self.starts[pair + 1]]
             some = random.permutation(len(of_pair))[:negatives]
             drawn.append((int(self.query[pair]), int(self.positive[pair]), of_pair[some].tolist()))
         return drawn
+
+    def _in_turn(self, order: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Pairs in another order: every query's first before any second."""
+        seen: dict[int, int] = {}
+        turns = []
+        for query in self.query[order].tolist():
+            turns.append(seen.get(query, 0))
+            seen[query] = turns[-1] + 1
+        return order[np.argsort(turns, kind="stable")]
+
+    def limited(self, seed: int, most: int) -> Triples:
+        """With at most so many pairs, every query's first before any second; more contain fewer.
+
+        Args:
+            seed: of their choice.
+            most: number of pairs; 0 for all.
+        """
+        if not most or most >= len(self):
+            return self
+        order = generator(seed, "limited triples").permutation(len(self))
+        rows = np.sort(self._in_turn(order)[:most])
+        kept = [self.negatives[self.starts[row] : self.starts[row + 1]] for row in rows]
+        return replace(
+            self,
+            query=self.query[rows],
+            positive=self.positive[rows],
+            starts=np.append(0, np.cumsum([len(of_pair) for of_pair in kept])),
+            negatives=np.concatenate(kept),
+            counts={**self.counts, "queries": len(set(self.query[rows].tolist())), "positives": most},
+        )
 
     def mentions(self, text: int) -> tuple[Quantity, ...]:
         """The quantities of a text, with their spans in it; () where nobody extracted them."""

@@ -261,7 +261,7 @@ def test_what_a_benchmark_lacks_is_said(here):
     given = {"bench": "regular", "model": "base"}
     text = TRAINED.replace("epochs = 1", 'epochs = 1\nmethods = ["original", "value"]')
     result = run_experiment(experiment_of(text), given, "out", **QUICK)
-    assert result.notes == ("ft: regular has no training samples of this kind: value.",)
+    assert result.notes[0] == "ft: regular has no training samples of this kind: value."
     assert "no training samples of this kind: value" in markdown(result)
     with pytest.raises(InputError, match="no quantities to mask"):
         run_experiment(experiment_of(LEXICAL), {"bench": "regular"}, "out", **QUICK)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,9 @@ def test_inputs_stand_for_later_ones(write):
     }
     assert inputs_of(experiment, {"bench": "B", "model": "mine"})["tuned"] == "mine"
     assert recipe_of(experiment.trainings[0], lambda text: filled(text, {"epochs": "5"})).epochs == 5
+    for given, expected in ((True, True), ("false", False)):
+        one = replace(experiment.trainings[0], recipe={"by_length": given})
+        assert recipe_of(one, str).by_length is expected
     with pytest.raises(OptionError, match="epochs is no whole number"):
         recipe_of(experiment.trainings[0], lambda text: "many")
     with pytest.raises(OptionError, match=r"this experiment needs bench: a benchmark\. Add --with bench="):
@@ -166,6 +170,8 @@ def test_a_experiment_of_ours_by_its_name(tmp_path, monkeypatch):
         ('["original"]', '"original"', "methods is a list of texts"),
         ('["original"]', '["originals"]', "train ft: no such method .found 'originals'"),
         ('["original"]', '["original"]\nseed = true', "seed is no whole number"),
+        ('["original"]', '["original"]\nby_length = 1', "by_length is no true or false"),
+        ('["original"]', '["original"]\nprecision = "half"', "precision is one of auto, float32, bfloat16"),
         ('["original"]', '["original"]\nmax_length = 32.5', "max_length is no whole number"),
         ('name = "bare"', 'name = "experiment.md"', "this is the name of a page"),
         ('change_from = "plain"', 'against = { "tuned" = ["BM25"] }', "table Change, against, tuned should be a text"),

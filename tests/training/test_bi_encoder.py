@@ -76,15 +76,15 @@ def test_nothing_in_the_checkpoint_says_where_it_was_made(trained, base, pairs):
 
 
 def test_a_killed_training_goes_on_and_ends_at_the_same_weights(trained, base, pairs, tmp_path, monkeypatch):
-    epoch, begun = Trainer._epoch, []
+    train, begun = Trainer._train, []
 
-    def killed(self, number):
-        begun.append(number)
+    def killed(self, stretch):
+        begun.append(stretch.epoch)
         if len(begun) == 2:
             raise KeyboardInterrupt
-        return epoch(self, number)
+        return train(self, stretch)
 
-    monkeypatch.setattr(Trainer, "_epoch", killed)
+    monkeypatch.setattr(Trainer, "_train", killed)
     folder = tmp_path / "checkpoint"
     torch.manual_seed(1)  # another process has other random numbers
     with pytest.raises(KeyboardInterrupt):

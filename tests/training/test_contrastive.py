@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from dataclasses import replace
+from itertools import pairwise
 from typing import get_args
 
 import numpy as np
@@ -21,14 +22,16 @@ from qbench.models.tct_colbert import load_tct_colbert
 from qbench.training import contrastive as module
 from qbench.training import trainer
 from qbench.training.contrastive import idle_options, setback, train_retriever
+from qbench.training.dev import DevPool
 from qbench.training.kinds import Kind
 from qbench.training.recipes import ContrastiveRecipe
 from qbench.training.students import MADE_HEAD_SCALE, SingleVectorStudent, open_student
-from qbench.training.trainer import Trainer
 from tests.encoder_factories import WORDS, regular_benchmark, tiny_bert
 
 BENCHMARK = regular_benchmark()
-QUICK = ContrastiveRecipe(epochs=3, batch_size=12, lr=3e-3, negatives=2, dev_queries=6, patience=3, seed=5)
+QUICK = ContrastiveRecipe(
+    epochs=3, batch_size=12, lr=3e-3, negatives=2, dev_queries=6, patience=3, seed=5, evaluations=2
+)
 KINDS = get_args(Kind)
 LOADERS = {
     "bi-encoder": load_encoder,
@@ -64,9 +67,11 @@ def trained(request, tmp_path_factory, bases):
 def test_it_learns_what_satisfies(trained):
     _, folder, manifest, told = trained
     counts = manifest.counts
-    assert [record["epoch"] for record in told] == list(range(len(told)))
+    assert [record["epoch"] for record in told] == [number / QUICK.evaluations for number in range(len(told))]
     assert counts["dev"] > counts["dev_untrained"] + 0.1
-    assert counts["dev"] == told[counts["best_epoch"]]["ndcg"] == max(record["ndcg"] for record in told[1:])
+    best = next(record for record in told if record["epoch"] == counts["best_epoch"])
+    assert counts["dev"] == best["ndcg"] == max(record["ndcg"] for record in told)
+    assert counts["steps"] == counts["epochs"] * -(-counts["positives"] // QUICK.batch_size)
     assert told[-1]["loss"] < told[1]["loss"]
     assert 0 < told[1]["kept_from_being_negatives"] < 1
     assert json.loads((folder / "log.json").read_text()) == told
@@ -91,15 +96,17 @@ def test_the_checkpoint_opens_elsewhere(trained):
 
 def test_a_killed_training_goes_on_and_ends_at_the_same_weights(trained, bases, tmp_path, monkeypatch):
     kind, folder, manifest, _ = trained
-    epoch, begun = Trainer._epoch, []
+    loss, seen = module.RetrieverTask.loss, []
 
-    def killed(self, number):
-        begun.append(number)
-        if len(begun) == 2:
+    def killed(self, batch, step, steps):
+        seen.append(step)
+        # In the second half of the first epoch, whose steps are a multiple of the evaluations or one more.
+        if len(seen) == steps // (2 * recipe.epochs) + 3:
             raise KeyboardInterrupt
-        return epoch(self, number)
+        return loss(self, batch, step, steps)
 
-    monkeypatch.setattr(Trainer, "_epoch", killed)
+    recipe = bases[kind][1]
+    monkeypatch.setattr(module.RetrieverTask, "loss", killed)
     again = tmp_path / "checkpoint"
     torch.manual_seed(1)  # another process has other random numbers
     with pytest.raises(KeyboardInterrupt):
@@ -107,7 +114,9 @@ def test_a_killed_training_goes_on_and_ends_at_the_same_weights(trained, bases, 
     assert not again.exists()
     torch.manual_seed(2)
     assert train_retriever(kind, BENCHMARK, again, *bases[kind]) == manifest
-    assert begun[:3] == [1, 2, 2]
+    resumed = next(step for before, step in pairwise(seen) if step <= before)
+    # Not from the start of the epoch, nor from where it was killed.
+    assert 0 < resumed < seen.index(resumed, resumed + 1) - 1
     assert model_digest(again) == model_digest(folder)
     assert not [path for path in again.iterdir() if path.name.startswith(".")]
 
@@ -168,11 +177,32 @@ def test_accumulated_batches_make_fewer_steps(base, tmp_path):
     assert other.params["accumulation"] == 1
 
 
-def test_a_training_that_makes_it_worse_says_so(trained):
+def test_a_training_that_made_nothing_better_says_so(trained):
     _, _, manifest, _ = trained
     assert setback(manifest.counts) is None
-    assert setback({"dev_untrained": None, "dev": None}) is None
-    assert "from 0.500 to 0.250: lower the learning rate" in str(setback({"dev_untrained": 0.5, "dev": 0.25}))
+    assert setback({"best_epoch": 2, "dev": None}) is None
+    assert "than nDCG@10 0.500: the untrained weights are kept; lower" in str(setback({"best_epoch": 0, "dev": 0.5}))
+
+
+def test_a_training_that_makes_it_worse_keeps_the_untrained_weights(base, tmp_path, monkeypatch):
+    figures = iter([0.9, 0.5, 0.6, 0.7, 0.8, 0.7, 0.6])
+    monkeypatch.setattr(DevPool, "score", lambda *_: next(figures))
+    manifest = train_retriever("bi-encoder", BENCHMARK, tmp_path / "a", str(base), QUICK)
+    assert (manifest.counts["best_epoch"], manifest.counts["dev"]) == (0, 0.9)
+    texts = ["in 2018 total revenue 9", "in 2019 annual debt 9"]
+    kept = load_encoder(str(tmp_path / "a")).encode(texts)
+    assert np.array_equal(kept, load_encoder(str(base)).encode(texts))
+    assert setback(manifest.counts) is not None
+
+
+@pytest.mark.parametrize("change", [{"limit": 24}, {"by_length": True}, {"precision": "bfloat16"}], ids=str)
+def test_what_is_learnt_from_and_how_it_is_computed_are_chosen(base, tmp_path, change):
+    recipe = replace(QUICK, epochs=1, dev_queries=0)
+    plain = train_retriever("bi-encoder", BENCHMARK, tmp_path / "a", str(base), recipe)
+    other = train_retriever("bi-encoder", BENCHMARK, tmp_path / "b", str(base), replace(recipe, **change))
+    assert model_digest(tmp_path / "a") != model_digest(tmp_path / "b")
+    assert other.counts["positives"] == change.get("limit", plain.counts["positives"])
+    assert other.counts["steps"] == (2 if "limit" in change else plain.counts["steps"])
 
 
 def test_a_checkpoint_reads_as_much_as_the_model_it_comes_from(bases, tmp_path):
@@ -299,7 +329,7 @@ def test_what_learns_from_a_teacher_is_scored_as_it_is_searched_with(base):
 def test_a_student_comes_close_to_its_teacher(base, tmp_path):
     teacher = tmp_path / "teacher"
     train_retriever("colbert", BENCHMARK, teacher, str(base), QUICK)
-    recipe = replace(QUICK, temperature=4.0, scale=8.0)
+    recipe = replace(QUICK, temperature=4.0, scale=8.0, epochs=8, patience=8)
     told = []
     manifest = train_retriever(
         "bi-encoder", BENCHMARK, tmp_path / "a", str(base), recipe, teacher=str(teacher), on_epoch=told.append

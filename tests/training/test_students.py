@@ -6,11 +6,12 @@ import sys
 from typing import get_args
 
 import pytest
+import torch
 
 from qbench.errors import MissingPackageError
 from qbench.training.kinds import Kind
 from qbench.training.outputs import Embedded
-from qbench.training.students import LateInteractionStudent, open_student
+from qbench.training.students import GROUP, LateInteractionStudent, open_student
 from tests.encoder_factories import WORDS, tiny_bert
 
 
@@ -32,7 +33,6 @@ def test_a_splade_with_a_made_head_begins_with_a_small_scale(tmp_path, head, giv
 
 
 def test_without_a_mask_every_token_vector_counts():
-    torch = pytest.importorskip("torch")
     queries, texts = torch.randn(2, 3, 4), torch.randn(5, 6, 4)
     student = LateInteractionStudent(None)
     masked = student.scores(
@@ -41,3 +41,59 @@ def test_without_a_mask_every_token_vector_counts():
     assert torch.equal(student.scores(Embedded(queries), Embedded(texts)), masked)
     none = Embedded(texts, torch.zeros(5, 6, dtype=torch.bool))
     assert torch.equal(student.scores(Embedded(queries), none), torch.full((2, 5), -3.0))
+
+
+QUERIES = ["revenue over 5", "total debt of 2019", "tax"]
+TEXTS = ["in 2018 total revenue 9", "in 2019 annual debt 9", "tax", "the total annual tax of 2018 in 2019", "debt 5"]
+
+
+def gradients(folder, kind, chunk, dropout):
+    """Loss and gradients of a student's batch."""
+    torch.manual_seed(3)
+    student = open_student(kind, str(folder), chunk=chunk)
+    student.network.train()
+    for module in student.network.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.3 if dropout else 0.0
+    queries, texts = student.embed(QUERIES, "query"), student.embed(TEXTS, "document")
+    loss = torch.nn.functional.cross_entropy(student.scores(queries, texts), torch.tensor([0, 1, 2]))
+    loss.backward()
+    found = {name: p.grad for name, p in student.network.named_parameters() if p.grad is not None}
+    return loss.detach(), found
+
+
+@pytest.mark.parametrize("kind", get_args(Kind))
+@pytest.mark.parametrize("chunk", [1, 2, 99])
+def test_cached_gradients_are_those_of_the_whole_batch(tmp_path, kind, chunk):
+    folder = tiny_bert(tmp_path / "tiny", WORDS, head=True)
+    loss, whole = gradients(folder, kind, 0, dropout=False)
+    same, cached = gradients(folder, kind, chunk, dropout=False)
+    assert torch.allclose(loss, same, rtol=1e-5)
+    assert cached.keys() == whole.keys()
+    for name, gradient in whole.items():
+        assert torch.allclose(gradient, cached[name], rtol=1e-3, atol=1e-5), name
+    assert max(gradient.abs().max() for gradient in whole.values()) > 1e-3
+
+
+@pytest.mark.parametrize("kind", get_args(Kind))
+def test_cached_gradients_have_the_dropout_of_their_vectors(tmp_path, kind):
+    folder = tiny_bert(tmp_path / "tiny", WORDS, head=True)
+    # One group: the same random numbers in the same order.
+    loss, whole = gradients(folder, kind, 0, dropout=True)
+    same, cached = gradients(folder, kind, GROUP, dropout=True)
+    other, _ = gradients(folder, kind, 0, dropout=False)
+    assert torch.equal(loss, same)
+    assert not torch.equal(loss, other)
+    assert all(torch.equal(gradient, cached[name]) for name, gradient in whole.items())
+
+
+def test_cached_gradients_keep_nothing_of_the_model_between_vectors_and_loss(tmp_path):
+    student = open_student("bi-encoder", str(tiny_bert(tmp_path / "tiny", WORDS)), chunk=1)
+    kept = []
+    with torch.autograd.graph.saved_tensors_hooks(lambda tensor: kept.append(tensor.shape) or tensor, lambda t: t):
+        student.embed(TEXTS, "document")
+    student.chunk = 0
+    cached, kept = len(kept), []
+    with torch.autograd.graph.saved_tensors_hooks(lambda tensor: kept.append(tensor.shape) or tensor, lambda t: t):
+        student.embed(TEXTS, "document")
+    assert cached < len(kept) / 4

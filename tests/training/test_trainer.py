@@ -126,6 +126,51 @@ def test_a_killed_training_goes_on_with_the_same_weights(tmp_path):
     assert (done, [record["epoch"] for record in records]) == ([*range(5, 13)], [1, 2, 3])
 
 
+def test_an_epoch_is_evaluated_as_often_as_the_recipe_says_between_steps_alone(tmp_path):
+    # 4 batches are 2 steps of 3 and 1 batches: no more than two evaluations are possible.
+    for evaluations, ends in ((1, [1, 2]), (2, [0.5, 1, 1.5, 2]), (4, [0.5, 1, 1.5, 2])):
+        recipe = Recipe(epochs=2, accumulation=3, evaluations=evaluations, patience=9)
+        task, records = Line(recipe), []
+        _, history = weights(task, tmp_path / str(evaluations), on_epoch=records.append)
+        assert [record["epoch"] for record in records] == ends
+        assert task.seen == [(step, 4) for step in (0, 0, 0, 1, 2, 2, 2, 3)]
+        assert (history.steps, history.epochs) == (4, 2)
+
+
+@pytest.mark.parametrize("killed", range(1, 16))
+def test_a_training_killed_within_an_epoch_goes_on_from_the_last_evaluation(tmp_path, killed):
+    recipe = Recipe(epochs=2, evaluations=3, lr=0.1, patience=9)
+    whole, history = weights(Line(recipe, size=1), tmp_path / "whole")
+    assert [record["epoch"] for record in history.records] == [0.3333, 0.6667, 1, 1.3333, 1.6667, 2]
+
+    def kill(done, total, what):
+        if done == killed:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        weights(Line(recipe, size=1), tmp_path / "cut", progress=kill)
+    done = []
+    went_on = weights(Line(recipe, size=1), tmp_path / "cut", progress=lambda *what: done.append(what[0]))
+    assert torch.equal(went_on[0], whole)
+    assert went_on[1] == history
+    ends = (0, 3, 5, 8, 11, 13, 16)
+    assert done[0] == max(end for end in ends if end < killed) + 1
+
+
+def test_the_untrained_weights_are_a_candidate(tmp_path):
+    class Begun(Line):
+        def untrained(self):
+            return self.evaluate()
+
+    recipe = Recipe(epochs=3, patience=2, evaluations=2, lr=0.1)
+    kept, history = weights(Begun(recipe, figures=[0.5, 0.4, 0.4, 0.5, 0.3, 0.9]), tmp_path / "a")
+    assert (history.best, history.epochs) == (0, 2)
+    assert torch.equal(kept, torch.zeros(1, 2))
+    kept, history = weights(Begun(recipe, figures=[0.5, 0.6, 0.4, 0.5, 0.3, 0.6, 0.6]), tmp_path / "b")
+    assert history.best == 0.5
+    assert kept.norm() > 0
+
+
 def test_a_loss_that_is_not_finite_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr(Line, "loss", lambda self, *_: self.network.weight.sum() * float("nan"))
     with pytest.raises(OptionError, match=r"no longer finite in epoch 1.*Lower the learning rate"):

@@ -61,6 +61,23 @@ def test_an_epoch_is_drawn_by_its_name_and_queries_take_turns(epoch, negatives, 
         assert max(turns.values()) - min([turns[q] for q in set(DATA.query.tolist())]) <= 1
 
 
+@given(st.integers(0, 5), st.integers(1, 60), st.integers(1, 60))
+def test_a_limit_keeps_some_pairs_and_a_larger_one_more(seed, few, many):
+    data = DATA
+    few, many = sorted((few, many))
+    smaller, larger = data.limited(seed, few), data.limited(seed, many)
+    pairs = [[*zip(some.query.tolist(), some.positive.tolist(), strict=True)] for some in (smaller, larger, data)]
+    assert set(pairs[0]) <= set(pairs[1]) <= set(pairs[2])
+    assert len(smaller) == min(few, len(data)) == smaller.counts["positives"]
+    assert pairs[0] == sorted(pairs[0])
+    negatives = {pair: data.negatives[data.starts[i] : data.starts[i + 1]].tolist() for i, pair in enumerate(pairs[2])}
+    for i, pair in enumerate(pairs[0]):
+        assert smaller.negatives[smaller.starts[i] : smaller.starts[i + 1]].tolist() == negatives[pair]
+    queries = min(len(set(data.query.tolist())), few)
+    assert len(set(smaller.query.tolist())) == queries == smaller.counts["queries"]
+    assert data.limited(seed, 0) is data
+
+
 def test_a_text_that_satisfies_a_query_is_never_its_negative():
     benchmark = tiny_benchmark()
     relevant = {(q, d) for q, d, grade in benchmark.qrels.iter_rows() if grade > 0}
