@@ -34,7 +34,7 @@ REVISIONS: dict[str, int] = {
     "bm25": 1,
     "dense": 2,
     "sparse": 2,
-    "compressed vectors": 1,
+    "compressed vectors": 2,
     "token vectors": 2,
     "centroid index": 1,
     "faiss": 1,

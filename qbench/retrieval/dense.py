@@ -161,6 +161,8 @@ def opened(
     built = build_dense(encoder, how, options.dtype, context)
     meta = {"documents_cut": read_notes(built.folder)["documents_cut"], "similarity": encoder.similarity}
     vectors, built = open_vectors(built, options.dtype, stage, context)
+    if stage.compression is not None:
+        meta |= vectors.cost
     dense = Dense(encoder, vectors, context.depth)
     if not faiss:
         return OpenedRanker(dense, built.seconds, built.size, meta)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qbench.compression.plain import Float16, Int8
+from qbench.compression.product import OPQ, PQ, KMeans
 from qbench.retrieval.ranker_options import (
     AggretrieverOptions,
     BindOptions,
@@ -230,6 +231,27 @@ BUILT_IN = Registry(
             "keeps each number of the stored vectors in 1 byte, with a scale for each vector",
             "scalar quantisation, symmetric, per vector",
             Int8,
+        ),
+        Entry(
+            "PQ",
+            ("compression",),
+            "cuts vectors into M parts and keeps for each the number of the nearest of K codewords",
+            "Jégou, Douze and Schmid (2011); *WolfPQ* eq. 5.2-5.9",
+            PQ,
+        ),
+        Entry(
+            "OPQ",
+            ("compression",),
+            "PQ of rotated vectors, with the rotation learnt by turns with the codewords",
+            "Ge, He, Ke and Sun (2013); *WolfPQ* 2.3.2",
+            OPQ,
+        ),
+        Entry(
+            "KMeans",
+            ("compression",),
+            "keeps for each vector the number of the nearest of K centroids",
+            "Lloyd (1982); *WolfPQ* 2.3.2",
+            KMeans,
         ),
         Entry(
             "I",

@@ -125,6 +125,8 @@ def open_multi_vector(stage: Stage, options: MultiVectorOptions, context: Ranker
         "token_vectors": len(tokens),
         "bytes_per_document": round(built.size / max(context.corpus.height, 1), 1),
     }
+    if stage.compression is not None:
+        meta |= tokens.cost
     if not encoder.trained:
         meta["note"] = UNTRAINED
     ranker = LateInteraction(encoder, tokens, context.depth)

@@ -105,7 +105,24 @@ def build_vectors(
 
 def open_shared(folder: Path) -> SharedTexts:
     """Which documents have which text, mapped into memory."""
+    if not (folder / f"{_SHARED[0]}.npy").is_file():
+        return _one_each(int(read_notes(folder)["texts"]))
     return SharedTexts(*(mapped(folder, name) for name in _SHARED))
+
+
+def _one_each(texts: int) -> SharedTexts:
+    return SharedTexts(np.arange(texts + 1), np.arange(texts))
+
+
+def _save_small(folder: Path, shared: SharedTexts) -> None:
+    """Write which documents have which text in as few bytes as that takes; nothing where no text is shared.
+
+    Beside codes of 16 bytes for a vector, two numbers of 8 bytes would double an index.
+    """
+    if shared.starts.size - 1 < shared.docs.size:
+        small = np.min_scalar_type(shared.docs.size)
+        arrays = (shared.starts.astype(small), shared.docs.astype(small))
+        save_arrays(folder, dict(zip(_SHARED, arrays, strict=True)))
 
 
 def read_notes(folder: Path) -> dict[str, Any]:
@@ -135,6 +152,15 @@ class StoredVectors:
     def __len__(self) -> int:
         """Number of vectors."""
         return len(next(iter(self.arrays.values())))
+
+    @property
+    def cost(self) -> dict[str, int | float]:
+        """Bytes of the arrays, of what the codec learnt, and how many times smaller that is than single precision."""
+        arrays = sum(array.nbytes for array in self.arrays.values())
+        learnt = sum(array.nbytes for array in self.codec.learnt.values())
+        whole = 4 * len(self) * self.dimension
+        ratio = round(whole / (arrays + learnt), 2) if arrays + learnt else 1.0
+        return {"codes_bytes": arrays, "codebook_bytes": learnt, "compression": ratio}
 
     def spread_rows(self, count: int) -> NDArray[np.intp]:
         """At most `count` rows, spread evenly, ascending."""
@@ -217,10 +243,11 @@ def _compressed(vectors: StoredVectors, built: Stored, codec: Codec, name: str, 
             return fitted.encode(vectors.rows(first, last))
 
         names = write_rows(folder, len(vectors), arrays, context.progress, block=ROWS, what="compressing")
-        for path in (built.folder / f"{name}.npy" for name in (*_SHARED, _STARTS)):
-            if path.is_file():
-                shutil.copyfile(path, folder / path.name)
-        write_json(folder / NOTES, {**read_notes(built.folder), "arrays": list(names)})
+        _save_small(folder, vectors.shared)
+        if (built.folder / f"{_STARTS}.npy").is_file():
+            shutil.copyfile(built.folder / f"{_STARTS}.npy", folder / f"{_STARTS}.npy")
+        texts = vectors.shared.starts.size - 1
+        write_json(folder / NOTES, {**read_notes(built.folder), "arrays": list(names), "texts": texts})
 
     params = {"vectors": built.folder.name, "codec": name, "options": codec.key()}
     return stored(context.root, "compressed vectors", params, make)

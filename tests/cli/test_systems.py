@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -10,11 +9,9 @@ from typer.testing import CliRunner
 
 from qbench.cli.systems import app
 from qbench.errors import UnknownNameError
-from qbench.options import option
 from qbench.retrieval.entries import REGISTRY
 from qbench.retrieval.grammar import parse_system
 from qbench.retrieval.reference import components, markdown, rows
-from qbench.retrieval.registry import Entry, Registry
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "systems.md"
 
@@ -64,15 +61,9 @@ def test_lists_what_rerankers_and_fusions_take():
     assert "norm=max" in listed.partition("fusions")[2]
 
 
-@dataclass(frozen=True)
-class Codes:
-    M: int = option(96, help="codes of a vector")
-
-
 def test_parts_cover_compressions():
-    registry = Registry((*REGISTRY.entries, Entry("PQ", ("compression",), "codes", "x", Codes)))
-    system = parse_system("SBERT(model=a)-PQ(M=8) + SBERT(model=b)-PQ-RRF", registry)
-    found = [(row.role, row.name, dict(given)) for row, given in components(system, registry)]
+    system = parse_system("SBERT(model=a)-PQ(M=8) + SBERT(model=b)-PQ-RRF")
+    found = [(row.role, row.name, dict(given)) for row, given in components(system)]
     assert found == [
         ("first stage", "SBERT", {"model": "a"}),
         ("compression", "PQ", {"M": 8}),
@@ -80,7 +71,7 @@ def test_parts_cover_compressions():
         ("compression", "PQ", {}),
         ("fusion", "RRF", {}),
     ]
-    assert "## Compressions" in markdown(registry)
+    assert "## Compressions" in markdown()
 
 
 def test_an_unknown_system_is_an_error():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import polars as pl
 import pytest
 
 from qbench.errors import OptionError
@@ -109,6 +110,68 @@ def test_a_system_with_it_stands_beside_others(tiny, tmp_path):
         BENCHMARK, [parse_system(f"SBERT(model={tiny})-Sign(boost=0.5)")], tmp_path, ExecuteOptions(settings=("given",))
     )
     assert kinds(tmp_path / "indexes").count("compressed vectors") == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "learnt"),
+    [
+        ("SBERT(model={})-PQ(M=8, K=4)", 4 * 4 * 32),
+        ("TCT-ColBERT(model={})-OPQ(M=4, K=3)", 4 * 3 * 32 + 4 * 32 * 32),
+        ("Aggretriever(model={})-KMeans(K=5)", None),
+        ("ColBERT(model={}, dtype=float32)-PQ(M=4, K=16)", 4 * 16 * 32),
+    ],
+)
+def test_the_size_reported_is_that_of_the_files_codes_and_codebook(tiny, tmp_path, name, learnt):
+    opened = ranker(name.format(tiny), tmp_path)
+    (folder,) = [path.parent for path in tmp_path.rglob("codec.codebook.npy")]
+    files = {path.name: path.stat().st_size for path in folder.iterdir() if path.name not in (MANIFEST, "seconds.json")}
+    assert opened.size == sum(files.values())
+    # What numpy writes before an array takes 128 bytes.
+    assert opened.meta["codes_bytes"] == files["codes.npy"] - 128
+    arrays = [size - 128 for file, size in files.items() if file.startswith("codec.")]
+    assert opened.meta["codebook_bytes"] == sum(arrays) == (learnt or sum(arrays))
+    stored = opened.ranker.tokens if "token_vectors" in opened.meta else opened.ranker.vectors
+    whole = 4 * len(stored) * stored.dimension
+    assert opened.meta["compression"] == round(whole / (opened.meta["codes_bytes"] + sum(arrays)), 2)
+    assert "text_docs.npy" not in files  # each of these texts has one document
+
+
+def test_documents_with_one_text_share_codes(tiny, tmp_path):
+    corpus = passages(BENCHMARK.corpus)
+    corpus = pl.concat([corpus, corpus.head(3).with_columns(doc_id=pl.lit("a ") + pl.col("doc_id"))])
+    opened = open_ranker(
+        parse_system(f"SBERT(model={tiny})-PQ(M=8, K=4)").first, RankerContext(corpus, "key", tmp_path)
+    )
+    (asked,) = opened.ranker.encoded([Search("q", "laptop weight")])
+    scores = scores_of(opened.ranker, asked, np.arange(corpus.height))
+    np.testing.assert_array_equal(scores[-3:], scores[:3])
+    assert len(opened.ranker.vectors) == BENCHMARK.corpus.height
+    (path,) = [path for path in tmp_path.rglob("text_docs.npy") if (path.parent / "codes.npy").is_file()]
+    assert np.load(path).dtype == np.uint8
+
+
+def test_an_index_cut_short_is_made_again(tiny, tmp_path):
+    name = f"SBERT(model={tiny})-PQ(M=8, K=4)"
+    ranker(name, tmp_path)
+    (path,) = tmp_path.rglob("codes.npy")
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-5])
+    ranker(name, tmp_path)
+    assert path.read_bytes() == whole
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("PQ(M=7)", r"M has to divide the dimension of the vectors, 32 \(found 7\)"),
+        ("PQ(M=8, K=4096)", r"K is above the number of vectors to learn from, \d+ \(found 4096\)"),
+        ("OPQ(M=5, K=4)", r"M has to divide"),
+        ("PQ(K=1)", r"K needs a whole number from 2 to 65536"),
+    ],
+)
+def test_options_that_do_not_fit_the_vectors_are_errors(tiny, tmp_path, name, says):
+    with pytest.raises(OptionError, match=says):
+        ranker(f"SBERT(model={tiny})-{name}", tmp_path)
 
 
 @pytest.mark.parametrize("name", ["BM25-Sign", "SPLADE(model=m)-Sign(boost=2)", "BM25 + SPLADE(model=m)-Sign-I"])

@@ -200,7 +200,7 @@ def test_options_are_typed_and_hold_the_defaults_too():
         ("bm25", "Did you mean BM25"),
         ("", "Known: BM25, QBM25, BindBM25, BM25_filter, Run, QRun, BindRun, Run_filter"),
         ("BM25 + GPT", "unknown reranker .*Known: BM25"),
-        ("BM25-PQ", "unknown compression"),
+        ("BM25-LZ", "unknown compression"),
         ("BM25x", "BM25x"),
     ],
 )
