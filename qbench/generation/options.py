@@ -26,7 +26,12 @@ class GenerationOptions:
     )
     templates: Path | None = option(None, help="Query templates, TOML. [default: those of qbench]")
     kinds: tuple[TestKind, ...] = option(TEST_KINDS, help="Kinds of test queries.", comma=True)
-    random_set: bool = option(True, help="A second set of queries, with random observed values.")
+    random_sets: int = option(
+        1,
+        help="Sets of queries with random observed values, beside the first one; more than one are of training "
+        "queries alone.",
+        low=0,
+    )
     inclusive: bool = option(True, help="Queries with >= and <=.")
     ranges: bool = option(True, help='Queries such as "between 5 and 8".')
     negation: bool = option(True, help='Queries such as "not 5".')

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import zip_longest
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -29,9 +29,10 @@ from qbench.store import digest
 
 T = TypeVar("T")
 
-ValueSet = Literal["peak", "random", "other", "joint"]
-"""Where a query's value comes from: a peak or the mean; any observed value; another than the training queries';
-or so that several constraints hold in one sentence."""
+ValueSet = str
+"""Where a query's value comes from: "peak", a peak or the mean; "random", any observed value; "other", another than
+those two; "random 2" and so on, any observed value but those of all others, for training queries alone, so that the
+others are the same however many there are; "joint", so that several constraints hold in one sentence."""
 
 JOINT_COMPARATORS: tuple[Comparator, ...] = ("<", ">", "<", ">", "=")
 """Of queries with several constraints: bounds twice as often as points, which few sentences meet together."""
@@ -133,9 +134,9 @@ class Plan:
                     continue
                 yield QueryDraft(split, kind, each, (topic,), (comparator,))
 
-    @property
-    def _usual(self) -> tuple[ValueSet, ...]:
-        return ("peak", "random") if self.options.random_set else ("peak",)
+    def _usual(self, split: Split) -> tuple[ValueSet, ...]:
+        number = self.options.random_sets
+        return ("peak", *_random_sets(number if split == "train" else min(1, number)))
 
     def _lexical(self, split: Split) -> Iterable[QueryDraft]:
         for concept, unit, change in self.pairs:
@@ -145,9 +146,9 @@ class Plan:
             if home != split or concept in self.splits.wordless:
                 continue
             if split == "train":
-                yield from self._sets(split, "seen", topic, self._usual)
+                yield from self._sets(split, "seen", topic, self._usual(split))
             elif split == "dev" or "unseen" in self.options.kinds:
-                yield from self._sets(split, "unseen", topic, self._usual)
+                yield from self._sets(split, "unseen", topic, self._usual(split))
 
     def _expanded(self, split: Split) -> Iterable[QueryDraft]:
         if split != "test" and not self.options.expansion:
@@ -163,7 +164,7 @@ class Plan:
                     continue
                 kind = "wo_surface"
             if split != "test" or kind in self.options.kinds:
-                yield from self._sets(split, kind, topic, self._usual)
+                yield from self._sets(split, kind, topic, self._usual(split))
 
     @cached_property
     def _expanded_topics(self) -> list[Topic]:
@@ -207,15 +208,17 @@ class Plan:
         key = topic.key, comparator, values
         if key in self._values:
             return self._values[key]
-        before: dict[ValueSet, tuple[ValueSet, ...]] = {"random": ("peak",), "other": ("peak", "random")}
         avoid = frozenset(
-            ask for earlier in before.get(values, ()) if (ask := self.value(topic, comparator, earlier)) is not None
+            ask for earlier in _before(values) if (ask := self.value(topic, comparator, earlier)) is not None
         )
         enough = max(2, self.options.samples)
-        at_random = values == "random"
+        at_random = values.startswith("random")
         ask = None
         # "For each expanded concept new values are sampled" (3.3.2): other ones than its concepts', if there are.
-        for excluded in (avoid | self._lexical_values(topic, comparator), avoid):
+        further = values.startswith("random ")
+        theirs = self._lexical_values(topic, comparator, (*self._usual("test"), *(("other",) if further else ())))
+        # Test queries have a claim on "other".
+        for excluded in (avoid | theirs,) if further else (avoid | theirs, avoid):
             rng = generator(self.options.seed, f"value {values} {comparator}", topic.key)
             ask = choose_value(comparator, self.seen(topic), rng, at_random=at_random, avoid=excluded, enough=enough)
             if ask is not None:
@@ -223,12 +226,12 @@ class Plan:
         self._values[key] = ask
         return ask
 
-    def _lexical_values(self, topic: Topic, comparator: Comparator) -> frozenset[Ask]:
-        """The values of the lexical queries on an expansion's concepts; empty for a topic that is its own concept."""
+    def _lexical_values(self, topic: Topic, comparator: Comparator, sets: Iterable[ValueSet]) -> frozenset[Ask]:
+        """Values of the lexical queries on an expansion's concepts; empty for a topic that is its own concept."""
         own = [self.topic(Pair(concept, topic.unit, topic.change)) for concept in topic.concepts]
         if topic in own:
             return frozenset()
-        asks = (self.value(lexical, comparator, values) for lexical in own for values in self._usual)
+        asks = (self.value(lexical, comparator, values) for lexical in own for values in sets)
         return frozenset(ask for ask in asks if ask is not None)
 
     def realize(self, draft: QueryDraft) -> Query | None:
@@ -350,6 +353,24 @@ class Plan:
             return forms[0]
         weights = np.array([number for _, number in usual], dtype=float)
         return usual[int(rng.choice(len(usual), p=weights / weights.sum()))][0]
+
+
+def _random_sets(number: int) -> tuple[ValueSet, ...]:
+    return tuple("random" if each == 1 else f"random {each}" for each in range(1, number + 1))
+
+
+def _before(values: ValueSet) -> tuple[ValueSet, ...]:
+    """The value sets whose values another one avoids.
+
+    >>> _before("random"), _before("other"), _before("random 3")
+    (('peak',), ('peak', 'random'), ('peak', 'random', 'other', 'random 2'))
+    """
+    if values in ("peak", "joint"):
+        return ()
+    if values == "other":
+        return "peak", "random"
+    earlier = _random_sets(int(values.removeprefix("random") or 1) - 1)
+    return ("peak", *earlier[:1], *(("other",) if earlier else ()), *earlier[1:])
 
 
 def _in_turn(drafts: Iterable[QueryDraft], topic: Callable[[QueryDraft], str], seed: int) -> list[QueryDraft]:

@@ -351,6 +351,23 @@ def test_a_query_switch_takes_its_queries_and_no_others(index, options, made_unc
     assert all(fewer[name] == row for name, row in samples.items() if row["query_id"] in less)
 
 
+def test_more_random_values_are_asked_for_in_training_alone(index, options, made_uncapped, tmp_path):
+    queries, samples = lists(made_uncapped)
+    sets = dataclasses.replace(_uncapped(options), random_sets=5)
+    more, many = lists(open_benchmark(generate(index, tmp_path / "b", sets)))
+    for name, query in queries.items():
+        assert more[name] == query
+    assert all(many[name] == row for name, row in samples.items())
+    added = [query for name, query in more.items() if name not in queries]
+    assert len(added) > len(queries) / 3
+    assert {query.split for query in added} == {"train"}
+    meanings = [meaning(query) for query in more.values() if query.kind != "expansion"]
+    assert len(meanings) == len(set(meanings))
+    none = lists(open_benchmark(generate(index, tmp_path / "c", dataclasses.replace(sets, random_sets=0))))[0]
+    # A query that repeated a random one comes in for it.
+    assert len(none) < len(queries)
+
+
 @pytest.mark.parametrize("method", ["original", "unit_permutation", "value_permutation"])
 def test_a_sample_switch_takes_its_samples_and_no_others(index, options, made_uncapped, tmp_path, method):
     _, samples = lists(made_uncapped)
