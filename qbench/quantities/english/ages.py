@@ -53,6 +53,8 @@ def is_time_of_life(tokens: Sequence[Token], number: Number, last: int) -> bool:
     """
     first = number.first
     after = [t.low for t in tokens[last : last + 2]]
+    if after[:1] == ["olds"] or (len(after) == 2 and after[0] in HYPHENS and after[1] == "olds"):
+        return True  # "5 to 7 year olds"
     if after[:1] and after[0] in _AFTER_TIME:
         return False
     if len(after) == 2 and after[0] in ("or", "and") and after[1] in ("older", "younger", "over"):

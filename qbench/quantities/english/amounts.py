@@ -117,11 +117,12 @@ class AmountFinder:
             if currency is None and i and (thousands := self.forms.scaled_code(tokens[i - 1])) is not None:
                 currency, times = (thousands[0], i - 1), thousands[1]
             currency = currency or self._outside(tokens, text, i)
-            number = read_number(tokens, i, money=currency is not None)
+            money = currency is not None or _ends_range_of_money(tokens, i, amounts)
+            number = read_number(tokens, i, money=money)
             if number is None:
                 i += 1
                 continue
-            number = bracketed(tokens, number, money=currency is not None)
+            number = bracketed(tokens, number, money=money)
             if currency is None:
                 number = scaled(tokens, _kelvin(tokens, number))
             elif times != 1.0 and not number.scaled:
@@ -321,11 +322,21 @@ _FRAMES = {("(", ")"), ("&", ";")}
 
 
 def _behind_brackets(tokens: Sequence[Token], number: Number) -> int | None:
-    """The token at which the unit of a number may stand, behind brackets: both numbers of "2.8 (10.7) days"."""
+    """The token at which the unit of a number may stand, behind brackets or a plus: both numbers of "2.8 (10.7) days"."""
     first, last = number.first, number.last
     if first > 1 and last + 1 < len(tokens) and tokens[first - 1].text in "([" and tokens[last].text in ")]":
         return last + 1 if tokens[first - 2].kind == "number" and not glued(tokens[last], tokens[last + 1]) else None
+    if last + 1 < len(tokens) and tokens[last].text == "+" and glued(tokens[last - 1], tokens[last]):
+        return None if glued(tokens[last], tokens[last + 1]) else last + 1  # "80+ km"
     return past_brackets(tokens, last)
+
+
+def _ends_range_of_money(tokens: Sequence[Token], i: int, amounts: Sequence[Amount]) -> bool:
+    """Whether the number at token i ends a range whose first number has the currency: the 70 of "€50-70m"."""
+    if not amounts or amounts[-1].last != i - 1 or tokens[i - 1].text not in HYPHENS:
+        return False
+    before = amounts[-1]
+    return before.unit.family == "currency" and before.first < before.number.first and glued(tokens[i - 1], tokens[i])
 
 
 def _goes_on(joint: Token, before: Amount) -> bool:

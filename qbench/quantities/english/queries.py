@@ -15,7 +15,7 @@ from qbench.quantities.english.query_concepts import RANKED, Concepts
 from qbench.quantities.english.query_conditions import EDGES, ReadCondition, join, portions
 from qbench.quantities.english.query_dates import AskedDate, read_dates
 from qbench.quantities.english.query_text import as_in_prose, in_phrase, quoted, search_words
-from qbench.quantities.english.tokens import Token, tokenize
+from qbench.quantities.english.tokens import Token, glued, tokenize
 from qbench.quantities.languages import Extractor
 from qbench.quantities.types import Comparator, Condition, ParsedQuery, Quantity, Span
 from qbench.quantities.units import Units
@@ -24,6 +24,7 @@ NEGATIONS = frozenset(
     tuple(phrase.split())
     for phrase in "not|other than|except|except for|excluding|different from|different than|different to|anything but|"
     "not equal to|not equals|not equal|not exactly|not of|not at|not with|unequal to|unlike|not =|! =|≠|< >|≠ to|isn't|"
+    "outside|outside of|not within|not in the range of|not between|"
     "differs from|aren't|does not equal|any but|all but|apart from|besides|not in|not from|never|no".split("|")
 )
 """Phrases before a plain number or a range that ask for any other value."""
@@ -37,6 +38,8 @@ NOTHING = frozenset("nothing none nobody".split())
 """Words that turn the comparator after them round: "nothing over 20 kg"."""
 LABELS: dict[str, Comparator] = {"min": ">=", "minimum": ">=", "max": "<=", "maximum": "<="}
 """Labels of a limit with the concept between it and the number: "a minimum battery of 4000 mAh", "max price $50"."""
+TRAILING: dict[str, Comparator] = {**LABELS, "plus": ">="}
+"""Labels after a whole amount: "battery life 8 h min", "long jump 7 metres plus"."""
 LABEL_REACH = 4
 LIMITED = frozenset("price budget cost costs rent salary pay weight size age length distance width height".split())
 """What a searcher limits by "max price 50". Of other things the maximum is a property: "maximum load 150 kg"."""
@@ -55,11 +58,12 @@ DATE_WORDS: dict[str, Comparator] = {"older": "<", "earlier": "<", "newer": ">",
 FLIPPED: dict[Comparator, Comparator] = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
 FIRST_YEAR, LAST_YEAR = 1500, 2100
 MEASURED = frozenset(
-    "price budget cost rent salary wage fee rating score metascore points size index ratio age capacity population ph "
-    "bmi gpa iq eps spf count number total level rank value rate weight height length width depth distance speed power "
-    "temperature pressure humidity odds quantity qty amount storage bp percentile efficiency magnitude p/e dose "
-    "attendance employees revenue profit sales income turnover calories protein earned earning earns grossed grossing "
-    "grosses netted netting scored scoring scores rated weighing weighs costing paid paying pays".split()
+    "price budget cost rent salary wage fee rating score metascore points size index ratio age capacity population "
+    "ph bmi gpa iq eps spf count number total level rank value rate weight height length width depth distance speed "
+    "power temperature pressure humidity odds quantity qty amount storage bp percentile efficiency magnitude p/e "
+    "dose par handicap attendance employees revenue profit sales income turnover calories protein earned earning "
+    "earns grossed grossing grosses netted netting scored scoring scores rated weighing weighs costing paid paying "
+    "pays".split()
 )
 """What a bare number right after it is a value of: "score 80", "grossed 500000". After other words it is one of a name:
 "iphone 13"."""
@@ -106,10 +110,10 @@ def parse_query(text: str, extractor: Extractor) -> ParsedQuery:
     conditions = join(tokens, conditions, extractor.units)
     used = sorted([*(span for each in conditions for span in each.used), *portions(tokens)])
     words = search_words(text, tokens, used, phrases)
-    concepts = Concepts(text, words)
+    concepts = Concepts(text, words, conditions, extractor.units).all()
     return ParsedQuery(
         " ".join(word.text for word in words),
-        tuple(_condition(text, each, concepts, extractor.units) for each in conditions),
+        tuple(_condition(text, *each, extractor.units) for each in zip(conditions, concepts, strict=True)),
     )
 
 
@@ -172,6 +176,9 @@ def _from_quantity(
     joint = after + (after < len(tokens) and tokens[after].text in "-(+")
     if quantity.unit_span is not None and bisect_left(starts, quantity.unit_span[0]) <= joint:
         spans.append(quantity.unit_span)
+    if _is_label_of_next(tokens, starts, quantity):
+        quantity = replace(quantity, comparator="=", comparator_span=None)
+        spans = spans[:1] + spans[2:]
     first = bisect_left(starts, min(start for start, _ in spans))
     last = bisect_left(starts, max(end for _, end in spans))
     counted = quantity.family == "count"
@@ -181,7 +188,7 @@ def _from_quantity(
         return None  # "ryzen 5600x"
     if quantity.unit == "metre" and quantity.value in TRACK and last < len(tokens) and tokens[last].low in RACES:
         return None  # "100m sprinters"
-    if _is_sprint(tokens, number, quantity) or _is_format(tokens, number, quantity):
+    if any(names(tokens, number, quantity) for names in (_is_sprint, _is_format, _is_oil)):
         return None
     if (counted or not quantity.unit) and _in_name(tokens, number, first, last, counted=counted):
         return None
@@ -207,11 +214,28 @@ def _from_quantity(
     return _compared(tokens, condition, quantity.family)
 
 
+def _is_label_of_next(tokens: Sequence[Token], starts: Sequence[int], quantity: Quantity) -> bool:
+    """Whether the "max" after a quantity bounds what is named after it: "2 kW max price $180"."""
+    span = quantity.comparator_span
+    if span is None or span[0] < quantity.value_span[1]:
+        return False
+    k = bisect_left(starts, span[0])
+    return tokens[k].low in LABELS and k + 2 < len(tokens) and tokens[k + 1].low in LIMITED
+
+
 def _is_sprint(tokens: Sequence[Token], number: int, quantity: Quantity) -> bool:
     """Whether a range is what cars are timed over, "0-60 mph in 4 s", "0-100 under 5 seconds"."""
     if quantity.value or quantity.high not in SPEEDS or number + 3 >= len(tokens) or tokens[number + 1].text != "-":
         return False
     return tokens[number + 3].low in ("in", "under", "mph", "km", "kmh", "kph", "time", "less", "sprint", "below", "<")
+
+
+def _is_oil(tokens: Sequence[Token], number: int, quantity: Quantity) -> bool:
+    """Whether a range is a grade of motor oil: "5w-30"."""
+    k = number + 1
+    if quantity.unit != "watt" or quantity.comparator != "between" or k + 2 >= len(tokens):
+        return False
+    return tokens[k].low == "w" and tokens[k + 1].text == "-" and glued(tokens[k], tokens[k + 1])
 
 
 def _is_format(tokens: Sequence[Token], number: int, quantity: Quantity) -> bool:
@@ -274,7 +298,11 @@ def _denied(tokens: Sequence[Token], first: int) -> int | None:
 
 
 def _late(tokens: Sequence[Token], condition: ReadCondition) -> ReadCondition | None:
-    """The comparator after the name of what there is so much of: "30 days of vacation or more"."""
+    """The comparator after the name of what there is so much of, "30 days of vacation or more"; "7 metres plus"."""
+    k = condition.last
+    if k < len(tokens) and tokens[k].low in TRAILING and (k + 1 == len(tokens) or tokens[k + 1].kind == "mark"):
+        used = (*condition.used, (tokens[k].start, tokens[k].end))
+        return replace(condition, comparator=TRAILING[tokens[k].low], plain=False, used=used)
     for k in range(condition.last + 1, min(condition.last + 4, len(tokens))):
         if tokens[k - 1].kind != "word":
             return None
@@ -411,7 +439,7 @@ def _with_bracketed_unit(tokens: Sequence[Token], condition: ReadCondition, unit
     return condition
 
 
-def _condition(text: str, condition: ReadCondition, concepts: Concepts, units: Units) -> Condition:
+def _condition(text: str, condition: ReadCondition, concept: tuple[str, ...], units: Units) -> Condition:
     return Condition(
         comparator=condition.comparator,
         value=condition.low,
@@ -420,7 +448,7 @@ def _condition(text: str, condition: ReadCondition, concepts: Concepts, units: U
         base_unit=units.get(condition.unit).base_unit,
         base_value=units.to_base(condition.low, condition.unit),
         base_high=units.to_base(condition.high, condition.unit),
-        concept=concepts.of(condition),
+        concept=concept,
         value_text=text[slice(*condition.value_span)],
         unit_text=text[slice(*condition.unit_span)] if condition.unit_span else "",
         change=condition.change,

@@ -1,21 +1,45 @@
-"""What a query's condition is about, in the query's search words, whole as they stand."""
+"""What a query's conditions are about, in the query's search words, whole as they stand.
+
+A query has few words and hardly a sentence, so that a condition's place says what it is about: the words right before
+it, else those that follow it, else what the query asks for, its opening words.
+"""
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Sequence
 
-from qbench.quantities.english.lexicon import CHANGE_VERBS
-from qbench.quantities.english.query_conditions import ReadCondition
+from qbench.quantities.english.lexicon import CHANGE_NOUNS, CHANGE_VERBS, VERBS
+from qbench.quantities.english.query_conditions import DIMENSIONS, ReadCondition
 from qbench.quantities.english.query_text import SearchWord
 from qbench.quantities.types import Span
+from qbench.quantities.units import Units
 
 RANKED = frozenset("top best worst first last biggest largest highest lowest".split())
 """Words before a number of results wanted, which asks nothing of a quantity: "top 10 films"."""
+LIMITS = frozenset("max min maximum minimum wider narrower".split())
+"""Words of a limit, which are no part of what is limited."""
 IDLE = frozenset("equivalent away bigger smaller larger higher lower newer older around return returns".split())
 """Words that name nothing: "60w equivalent 800 lumens"."""
-LONGEST = 4
-"""Search words that are added to a concept on one side, at most."""
+MOVES = CHANGE_VERBS - CHANGE_NOUNS - frozenset(("gain", "raise", "raises"))
+"""Verbs that say which way something went, and not what: "profit fell by more than 10%"."""
+AGES = frozenset(("ages", "aged"))
+MOST_WORDS = 5
+NOUNS_IN_ING = frozenset(
+    "rating ranking spending earning building housing saving reading opening closing holding listing landing heading "
+    "morning evening king ring spring string wing thing ceiling shipping lighting processing clothing training funding "
+    "boxing swimming cycling running wedding lodging parking hearing banking painting recording pricing sling bring "
+    "standing stocking sibling topping helping filing offering borrowing lending".split()
+)
+"""Words in -ing that name a thing as often as what it does."""
+NO_PARTICIPLES = frozenset("speed seed feed need breed weed bed red led shed sled med fed bleed steed reed".split())
+JOINERS = re.compile(r"(?:(?:of|in|for|on|per|to|from)(?: the| a| an)?)?", re.IGNORECASE)
+"""What may stand between the words of one concept: "cost of sales", "flights to rome"."""
+HAVING = frozenset("with w/ having has have had".split())
+_PARTS = re.compile(r"[,;:!?|]")
+
+Chunk = list[int]
+"""Positions of search words that stand together."""
 
 
 class Concepts:
@@ -24,68 +48,172 @@ class Concepts:
     Args:
         text: of the query.
         words: its search words, in order.
+        conditions: its conditions, in order; the `concept_spans` of each are the words right after it that name what
+            there is so much of.
+        units: the known units.
     """
 
-    def __init__(self, text: str, words: Sequence[SearchWord]) -> None:
+    def __init__(
+        self, text: str, words: Sequence[SearchWord], conditions: Sequence[ReadCondition], units: Units
+    ) -> None:
         self._text = text
         self._words = words
-        self._starts = [word.start for word in words]
+        self._conditions = conditions
+        self._units = units
+        self._spans = [_extent(each) for each in conditions]
+        units_of = [each.unit_span for each in conditions if each.unit_span is not None]
+        self._free = [k for k in range(len(words)) if not any(_overlap(self._span(k), span) for span in units_of)]
+        self._own = [self._grown(self._within(each.concept_spans)) for each in conditions]
+        for k in range(len(conditions)):
+            if not self._own[k] and self._is_with(k):
+                self._own[k] = self._named(k)
 
-    def of(self, condition: ReadCondition) -> tuple[str, ...]:
-        """The words of a condition's concept, in small letters; () where nothing says what it is about.
+    def all(self) -> list[tuple[str, ...]]:
+        """The words of each condition's concept, in small letters; () where nothing says what it is about."""
+        found: list[Chunk] = []
+        for k in range(len(self._conditions)):
+            found.append(self._without_change(self._of(k, found)) if self._conditions[k].change else self._of(k, found))
+        for k in range(len(found) - 1, 0, -1):
+            if not found[k - 1] and self._same_unit(k - 1, k):
+                found[k - 1] = found[k]  # "not less than 5 but not more than 9 kg turkey"
+        return [tuple(_folded(self._words[n].text) for n in chunk) for chunk in found]
 
-        With the search words right before and after it: "p/e ratio", "fortune 500 companies".
-        """
-        found = sorted({k for span in condition.concept_spans for k in self._within(span)})
-        start = min(span[0] for span in condition.used)
-        nearest = self._before(start)
-        if nearest and any(self._text[span[0]] == "(" for span in condition.used):
-            found = nearest  # "cities in Spain with a budget (EUR) under 900"
-        if nearest and "/" in self._words[nearest[-1]].text and nearest[-1] not in found:
-            found = nearest[-1:]  # "stocks with p/e under 15"
-        if not found or all(self._words[k].text.lower() in IDLE for k in found):
-            found = [k for k in nearest if self._words[k].text.lower() not in IDLE] or ([0] if found else [])
-        found = self._whole(found)
-        return tuple(self._words[k].text.lower().removesuffix("'s").removesuffix("’s") for k in found)
+    def _without_change(self, chunk: Chunk) -> Chunk:
+        """Without the words for a rise or fall, which the condition says by itself: "decrease in profit of 10%"."""
+        rest = [n for n in chunk if self._words[n].text.lower() not in CHANGE_VERBS | CHANGE_NOUNS]
+        return rest or chunk
 
-    def _within(self, span: Span) -> Iterator[int]:
-        k = max(0, bisect_right(self._starts, span[0]) - 1)
-        while k < len(self._words) and self._words[k].start < span[1]:
-            if self._words[k].end > span[0]:
-                yield k
-            k += 1
+    def _of(self, k: int, before: Sequence[Chunk]) -> Chunk:
+        """The concept of condition k, those before it being known."""
+        own, left = self._own[k], self._left(k)
+        if own and self._is_with(k):
+            return own
+        if left or own:
+            return [*left, *(n for n in own if n not in left)]
+        if k == 0:
+            return self._right(k)
+        if self._same_unit(k - 1, k):
+            return list(before[k - 1])
+        named = self._named(k)
+        claimed = k + 1 < len(self._spans) and named == self._left(k + 1)  # it leads to the next condition
+        return self._opening() or list(before[0]) if claimed or not named else named
 
-    def _before(self, start: int) -> list[int]:
-        """The words right before a character."""
-        last = bisect_left(self._starts, start)
-        first = last
-        while first and last - first < LONGEST and self._adjoin(self._words[first - 1].end, start):
-            first -= 1
-            start = self._words[first].start
-        return list(range(first, last))
+    def _same_unit(self, a: int, b: int) -> bool:
+        return len({self._units.get(self._conditions[k].unit).base_unit for k in (a, b)}) == 1
 
-    def _whole(self, positions: list[int]) -> list[int]:
-        if not positions:
-            return positions
-        first, last = positions[0], positions[-1] + 1
-        while first and len(positions) + positions[0] - first <= LONGEST:
-            word = self._words[first - 1]
-            gap = word.end, self._words[first].start
-            near = self._adjoin(*gap) or self._leads_to(*gap)
-            if word.text.lower() in RANKED or not near:
+    def _is_with(self, k: int) -> bool:
+        """Whether condition k says what something has: "blender with at least 1000w motor"."""
+        words = self._text[: self._spans[k][0]].lower().split()
+        return bool(words) and words[-1] in HAVING
+
+    def _counts(self, k: int) -> bool:
+        """Whether condition k counts what its unit names."""
+        return bool(self._conditions[k].unit) and self._units.get(self._conditions[k].unit).family == "count"
+
+    def _named(self, k: int) -> Chunk:
+        """The words right after condition k: "15 inch screen"."""
+        right = self._right(k)
+        if not right or self._gap(self._spans[k][1], self._words[right[0]].start).lower() not in ("", "in", "of"):
+            return []
+        if self._words[right[0]].text.lower() in DIMENSIONS or self._counts(k):
+            return []
+        return right
+
+    def _opening(self) -> Chunk:
+        """What the query asks for: its first words, or those after its first condition."""
+        chunks = self._chunks(self._between(0, self._spans[0][0]))
+        things = [chunk for chunk in chunks if not all(self._is_verb(n) for n in chunk)]
+        return self._trimmed((things or chunks)[0]) if chunks else self._right(0)
+
+    def _left(self, k: int) -> Chunk:
+        """The words that lead to condition k, after the one before it."""
+        start, stop = (self._spans[k - 1][1] if k else 0), self._spans[k][0]
+        taken = set(self._own[k - 1]) if k else set[int]()
+        chunks = self._chunks([n for n in self._between(start, stop) if n not in taken])
+        if k and chunks and self._gap(start, self._words[chunks[0][0]].start) == "":
+            # "60 cm wide, no more than 500 euros"
+            chunks[0] = [n for n in chunks[0] if self._words[n].text.lower() not in DIMENSIONS]
+        chunks = [chunk for chunk in map(self._trimmed, chunks) if chunk]
+        if chunks and self._units.get(self._conditions[k].unit).family == "age":  # "between the ages of 18 and 65"
+            chunks = [c for c in chunks if any(self._words[n].text.lower() not in AGES for n in c)] or chunks
+        if not chunks or (k and _PARTS.search(self._text[self._words[chunks[-1][-1]].end : stop])):
+            return []
+        nearest = chunks[-1]
+        if "/" in self._words[nearest[-1]].text:
+            return nearest[-1:]  # "stocks p/e under 15"
+        if all(self._is_verb(n) for n in nearest):  # "bonds that mature in", "500 workers lasting over 2 weeks"
+            subject = chunks[-2] if len(chunks) > 1 else self._opening() if k else []
+            while len(subject) > 1 and self._is_verb(subject[-1]):
+                subject = subject[:-1]
+            nearest = [*(n for n in subject if n not in nearest), *nearest]
+        return nearest[-MOST_WORDS:]
+
+    def _right(self, k: int) -> Chunk:
+        """The words that follow condition k, before the next one."""
+        stop = self._spans[k + 1][0] if k + 1 < len(self._spans) else len(self._text)
+        chunks = self._chunks(self._between(self._spans[k][1], stop))
+        chunks = [chunk for chunk in map(self._trimmed, chunks) if chunk]
+        return chunks[0][:MOST_WORDS] if chunks else []
+
+    def _trimmed(self, chunk: Chunk) -> Chunk:
+        """Without ranks before it and words of a limit or a change after it; [] if what is left names nothing."""
+        while chunk and self._words[chunk[0]].text.lower() in RANKED:
+            chunk = chunk[1:]
+        while chunk and self._words[chunk[-1]].text.lower() in (LIMITS | MOVES if len(chunk) > 1 else LIMITS):
+            chunk = chunk[:-1]
+        return [] if all(self._words[n].text.lower() in IDLE for n in chunk) else chunk
+
+    def _is_verb(self, n: int) -> bool:
+        word = self._words[n].text.lower()
+        if word in VERBS or word in CHANGE_VERBS:
+            return True
+        participle = word.endswith("ing") and word not in NOUNS_IN_ING
+        return len(word) > 4 and (participle or (word.endswith("ed") and word not in NO_PARTICIPLES))
+
+    def _chunks(self, positions: Sequence[int]) -> list[Chunk]:
+        """The runs of words that stand side by side, or with a preposition that joins them."""
+        chunks: list[Chunk] = []
+        for n in positions:
+            if chunks and chunks[-1][-1] == n - 1 and self._joined(n - 1, n):
+                chunks[-1].append(n)
+            else:
+                chunks.append([n])
+        return chunks
+
+    def _joined(self, a: int, b: int) -> bool:
+        gap = self._text[self._words[a].end : self._words[b].start]
+        return len(gap) < 10 and JOINERS.fullmatch(gap.strip(" '’")) is not None
+
+    def _between(self, start: int, stop: int) -> list[int]:
+        return [n for n in self._free if start <= self._words[n].start < stop]
+
+    def _within(self, spans: Sequence[Span]) -> Chunk:
+        return [n for n in range(len(self._words)) if any(_overlap(self._span(n), span) for span in spans)]
+
+    def _grown(self, chunk: Chunk) -> Chunk:
+        """With the words that go on with it: "4tb external hard drive"."""
+        while chunk and len(chunk) < MOST_WORDS and chunk[-1] + 1 < len(self._words):
+            if self._gap(self._words[chunk[-1]].end, self._words[chunk[-1] + 1].start):
                 break
-            first -= 1
-        while last < len(self._words) and last - positions[-1] <= LONGEST:
-            word = self._words[last]
-            if word.text.lower() in CHANGE_VERBS or not self._adjoin(self._words[last - 1].end, word.start):
-                break
-            last += 1
-        return [*range(first, positions[0]), *positions, *range(positions[-1] + 1, last)]
+            chunk = [*chunk, chunk[-1] + 1]
+        return chunk
 
-    def _leads_to(self, end: int, start: int) -> bool:
-        """Whether a direction stands between two characters: "flights to rome"."""
-        return self._text[end:start].strip().lower() in ("to", "from")
+    def _gap(self, start: int, end: int) -> str:
+        return self._text[start:end].strip()
 
-    def _adjoin(self, end: int, start: int) -> bool:
-        """Whether nothing but a space or two stands between two characters."""
-        return start - end < LONGEST and not self._text[end:start].strip()
+    def _span(self, n: int) -> Span:
+        return self._words[n].start, self._words[n].end
+
+
+def _extent(condition: ReadCondition) -> Span:
+    """The characters from the first to the last of a condition."""
+    spans = [*condition.used, condition.value_span, *([condition.unit_span] if condition.unit_span else [])]
+    return min(start for start, _ in spans), max(end for _, end in spans)
+
+
+def _overlap(a: Span, b: Span) -> bool:
+    return a[0] < b[1] and b[0] < a[1]
+
+
+def _folded(word: str) -> str:
+    return word.lower().removesuffix("'s").removesuffix("’s")

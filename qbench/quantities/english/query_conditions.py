@@ -6,13 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from qbench.quantities.english.amounts import CALENDAR_YEAR
-from qbench.quantities.english.lexicon import FUNCTION_WORDS, LEADING_NOISE
+from qbench.quantities.english.lexicon import FUNCTION_WORDS
 from qbench.quantities.english.tokens import Token, glued
 from qbench.quantities.types import Change, Comparator, Span
 from qbench.quantities.units import Units
 
 CONNECTORS = frozenset(("and", "but", "or", ",", "yet", "also", "while", "&", "plus", ";"))
 """What may stand between two conditions on one thing: "more than 5 but less than 10 kg"."""
+LISTING = frozenset(("and", "or", ",", "&"))
+BOUNDS = frozenset((">", ">=", "<", "<="))
 EDGES = {"between": ("and", "to", "-", "–", "&"), "within": ("and",), "from": ("to", "until", "till", "-", "through"),
          "ranging": ("to", "and"), "range": ("to", "and")}  # fmt: skip
 """Words before the first of two amounts, and what joins the two to a range after each."""
@@ -63,7 +65,7 @@ def join(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: Un
     other lends; "8.3/10" is 8.3, and "6 feet (183 cm)" 6 feet; "beer under 5% alcohol" is about alcohol, too.
     """
     conditions = _ranges(tokens, _ratings(tokens, conditions), units)
-    conditions = _lend(tokens, _pairs(tokens, conditions), units)
+    conditions = _carry(tokens, _lend(tokens, _pairs(tokens, conditions), units), units)
     return _with_substances(tokens, _without_restatements(tokens, conditions, units), units)
 
 
@@ -164,6 +166,22 @@ def _lend(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: U
     return done
 
 
+def _carry(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: Units) -> list[ReadCondition]:
+    """Bound counts that are listed after a bounded one: "less than 14 losses and 10 wins", "at least 3 beds, 2 baths".
+
+    What is named first has a value of its own: "less than 14 losses and wins of 10" asks for 10 wins.
+    """
+    done: list[ReadCondition] = []
+    for b in conditions:
+        a = done[-1] if done else None
+        listed = a is not None and a.last < b.first and all(t.low in LISTING for t in tokens[a.last : b.first])
+        if a is not None and listed and b.plain and a.comparator in BOUNDS and tokens[a.first].start < a.value_span[0]:
+            if all(each.unit and units.get(each.unit).family == "count" for each in (a, b)):
+                b = replace(b, comparator=a.comparator, plain=False)
+        done.append(b)
+    return done
+
+
 def _scaled(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition) -> bool:
     """Whether only b has a magnitude, so that it is of another unit: "under 60,000 km and under 15k"."""
     letters = [any(t.text in ("k", "K", "M") for t in tokens[each.first : each.last]) for each in (a, b)]
@@ -189,36 +207,12 @@ def _without_restatements(
 
 
 def _with_substances(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: Units) -> list[ReadCondition]:
-    """Add to a concept what follows its amount: "beer under 5% alcohol", "10 g protein and 5 g sugar"."""
-    done, named = [], set[int]()
-    first = _opening(tokens, conditions[0].first) if conditions else []
-    for k, each in enumerate(conditions):
-        stop = conditions[k + 1].first if k + 1 < len(conditions) else len(tokens)
-        around = [span for span in each.concept_spans if span[0] not in named]
-        if k and each.concept_spans and (not around or _shares_concept(each, conditions[k - 1], units)):
-            # "revenue over $2 billion and fewer than 500 employees": the second is not about revenue.
-            opening = [span for span in first if not any(a <= span[0] < b for a, b in each.concept_spans)]
-            around = opening or around or list(each.concept_spans)
-        own = _substance(tokens, each, stop, units)
-        named.update(start for start, _ in own)
-        done.append(replace(each, concept_spans=tuple(dict.fromkeys([*around, *own]))))
-    return done
-
-
-def _shares_concept(b: ReadCondition, a: ReadCondition, units: Units) -> bool:
-    """Whether the concept of b is that of a, which has another unit."""
-    same = units.get(a.unit).base_unit == units.get(b.unit).base_unit
-    return not same and bool(a.concept_spans) and b.concept_spans == a.concept_spans
-
-
-def _opening(tokens: Sequence[Token], stop: int) -> list[Span]:
-    """The words that a query begins with."""
-    found: list[Span] = []
-    for token in tokens[: min(stop, OPENING)]:
-        if token.kind != "word" or token.low in FUNCTION_WORDS or token.low in LEADING_NOISE:
-            break
-        found.append((token.start, token.end))
-    return found
+    """With what follows each amount as the words of its concept: "beer under 5% alcohol", "10 g protein, 5 g sugar"."""
+    stops = [*(each.first for each in conditions[1:]), len(tokens)][: len(conditions)]
+    return [
+        replace(each, concept_spans=tuple(_substance(tokens, each, stop, units)))
+        for each, stop in zip(conditions, stops, strict=True)
+    ]
 
 
 def _substance(tokens: Sequence[Token], condition: ReadCondition, stop: int, units: Units) -> list[Span]:

@@ -33,6 +33,9 @@ _MONEY = (
 )
 _CODES = re.compile(rf"(?<![\w.])(?:{_MONEY})(?=\.?\s?\d)|(?<=\d)\s?(?:{_MONEY})\b")
 """Codes of currencies beside a number: "usd 100". Not those that are words: "all", "top", "try"."""
+_WITH = re.compile(r"(?<![\w/])w/(?=\s|\d)", re.IGNORECASE)
+"""Short for "with"; "w/o" is for "without"."""
+_WITHOUT = re.compile(r"(?<![\w/])w/o(?!\w)", re.IGNORECASE)
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])\d+,\d{1,2}(?![\d,]|\.\d|\s?(?:or|and)\s\d)")
 _QUOTED = re.compile(r"""(?<![\w"“])(?:"(?=[^\s"])[^"]*[^\s"]"|“[^“”]+”)(?!\w)""")
 _SEPARATORS = frozenset(',;:?!()[]{}<>=|"“”«»…–—*~^\\')
@@ -43,7 +46,7 @@ KEPT = frozenset("not no without never".split())
 """Function words that change what is searched for, where they belong to no condition: "flights not on Monday"."""
 _NOISE = (SEARCH_NOISE - KEPT) | frozenset(
     "must pcm am want wanted need needed looking look something anything someone costing priced pricing weighing "
-    "ranging equals".split()
+    "ranging equals w/ olds".split()
 )
 
 
@@ -57,6 +60,7 @@ _LINKING = frozenset("cost costs weigh weighs take takes sell sells run runs las
 def as_in_prose(text: str) -> str:
     """The text as a document would write it, of the same length: "65w" is "65W", "usd 100" "USD 100", "1,5" "1.5"."""
     text = _DECIMAL_COMMA.sub(lambda match: match.group().replace(",", "."), text)
+    text = _WITHOUT.sub("not", _WITH.sub("in", text))
     text = _SYMBOLS.sub(_with_capitals, text)
     if _DEVICES.search(text):
         text = _WIRELESS.sub(lambda match: match.group().upper(), text)

@@ -16,8 +16,8 @@ from qbench.quantities.extractors import Extractor, ExtractorOptions, get_extrac
 from qbench.quantities.types import Condition
 
 FOLDER = Path(__file__).parent / "everyday_queries"
-FILES = ("developed.txt", "unseen.txt", "later.txt", "last.txt")
-"""Queries that the parser was worked on with; some written before the parser's code was known; some written after."""
+FILES = ("developed.txt", "unseen.txt", "later.txt", "last.txt", "fifth.txt", "sixth.txt")
+"""Queries in the order in which they were written: the first and the fifth were worked on, the others read first."""
 SMALL = frozenset("a an the of in on at for with and or to by from is are that than per s".split())
 """Words that neither make nor break a search."""
 _WORD = re.compile(r"[^\s,\"“”()]+")

@@ -225,6 +225,60 @@ def test_concepts_are_made_of_search_words(query, concepts):
 
 
 @pytest.mark.parametrize(
+    ("query", "concepts"),
+    [
+        # the words before, the opening words where there are none, what follows "with"
+        ("kettle under 40 euros and 1 kg", [("kettle",), ("kettle",)]),
+        ("scooter with at least 500w motor below $700", [("motor",), ("scooter",)]),
+        ("ferritin below 30 ng/ml in women over 50", [("ferritin",), ("women",)]),
+        ("sales per store above $2 million", [("sales", "store")]),
+        ("firms that borrowed more than $5 million", [("firms", "borrowed")]),
+        ("more than 300 guests staying over 2 nights hotels", [(), ("staying",)]),
+        ("hikers between the ages of 30 and 40", [("hikers",)]),
+        ("shelf 80 cm wide, no more than 60 euros", [("shelf",), ("shelf",)]),
+    ],
+)
+def test_each_condition_has_its_own_concept(query, concepts):
+    found = [each.concept for each in parse_query(query, PLAIN).conditions]
+    assert len(found) == len(concepts)
+    for words, asked in zip(found, concepts, strict=True):
+        assert set(asked) <= set(words), found
+
+
+@pytest.mark.parametrize(
+    ("query", "comparators"),
+    [
+        ("less than 14 losses and 10 wins", ["<", "<"]),
+        ("less than 14 losses and wins of 10", ["<", "="]),
+        ("at least 3 bedrooms, 2 bathrooms", [">=", ">="]),
+        ("under $500 and 4 stars", ["<", "="]),
+        ("boiler 24 kW max price $900", ["=", "<="]),
+        ("boiler 24 kW max", ["<="]),
+        ("vault of 4 metres plus", [">="]),
+        ("pressure outside 20-30 psi", ["!="]),
+        ("rides of 60+ km", [">="]),
+        ("motor oil 10w-40", []),
+    ],
+)
+def test_comparators_of_lists_labels_and_ends(query, comparators):
+    assert [each.comparator for each in parse_query(query, PLAIN).conditions] == comparators
+
+
+@pytest.mark.parametrize(
+    ("query", "unit", "low", "high"),
+    [
+        ("rides of 60+ km", "kilometre", 60, 60),
+        ("fee of €20-30m", "euro", 20e6, 30e6),
+        ("run of 20-30m", "metre", 20, 30),
+        ("camps for 8 to 10 year olds", "year of age", 8, 10),
+    ],
+)
+def test_units_at_a_distance(query, unit, low, high):
+    (asked,) = parse_query(query, PLAIN).conditions
+    assert (asked.unit, asked.value, asked.high) == (unit, low, high)
+
+
+@pytest.mark.parametrize(
     ("query", "change"),
     [
         ("profit fell by more than 10%", "down"),
