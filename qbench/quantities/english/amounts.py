@@ -322,7 +322,7 @@ _FRAMES = {("(", ")"), ("&", ";")}
 
 
 def _behind_brackets(tokens: Sequence[Token], number: Number) -> int | None:
-    """The token at which the unit of a number may stand, behind brackets or a plus: both numbers of "2.8 (10.7) days"."""
+    """The token at which the unit of a number may stand, behind brackets or a plus: both of "2.8 (10.7) days"."""
     first, last = number.first, number.last
     if first > 1 and last + 1 < len(tokens) and tokens[first - 1].text in "([" and tokens[last].text in ")]":
         return last + 1 if tokens[first - 2].kind == "number" and not glued(tokens[last], tokens[last + 1]) else None
