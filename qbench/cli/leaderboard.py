@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from qbench.cli.from_options import BY_NAME, UNRECORDED, CommandLine, changed, command
-from qbench.cli.options import ServerOptions, ShowOptions, TableOptions
+from qbench.cli.options import ModelOptions, ServerOptions, ShowOptions, TableOptions
 from qbench.cli.recorded import named_input
 from qbench.errors import OptionError
 from qbench.options import option
@@ -88,6 +88,7 @@ class ExperimentOptions:
 @command(app, "leaderboard")
 def leaderboard(
     run: RunOptions,
+    models: ModelOptions,
     table: TableOptions,
     shown: ShowOptions,
     server: ServerOptions,
@@ -124,10 +125,11 @@ def leaderboard(
     from qbench.leaderboard.forecast import forecast
     from qbench.leaderboard.page import check_page
     from qbench.leaderboard.run import run_leaderboard
+    from qbench.leaderboard.views import with_models
 
     access = server.access()
     if experiment.file is not None:
-        _refuse([*changed(run), *changed(table, "by", "resamples", "seed"), *changed(shown, "html")])
+        _refuse([*changed(run), *changed(models), *changed(table, "by", "resamples", "seed"), *changed(shown, "html")])
         plan = (experiment.file, benchmark, experiment.inputs, output, server.dry_run)
         show_experiment(*plan, table, html=shown.html, workers=workers, access=access, command=line)
         return
@@ -138,7 +140,7 @@ def leaderboard(
     with progress("leaderboard") as advance:
         benchmark, home = _benchmark(benchmark, advance)
         folder = output or home
-        chosen = run.systems or None
+        chosen = [with_models(name, models.models) for name in run.systems] or None
         if server.dry_run:
             allowed = access.recording_in(folder)
             show_forecast(*forecast(benchmark, chosen, split=table.split, qrels=table.qrels, access=allowed))

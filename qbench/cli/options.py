@@ -10,6 +10,7 @@ import typer
 
 from qbench.benchmark.types import Split
 from qbench.cli.from_options import UNRECORDED
+from qbench.cli.recorded import named_input
 from qbench.options import option
 
 if TYPE_CHECKING:
@@ -29,6 +30,34 @@ LicenceName = Annotated[
         "[default: what the source says]",
     ),
 ]
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """Models that systems' names stand for."""
+
+    model_of: tuple[str, ...] = option(
+        (),
+        help="The model that a system's name stands for where it says none (TCT-ColBERT=FOLDER, or a name on the hub); "
+        "repeat it for more.",
+        metavar="SYSTEM=MODEL",
+        recorded=named_input,
+    )
+
+    @property
+    def models(self) -> dict[str, str]:
+        """The model of each name.
+
+        Raises:
+            OptionError: one is not written as SYSTEM=MODEL.
+        """
+        from qbench.errors import OptionError
+
+        pairs = [word.partition("=") for word in self.model_of]
+        for (name, _, model), word in zip(pairs, self.model_of, strict=True):
+            if not name.strip() or not model.strip():
+                raise OptionError("not a name and its model", value=word, remedy="Write TCT-ColBERT=my-model")
+        return {name.strip(): model.strip() for name, _, model in pairs}
 
 
 @dataclass(frozen=True)

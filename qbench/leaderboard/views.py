@@ -68,6 +68,18 @@ def parse_view_system(text: str) -> ViewSystem:
     return ViewSystem(view, parse_system(rest))
 
 
+def with_models(text: str, models: Mapping[str, str]) -> str:
+    """A system's name, with a view or without, in which every neural model says `model=...`.
+
+    >>> with_models("C_q-SBERT-PQ", {"SBERT": "my-model"})
+    'C_q-SBERT(model=my-model)-PQ'
+    """
+    view, hyphen, rest = text.strip().partition("-")
+    if hyphen and view in VIEWS:
+        return f"{view}-{parse_system(rest, models=models)}"
+    return str(parse_system(text, models=models))
+
+
 @dataclass(frozen=True)
 class Group:
     """The systems that run on one benchmark.

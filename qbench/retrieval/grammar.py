@@ -20,6 +20,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from qbench.errors import OptionError
@@ -36,12 +37,13 @@ _ENDS = re.compile(r"[\s(+-]")
 _RAW = re.compile(r'[^\s,()="]+')
 
 
-def parse_system(text: str, registry: Registry = REGISTRY) -> System:
+def parse_system(text: str, registry: Registry = REGISTRY, models: Mapping[str, str] = MappingProxyType({})) -> System:
     """The system that a name stands for.
 
     Args:
         text: a name in the grammar above; white space around signs does not matter.
         registry: the known components.
+        models: a neural model's name -> the model that it stands for where a system does not say `model=...`.
 
     Raises:
         UnknownNameError: a component is not known; says which are.
@@ -49,8 +51,14 @@ def parse_system(text: str, registry: Registry = REGISTRY) -> System:
 
     >>> str(parse_system("QBM25( alpha = 0.50, k1=1.5 )"))
     'QBM25(alpha=0.5)'
+    >>> str(parse_system("BM25 + TCT-ColBERT-PQ(M=96, K=256)-I(alpha=0.1)", models={"TCT-ColBERT": "my-tct"}))
+    'BM25 + TCT-ColBERT(model=my-tct)-PQ-I(alpha=0.1)'
     """
-    reader = _Reader(text, registry)
+    for name in models:
+        if not registry.model(name).is_neural:
+            remedy = f"Models: {', '.join(entry.name for entry in registry.of('first stage') if entry.is_neural)}"
+            raise OptionError(f"{name} reads no model", value=models[name], remedy=remedy)
+    reader = _Reader(text, registry, models)
     system = reader.system()
     reader.end()
     return system
@@ -59,8 +67,9 @@ def parse_system(text: str, registry: Registry = REGISTRY) -> System:
 class _Reader:
     """Reads a text from left to right."""
 
-    def __init__(self, text: str, registry: Registry) -> None:
+    def __init__(self, text: str, registry: Registry, models: Mapping[str, str]) -> None:
         self.text = text
+        self.models = models
         self.registry = registry
         self.at = 0
 
@@ -84,6 +93,8 @@ class _Reader:
         if quantity and role == "first stage" and quantity.takes_best(model):
             allowed = (*allowed, SCORED)
         given = self.parameters(form, (*own, *allowed), quantity.presets_on(model) if quantity else {})
+        if model.name in self.models:
+            given.setdefault("model", self.models[model.name])
         params = dict(chosen(allowed, _only(given, allowed), form))
         k = int(params.pop(RERANKED.name, K))
         component = Component(model.name, tuple(params.items()))
