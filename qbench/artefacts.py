@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
+from qbench.digests import remembered
 from qbench.errors import InputError
-from qbench.store import Manifest, file_digest, read_manifest
+from qbench.store import DIGITS, MANIFEST, Manifest, read_manifest
 
 CARD = "README.md"
 """The card of an artefact, which users may edit."""
@@ -17,23 +19,29 @@ AUDIT = "audit.json"
 def open_artefact(
     folder: Path, kind: str | None = None, needed: Sequence[str] = (), *, content: bool = False
 ) -> Manifest:
-    """The manifest of a finished artefact whose files all have the size they were written with.
+    """The manifest of a finished artefact whose files are all as they were written, and lie in its folder.
+
+    Every file is compared with its SHA-256. Digests are remembered (`qbench.digests`), so that a file is read once,
+    and again when it changes.
 
     Args:
         folder: the artefact.
         kind: its kind, as in `Manifest`; None for any.
         needed: names of files that it has to have.
-        content: also compare the SHA-256 of every file, which reads it.
+        content: read every file, whatever is remembered.
 
     Raises:
-        InputError: the folder is missing, unfinished, or of another kind; a file is missing or has changed.
+        InputError: the folder is missing, unfinished, or of another kind; a file is missing or has changed, or is a
+            link that leads out of the folder.
     """
     manifest = read_manifest(folder, kind)
     remedy = f"Make the {manifest.kind} again"
     for name in needed:
         if name not in manifest.files:
             raise InputError(f"a qbench {manifest.kind} without this file", file=folder, value=name, remedy=remedy)
-    for name in changed_files(folder, manifest, content=content):
+    for name in (*manifest.files, MANIFEST):
+        refuse_outside(folder, name)
+    for name in changed_files(folder, manifest, again=content):
         path = folder / name
         if not path.is_file():
             raise InputError(f"a file of the {manifest.kind} is missing", file=path, remedy=remedy)
@@ -43,19 +51,72 @@ def open_artefact(
     return manifest
 
 
-def changed_files(folder: Path, manifest: Manifest, *, content: bool = True) -> Iterator[str]:
+def refuse_outside(folder: Path, name: str) -> None:
+    """Refuse a file of an artefact that is a link to what lies outside of its folder, or lies behind one.
+
+    Raises:
+        InputError: it is.
+    """
+    path = folder / name
+    if not path.resolve().is_relative_to(folder.resolve()):
+        remedy = "Put the file itself in its place, if you trust where it leads"
+        raise InputError("a link that leads out of the artefact's folder", file=path, remedy=remedy)
+
+
+def changed_files(folder: Path, manifest: Manifest, *, again: bool = True) -> Iterator[str]:
     """The names of files that are missing or not as the manifest says, but for the card and the audit.
 
     Args:
         folder: the artefact.
         manifest: of it.
-        content: compare each file's SHA-256 (which reads it), and not its size alone.
+        again: read every file, whatever is remembered of it.
     """
-    for name, written in manifest.files.items():
-        path = folder / name
-        if name not in (CARD, AUDIT) and (
-            not path.is_file()
-            or path.stat().st_size != written["bytes"]
-            or (content and file_digest(path) != written["sha256"])
-        ):
+    written = {name: seen for name, seen in manifest.files.items() if name not in (CARD, AUDIT)}
+    same = [name for name, seen in written.items() if _size(folder / name) == seen["bytes"]]
+    found = remembered(folder, same, again=again)
+    for name, seen in written.items():
+        if found.get(name, "")[:DIGITS] != seen["sha256"]:
             yield name
+
+
+@contextmanager
+def reading(folder: Path, manifest: Manifest, name: str) -> Iterator[Path]:
+    """The path of a file of an opened artefact; hold it around what reads the file.
+
+    Tables are read when they are needed, and another artefact may lie in the folder then.
+
+    Args:
+        folder: the artefact.
+        manifest: what `open_artefact` gave.
+        name: the file.
+
+    Raises:
+        InputError: the artefact was replaced, or the file changed, since it was opened.
+    """
+    try:
+        yield folder / name
+    except (InputError, OSError):
+        refuse_replaced(folder, manifest, name)
+        raise
+    refuse_replaced(folder, manifest, name)
+
+
+def refuse_replaced(folder: Path, manifest: Manifest, name: str) -> None:
+    """Refuse a file that is not that of the artefact that was opened; see `reading`.
+
+    Raises:
+        InputError: it is not.
+    """
+    try:
+        now = read_manifest(folder).files.get(name)
+    except InputError:
+        now = None
+    found = remembered(folder, [name])
+    if now != manifest.files[name] or (name in found and found[name][:DIGITS] != now["sha256"]):
+        raise InputError(
+            "the artefact was replaced while it was read", file=folder / name, remedy="Run the command again"
+        )
+
+
+def _size(path: Path) -> int | None:
+    return path.stat().st_size if path.is_file() else None

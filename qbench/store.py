@@ -16,13 +16,16 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Any
 
+from qbench.digests import remembered, sha256
 from qbench.errors import BusyError, InputError, OptionError
 
 MANIFEST = "manifest.json"
 PLAN = "plan.json"
+DIGITS = 16
+"""Hexadecimal digits of a SHA-256 in manifests and keys."""
 
 
 def digest(value: object) -> str:
@@ -33,8 +36,7 @@ def digest(value: object) -> str:
 
 def file_digest(path: Path) -> str:
     """The first 16 hexadecimal digits of a file's SHA-256, read in blocks."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()[:16]
+    return sha256(path)[:DIGITS]
 
 
 @contextmanager
@@ -87,13 +89,33 @@ def read_text(path: Path, what: str) -> str:
 def read_json(path: Path) -> Any:
     """Read a JSON file; a missing or broken one is an `InputError` naming file and line."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return parse_json(path.read_text(encoding="utf-8"), path)
     except FileNotFoundError:
         raise InputError("no such file", file=path) from None
-    except json.JSONDecodeError as fault:
-        raise InputError(f"not valid JSON: {fault.msg}", file=path, line=fault.lineno) from None
     except UnicodeDecodeError as fault:
         raise InputError(f"not valid UTF-8 at byte {fault.start}", file=path) from None
+
+
+def parse_json(text: str, file: str | Path, *, line: int | None = None, what: str = "JSON") -> Any:
+    """What a text says in JSON.
+
+    Args:
+        text: the text.
+        file: where it comes from, for errors.
+        line: its line there, if it is one of many.
+        what: what it should be, for errors ("JSON").
+
+    Raises:
+        InputError: it is no JSON, is too deep, or has a number of too many digits.
+    """
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as fault:
+        raise InputError(f"not valid {what}: {fault.msg}", file=file, line=line or fault.lineno) from None
+    except RecursionError:
+        raise InputError(f"not valid {what}: too many brackets in brackets", file=file, line=line) from None
+    except ValueError:  # what Python says of it tells how to lift its limit
+        raise InputError(f"not valid {what}: a number of too many digits", file=file, line=line) from None
 
 
 @dataclass(frozen=True)
@@ -120,7 +142,8 @@ def read_manifest(folder: Path, kind: str | None = None) -> Manifest:
     """The manifest of a finished artefact.
 
     Raises:
-        InputError: the folder is missing, unfinished, or an artefact of another kind.
+        InputError: the folder is missing, unfinished, or an artefact of another kind; or its manifest is not one that
+            qbench wrote, or names a file outside of the folder.
     """
     if not folder.exists():
         raise InputError("no such folder", file=folder)
@@ -131,11 +154,7 @@ def read_manifest(folder: Path, kind: str | None = None) -> Manifest:
             file=folder,
             remedy=f"Make it with `qbench {_MAKERS.get(kind or '', 'build-index')}`",
         )
-    data = read_json(path)
-    try:
-        manifest = Manifest(**data)
-    except TypeError as fault:
-        raise InputError(f"not a qbench manifest: {fault}", file=path) from None
+    manifest = _manifest(read_json(path), path)
     if kind is not None and manifest.kind != kind:
         raise InputError(
             f"this is a qbench {manifest.kind}, and {_named(kind)} needed",
@@ -143,6 +162,52 @@ def read_manifest(folder: Path, kind: str | None = None) -> Manifest:
             remedy=f"Make one with `qbench {_MAKERS[kind]}`" if kind in _MAKERS else None,
         )
     return manifest
+
+
+_ENTRIES: Mapping[str, type[str] | type[dict[str, Any]]] = {
+    "kind": str,
+    "digest": str,
+    "params": dict,
+    "counts": dict,
+    "files": dict,
+    "version": str,
+}
+
+
+def _manifest(data: Any, path: Path) -> Manifest:
+    """A manifest that somebody else may have written: no name in it leads out of its folder."""
+    remedy = "Make the artefact again, or ask whom it came from"
+    if not isinstance(data, dict):
+        raise InputError("not a qbench manifest: not a JSON object", file=path)
+    for name, kind in _ENTRIES.items():
+        if not isinstance(data.get(name, kind()), kind) or (name in ("kind", "digest") and not data.get(name)):
+            raise InputError(f"not a qbench manifest: {name} is missing, or of another type", file=path, remedy=remedy)
+    if unknown := sorted(data.keys() - _ENTRIES.keys()):
+        raise InputError("not a qbench manifest: unknown entry", file=path, value=unknown[0], remedy=remedy)
+    for name, seen in data.get("files", {}).items():
+        if not is_inner(name):
+            message = "the manifest names a file outside of the artefact's folder"
+            raise InputError(message, file=path, value=name, remedy=remedy)
+        size, sha = (seen.get("bytes"), seen.get("sha256")) if isinstance(seen, dict) else (None, None)
+        if not isinstance(size, int) or isinstance(size, bool) or not isinstance(sha, str):
+            message = "not a qbench manifest: a file needs bytes and sha256"
+            raise InputError(message, file=path, value=name, remedy=remedy)
+    return Manifest(**data)
+
+
+def is_inner(name: str) -> bool:
+    """Whether a name, of the form that manifests use ("model/weights"), is that of a file in its folder or below it.
+
+    >>> [is_inner(name) for name in ("table.parquet", "model/x", "../x", "/x", "a/../../x", ".lock")]
+    [True, True, False, False, False, False]
+    """
+    return (
+        not any(part in ("", ".", "..") for part in name.split("/"))
+        and not name.startswith(".")
+        and "\\" not in name
+        and name.isprintable()
+        and not PureWindowsPath(name).drive
+    )
 
 
 _MAKERS = {
@@ -214,7 +279,7 @@ class Draft:
             # Some libraries write private files (safetensors does).
             path.chmod(_readable())
         files = {
-            str(path.relative_to(self.folder)): {"bytes": path.stat().st_size, "sha256": file_digest(path)}
+            path.relative_to(self.folder).as_posix(): {"bytes": path.stat().st_size, "sha256": file_digest(path)}
             for path in paths
         }
         write_json(
@@ -293,9 +358,12 @@ def _named(kind: str) -> str:
 
 
 def _whole(folder: Path, manifest: Manifest) -> bool:
-    """Whether every file has the size that it was written with: what was cut short is made again."""
+    """Whether every file is as it was written: what was cut short or damaged is made again."""
     sizes = {name: int(seen["bytes"]) for name, seen in manifest.files.items()}
-    return all((folder / name).is_file() and (folder / name).stat().st_size == size for name, size in sizes.items())
+    if not all((folder / name).is_file() and (folder / name).stat().st_size == size for name, size in sizes.items()):
+        return False
+    found = remembered(folder, sizes)
+    return all(found[name][:DIGITS] == seen["sha256"] for name, seen in manifest.files.items())
 
 
 def _made_as(folder: Path, key: str) -> bool:

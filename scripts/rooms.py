@@ -9,9 +9,9 @@ from pathlib import Path
 PACKAGE = Path(__file__).parent.parent / "qbench"
 
 ORDER = """
-errors options store keys artefacts toml_files work sheets randomness progress resources pages licences compiling llm
-models quantities corpora index benchmark generation synth scoring compression retrieval evaluation annotation mining
-training leaderboard publishing cli
+errors digests options store keys artefacts toml_files work sheets randomness progress resources pages licences
+compiling llm models quantities corpora index benchmark generation synth scoring compression retrieval evaluation
+annotation mining training leaderboard publishing cli
 """.split()
 """From the ground up; a room imports only rooms that stand before it."""
 

@@ -1,6 +1,7 @@
 """Settings for all tests."""
 
 import os
+import tempfile
 
 from hypothesis import settings
 
@@ -12,6 +13,10 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     # Workers share the cores: libraries of each that take all of them wait for one another.
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(name, "1")
+
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    # Digests of the tests' artefacts are not remembered where the user's are.
+    os.environ["QBENCH_CACHE"] = tempfile.mkdtemp(prefix="qbench-tests-")
 
 # A slow machine makes no test fail.
 settings.register_profile("qbench", deadline=None)

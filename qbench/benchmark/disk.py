@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from qbench.artefacts import CARD, open_artefact
+from qbench.artefacts import CARD, open_artefact, reading
 from qbench.benchmark.audits import read_audit
 from qbench.benchmark.benchmark import Benchmark, benchmark_key, unanswered
 from qbench.benchmark.card import card, summary
@@ -52,14 +52,18 @@ def _open_own(path: Path) -> Benchmark:
         )
     manifest = open_artefact(path, KIND)
 
+    def read(table: str) -> pl.DataFrame:
+        with reading(path, manifest, f"{table}.parquet") as file:
+            return read_table(file, table)
+
     def later(table: str) -> Callable[[], pl.DataFrame]:
-        return lambda: read_table(path / f"{table}.parquet", table)
+        return lambda: read(table)
 
     return Benchmark(
         name=path.resolve().name,
-        corpus=read_table(path / "corpus.parquet", "corpus"),
-        queries=_read_queries(path / "queries.parquet"),
-        qrels=read_table(path / "qrels.parquet", "qrels"),
+        corpus=read("corpus"),
+        queries=_queries(read("queries"), path / "queries.parquet"),
+        qrels=read("qrels"),
         quantities=later("quantities") if (path / "quantities.parquet").is_file() else None,
         samples=later("samples"),
         triples=later("triples"),
@@ -69,9 +73,9 @@ def _open_own(path: Path) -> Benchmark:
     )
 
 
-def _read_queries(path: Path) -> list[Query]:
+def _queries(table: pl.DataFrame, path: Path) -> list[Query]:
     queries = []
-    for number, row in enumerate(read_table(path, "queries").iter_rows(named=True), start=1):
+    for number, row in enumerate(table.iter_rows(named=True), start=1):
         try:
             query = Query.from_row(row)
         except (OptionError, TypeError, AttributeError) as fault:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
+from qbench.artefacts import open_artefact
 from qbench.corpora.clean import documents
 from qbench.corpora.formats import SUFFIXES, kind_of, read
 from qbench.corpora.given import QUANTITIES, with_quantities
@@ -145,7 +146,7 @@ def _folder(folder: Path) -> Source:
         return open_datasets_folder(folder)
     name = folder.resolve().name
     if _is_artefact(folder):
-        manifest = read_manifest(folder)
+        manifest = open_artefact(folder)
         if manifest.kind != "corpus":
             raise InputError(f"this is a qbench {manifest.kind}, and a corpus is needed", file=folder)
         corpus = folder / "corpus.jsonl"

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from qbench.artefacts import open_artefact
+from qbench.artefacts import open_artefact, reading
 from qbench.errors import InputError
 from qbench.index.schemas import FORMAT
 from qbench.quantities.extractors import ExtractorOptions
@@ -89,4 +89,5 @@ class Index:
         return dict(self.manifest.counts)
 
     def _scan(self, name: str) -> pl.LazyFrame:
-        return pl.scan_parquet(self.path / name, glob=False)
+        with reading(self.path, self.manifest, name) as table:
+            return pl.scan_parquet(table, glob=False)

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from qbench import keys
-from qbench.artefacts import open_artefact
+from qbench.artefacts import open_artefact, reading
 from qbench.benchmark.parquet import read_parquet
 from qbench.errors import InputError, OptionError
 from qbench.index.disk import Index
@@ -67,7 +67,8 @@ class Descriptions:
 
     def table(self) -> pl.LazyFrame:
         """`description_schema`, in the order of the corpus."""
-        return pl.scan_parquet(self.path / DESCRIPTIONS, glob=False)
+        with reading(self.path, self.manifest, DESCRIPTIONS) as table:
+            return pl.scan_parquet(table, glob=False)
 
     def read(self) -> pl.DataFrame:
         """The whole table, checked.
@@ -75,7 +76,8 @@ class Descriptions:
         Raises:
             InputError: it cannot be read, or does not have the schema.
         """
-        return read_parquet(self.path / DESCRIPTIONS, description_schema())
+        with reading(self.path, self.manifest, DESCRIPTIONS) as table:
+            return read_parquet(table, description_schema())
 
 
 def describe(

@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from qbench import keys
-from qbench.artefacts import open_artefact
+from qbench.artefacts import open_artefact, reading
 from qbench.errors import InputError
 from qbench.mining.describe import Descriptions
 from qbench.mining.options import JoinOptions, MiningOptions
@@ -63,7 +63,8 @@ class Pairs:
 
     def table(self) -> pl.LazyFrame:
         """`pair_schema`."""
-        return pl.scan_parquet(self.path / PAIRS, glob=False)
+        with reading(self.path, self.manifest, PAIRS) as table:
+            return pl.scan_parquet(table, glob=False)
 
 
 def mine_paraphrases(

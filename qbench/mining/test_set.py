@@ -17,6 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from qbench import keys
+from qbench.artefacts import changed_files, open_artefact
 from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.card import left_out, markdown, printable
 from qbench.benchmark.disk import open_benchmark, write_benchmark
@@ -112,6 +113,8 @@ def open_test_set(folder: str | Path) -> QuantityTestSet:
     """
     folder = Path(folder)
     manifest = read_manifest(folder, KIND)
+    for name in {RECORDS, QUERIES}.intersection(changed_files(folder, manifest, again=False)):
+        raise InputError("the file is not as it was written", file=folder / name, remedy="Make the test set again")
     views = {name: open_benchmark(folder / view) for name, view in VIEWS.items() if (folder / view).is_dir()}
     if "C_q" not in views:
         raise InputError("the test set has lost its descriptions", file=folder, remedy="Make it again")
@@ -147,7 +150,7 @@ def make_test_set(
         BusyError: another process is writing there.
     """
     folder, output = Path(pairs), Path(output)
-    mined = read_manifest(folder, PAIRS_KIND)
+    mined = open_artefact(folder, PAIRS_KIND, (DESCRIPTIONS, PAIRS))
     rule = {
         "least": int(mined.params.get("min_digits", LEAST_DIGITS)),
         "rounded": int(mined.params.get("min_rounded_digits", LEAST_DIGITS)),

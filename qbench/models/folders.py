@@ -10,9 +10,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
+from qbench.digests import remembered
 from qbench.errors import InputError, MissingPackageError, QbenchError
 from qbench.keys import key
-from qbench.store import MANIFEST, digest, file_digest, read_json, read_manifest
+from qbench.store import DIGITS, MANIFEST, digest, file_digest, read_json, read_manifest
 
 LOG = "log.json"
 """Log of a training of ours, beside the model."""
@@ -20,8 +21,6 @@ LOG = "log.json"
 _SUFFIXES = (".json", ".txt", ".model", ".safetensors", ".metadata")
 _NOT_THE_MODEL = {MANIFEST, LOG}
 _TRAINED = {"bi-encoder", "colbert", "splade", "aggretriever", "description-parser", "extractor"}
-_HASHED = 2**20
-"""Bytes of the largest files that are compared by what is in them; larger ones, the weights, are by their size."""
 
 _MODULES, _SETTINGS = "modules.json", "config_sentence_transformers.json"
 _MODULE_FOLDER = re.compile(r"\d+_[A-Za-z]\w*")
@@ -75,14 +74,13 @@ def require_whole(folder: Path) -> None:
 
 
 def _require_written(folder: Path) -> None:
-    for name, seen in read_manifest(folder).files.items():
-        path, size = folder / name, int(seen["bytes"])
-        if not _is_of_model(name):
-            continue
-        if not path.is_file():
+    files = {name: seen for name, seen in read_manifest(folder).files.items() if _is_of_model(name)}
+    found = remembered(folder, files)
+    for name, seen in files.items():
+        if name not in found:
             remedy = "Copy the checkpoint whole, or train it again"
             raise InputError(f"this checkpoint is not whole: it lacks {name}", file=folder, remedy=remedy)
-        if path.stat().st_size != size or (size < _HASHED and file_digest(path) != seen["sha256"]):
+        if found[name][:DIGITS] != seen["sha256"]:
             raise InputError(
                 f"this checkpoint is not as it was written: {name} was changed",
                 file=folder,

@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from qbench import keys
-from qbench.artefacts import CARD
+from qbench.artefacts import CARD, open_artefact
 from qbench.benchmark.disk import KIND as BENCHMARK
 from qbench.benchmark.disk import open_benchmark
 from qbench.corpora.streams import reading_parquet
@@ -69,7 +69,7 @@ def prepare(artefact: Path, output: Path, options: PublishOptions, progress: Pro
         BusyError: another process is writing there, or uses an attached recording.
         MissingPackageError: the picture needs matplotlib.
     """
-    manifest = read_manifest(artefact)
+    manifest = open_artefact(artefact)
     own, texts = licences(manifest, options)
     citation = "" if options.citation is None else _citation(options.citation)
     name = artefact.resolve().name

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from qbench.artefacts import CARD
+from qbench.artefacts import CARD, refuse_outside
 from qbench.benchmark.audits import read_audit
 from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.card import card
@@ -30,7 +30,17 @@ from qbench.publishing.attachments import FOLDER as MADE_WITH
 from qbench.publishing.hub import Hub, check_names
 from qbench.publishing.prepare import KIND, LOCATIONS, OWN, WITHHELD
 from qbench.publishing.withheld import location_schema, rebuild, rebuilt_descriptions, source_documents, unchanged
-from qbench.store import MANIFEST, Draft, Manifest, drafting, file_digest, finished, read_manifest, refuse_foreign
+from qbench.store import (
+    MANIFEST,
+    Draft,
+    Manifest,
+    drafting,
+    file_digest,
+    finished,
+    is_inner,
+    read_manifest,
+    refuse_foreign,
+)
 
 Fetch = Callable[[Path, "list[str]", Progress], None]
 """Copies or downloads files of the publication, by their paths, into a folder."""
@@ -121,7 +131,7 @@ def _is_in(path: str, *folders: str) -> bool:
     The manifest was written by others, so that paths that leave the folder are refused.
     """
     folder, _, name = path.partition("/")
-    return folder in folders and name not in ("", ".", "..") and not set(name) & set("/\\\0")
+    return folder in folders and is_inner(name) and "/" not in name
 
 
 def _missing_attachments(publication: Manifest, folder: Path, overwrite: bool) -> list[str]:
@@ -168,6 +178,7 @@ def _open_publication(name: str | Path, revision: str | None, hub: Hub | None) -
             for path in paths:
                 if not (local / path).is_file():
                     raise InputError("the publication lacks this file", file=local / path)
+                refuse_outside(local, path)
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(local / path, folder / path)
 

@@ -1,5 +1,4 @@
 import dataclasses
-import json
 import shutil
 
 import polars as pl
@@ -15,6 +14,7 @@ from qbench.errors import BusyError, InputError, OptionError
 from qbench.quantities.types import COMPARATORS, Condition
 from qbench.store import locked, read_manifest
 from tests.factories import frame, tiny_benchmark
+from tests.resealed import reseal
 
 
 def same(one: Benchmark, other: Benchmark) -> bool:
@@ -143,11 +143,9 @@ def test_a_training_query_may_have_samples_instead_of_judgments(tmp_path):
 
 
 def rewrite(folder, table, frame):
-    """Change a table behind the manifest's back, size and all."""
+    """Change a table behind its maker's back."""
     frame.write_parquet(folder / f"{table}.parquet")
-    manifest = json.loads((folder / "manifest.json").read_text())
-    manifest["files"][f"{table}.parquet"]["bytes"] = (folder / f"{table}.parquet").stat().st_size
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+    reseal(folder)
 
 
 @pytest.mark.parametrize(
@@ -177,6 +175,9 @@ def test_a_file_that_is_no_parquet(tmp_path):
     write_benchmark(tiny_benchmark(), folder)
     size = (folder / "corpus.parquet").stat().st_size
     (folder / "corpus.parquet").write_bytes(b"x" * size)
+    with pytest.raises(InputError, match="not as it was written"):
+        open_benchmark(folder)
+    reseal(folder)
     with pytest.raises(InputError, match=r"corpus\.parquet: not a readable Parquet file"):
         open_benchmark(folder)
     (folder / "corpus.parquet").write_bytes(b"x")

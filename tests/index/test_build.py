@@ -23,6 +23,7 @@ from qbench.quantities.types import quantity_schema, to_row
 from qbench.store import drafting, locked, read_manifest
 from qbench.work.pool import WorkerPool
 from tests.factories import quantity
+from tests.resealed import reseal
 
 GIVEN = ExtractorOptions("given")
 TABLES = ("sentences.parquet", "quantities.parquet", "pairs.parquet", "manifest.json")
@@ -266,6 +267,9 @@ def test_bad_records_are_counted_shown_and_can_be_fatal(tmp_path):
     source, output = make_corpus(tmp_path / "gold", 2), tmp_path / "index"
     with (source / "corpus.jsonl").open("a") as lines:
         lines.write('not json\n{"doc_id": 2, "text": ""}\n')
+    with pytest.raises(InputError, match=r"corpus.jsonl: the file is not as it was written"):
+        build_index(source, output, extractor=GIVEN, workers=1)
+    reseal(source)
     with pytest.raises(InputError, match=r"corpus.jsonl:3"):
         build_index(source, output, extractor=GIVEN, workers=1, on_error="fail")
     index = build_index(source, output, extractor=GIVEN, workers=1)

@@ -11,6 +11,7 @@ from qbench.mining.description_table import import_descriptions
 from qbench.mining.options import ParserOptions
 from qbench.mining.types import DESCRIPTIONS, description_schema
 from qbench.quantities.extractors import ExtractorOptions
+from tests.resealed import reseal
 
 
 def test_a_row_for_each_fact(descriptions):
@@ -83,6 +84,7 @@ def test_a_damaged_table_is_told(index, tmp_path):
     assert Descriptions.open(again.path).read().height == found.manifest.counts["descriptions"]
     path = found.path / DESCRIPTIONS
     path.write_bytes(b"x" * path.stat().st_size)
+    reseal(found.path)
     with pytest.raises(InputError, match="not a readable Parquet file"):
         Descriptions.open(found.path).read()
 

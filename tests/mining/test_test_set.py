@@ -13,6 +13,7 @@ from qbench.mining.options import TestSetOptions
 from qbench.mining.test_set import is_test_set, make_test_set, open_test_set, sentence_qrels
 from qbench.mining.types import DESCRIPTIONS, PAIRS
 from tests.mining.pairs_factory import Record, fact_world, pair_table, pairs_folder, record_table
+from tests.resealed import reseal
 
 
 def files(folder):
@@ -196,10 +197,13 @@ def test_damaged_pairs_are_named(pairs, tmp_path):
         shutil.copytree(pairs, copy)
         body = (copy / name).read_bytes()
         (copy / name).write_bytes(body[: len(body) // 2])
+        with pytest.raises(InputError, match=f"{name}: the file is not as it was written"):
+            make_test_set(copy, tmp_path / "out")
+        reseal(copy)
         with pytest.raises(InputError, match=f"{name}: not a readable Parquet file"):
             make_test_set(copy, tmp_path / "out")
         (copy / name).unlink()
-        with pytest.raises(InputError, match=f"{name}: no such file"):
+        with pytest.raises(InputError, match=f"{name}: a file of the pairs is missing"):
             make_test_set(copy, tmp_path / "out")
 
 

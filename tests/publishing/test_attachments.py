@@ -175,11 +175,10 @@ def test_a_publication_of_others_writes_nowhere_else(made, tmp_path):
     publish(made / "bench", tmp_path / "out", options(made, "names.tsv"), dry_run=True)
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     seen = manifest["files"]["made-with/names.tsv"]
-    manifest["files"] |= {"made-with/../evil.tsv": seen, "made-with/sub/evil.tsv": seen}
+    manifest["files"] |= {"made-with/sub/evil.tsv": seen}
     (tmp_path / "out" / "manifest.json").write_text(json.dumps(manifest))
-    for name in ("evil.tsv", "made-with/sub/evil.tsv"):
-        (tmp_path / "out" / name).parent.mkdir(exist_ok=True)
-        (tmp_path / "out" / name).write_bytes((made / "names.tsv").read_bytes())
+    (tmp_path / "out" / "made-with" / "sub").mkdir()
+    (tmp_path / "out" / "made-with" / "sub" / "evil.tsv").write_bytes((made / "names.tsv").read_bytes())
     (tmp_path / "into").mkdir()
     pull(tmp_path / "out", tmp_path / "into" / "back")
     assert sorted(path.name for path in (tmp_path / "into").iterdir()) == ["back", "back.made-with"]
