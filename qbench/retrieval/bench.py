@@ -24,7 +24,7 @@ from qbench.retrieval.document_quantities import FILE, DocumentQuantities, extra
 from qbench.retrieval.finishing import Conditions
 from qbench.retrieval.mentions import DocumentMentions, document_mentions
 from qbench.retrieval.opening import open_ranker
-from qbench.retrieval.passages import passages, text_offsets
+from qbench.retrieval.passages import placed, text_offsets
 from qbench.retrieval.quantity_index import QuantityIndex, build_quantity_index, open_quantity_index
 from qbench.retrieval.rankers import OpenedRanker, RankerContext, Search
 from qbench.retrieval.stored import stored
@@ -79,7 +79,7 @@ class Bench:
         self.benchmark, self.key, self.root = benchmark, key, root
         self.source, self.options, self.workers = source, extractor, workers
         self.progress, self.access = progress, access
-        self.corpus = passages(benchmark.corpus)
+        self.corpus = placed(benchmark.corpus)
         self._parsed: dict[str, tuple[ParsedQuery, float]] = {}
         self._rerankers: dict[str, OpenedRanker] = {}
 

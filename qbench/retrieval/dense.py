@@ -162,7 +162,7 @@ def opened(
     meta = {"documents_cut": read_notes(built.folder)["documents_cut"], "similarity": encoder.similarity}
     vectors, built = open_vectors(built, options.dtype, stage, context)
     if stage.compression is not None:
-        meta |= vectors.cost
+        meta |= vectors.cost(read_notes(built.folder)["vectors"])
     dense = Dense(encoder, vectors, context.depth)
     if not faiss:
         return OpenedRanker(dense, built.seconds, built.size, meta)

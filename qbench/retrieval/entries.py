@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from qbench.compression.coalescing import Coalesced
 from qbench.compression.plain import Float16, Int8
 from qbench.compression.product import OPQ, PQ, KMeans
 from qbench.retrieval.ranker_options import (
@@ -252,6 +253,13 @@ BUILT_IN = Registry(
             "keeps for each vector the number of the nearest of K centroids",
             "Lloyd (1982); *WolfPQ* 2.3.2",
             KMeans,
+        ),
+        Entry(
+            "Coalesced",
+            ("compression",),
+            "keeps one vector, the mean, for neighbouring passages of a document whose vectors are alike",
+            "Leonhardt et al. (2022), sequential coalescing; *WolfPQ* 4.1",
+            Coalesced,
         ),
         Entry(
             "I",

@@ -126,7 +126,7 @@ def open_multi_vector(stage: Stage, options: MultiVectorOptions, context: Ranker
         "bytes_per_document": round(built.size / max(context.corpus.height, 1), 1),
     }
     if stage.compression is not None:
-        meta |= tokens.cost
+        meta |= tokens.cost(read_notes(built.folder)["vectors"])
     if not encoder.trained:
         meta["note"] = UNTRAINED
     ranker = LateInteraction(encoder, tokens, context.depth)

@@ -14,6 +14,12 @@ def passages(corpus: pl.DataFrame) -> pl.DataFrame:
     return corpus.select("doc_id", passage=passage).sort("doc_id", descending=True)
 
 
+def placed(corpus: pl.DataFrame) -> pl.DataFrame:
+    """`passages`, with the document that each is of (source_id), and its place in the corpus' own order."""
+    places = corpus.select("doc_id", "source_id").with_row_index("place")
+    return passages(corpus).with_columns(places.sort("doc_id", descending=True).drop("doc_id"))
+
+
 def text_offsets(corpus: pl.DataFrame) -> pl.Series:
     """The character at which each document's text starts in its passage, in the order of `passages`."""
     offset = pl.when(_WITH_TITLE).then(pl.col("title").str.len_chars().cast(pl.Int64) + 1).otherwise(0)

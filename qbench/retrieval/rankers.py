@@ -121,7 +121,8 @@ class RankerContext:
     """What rankers of one benchmark are opened with.
 
     Attributes:
-        corpus: columns doc_id and passage, in the order of positions.
+        corpus: columns doc_id and passage, in the order of positions; in a benchmark also source_id, the document that
+            a passage is of, and place, which orders the passages of one.
         corpus_key: names the corpus' content.
         root: the folder of all indexes.
         depth: number of documents that a ranker retrieves which does not retrieve all that match.

@@ -16,9 +16,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from qbench.compression.coalescing import Coalesced
 from qbench.compression.codec import Arrays, Codec
 from qbench.compression.plain import DTYPES
+from qbench.errors import OptionError
 from qbench.models.finite import naming
+from qbench.retrieval.merging import write_merged
 from qbench.retrieval.rankers import RankerContext
 from qbench.retrieval.rows import write_rows
 from qbench.retrieval.shared_texts import SharedTexts, distinct
@@ -153,12 +156,15 @@ class StoredVectors:
         """Number of vectors."""
         return len(next(iter(self.arrays.values())))
 
-    @property
-    def cost(self) -> dict[str, int | float]:
-        """Bytes of the arrays, of what the codec learnt, and how many times smaller that is than single precision."""
+    def cost(self, count: int) -> dict[str, int | float]:
+        """Bytes of the arrays, of what the codec learnt, and how many times smaller both are than single precision.
+
+        Args:
+            count: number of vectors that were compressed.
+        """
         arrays = sum(array.nbytes for array in self.arrays.values())
         learnt = sum(array.nbytes for array in self.codec.learnt.values())
-        whole = 4 * len(self) * self.dimension
+        whole = 4 * count * self.dimension
         ratio = round(whole / (arrays + learnt), 2) if arrays + learnt else 1.0
         return {"codes_bytes": arrays, "codebook_bytes": learnt, "compression": ratio}
 
@@ -217,6 +223,9 @@ def open_vectors(built: Stored, dtype: Precision, stage: Stage, context: RankerC
     if stage.compression is None:
         return vectors, built
     codec: Codec = stage.compression_options()
+    if isinstance(codec, Coalesced) and len(vectors) != len(vectors.shared.starts) - 1:
+        message = f"{stage.model.name} has several vectors for each passage, which cannot be coalesced"
+        raise OptionError(message, value=str(stage.compression), remedy="Use a model with one vector for each")
     smaller = _compressed(vectors, built, codec, stage.compression.name, context)
     return _opened(smaller.folder, codec.opened(smaller.folder)), replace(
         smaller, seconds=built.seconds + smaller.seconds
@@ -242,12 +251,16 @@ def _compressed(vectors: StoredVectors, built: Stored, codec: Codec, name: str, 
         def arrays(first: int, last: int) -> Arrays:
             return fitted.encode(vectors.rows(first, last))
 
-        names = write_rows(folder, len(vectors), arrays, context.progress, block=ROWS, what="compressing")
-        _save_small(folder, vectors.shared)
+        shared = vectors.shared
+        if isinstance(codec, Coalesced):
+            names, shared = write_merged(folder, codec, vectors.chosen, shared, context.corpus, context.progress)
+        else:
+            names = write_rows(folder, len(vectors), arrays, context.progress, block=ROWS, what="compressing")
+        _save_small(folder, shared)
         if (built.folder / f"{_STARTS}.npy").is_file():
             shutil.copyfile(built.folder / f"{_STARTS}.npy", folder / f"{_STARTS}.npy")
-        texts = vectors.shared.starts.size - 1
-        write_json(folder / NOTES, {**read_notes(built.folder), "arrays": list(names), "texts": texts})
+        counts = {"texts": shared.starts.size - 1, "vectors": len(vectors)}
+        write_json(folder / NOTES, {**read_notes(built.folder), "arrays": list(names), **counts})
 
     params = {"vectors": built.folder.name, "codec": name, "options": codec.key()}
     return stored(context.root, "compressed vectors", params, make)

@@ -15,9 +15,10 @@ from qbench.retrieval.execute import execute
 from qbench.retrieval.grammar import parse_system
 from qbench.retrieval.jobs import ExecuteOptions
 from qbench.retrieval.opening import open_ranker
-from qbench.retrieval.passages import passages
+from qbench.retrieval.passages import passages, placed
 from qbench.retrieval.rankers import RankerContext, Search
 from qbench.retrieval.registry import Entry
+from qbench.scoring.coalescing import coalesced
 from qbench.store import MANIFEST
 from tests.compression.sign_codec import Sign
 from tests.encoder_factories import tiny_bert
@@ -148,6 +149,35 @@ def test_documents_with_one_text_share_codes(tiny, tmp_path):
     assert len(opened.ranker.vectors) == BENCHMARK.corpus.height
     (path,) = [path for path in tmp_path.rglob("text_docs.npy") if (path.parent / "codes.npy").is_file()]
     assert np.load(path).dtype == np.uint8
+
+
+def test_passages_of_a_document_share_the_mean_of_their_vectors(tiny, tmp_path):
+    corpus = placed(BENCHMARK.corpus)
+    context = RankerContext(corpus, "key", tmp_path)
+    plain = open_ranker(parse_system(f"SBERT(model={tiny})").first, context).ranker.vectors
+    vectors = plain.chosen(plain.shared.of)
+    delta = round(float(np.quantile(1 - vectors @ vectors.T, 0.5)), 6)
+    name = f"SBERT(model={tiny})-Coalesced(delta={delta})"
+    opened = open_ranker(parse_system(name).first, context)
+    expected = np.empty_like(vectors)
+    groups = 0
+    for _, rows in corpus.with_row_index("row").sort("place").group_by("source_id", maintain_order=True):
+        theirs = rows["row"].to_numpy()
+        sizes, means = coalesced(vectors[theirs], delta)
+        expected[theirs] = np.repeat(means, sizes, axis=0)
+        groups += sizes.size
+    assert corpus["source_id"].n_unique() < groups < len(vectors)
+    stored = opened.ranker.vectors
+    assert len(stored) == groups
+    (asked,) = opened.ranker.prepared([Search("q", "laptop weight")])
+    scores = scores_of(opened.ranker, asked, np.arange(corpus.height))
+    np.testing.assert_allclose(scores, expected @ asked.vector, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(asked.hits.scores, scores[asked.hits.docs], rtol=1e-6)
+    assert opened.meta["compression"] == round(len(vectors) / groups, 2)
+    with pytest.raises(OptionError, match="ColBERT has several vectors for each passage"):
+        open_ranker(parse_system(f"ColBERT(model={tiny})-Coalesced").first, context)
+    with pytest.raises(OptionError, match="not known which passages are of one document"):
+        ranker(name, tmp_path / "other")
 
 
 def test_an_index_cut_short_is_made_again(tiny, tmp_path):
