@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from qbench.quantities.english.changes import MOVES, TURNS
+from qbench.quantities.english.change_words import MOVES, TURNS
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.respectively import Dealt, dealt, dealt_unsaid
 from qbench.quantities.english.tokens import Token

@@ -19,7 +19,7 @@ _DOWN: Change = "down"
 CHANGE_NOUNS: dict[str, Change] = dict.fromkeys(
     "rise rises increase increases growth jump jumps surge surges hike hikes climb climbs upturn uptick upticks uplift "
     "boost boosts raise raises improvement improvements expansion appreciation rebound increment increments gain gains "
-    "leap leaps spike spikes advance advances".split(),
+    "leap leaps spike spikes advance advances escalation escalations".split(),
     _UP,
 ) | dict.fromkeys(
     "fall falls decrease decreases decline declines drop drops reduction reductions cut cuts cutback cutbacks downturn "
@@ -41,8 +41,10 @@ _LIGHT = frozenset(
     "mean median net total overall only just at least most up to over under further additional estimated of ~ ≈ - – "
     "− +".split()
 )
-_COPULAS = frozenset("was were is are averaged averaging totaled totalled totaling reached equals = :".split())
-_COMPLEMENTS = frozenset("in of to for and or the a an our its their & net other between".split())
+_THAN = frozenset("higher lower greater larger smaller more less".split())
+_DETERMINERS = frozenset("the a an this these its their our his her mean median average total and between".split())
+_COPULAS = frozenset("was were is are be been averaged averaging totaled totalled totaling reached equals = :".split())
+_COMPLEMENTS = frozenset("in of to for and or the a an our its their & net other between from".split())
 _HEADED = frozenset("in of to for on by from over was were is are among between at with and or during than (".split())
 """What may follow a noun of change that is the head of its phrase."""
 _EXPENSES = frozenset(
@@ -106,11 +108,55 @@ def of_noun(tokens: Sequence[Token], k: int, amount: Amount) -> Change:
     noun, family = tokens[k].low, amount.unit.family
     if family in ("date", "age", "time") or (noun in _OF_LENGTHS and family == "length"):
         return ""
-    before = tokens[k - 1].low if k else ""
+    before, after = tokens[k - 1].low if k else "", tokens[k + 1].low if k + 1 < len(tokens) else ""
+    if _named(tokens, k) or (noun == "loss" and after == "to"):
+        return ""  # "the Tax Cuts and Jobs Act", "loss to follow-up"
     if noun in _SIGNED:
-        return _JUDGED.get(before) or by_sign(tokens, amount)
+        return _signed(tokens, k, amount)
+    if noun in ("improvement", "improvements"):
+        return _improved(tokens, k, amount)
     results = family not in ("ratio", "ratio difference", "mass") and amount.unit.name not in ("point", "tick", "pip")
-    return "" if noun in _WON_OR_LOST and results and before not in _BODILY else CHANGE_NOUNS[noun]
+    if noun in _WON_OR_LOST and before not in _BODILY and (results or (family == "ratio" and after == "to")):
+        return ""
+    return CHANGE_NOUNS[noun]
+
+
+def _named(tokens: Sequence[Token], k: int) -> bool:
+    """Whether the noun at k is in a name that goes on: "the Tax Cuts and Jobs Act"."""
+    ahead = tokens[k + 1 : k + 3]
+    return tokens[k].text[:1].isupper() and len(ahead) == 2 and ahead[0].low in ("and", "&") and ahead[1].text.istitle()
+
+
+def _signed(tokens: Sequence[Token], k: int, amount: Amount) -> Change:
+    """What a change is by its sign; a difference only where it is one of changes, or by an adjective."""
+    if judged := _JUDGED.get(tokens[k - 1].low if k else ""):
+        return judged
+    inside = {t.low for t in tokens[k + 1 : amount.first]}
+    if tokens[k].low.startswith("difference") and inside.isdisjoint(_CHANGED) and tokens[k - 1].low not in _CHANGED:
+        return ""
+    if amount.high > 0 and (tokens[k - 1].low in _MEASURED or "baseline" in inside) and amount.low > 0:
+        return _UP
+    return by_sign(tokens, amount)
+
+
+_CHANGED = frozenset("change changes reduction reductions decrease decreases increase increases".split())
+_MEASURED = frozenset("mean median percentage percent relative absolute".split())
+"""Before "change": one that was measured, and is a rise where it has no minus."""
+
+
+def _improved(tokens: Sequence[Token], k: int, amount: Amount) -> Change:
+    """An improvement of what is better when it is less is a fall: "an improvement in pain of 3 points"."""
+    if amount.high < 0:
+        return _DOWN
+    near = {t.low for t in tokens[max(0, k - _MODIFIERS) : amount.first]}
+    return _UP if near.isdisjoint(_BETTER_LESS) else _DOWN
+
+
+_BETTER_LESS = frozenset(
+    "pain symptom symptoms severity cholesterol ldl glucose hba1c a1c pressure iop disability depression depressive "
+    "anxiety fatigue itching pruritus inflammation insomnia stress weight bmi".split()
+)
+"""What patients are the better for the less there is of it."""
 
 
 def by_sign(tokens: Sequence[Token], amount: Amount) -> Change:
@@ -130,8 +176,14 @@ def _noun_before(tokens: Sequence[Token], amount: Amount, first: int, floor: int
     if k <= floor:
         return ""
     link, family = tokens[k].low, amount.unit.family
+    if link in ("=", ":") and tokens[k - 1].low in ("change", "changes") and amount.unit.name:
+        return _DOWN if amount.high < 0 else _UP  # "(weight change: 0.3 kg)"
     if link == ":" and (opening := _label_opens(tokens, k, floor)):
         k, link = opening, "("  # "(men: 5 %"
+    if amount.is_range and link in ("ranged", "ranging", "ranges"):
+        return _subject(tokens, k - 1, amount, floor, parse)
+    if amount.last < len(tokens) and tokens[amount.last].low in _THAN:
+        return ""  # "the weight loss was 1.5 times higher"
     if link == "(":
         compared = _compared(tokens, k, floor, parse)
         if compared is not None:
@@ -141,7 +193,54 @@ def _noun_before(tokens: Sequence[Token], amount: Amount, first: int, floor: int
         linked = family != "count"
     else:
         linked = link == "of" or link in _COPULAS
-    return _head(tokens, k - 1, amount, floor, parse, direct=link == "of") if linked else ""
+    if not linked:
+        return ""
+    if link in _BEEN:
+        k = _first_auxiliary(tokens, k)
+    change = _head(tokens, k - 1, amount, floor, parse, direct=link == "of")
+    return change or (
+        _subject(tokens, k - 1, amount, floor, parse) if link in _COPULAS and link not in ("=", ":") else ""
+    )
+
+
+_BEEN = frozenset({"be", "been"})
+
+
+def _first_auxiliary(tokens: Sequence[Token], k: int) -> int:
+    """The first word of "would have been" that ends at k."""
+    while k and tokens[k - 1].low in _HELPING:
+        k -= 1
+    return k
+
+
+_HELPING = frozenset("will would could may might can should must have has had be been not also".split())
+
+
+def _subject(tokens: Sequence[Token], end: int, amount: Amount, floor: int, parse: Parse | None) -> Change:
+    """What the noun of change makes of an amount that heads the subject which ends at `end`, all its phrases included.
+
+    The subject is what stands between the beginning of the clause and its verb.
+    """
+    start = end
+    while start >= floor and not _opens_clause(tokens, start, parse):
+        start -= 1
+    for k in range(start + 1, end + 1):
+        token = tokens[k]
+        if token.low in NOUNS and _may_be_noun(k, parse):
+            return of_noun(tokens, k, amount) if k == end or tokens[k + 1].low in _HEADED else ""
+        determines = token.low in _DETERMINERS or token.text in "-–‐‑%"
+        if not determines and (token.kind != "word" or token.low in FUNCTION_WORDS or token.low in VERBS):
+            return ""
+    return ""
+
+
+def _opens_clause(tokens: Sequence[Token], k: int, parse: Parse | None) -> bool:
+    token = tokens[k]
+    if token.kind == "mark":
+        return token.text in ".;:!?,"
+    if token.low in ("that", "which", "who", "because", "while", "although", "but", "if"):
+        return True
+    return parse is not None and bool(parse.tags[k]) and parse.tags[k] in _FINITE
 
 
 def _label_opens(tokens: Sequence[Token], k: int, floor: int) -> int:
@@ -162,6 +261,7 @@ def _compared(tokens: Sequence[Token], k: int, floor: int, parse: Parse | None) 
         if token.low in _ALIKE and token.low not in NOUNS:
             compared = True
         elif token.low in NOUNS and tokens[j + 1].low in ("in", "of"):
+            compared = compared or any(t.low in _DEGREES for t in tokens[max(floor, j - _MODIFIERS) : j])
             return j if compared and _may_be_noun(j, parse) else None
         elif _ends_clause(token):
             return None
@@ -175,6 +275,7 @@ def _ends_clause(token: Token) -> bool:
 
 
 _ALIKE = frozenset("similar comparable equal greater larger smaller higher lower pronounced significant seen".split())
+_DEGREES = _ALIKE - {"significant", "pronounced", "seen"}
 _OTHER_CLAUSES = frozenset("with by which that who to from after when because among".split())
 
 

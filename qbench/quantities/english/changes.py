@@ -10,113 +10,33 @@ from collections.abc import Sequence
 
 from qbench.quantities.english.amounts import Amount
 from qbench.quantities.english.change_nouns import NOUNS, noun_change, of_noun
+from qbench.quantities.english.change_sharing import FAR, LABELLED, PERCENT, shared_change
+from qbench.quantities.english.change_words import (
+    AFTERWARDS,
+    BEFORE_NOUNS,
+    COMPARATIVES,
+    ENDS,
+    JUDGED,
+    JUDGED_VERBS,
+    LIGHT,
+    MOVES,
+    NEVER_DIRECT,
+    NOUNS_TOO,
+    OUTDONE,
+    PARTICLE_VERBS,
+    PLACES,
+    SAVINGS,
+    STAFF,
+    TAKERS,
+    TURNS,
+    directed,
+)
 from qbench.quantities.english.differences import difference
-from qbench.quantities.english.intervals import in_interval
 from qbench.quantities.english.lexicon import FUNCTION_WORDS, VERBS
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.tokens import HYPHENS, Token, glued
 from qbench.quantities.types import Change
 
-
-def _words(forms: str, change: Change) -> dict[str, Change]:
-    return dict.fromkeys(forms.split(), change)
-
-
-MOVES: dict[str, Change] = _words(
-    "rise rises rose risen rising increase increases increased increasing grow grows grew grown growing climb climbs "
-    "climbed climbing jump jumps jumped jumping surge surges surged surging soar soars soared soaring rally rallies "
-    "rallied rallying rebound rebounds rebounded rebounding advance advances advanced advancing spike spikes spiked "
-    "spiking skyrocket skyrockets skyrocketed skyrocketing swell swells swelled swelling swollen balloon ballooned "
-    "leap leaps leaped leapt leaping appreciate appreciates appreciated appreciating strengthen strengthens "
-    "strengthened strengthening expand expands expanded expanding rocket rocketed rocketing zoom zoomed accelerate "
-    "accelerated inflate inflated improve improves improved improving lengthen lengthens lengthened lengthening up",
-    "up",
-) | _words(
-    "fall falls fell fallen falling decline declines declined declining decrease decreases decreased decreasing drop "
-    "drops dropped dropping slip slips slipped slipping slide slides slid sliding tumble tumbles tumbled tumbling "
-    "plunge plunges plunged plunging plummet plummets plummeted plummeting sink sinks sank sunk sinking slump slumps "
-    "slumped slumping dip dips dipped dipping shrink shrinks shrank shrunk shrinking crash crashed crashes crashing "
-    "tank tanks tanked tanking retreat retreats retreated retreating ease eases eased easing weaken weakens weakened "
-    "weakening depreciate depreciates depreciated depreciating contract contracts contracted contracting dive dives "
-    "dived dove diving dwindle dwindled dwindling diminish diminished narrowed slumps nosedived recede receded shorten "
-    "shortens shortened shortening down",
-    "down",
-)
-"""Words after which a number is the size of a change of their subject."""
-TURNS: dict[str, Change] = _words(
-    "gain gains gained gaining add adds added adding raise raises raised raising lift lifts "
-    "lifted lifting boost boosts "
-    "boosted boosting hike hikes hiked hiking extend extended bump bumped widen widened widening upped increment "
-    "multiply multiplied put",
-    "up",
-) | _words(
-    "lose loses lost losing shed sheds shedding cut cuts cutting lower lowers lowered lowering reduce reduces reduced "
-    "reducing trim trims trimmed trimming slash slashes slashed slashing curb curbed pare pared paring halve halved "
-    "discount discounted mark shave shaves shaved shaving erase erased give gave eliminate eliminates eliminated "
-    "eliminating axe axes axed axing save saves saved saving",
-    "down",
-)
-"""Words whose object may be anything: only shares, points and small coin after them are a change ("lost 190 points"),
-or what stands after "by" ("cut costs by $5 million"), or what leads to a level ("gained $2 to $31")."""
-NEVER_DIRECT = frozenset("put give gave mark increment multiply multiplied".split())
-SAVINGS = frozenset("save saves saved saving".split())
-STAFF = frozenset(
-    "job position post worker employee subscriber customer user member store outlet branch shop restaurant seat "
-    "household rig passenger point".split()
-)
-"""What firms, parties and services add and lose by number: "cut 230 jobs", "added 17 outlets"."""
-NOUNS_TOO = frozenset(
-    "rise rises increase increases climb jump jumps surge surges rally spike leap advance fall falls decline declines "
-    "decrease decreases drop drops slip slide slides tumble plunge slump dip dips crash retreat dive gain gains boost "
-    "hike hikes cut cuts raise raises lift discount discounts contract contracts rebound tank tanks mark ease swell "
-    "balloon rocket lower".split()
-)
-BEFORE_NOUNS = frozenset(
-    "a an the this that these those any no some its their his her our my your each every of in "
-    "with 's ’s further sharp "
-    "big small large steep slight recent annual price tax rate pay % percent cent pct first biggest largest".split()
-)
-"""Words before which such a form is a noun, where no parse says it."""
-LIGHT = frozenset(
-    "by about around approximately approx nearly almost roughly some more less than as much many a an another further "
-    "additional at least most up down over just only well slightly fully sharply steadily quickly gradually modestly "
-    "significantly dramatically steeply even again back another estimated average of ~ ≈ + - total whopping full "
-    "better rapidly fast strongly not no fewer - − – ( minus negative provisional modest mere staggering net "
-    "cumulative "
-    "combined seasonally adjusted".split()
-)
-"""Words that may stand between a verb and the size of its change."""
-PLACES = frozenset("above below under beneath past beyond to from at into through toward towards".split())
-"""Words after a verb that make its number a level: "fell below 50"."""
-PARTICLE_VERBS = frozenset(
-    "give gives gave given giving make makes made making take takes took taken taking set sets "
-    "setting put puts putting "
-    "pick picks picked picking turn turns turned turning shut shuts shutting buy buys bought buying rack racked racks "
-    "mop snap snapped snapping pony cough coughed line lined lining hold holds held eat ate "
-    "use used build builds built "
-    "building open opens opened opening free freed serve served serving throw threw track tracked wrote write written "
-    "pull pulled blow blew burn burned paid pay paying sign signed signing come came coming end ended ending sum add "
-    "adds added back backed hand handed hunt show showed showing team speed sell sold eating ran run hook load loaded "
-    "settle settled laid lay break broke narrow narrowed calm sit sat round rounded live call called keep kept".split()
-)
-"""Verbs whose "up" or "down" tells no direction: "gave up 500 yards"."""
-TAKERS = frozenset(
-    "give gives gave given giving make makes made making take takes took taken taking pick "
-    "picks picked buy buys bought "
-    "put puts set sets turn turns turned use used".split()
-)
-"""Those of them after which not even a percentage is a direction: "makes up 5%"."""
-JUDGED: dict[str, Change] = _words("favorably favourably positively", "up") | _words(
-    "unfavorably unfavourably negatively adversely", "down"
-)
-JUDGED_VERBS = frozenset("impacted impact impacts affected affect affects changed influenced".split())
-"""Verbs whose adverb tells where it goes: "sales were favorably impacted by $3 million"."""
-COMPARATIVES: dict[str, Change] = _words("higher greater larger longer taller heavier", "up") | _words(
-    "lower less smaller shorter fewer lighter", "down"
-)
-"""What differs by an amount: "lower than in the other group by 3 points"."""
-AFTERWARDS: dict[str, Change] = {"higher": "up", "up": "up", "lower": "down", "down": "down", "off": "down"}
-ENDS = frozenset(".;:!?")
 REACH = 10
 """Tokens back from an amount at most, to find its verb or the amount whose change it shares."""
 
@@ -132,33 +52,40 @@ def read_changes(
     changes: list[Change] = []
     for k, amount in enumerate(amounts):
         last = amounts[k - 1].last if k else 0
+        further = _past(amounts, k)
         following = amounts[k + 1] if k + 1 < len(amounts) else None
-        change = _change(tokens, amount, firsts[k], last, following, parse)
-        change = change or difference(tokens, amount) or noun_change(tokens, amount, firsts[k], last, parse)
+        change = _change(tokens, amount, firsts[k], (last, further), following, parse)
+        change = change or difference(tokens, amount) or noun_change(tokens, amount, firsts[k], further, parse)
         change = change or _moved_by_sign(tokens, amount) or _in_brackets(tokens, amount, following, parse)
-        if not change and (j := _previous(amounts, k)) >= 0 and changes[j]:
-            change = changes[j] if _shares(tokens, amounts[j], amount, firsts[k], parse) else ""
-        if not change:
-            change = _resumed(tokens, amounts, changes, k, firsts[k])
+        change = change or shared_change(tokens, amounts, changes, k, firsts[k], parse)
         changes.append("" if amount.p_value else change)
         if k and not changes[k - 1] and _closes_list(tokens, amounts[k - 1], amount):
             changes[k - 1] = change
     return changes
 
 
-def _previous(amounts: Sequence[Amount], k: int) -> int:
-    """The position of the amount before the one at k that is no p-value; -1 for none."""
+def _past(amounts: Sequence[Amount], k: int) -> int:
+    """Where the last amount before the one at k ends that may have a change itself: no time and no p-value."""
     k -= 1
-    while k >= 0 and amounts[k].p_value:
+    while k >= 0 and (amounts[k].p_value or amounts[k].unit.family in ("time", "date")):
         k -= 1
-    return k
+    return amounts[k].last if k >= 0 else 0
 
 
 def _change(
-    tokens: Sequence[Token], amount: Amount, first: int, last: int, following: Amount | None, parse: Parse | None
+    tokens: Sequence[Token],
+    amount: Amount,
+    first: int,
+    ends: tuple[int, int],
+    following: Amount | None,
+    parse: Parse | None,
 ) -> Change:
-    """The change by the words around one amount; `last` is where the amount before it ends."""
-    family, floor = amount.unit.family, max(last, first - REACH)
+    """The change by the words around one amount.
+
+    Args:
+        ends: where the amount before it ends, and the last before it that is no time.
+    """
+    family, floor = amount.unit.family, max(ends[0], first - REACH)
     if told := _paced(tokens, amount, first, parse) or _passive(tokens, amount):
         return told
     if family in ("date", "age"):
@@ -184,14 +111,14 @@ def _change(
         leads = following is not None and following.first - amount.last == 1 and tokens[amount.last].low == "to"
         if by or (leads and amount.unit.family == "ratio" and tokens[k].low not in PLACES):
             # "grew sales by 35%", "raised its dividend 7% to 60 cents"
-            return _far_verb(tokens, k, max(last, k - _FAR) if by else floor, parse, by=by)
+            return _far_verb(tokens, k, max(ends[1], k - FAR) if by else floor, parse, by=by)
     return _afterwards(tokens, amount)
 
 
 def _bounds(tokens: Sequence[Token], j: int, amount: Amount) -> bool:
     """Whether the "to" at j is that of "could fall up to $5 million" or "up to 3 %", and not of a level."""
     up_to = tokens[j].low == "to" and j > 0 and tokens[j - 1].low == "up"
-    return up_to and (amount.unit.family in _PERCENT or amount.unit.family.startswith("currency"))
+    return up_to and (amount.unit.family in PERCENT or amount.unit.family.startswith("currency"))
 
 
 def _is_attribute(tokens: Sequence[Token], amount: Amount) -> bool:
@@ -228,6 +155,8 @@ def _verb(
 def _direction(tokens: Sequence[Token], k: int, amount: Amount) -> Change:
     """ "up 19 per cent", "down nearly $2", but not "gave up 500 yards" or "up to 5"."""
     lead = tokens[k - 1].low if k else ""
+    if (lead in HYPHENS and glued(tokens[k - 1], tokens[k])) or lead in ("follow", "loss"):
+        return ""  # "after the follow-up 60 patients"
     if lead in (TAKERS if _is_market(amount) else PARTICLE_VERBS) or (amount.unit.family == "time" and lead != "is"):
         return ""
     if k + 1 < len(tokens) and tokens[k + 1].low in ("to", "from", "for", "the", "at"):
@@ -239,9 +168,13 @@ def _far_verb(tokens: Sequence[Token], k: int, floor: int, parse: Parse | None, 
     """The verb of "grew sales by 35%", or the comparative of "higher than in May by 3 kg", nearest in the clause."""
     while k >= floor and tokens[k].text not in ENDS:
         word = tokens[k].low
+        if by and word in OUTDONE:
+            return "" if _denied(tokens, k) else "up"
         if k and (word in JUDGED_VERBS and (judged := JUDGED.get(tokens[k - 1].low) or JUDGED.get(tokens[k + 1].low))):
             return judged
         change = MOVES.get(word) or TURNS.get(word) or ""
+        if change and k and tokens[k - 1].text in HYPHENS and glued(tokens[k - 1], tokens[k]):
+            change = ""  # "the follow-up survey by 40 people"
         noun = _is_noun(tokens, k, parse) and not (by and word in TURNS and _has_object(tokens, k))
         if by and word in COMPARATIVES and (noun or not change):
             return COMPARATIVES[word]
@@ -255,9 +188,15 @@ def _is_noun(tokens: Sequence[Token], k: int, parse: Parse | None) -> bool:
     """Whether a form that may be a noun is one: "a rise", "price cuts"."""
     if tokens[k].low not in NOUNS_TOO:
         return False
+    if any(t.low in _SEEING for t in tokens[max(0, k - _SEEN) : max(0, k - 1)]) and tokens[k + 1].kind == "number":
+        return False  # "saw sales slip 5 %"
     if parse is not None and parse.tags[k]:
         return parse.tags[k].startswith(("NN", "JJ"))
     return bool(k) and tokens[k - 1].low in BEFORE_NOUNS
+
+
+_SEEING = frozenset("saw see sees seen".split())
+_SEEN = 5
 
 
 def _has_object(tokens: Sequence[Token], k: int) -> bool:
@@ -322,7 +261,7 @@ def _passive(tokens: Sequence[Token], amount: Amount) -> Change:
 
 
 _AUXILIARIES = frozenset("will would could may must are were is was have has had to be been being".split())
-_DONE: dict[str, Change] = _words("cut lost shed axed eliminated slashed scrapped reduced", "down") | _words(
+_DONE: dict[str, Change] = directed("cut lost shed axed eliminated slashed scrapped reduced", "down") | directed(
     "added", "up"
 )
 
@@ -330,11 +269,12 @@ _DONE: dict[str, Change] = _words("cut lost shed axed eliminated slashed scrappe
 def _in_brackets(tokens: Sequence[Token], amount: Amount, following: Amount | None, parse: Parse | None) -> Change:
     """ "increased the distance (172 m, p = 0.02)", "lower weight (4 kg, 95 % CI 2 to 6)": the size that is tested."""
     family, k = amount.unit.family, amount.first - 1
-    while k > 0 and amount.first - k < _LABELLED and (tokens[k].low in LIGHT or tokens[k].low in _DIFFERENCES):
+    while k > 0 and amount.first - k < LABELLED and (tokens[k].low in LIGHT or tokens[k].low in _DIFFERENCES):
         if tokens[k].text in "([":
             break
         k -= 1
-    counted = family in ("count", "date", "age", "time") and not is_staff(amount)
+    steps = is_staff(amount) or amount.unit.name in ("point", "step")
+    counted = family in ("count", "date", "age", "time") and not steps
     if amount.bare or counted or k < 1 or tokens[k].text not in "([":
         return ""
     inside = _inside(tokens, amount.last)
@@ -354,7 +294,7 @@ _COMPARING = frozenset("vs versus v from".split())
 def _inside(tokens: Sequence[Token], k: int) -> list[str]:
     """The words from token k to the end of the brackets that it stands in."""
     words: list[str] = []
-    while k < len(tokens) and len(words) < _FAR and tokens[k].text not in ")]":
+    while k < len(tokens) and len(words) < FAR and tokens[k].text not in ")]":
         words.append(tokens[k].low)
         k += 1
     return words
@@ -362,7 +302,7 @@ def _inside(tokens: Sequence[Token], k: int) -> list[str]:
 
 def _tested(tokens: Sequence[Token], amount: Amount, k: int, parse: Parse | None, *, interval: bool) -> Change:
     """The verb before the bracket that ends at token k, or, with an interval, the comparative: past other brackets."""
-    stop, depth = max(0, k - _FAR), 0
+    stop, depth = max(0, k - FAR), 0
     while k >= stop:
         token = tokens[k]
         depth += (token.text in ")]") - (token.text in "([")
@@ -382,25 +322,7 @@ def _tested(tokens: Sequence[Token], amount: Amount, k: int, parse: Parse | None
     return ""
 
 
-_BEING = frozenset("was were is are had has have showed shown also".split())
-
-
-def _resumed(
-    tokens: Sequence[Token], amounts: Sequence[Amount], changes: Sequence[Change], k: int, first: int
-) -> Change:
-    """The change of an amount that leaves its verb out: "rose 2 % to 5 million and imports 4 % to 3", ", or by 6 %"."""
-    amount = amounts[k]
-    j = next((j for j in range(k - 1, -1, -1) if changes[j]), None)
-    if j is None or amount.unit.family not in _PERCENT or first - amounts[j].last > _FAR:
-        return ""
-    between = [t.low for t in tokens[amounts[j].last : first]]
-    if any(word in ENDS or word in MOVES or word in TURNS for word in between):
-        return ""
-    if between[-2:] == ["or", "by"]:
-        return changes[j]
-    levels = k + 1 < len(amounts) and amounts[k + 1].first - amount.last == 1 and tokens[amount.last].low == "to"
-    joined = any(word in ("and", ",", "while") for word in between) and "to" in between[:2]
-    return changes[j] if levels and joined and amounts[j].unit.family in _PERCENT else ""
+_BEING = frozenset("was were is are had has have showed shown compared also".split())
 
 
 def _afterwards(tokens: Sequence[Token], amount: Amount) -> Change:
@@ -409,7 +331,7 @@ def _afterwards(tokens: Sequence[Token], amount: Amount) -> Change:
     if k >= len(tokens) or tokens[k].low not in AFTERWARDS:
         return ""
     if tokens[k].low == "off":
-        moved = amount.unit.family in _PERCENT or amount.unit.family.startswith("currency")
+        moved = amount.unit.family in PERCENT or amount.unit.family.startswith("currency")
         return "down" if moved else ""
     if not _is_market(amount) and (tokens[k].low in ("up", "down") or amount.unit.family in _POSITIONS):
         return ""
@@ -420,49 +342,6 @@ def _afterwards(tokens: Sequence[Token], amount: Amount) -> Change:
 
 _POSITIONS = frozenset("length time date age".split())
 """Families of what may be higher up or lower down without having moved."""
-
-
-def _shares(tokens: Sequence[Token], a: Amount, b: Amount, first: int, parse: Parse | None) -> bool:
-    """Whether b has the change of a: "190 points, or 0.6%", "12 cents (0.9%)", "and Starbucks 3.5%"."""
-    gap = tokens[a.last : first]
-    words = [t.low for t in gap]
-    timed = b.unit.family == "time" and not (b.is_range and words[:1] in (["("], ["["]))
-    if not gap or len(gap) > _FAR or b.unit.family in ("date", "age") or timed:
-        return False
-    if b.is_range and len(gap) <= REACH and words[0] in ("(", "[", ";", ",") and in_interval(tokens, first):
-        return True  # "fell by 12 mm (95% CI 8 to 16)"
-    alike = a.unit.base_unit == b.unit.base_unit
-    if words in (["("], ["["]) and b.bare:
-        return b.is_range and a.low < 0  # "(4.1)" is a standard deviation
-    if words in (["or"], [",", "or"], ["("], ["["]):
-        return alike or any(u.unit.family in ("ratio", "ratio difference") for u in (a, b))
-    if alike and words[0] in (";", ",") and words[-1] == ":" and len(words) <= _LABELLED:
-        return True  # "(men: 5 %; women: 7 %)"
-    compares = words[-2:] in (["compared", "to"], ["compared", "with"])
-    if alike and compares and b.unit.family in _PERCENT | {""} and (a.low < 0) == (b.low < 0):
-        return ENDS.isdisjoint(words)
-    if not alike or any(word in PLACES or word in ENDS or word in MOVES or word in TURNS for word in words):
-        return False
-    if words in (["vs"], ["vs", "."], ["versus"]):
-        return True
-    opens = words[0] in ("and", ",", "while")
-    if words[-1] == "by":
-        return opens or words[-2:-1] == ["and"]  # "by 5 % in May, and by 6 % in June"
-    if len(gap) > REACH:
-        return False
-    if len(words) > 2 and words[0] in _WHEN and words[-1] in ("and", ","):
-        return all(t.kind == "number" or t.text[:1].isupper() or t.low in _TIMES or t.low == "and" for t in gap[1:-1])
-    named = all(t.text[:1].isupper() or t.low in ("and", ",", "&", "while", "the", "of") for t in gap)
-    return named and opens
-
-
-_LABELLED = 5
-"""Tokens of a label between two amounts, with the marks around it, at most."""
-_FAR = 20
-"""Tokens between an amount and one after "by" that shares its change, at most."""
-_WHEN = frozenset("in for during".split())
-_TIMES = frozenset("the , quarter quarters year years month months first second third fourth last fiscal half".split())
-"""Words of a time between two changes: "rose 5 % in the first quarter and 6 % in May"."""
 
 
 def _closes_list(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
@@ -476,7 +355,9 @@ def _closes_list(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
 def _moved_by_sign(tokens: Sequence[Token], amount: Amount) -> Change:
     """ "(+0.2 %)", "-8 kg": the sign of what cannot be below zero, or has a plus for no other reason."""
     family, k = amount.unit.family, amount.first - 1
-    if amount.is_range or (family not in _PERCENT and family in _MAY_BE_NEGATIVE) or family.startswith("currency"):
+    if any(t.low in _LEVELS_APART for t in tokens[max(0, k - _NEAR) : k + 1]):
+        return ""
+    if amount.is_range or (family not in PERCENT and family in _MAY_BE_NEGATIVE) or family.startswith("currency"):
         return ""
     if amount.low >= 0:
         plus = k >= 0 and tokens[k].text == "+" and glued(tokens[k], tokens[k + 1])
@@ -485,8 +366,10 @@ def _moved_by_sign(tokens: Sequence[Token], amount: Amount) -> Change:
     return "down" if family not in _MAY_BE_NEGATIVE or (k >= 0 and tokens[k].text in "([,;") else ""
 
 
-_PERCENT = frozenset({"ratio", "ratio difference"})
-_MAY_BE_NEGATIVE = _PERCENT | {
+_LEVELS_APART = frozenset("difference differences coefficient beta β b".split())
+"""What lies between two levels, and moves nowhere."""
+_NEAR = 4
+_MAY_BE_NEGATIVE = PERCENT | {
     "", "count", "date", "age", "time", "length", "temperature", "voltage", "current", "charge", "optical power",
     "sound", "angle", "angular speed", "acceleration", "force", "torque", "power", "electric field", "magnetic field",
 }  # fmt: skip

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from qbench.quantities.english.amounts import Amount
-from qbench.quantities.english.changes import MOVES, TURNS
+from qbench.quantities.english.change_words import MOVES, TURNS
 from qbench.quantities.english.intervals import in_interval
 from qbench.quantities.english.tokens import Token
 
@@ -23,7 +23,16 @@ _EARLIER = frozenset(
     "an the its original previous present current last year year's month month's quarter's earlier".split()
 )
 """Words between "from" and the amount that it was: "from an original 60 million"."""
-_COMPARED = (("against",), ("vs",), ("vs", "."), ("versus",), ("compared", "with"), ("compared", "to"), ("and", "not"))
+_COMPARED = (
+    ("against",),
+    ("vs",),
+    ("vs", "."),
+    ("versus",),
+    ("compared", "with"),
+    ("compared", "to"),
+    ("and", "not"),
+    (",", "not"),
+)
 _MOVED = frozenset("up down higher lower increase decrease drop decline rise fall improvement risen fallen".split())
 """Words before "from" that compare with an earlier amount, however far away that stands."""
 _ENDS = frozenset(".;:!?")

@@ -52,6 +52,8 @@ def in_interval(tokens: Sequence[Token], first: int) -> bool:
     k, stop = first - 1, max(0, first - _REACH)
     while k >= stop and tokens[k].low in _LINKS:
         k -= 1
+    if k and tokens[k].text == ")" and tokens[k - 1].low in _NAMES:
+        return True  # "95 % confidence interval (CI) 1.2"
     if k < 0:
         return False
     if k and tokens[k].low in _PERCENT and tokens[k - 1].kind == "number":

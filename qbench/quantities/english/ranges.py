@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from qbench.quantities.english.amounts import SIDES, Amount
 from qbench.quantities.english.change_nouns import CHANGE_NOUNS
-from qbench.quantities.english.changes import MOVES, TURNS
+from qbench.quantities.english.change_words import MOVES, TURNS
 from qbench.quantities.english.dates import is_month
 from qbench.quantities.english.elided import share_elided
 from qbench.quantities.english.intervals import in_interval

@@ -57,7 +57,7 @@ PARSED = get_extractor(ExtractorOptions())
         ("Scores improved with the drug (8 points vs 4 points; p = 0.01).", ["", "", ""]),
         ("Success was higher with the drug (83% vs 53%; p = 0.04).", ["", "", ""]),
         ("The pulse fell by 22 min (95% CI 21 min to 24 min).", ["down", "down"]),
-        ("The difference between groups was -0.61%.", ["down"]),
+        ("The difference between groups was -0.61%.", [""]),
         ("The difference between groups was 0.61%.", [""]),
     ],
 )
