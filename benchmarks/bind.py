@@ -86,7 +86,7 @@ def scored(benchmark: Benchmark, queries: Sequence[Query], root: Path) -> list[S
     made = []
     for query, search, asked in zip(queries, searches, bench.asked(queries, "parsed"), strict=True):
         hits, judged = ranker.search(search), grades[query.query_id]
-        found = parts(index.mentions, index.texts, asked, hits.docs, len(index.terms))
+        found = parts(index.mentions, index.texts, asked, hits.docs)
         of_hits = np.array([judged.get(int(doc), 0) for doc in hits.docs], dtype=np.float64)
         ideal = dcg(np.array(sorted((g for g in judged.values() if g > 0), reverse=True)[:DEPTH], dtype=np.float64))
         decided = of_hits >= 0

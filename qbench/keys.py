@@ -41,7 +41,7 @@ REVISIONS: dict[str, int] = {
     "quantities": 1,
     "quantity-index": 2,
     "binding-index": 1,
-    "run": 2,
+    "run": 3,
     # Judging
     "annotation sheet": 2,
     "judged benchmark": 1,

@@ -178,8 +178,8 @@ def _mentions(bench: Bench, asked: Asked, doc: int) -> list[list[MentionScore]]:
     made = []
     for target, bindings in zip(asked.targets, asked.bindings, strict=True):
         one = replace(asked, targets=(target,), bindings=bindings[None])
-        value = parts(alone, texts, replace(one, targets=(_any(target),)), rows, len(index.terms))[:, 3]
-        met = parts(alone, texts, one, rows, len(index.terms))[:, 4] > 0
+        value = parts(alone, texts, replace(one, targets=(_any(target),)), rows)[:, 3]
+        met = parts(alone, texts, one, rows)[:, 4] > 0
         found = [MentionScore(m, float(v), bool(s)) for m, v, s in zip(mentions, value, met, strict=True) if v]
         made.append(sorted(found, key=lambda each: -each.value))
     return made

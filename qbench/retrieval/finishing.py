@@ -21,7 +21,7 @@ from qbench.retrieval.ranker_options import (
 )
 from qbench.retrieval.rankers import Candidates, LexicalRanker, Ranker, Search
 from qbench.retrieval.registry import Role
-from qbench.scoring.binding import PARTS, Asked, parts, with_satisfied
+from qbench.scoring.binding import PARTS, Asked, parts, satisfied
 from qbench.scoring.fusion import interpolated, normalised, reciprocal_rank, with_quantities
 from qbench.scoring.ranking import top_k
 
@@ -102,15 +102,25 @@ def with_binding(
         options: the weights.
         depth: None to score all of them; else only the best max(pool, depth) by `own` and `satisfied` are kept.
     """
-    own = normalised(candidates.scores) * options.own
-    if depth is not None:
-        rough = with_satisfied(candidates.docs, own, index.entries, asked, options.satisfied)
-        kept = np.sort(top_k(rough, max(options.pool, depth)))
-        candidates, own = Candidates(candidates.docs[kept], candidates.scores[kept]), own[kept]
-    found = parts(index.mentions, index.texts, asked, candidates.docs, len(index.terms))
+    own = normalised(candidates.scores)
+    if depth is None:
+        return with_parts(Candidates(candidates.docs, own), index, asked, options)
+    rough = options.own * own + options.satisfied * satisfied(index.entries, asked)[candidates.docs]
+    kept = np.sort(top_k(rough, max(options.pool, depth)))
+    return with_parts(Candidates(candidates.docs[kept], own[kept]), index, asked, options)
+
+
+def with_parts(candidates: Candidates, index: BindingIndex, asked: Asked, options: BindOptions) -> Candidates:
+    """The candidates with the score of Bind.
+
+    Args:
+        candidates: with their own scores, normalised.
+        index, asked, options: as for `with_binding`.
+    """
+    found = parts(index.mentions, index.texts, asked, candidates.docs)
     weights = options.weights()
     # No product of matrices: its threads take longer to start than six columns to add.
-    total = own
+    total = candidates.scores * options.own
     for column, part in enumerate(PARTS):
         total = total + found[:, column] * weights[part]
     return Candidates(candidates.docs, total)
@@ -118,7 +128,7 @@ def with_binding(
 
 def binding_parts(candidates: Candidates, index: BindingIndex, asked: Asked) -> list[dict[str, float]]:
     """What `with_binding` adds up for each candidate, without weights: "own", and the parts by name."""
-    found = parts(index.mentions, index.texts, asked, candidates.docs, len(index.terms))
+    found = parts(index.mentions, index.texts, asked, candidates.docs)
     rows = np.column_stack([normalised(candidates.scores), found]).tolist()
     return [dict(zip(("own", *PARTS), row, strict=True)) for row in rows]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from qbench.retrieval.stored import Stored, mapped, save_arrays, stored
 from qbench.retrieval.systems import Stage
 from qbench.scoring import bm25
 from qbench.scoring.ranking import LARGE
-from qbench.work.pool import default_workers
+from qbench.work.pool import in_threads
 
 
 def open_lexical(stage: Stage, options: LexicalOptions, context: RankerContext) -> OpenedRanker:
@@ -63,16 +62,17 @@ class BM25:
         """The documents that hold at least one of the tokens, with their BM25 scores."""
         return Candidates(*bm25.hits(self.postings, self._terms(search)))
 
+    def sums(self, search: Search) -> NDArray[np.float64] | None:
+        """The BM25 scores of all documents; None for a small corpus, and where a weight is not above zero."""
+        return bm25.sums(self.postings, self._terms(search))
+
     def best(self, searches: Sequence[Search], depth: int) -> list[Candidates]:
         """The best documents of each search, best first: a thread for each processor core takes its share."""
 
         def rank(search: Search) -> Candidates:
             return Candidates(*bm25.best(self.postings, self._terms(search), depth))
 
-        if self.postings.size < LARGE:
-            return [rank(search) for search in searches]
-        with ThreadPoolExecutor(default_workers()) as threads:
-            return list(threads.map(rank, searches))
+        return in_threads(rank, searches) if self.postings.size >= LARGE else list(map(rank, searches))
 
     def rerank(self, searches: Sequence[Search], candidates: Sequence[Candidates]) -> list[NDArray[np.float64]]:
         """The BM25 scores of each search's candidates."""

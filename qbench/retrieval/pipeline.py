@@ -15,7 +15,8 @@ import numpy as np
 
 from qbench.benchmark.types import Query
 from qbench.retrieval.bench import Bench
-from qbench.retrieval.finishing import best_of, filtered, ranked, reranked, with_binding, with_quantity_score
+from qbench.retrieval.finishing import filtered, reranked, with_binding, with_quantity_score
+from qbench.retrieval.first_stage import FirstStage, Input
 from qbench.retrieval.jobs import Job
 from qbench.retrieval.rankers import BatchRanker, Candidates, Ranker, Search
 from qbench.retrieval.systems import Stage
@@ -87,32 +88,31 @@ class Pipeline:
 
     def _first_stage(self, prefix: Prefix, depth: int) -> Rankings:
         (stage,) = prefix.stages
-        index = self.bench.quantity_index.index if stage.quantity and not stage.binds else None
-        result = Rankings([], [])
         ready = self._prepared("", self.first.prepared, 0)
         if not stage.quantity and isinstance(self.first, BatchRanker):
             return self._best(stage, prefix, depth, ready)
         asked, asking = self._asked(stage, prefix.source)
-        for number, query in enumerate(self.queries):
-            unprepared = self.bench.search(stage, query, prefix.source)
-            conditions = self.bench.conditions(query, prefix.source)
-            search, preparing = ready[unprepared]
-            if unprepared not in self._retrieved:
+        unprepared = [self.bench.search(stage, query, prefix.source) for query in self.queries]
+        inputs = [
+            Input(ready[one][0], self.bench.conditions(query, prefix.source), asked[number] if asked else None)
+            for number, (one, query) in enumerate(zip(unprepared, self.queries, strict=True))
+        ]
+        index = self.bench.quantity_index.index if stage.quantity and not stage.binds else None
+        binding = self.bench.binding_index.index if stage.binds else None
+        first = FirstStage(stage, self.first, index, binding, depth)
+        start = time.perf_counter()
+        if (together := first.from_sums(inputs)) is not None:
+            share = (time.perf_counter() - start) / len(inputs) + asking
+            return Rankings(together, [ready[one][1] + share for one in unprepared])
+        result = Rankings([], [])
+        for one, given in zip(unprepared, inputs, strict=True):
+            if one not in self._retrieved:
                 start = time.perf_counter()
-                hits = self.first.search(search)
-                self._retrieved[unprepared] = hits, time.perf_counter() - start + preparing
-            hits, seconds = self._retrieved[unprepared]
+                hits = self.first.search(given.search)
+                self._retrieved[one] = hits, time.perf_counter() - start + ready[one][1]
+            hits, seconds = self._retrieved[one]
             start = time.perf_counter()
-            if index is not None and stage.filters:
-                hits = filtered(hits, index, conditions)
-            elif index is not None:
-                if stage.takes_best:
-                    hits = best_of(hits, stage.k)
-                hits = with_quantity_score(hits, self.first, search, index, conditions, stage.quantity_options())
-            elif stage.binds:
-                binding = self.bench.binding_index.index
-                hits = with_binding(hits, binding, asked[number], stage.quantity_options(), depth)
-            result.rankings.append(ranked(hits, depth))
+            result.rankings.append(first.from_list(hits, given))
             result.seconds.append(seconds + asking + time.perf_counter() - start)
         return result
 

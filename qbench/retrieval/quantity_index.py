@@ -83,21 +83,31 @@ class QuantityIndex:
         Returns:
             shape (size,), each in [0, 1]; with norm="none" at most the number of the document's quantities.
         """
+        docs, weights = [np.empty(0, np.int32)], [np.empty(0)]
+        for of_part, scores in self.weighted(conditions, name, units, norm):
+            docs.append(of_part)
+            weights.append(scores)
+        means = np.concatenate(weights) / max(len(conditions), 1)
+        return np.bincount(np.concatenate(docs), weights=means, minlength=self.size).astype(np.float64, copy=False)
+
+    def weighted(
+        self, conditions: Sequence[Condition], name: str, units: Sequence[float] | None, norm: Norm
+    ) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64]]]:
+        """What `scores` adds up: documents of mentions, and the score of each, divided as `norm` says; shape (n,) each.
+
+        Args:
+            conditions, name, units, norm: as for `scores`.
+        """
         family(name)
         shares = {"all": self.shares, "unit": self.unit_shares, "none": None}[norm]
         others = {"all": self.interval_shares, "unit": self.interval_unit_shares, "none": None}[norm]
-        docs, weights = [np.empty(0, np.int32)], [np.empty(0)]
         for condition, unit in zip(conditions, units or [1.0] * len(conditions), strict=True):
             for part in self._scoring(condition, name, unit):
-                docs.append(self.docs[part])
                 score = phi_of_satisfying(name, condition, self.values[part], unit)
-                weights.append(score if shares is None else score * shares[part])
+                yield self.docs[part], score if shares is None else score * shares[part]
             if (rest := self.intervals.get(condition.base_unit)) is not None:
                 score = phi(name, condition, self.lows[rest], self.highs[rest], self._comparators_of(rest), unit)
-                docs.append(self.interval_docs[rest])
-                weights.append(score if others is None else score * others[rest])
-        means = np.concatenate(weights) / max(len(conditions), 1)
-        return np.bincount(np.concatenate(docs), weights=means, minlength=self.size).astype(np.float64, copy=False)
+                yield self.interval_docs[rest], score if others is None else score * others[rest]
 
     def satisfied(self, conditions: Sequence[Condition]) -> NDArray[np.bool_]:
         """Which documents hold, for every condition, a mention that meets it by unit and value; shape (size,)."""

@@ -98,6 +98,18 @@ class BatchRanker(Ranker, Protocol):
         ...
 
 
+@runtime_checkable
+class SumRanker(Ranker, Protocol):
+    """Also gives the scores of all documents in one array, which can be quicker than a list of those retrieved."""
+
+    def sums(self, search: Search) -> NDArray[np.float64] | None:
+        """The scores, shape (documents,), a new array: above zero for what `search` retrieves, and 0 for all others.
+
+        None where the list is quicker, or where scores do not tell what is retrieved.
+        """
+        ...
+
+
 class LexicalRanker(Ranker, Protocol):
     """Also knows which documents hold a search's tokens; its entry has the options of a lexical Q."""
 

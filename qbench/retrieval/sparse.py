@@ -26,6 +26,7 @@ from qbench.retrieval.systems import Stage
 from qbench.retrieval.vectors import build_vectors, open_shared, read_notes
 from qbench.scoring.maxsim import blocks
 from qbench.scoring.postings import Postings, score
+from qbench.scoring.ranking import LARGE
 
 BLOCK = 1024
 """Texts that are encoded before they are on disk."""
@@ -70,6 +71,10 @@ class Sparse:
         # A document that shares a term scores above zero: weights are, and doubles hold the product of any two of them.
         docs = np.flatnonzero(scores > 0)
         return Candidates(docs, scores[docs])
+
+    def sums(self, search: Search) -> NDArray[np.float64] | None:
+        """The dot products of all documents; None for a small corpus."""
+        return self._all(search) if self.shared.of.size >= LARGE else None
 
     def rerank(self, searches: Sequence[Search], candidates: Sequence[Candidates]) -> list[NDArray[np.float64]]:
         """The dot products of each search's candidates."""

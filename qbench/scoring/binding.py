@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -27,6 +28,7 @@ from numpy.typing import NDArray
 
 from qbench.quantities.conditions import RELATIVE_TOLERANCE
 from qbench.quantities.types import COMPARATORS, Comparator
+from qbench.scoring.ranking import best_above
 
 PLACES: Final = ("concept", "unit", "subject", "near")
 """Where a word of a mention stands."""
@@ -113,17 +115,24 @@ class Entries:
     change: NDArray[np.int8]
     worth: NDArray[np.float32]
 
-    def reach(self, group: int, comparator: Comparator, low: float, high: float) -> tuple[int, int]:
-        """The entries of a group that can satisfy a condition, by their lower values."""
+    @cached_property
+    def simple(self) -> NDArray[np.bool_]:
+        """Which are plain numbers in their own unit, and no changes; shape (entries,)."""
+        plain = (self.comparator < 2) & (self.low == self.high)  # = and ~
+        return plain & (self.change == 0) & (self.worth == 1)
+
+    def reach(self, group: int, comparator: Comparator, low: float, high: float) -> Iterator[tuple[int, int, bool]]:
+        """The entries of a group that can satisfy a condition: ranges, and whether the plain numbers in each do."""
         first, last = int(self.starts[group]), int(self.starts[group + 1])
         values = self.low[first:last]
-        if comparator in (">", ">=", "=", "between"):
-            start = first + int(np.searchsorted(values, low - abs(low) * RELATIVE_TOLERANCE))
-        else:
-            start = first
-        if comparator in ("<", "<=", "=", "between"):
-            last = first + int(np.searchsorted(values, high + abs(high) * RELATIVE_TOLERANCE, side="right"))
-        return start, last
+        # Equal to the one value or the other, or between them, but for rounding.
+        start = first + int(np.searchsorted(values, low - abs(low) * RELATIVE_TOLERANCE))
+        stop = first + int(np.searchsorted(values, high + abs(high) * RELATIVE_TOLERANCE, side="right"))
+        if comparator in ("<", "<=", "!="):
+            yield first, start, True
+        yield start, stop, comparator in ("=", "between", "<=", ">=")
+        if comparator in (">", ">=", "!="):
+            yield stop, last, True
 
 
 def entries_of(mentions: Mentions, units: int) -> Entries:
@@ -226,44 +235,27 @@ class Asked:
     bindings: NDArray[np.float64]
 
 
-def parts(
-    mentions: Mentions, texts: Texts, asked: Asked, docs: NDArray[np.integer[Any]], size: int
-) -> NDArray[np.float64]:
+def parts(mentions: Mentions, texts: Texts, asked: Asked, docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
     """The parts of the score of some documents.
 
     Args:
         mentions, texts: of all documents.
         asked: the query.
         docs: shape (n,), the documents to score.
-        size: number of terms.
 
     Returns:
         shape (n, 5), each in [0, 1]; columns as in `PARTS`.
     """
     from qbench.scoring.binding_kernel import score
 
-    slots = np.zeros(size, np.int16)
-    slots[asked.terms] = np.arange(1, asked.terms.size + 1)
     whole, real = _numbers(asked)
-    m, weights = mentions, np.array([WEIGHTS[place] for place in PLACES])
-    out = np.zeros((docs.size, len(PARTS)))
+    m, out = mentions, np.zeros((docs.size, len(PARTS)))
+    seen = np.zeros((asked.terms.size + 1, asked.terms.size), np.int32)
     score(
-        np.asarray(docs, np.int64), texts.starts, texts.terms, slots, asked.words, asked.pairs, m.starts, m.codes,
-        m.numbers, m.word_starts, m.words, weights, whole, real, asked.bindings, _SETTING, out,
+        np.asarray(docs, np.int64), texts.starts, texts.terms, asked.terms, _slots(asked.terms), asked.words,
+        asked.pairs, m.starts, m.codes, m.numbers, m.word_starts, m.words, _PLACES, whole, real, asked.bindings,
+        _SETTING, seen, out,
     )  # fmt: skip
-    return out
-
-
-def with_satisfied(
-    docs: NDArray[np.integer[Any]], own: NDArray[np.float64], entries: Entries, asked: Asked, weight: float
-) -> NDArray[np.float64]:
-    """Scores of some documents plus the weighted mean of sat(c) of each; all have shape (n,)."""
-    from qbench.scoring.binding_kernel import blend
-
-    if not asked.targets:
-        return own
-    out = np.empty(docs.size)
-    blend(np.asarray(docs, np.int64), own, satisfied(entries, asked), weight, out)
     return out
 
 
@@ -274,16 +266,75 @@ def satisfied(entries: Entries, asked: Asked) -> NDArray[np.float32]:
     total = np.zeros(entries.size, np.float32)
     for number, target in enumerate(asked.targets):
         out = np.zeros(entries.size, np.float32) if number else total
-        code = COMPARATORS.index(target.comparator)
-        for group, tier, low, high in _groups(entries, target):
-            first, last = entries.reach(group, target.comparator, low, high)
-            mark(
-                first, last, entries.docs, entries.low, entries.high, entries.comparator, entries.worth, entries.change,
-                code, low, high, target.change, tier, CHANGED, out,
-            )  # fmt: skip
+        for ends, columns in _reached(entries, target):
+            mark(*ends, *columns, out)
         if number:
             total += out
     return total if len(asked.targets) < 2 else total / np.float32(len(asked.targets))
+
+
+def best_satisfying(
+    sums: NDArray[np.float64], entries: Entries, asked: Asked, weight: float, k: int
+) -> NDArray[np.integer[Any]]:
+    """The k best documents by their sum plus the weighted mean of sat(c), ascending.
+
+    Where enough documents hold a value that satisfies a condition, the others are not looked at.
+
+    Args:
+        sums: shape (documents,), above zero for the documents that count; as it was when this returns.
+        entries, asked: as for `satisfied`.
+        weight: of the mean.
+        k: how many; fewer come back where fewer count.
+    """
+    marked, sat = _satisfying(entries, asked)
+    rough = np.empty(marked.size)
+    if marked.size:
+        from qbench.scoring.binding_kernel import collected
+
+        collected(marked, sat, weight, sums, rough)
+    best = best_above(rough, k)
+    least = rough[best[-1]] if best.size == k else 0.0
+    if least > sums.max(initial=0.0):  # no other document can come in
+        level = marked[rough == least]
+        above = marked[best[rough[best] > least]]
+        return np.sort(np.append(above, np.sort(level)[: k - above.size]))
+    before = sums[marked]
+    sums[marked] = rough
+    kept = np.sort(best_above(sums, k))
+    sums[marked] = before
+    return kept
+
+
+def _satisfying(entries: Entries, asked: Asked) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    """The documents that hold a value that satisfies a condition, in no order, and `satisfied`."""
+    from qbench.scoring.binding_kernel import listed
+
+    lists, total = [np.empty(0, np.int32)], np.zeros(entries.size, np.float32)
+    for number, target in enumerate(asked.targets):
+        reached = list(_reached(entries, target))
+        out = np.zeros(entries.size, np.float32) if number else total
+        marked, count = np.empty(sum(last - first for (first, last), _ in reached) + 1, np.int32), 0
+        for ends, columns in reached:
+            count = listed(*ends, *columns, out, marked, count)
+        lists.append(marked[:count])
+        if number:
+            total += out
+    if len(asked.targets) < 2:
+        return lists[-1], total
+    return np.unique(np.concatenate(lists)), total / np.float32(len(asked.targets))
+
+
+def _reached(entries: Entries, target: Target) -> Iterator[tuple[tuple[int, int], tuple[NDArray[Any], ...]]]:
+    """The ranges of entries that may satisfy a condition, with their columns and the condition as the loops take it."""
+    e = entries
+    columns = (e.docs, e.simple, e.low, e.high, e.comparator, e.change, e.worth)
+    code = COMPARATORS.index(target.comparator)
+    for group, tier, low, high in _groups(entries, target):
+        for first, last, plain in entries.reach(group, target.comparator, low, high):
+            if last > first:
+                simple = (CHANGED if target.change else 1.0) * tier if plain else 0.0
+                real = np.array([low, high, tier, CHANGED, simple])
+                yield (first, last), (*columns, np.array([code, target.change, plain]), real)
 
 
 def _groups(entries: Entries, target: Target) -> Iterator[tuple[int, float, float, float]]:
@@ -300,6 +351,7 @@ def _groups(entries: Entries, target: Target) -> Iterator[tuple[int, float, floa
         yield (years if target.kind == AGE else ages), TIERS["age"], *stated
 
 
+_PLACES = np.array([WEIGHTS[place] for place in PLACES])
 _SETTING = np.array([*(TIERS[tier] for tier in ("same", "rate", "count", "age", "bare")), CHANGED, FLOOR])
 
 
@@ -308,3 +360,13 @@ def _numbers(asked: Asked) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     whole = [(t.base, t.kind, COMPARATORS.index(t.comparator), t.change, t.amount) for t in asked.targets]
     real = [(t.low, t.high, t.value, t.value_high, t.amount_low, t.amount_high) for t in asked.targets]
     return np.array(whole, np.int64).reshape(-1, 5), np.array(real, np.float64).reshape(-1, 6)
+
+
+def _slots(terms: NDArray[np.int32]) -> NDArray[np.int16]:
+    """The table in which the loops look up a query's terms: as small as its terms end in different bits there."""
+    size = 256
+    while np.unique(terms & (size - 1)).size < terms.size:
+        size *= 2
+    slots = np.zeros(size, np.int16)
+    slots[terms & (size - 1)] = np.arange(1, terms.size + 1)
+    return slots

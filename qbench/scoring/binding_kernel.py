@@ -8,10 +8,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from qbench.compiling import compiled, inlined
+from qbench.compiling import compiled, inlined, lean, merged
 from qbench.quantities.conditions import RELATIVE_TOLERANCE
 
 _COUNTED, _BARE, _AGE, _YEAR = 1, 2, 3, 4
+_AHEAD, _LINE = 32, 16
+"""Documents whose memory is read ahead, and numbers of four bytes in a line of it."""
 _SAME, _RATE, _COUNT, _AGES, _ANY, _CHANGED, _FLOOR = range(7)
 
 
@@ -42,10 +44,24 @@ def met(low: float, high: float, comparator: int, asked: int, a: float, b: float
 
 
 @inlined
+def slot_of(term: int, terms: NDArray[np.int32], slots: NDArray[np.int16]) -> int:
+    """The slot of a term of the query, -1 for any other.
+
+    Args:
+        terms: shape (s,), the query's.
+        slots: shape (a power of two,): 1 + the slot of the one term that ends in these bits, else 0. It is small, so
+            that it stays in the processor's first cache.
+    """
+    slot = slots[term & (slots.size - 1)] - 1
+    return slot if slot >= 0 and terms[slot] == term else -1
+
+
+@inlined
 def comparison(
     m: int,
     codes: NDArray[np.int32],
     numbers: NDArray[np.float64],
+    c: int,
     whole: NDArray[np.int64],
     real: NDArray[np.float64],
     setting: NDArray[np.float64],
@@ -54,19 +70,20 @@ def comparison(
 
     Args:
         codes, numbers: of `Mentions`.
-        whole, real: the condition's row of the tables of `qbench.scoring.binding`.
+        c: the condition.
+        whole, real: the tables of `qbench.scoring.binding`.
         setting: tiers, what a change is worth, and the floor.
     """
-    base, mine, theirs, amount = codes[m, 0], codes[m, 1], whole[1], codes[m, 4]
+    base, mine, theirs, amount = codes[m, 0], codes[m, 1], whole[c, 1], codes[m, 4]
     low, high = numbers[m, 0], numbers[m, 1]
-    x, y, a, b = numbers[m, 2], numbers[m, 3], real[2], real[3]
+    x, y, a, b = numbers[m, 2], numbers[m, 3], real[c, 2], real[c, 3]
     strong = True
-    if base == whole[0]:
-        tier, x, y, a, b = setting[_SAME], low, high, real[0], real[1]
-    elif amount >= 0 and amount == whole[0]:
-        tier, x, y, a, b = setting[_RATE], low * numbers[m, 4], high * numbers[m, 4], real[0], real[1]
-    elif whole[4] >= 0 and base == whole[4]:
-        tier, x, y, a, b = setting[_RATE], low, high, real[4], real[5]
+    if base == whole[c, 0]:
+        tier, x, y, a, b = setting[_SAME], low, high, real[c, 0], real[c, 1]
+    elif amount >= 0 and amount == whole[c, 0]:
+        tier, x, y, a, b = setting[_RATE], low * numbers[m, 4], high * numbers[m, 4], real[c, 0], real[c, 1]
+    elif whole[c, 4] >= 0 and base == whole[c, 4]:
+        tier, x, y, a, b = setting[_RATE], low, high, real[c, 4], real[c, 5]
     elif (theirs == _COUNTED and mine in (_COUNTED, _BARE)) or (theirs == _BARE and mine == _COUNTED):
         tier = setting[_COUNT]
     elif (theirs == _AGE and mine == _YEAR) or (theirs == _YEAR and mine == _AGE):
@@ -75,9 +92,39 @@ def comparison(
         tier, strong = setting[_ANY], False
     else:
         return 0.0, False, False
-    if codes[m, 3] != whole[3]:
+    if codes[m, 3] != whole[c, 3]:
         tier *= setting[_CHANGED]
-    return tier, met(x, y, codes[m, 2], whole[2], a, b), strong
+    return tier, met(x, y, codes[m, 2], whole[c, 2], a, b), strong
+
+
+@inlined
+def worth_of(
+    entry: int,
+    simple: NDArray[np.bool_],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    comparator: NDArray[np.uint8],
+    change: NDArray[np.int8],
+    worth: NDArray[np.float32],
+    asked: NDArray[np.int64],
+    real: NDArray[np.float64],
+) -> np.float32:
+    """What an entry is worth for a condition; 0 where it does not satisfy it.
+
+    Args:
+        simple, ..., worth: columns of `qbench.scoring.binding.Entries`.
+        asked: shape (3,), the condition's comparator and change, and whether plain numbers in the range satisfy it.
+        real: shape (5,), its values, what entries of its own unit are worth, what a change is worth for a level, and
+            what simple entries are worth in this range.
+    """
+    if simple[entry]:
+        return np.float32(real[4])
+    if comparator[entry] < 2 and low[entry] == high[entry]:
+        meets = asked[2] != 0
+    else:
+        meets = met(low[entry], high[entry], comparator[entry], asked[0], real[0], real[1])
+    scale = real[2] if change[entry] == asked[1] else real[2] * real[3]
+    return np.float32(scale * worth[entry] if meets else 0.0)
 
 
 @compiled
@@ -85,56 +132,160 @@ def mark(
     first: int,
     last: int,
     docs: NDArray[np.int32],
+    simple: NDArray[np.bool_],
     low: NDArray[np.float64],
     high: NDArray[np.float64],
     comparator: NDArray[np.uint8],
-    worth: NDArray[np.float32],
     change: NDArray[np.int8],
-    asked: int,
-    a: float,
-    b: float,
-    asked_change: int,
-    tier: float,
-    changed: float,
+    worth: NDArray[np.float32],
+    asked: NDArray[np.int64],
+    real: NDArray[np.float64],
     out: NDArray[np.float32],
 ) -> None:
     """Raise the score of every document that holds one of some entries that satisfies a condition.
 
     Args:
         first, last: range of the entries.
-        docs, ..., change: columns of `qbench.scoring.binding.Entries`.
-        asked, a, b, asked_change: the condition's comparator, values and change.
-        tier: what entries of the condition's own unit are worth.
-        changed: what a change is worth for a level, and the other way round.
+        docs: of the entries.
+        simple, ..., real: as in `worth_of`.
         out: shape (documents,); changed in place.
     """
     for entry in range(first, last):
-        if met(low[entry], high[entry], comparator[entry], asked, a, b):
-            score = np.float32(tier * worth[entry] * (1.0 if change[entry] == asked_change else changed))
-            if score > out[docs[entry]]:
-                out[docs[entry]] = score
+        score = worth_of(entry, simple, low, high, comparator, change, worth, asked, real)
+        if score > out[docs[entry]]:
+            out[docs[entry]] = score
 
 
-@compiled
-def blend(
-    docs: NDArray[np.int64], own: NDArray[np.float64], sat: NDArray[np.float32], weight: float, out: NDArray[np.float64]
-) -> None:
-    """Out = own + weight * sat[docs], in one pass.
+@lean
+def listed(
+    first: int,
+    last: int,
+    docs: NDArray[np.int32],
+    simple: NDArray[np.bool_],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    comparator: NDArray[np.uint8],
+    change: NDArray[np.int8],
+    worth: NDArray[np.float32],
+    asked: NDArray[np.int64],
+    real: NDArray[np.float64],
+    out: NDArray[np.float32],
+    marked: NDArray[np.int32],
+    count: int,
+) -> int:
+    """`mark`, with a list of the documents.
 
     Args:
-        docs, own, out: shape (n,).
-        sat: shape (documents,).
-        weight: of sat.
+        first, ..., real: as in `mark`.
+        out: shape (documents,), 0 for those that are not in the list; changed in place.
+        marked: shape (all entries that are looked at + 1,), the list; written.
+        count: its length.
+
+    Returns:
+        its length after that.
     """
+    for entry in range(first, last):
+        doc, score = docs[entry], worth_of(entry, simple, low, high, comparator, change, worth, asked, real)
+        # Written down before it is known to be one: a branch that nobody can foresee takes longer.
+        marked[count] = doc
+        count += score > out[doc] and out[doc] == 0
+        out[doc] = max(score, out[doc])
+    return count
+
+
+@lean
+def collected(
+    marked: NDArray[np.int32],
+    sat: NDArray[np.float32],
+    factor: float,
+    sums: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None:
+    """The sum of each of some documents plus factor * sat, or 0 where the sum is.
+
+    Args:
+        marked, out: shape (n,).
+        sat, sums: shape (documents,).
+        factor: of sat.
+    """
+    for n in range(marked.size):
+        total = sums[marked[n]]
+        out[n] = total + factor * sat[marked[n]] if total > 0 else 0.0
+
+
+@merged
+def touch(docs: NDArray[np.int64], starts: NDArray[np.int64], values: NDArray[np.int32]) -> int:
+    """Read from each line of memory that some documents' values are in: many at a time, which is how memory is quick.
+
+    Args:
+        docs: shape (n,).
+        starts: the values of document d are starts[d] to starts[d + 1].
+        values: of all.
+    """
+    total = 0
     for n in range(docs.size):
-        out[n] = own[n] + weight * sat[docs[n]]
+        total += starts[docs[n]] & 1
+    for n in range(docs.size):
+        for at in range(starts[docs[n]], starts[docs[n] + 1], _LINE):
+            total += values[at] & 1
+    return total
 
 
-@compiled
+@merged
+def touch_mentions(
+    docs: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    codes: NDArray[np.int32],
+    numbers: NDArray[np.float64],
+    word_starts: NDArray[np.int64],
+    words: NDArray[np.int32],
+) -> int:
+    """`touch` for the mentions of some documents and their words."""
+    total = 0
+    for n in range(docs.size):
+        total += starts[docs[n]] & 1
+    for n in range(docs.size):
+        for m in range(starts[docs[n]], starts[docs[n] + 1]):
+            total += (word_starts[m] & 1) + (codes[m, 0] & 1) + (numbers[m, 0] > 0)
+    for n in range(docs.size):
+        for at in range(word_starts[starts[docs[n]]], word_starts[starts[docs[n] + 1]], _LINE):
+            total += words[at] & 1
+    return total
+
+
+@merged
+def _texts(
+    n: int,
+    first: int,
+    last: int,
+    text_terms: NDArray[np.int32],
+    terms: NDArray[np.int32],
+    slots: NDArray[np.int16],
+    word_weights: NDArray[np.float64],
+    pair_weights: NDArray[np.float64],
+    seen: NDArray[np.int32],
+    out: NDArray[np.float64],
+) -> None:
+    """The shares of words and pairs of the nth document, whose tokens are `first` to `last`; the rest as in `score`."""
+    before = -1
+    for token in range(first, last):
+        slot = slot_of(text_terms[token], terms, slots)
+        if slot >= 0:
+            if seen[terms.size, slot] != n + 1:
+                seen[terms.size, slot] = n + 1
+                out[n, 0] += word_weights[slot]
+            if before >= 0 and seen[before, slot] != n + 1:
+                seen[before, slot] = n + 1
+                out[n, 1] += pair_weights[before, slot]
+        before = slot
+
+
+@lean
 def score(
     docs: NDArray[np.int64],
     text_starts: NDArray[np.int64],
     text_terms: NDArray[np.int32],
+    terms: NDArray[np.int32],
     slots: NDArray[np.int16],
     word_weights: NDArray[np.float64],
     pair_weights: NDArray[np.float64],
@@ -148,72 +299,55 @@ def score(
     real: NDArray[np.float64],
     bindings: NDArray[np.float64],
     setting: NDArray[np.float64],
+    seen: NDArray[np.int32],
     out: NDArray[np.float64],
-) -> None:
+) -> int:
     """The parts of the score of some documents.
 
     Args:
         docs: shape (n,).
         text_starts, text_terms: of `Texts`.
-        slots: shape (terms,), 1 + the slot of each term of the query, else 0.
-        word_weights, pair_weights, bindings: of `Asked`.
+        terms, slots: as in `slot_of`.
+        word_weights, pair_weights, bindings: of `Asked`, s words.
         starts, ..., words: of `Mentions`.
         place_weights: shape (places,).
         whole, real: shape (conditions, 5) and (conditions, 6), the conditions.
         setting: as in `comparison`.
+        seen: shape (s + 1, s), zeros; working memory: the number of the last document with each word, and each pair.
         out: shape (n, 5), zeros; filled in.
+
+    Returns:
+        a number that means nothing: without it nothing would be read ahead.
     """
-    held = np.zeros(word_weights.size, np.bool_)
-    paired = np.zeros(pair_weights.shape, np.bool_)
-    floor = setting[_FLOOR]
+    floor, conditions, touched = setting[_FLOOR], whole.shape[0], 0
     for n in range(docs.size):
+        if n % _AHEAD == 0:
+            some = docs[n : n + _AHEAD]
+            touched += touch(some, text_starts, text_terms)
+            if conditions:
+                touched += touch_mentions(some, starts, codes, numbers, word_starts, words)
         doc = docs[n]
-        terms = text_terms[text_starts[doc] : text_starts[doc + 1]]
-        _texts(terms, slots, word_weights, pair_weights, held, paired, out[n])
-        for c in range(whole.shape[0]):
+        first, last = text_starts[doc], text_starts[doc + 1]
+        _texts(n, first, last, text_terms, terms, slots, word_weights, pair_weights, seen, out)
+        for c in range(conditions):
             sat, best, best_of_all = 0.0, 0.0, 0.0
             for m in range(starts[doc], starts[doc + 1]):
-                tier, meets, strong = comparison(m, codes, numbers, whole[c], real[c], setting)
+                tier, meets, strong = comparison(m, codes, numbers, c, whole, real, setting)
                 if tier == 0.0:
                     continue
                 bind = 0.0
                 for w in range(word_starts[m], word_starts[m + 1]):
-                    slot = slots[words[w] >> 2]
-                    if slot:
-                        bind += bindings[c, slot - 1] * place_weights[words[w] & 3]
+                    slot = slot_of(words[w] >> 2, terms, slots)
+                    if slot >= 0:
+                        bind += bindings[c, slot] * place_weights[words[w] & 3]
                 worth = tier * (bind + (floor if strong else 0.0)) / (1 + floor)
                 best_of_all = max(best_of_all, worth)
                 if meets:
                     best = max(best, worth)
                     if strong:
                         sat = max(sat, tier)
-            out[n, 2] += sat / whole.shape[0]
-            out[n, 3] += best / whole.shape[0]
+            out[n, 2] += sat / conditions
+            out[n, 3] += best / conditions
             if best_of_all > 0:
-                out[n, 4] += best / best_of_all / whole.shape[0]
-
-
-@compiled
-def _texts(
-    terms: NDArray[np.int32],
-    slots: NDArray[np.int16],
-    word_weights: NDArray[np.float64],
-    pair_weights: NDArray[np.float64],
-    held: NDArray[np.bool_],
-    paired: NDArray[np.bool_],
-    out: NDArray[np.float64],
-) -> None:
-    """The shares of words and pairs of one text; `held` and `paired` are for use inside."""
-    held[:] = False
-    paired[:] = False
-    before = -1
-    for term in terms:
-        slot = slots[term] - 1
-        if slot >= 0:
-            if not held[slot]:
-                held[slot] = True
-                out[0] += word_weights[slot]
-            if before >= 0 and not paired[before, slot]:
-                paired[before, slot] = True
-                out[1] += pair_weights[before, slot]
-        before = slot
+                out[n, 4] += best / best_of_all / conditions
+    return touched

@@ -17,9 +17,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from qbench.scoring.postings import Postings, best, hits, holding_all, load_loops, matching, score
+from qbench.scoring.postings import Postings, best, hits, holding_all, load_loops, matching, score, sums
 
-__all__ = ["Postings", "best", "build", "hits", "holding_all", "idf", "load_loops", "matching", "saturation", "score"]
+__all__ = [
+    "Postings", "best", "build", "hits", "holding_all", "idf", "load_loops", "matching", "saturation", "score", "sums",
+]  # fmt: skip
 
 
 def build(

@@ -33,6 +33,28 @@ def add(
 
 
 @compiled
+def raise_held(
+    docs: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    factor: float,
+    held: NDArray[np.bool_],
+    sums: NDArray[np.float64],
+) -> None:
+    """Add factor * weight to the sums of documents that are above zero.
+
+    Args:
+        docs, weights: shape (n,); a document counts each time.
+        factor: of the weights.
+        held: shape (documents,), those that alone are raised; shape (0,) for all.
+        sums: shape (documents,); changed in place.
+    """
+    for n in range(docs.size):
+        doc = docs[n]
+        if sums[doc] > 0 and (held.size == 0 or held[doc]):
+            sums[doc] += factor * weights[n]
+
+
+@compiled
 def scatter(
     starts: NDArray[np.int64],
     terms: NDArray[np.int32],

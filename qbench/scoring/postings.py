@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qbench.scoring.ranking import LARGE, selected, top_k
+from qbench.scoring.ranking import LARGE, LEAST, best_above, selected, top_k
 
 Terms = Sequence[int] | NDArray[np.integer[Any]]
 
@@ -59,11 +59,11 @@ def score(postings: Postings, terms: Terms, factors: NDArray[np.floating[Any]] |
         # Long lists: a compiled loop needs no copy of them. A few words do not repay the loading of numba.
         from qbench.scoring.posting_kernel import add
 
-        sums = np.zeros(postings.size)
+        sums_of_all = np.zeros(postings.size)
         numbers = np.asarray(terms, np.int64)
         doubles = np.ones(numbers.size) if factors is None else np.asarray(factors, np.float64)
-        add(postings.starts, postings.docs, postings.weights, numbers, doubles, sums)
-        return sums
+        add(postings.starts, postings.docs, postings.weights, numbers, doubles, sums_of_all)
+        return sums_of_all
     parts = [postings.of(term) for term in terms]
     if not parts:
         return np.zeros(postings.size)
@@ -112,6 +112,15 @@ def hits(postings: Postings, terms: Terms) -> tuple[NDArray[np.intp], NDArray[np
     return found[:-1], theirs[:-1]
 
 
+def sums(postings: Postings, terms: Terms) -> NDArray[np.float64] | None:
+    """`score` where it tells by itself which documents hold a term, and where that is quicker than `hits`; else None.
+
+    Args:
+        postings, terms: as for `hits`.
+    """
+    return score(postings, terms) if postings.size >= LARGE and _all_positive(postings, terms) else None
+
+
 def best(postings: Postings, terms: Terms, k: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """The k best of `hits`, best first; of equal scores the lower document first. No others are written down.
 
@@ -119,10 +128,9 @@ def best(postings: Postings, terms: Terms, k: int) -> tuple[NDArray[np.intp], ND
         postings, terms: as for `hits`.
         k: how many; fewer come back where fewer hold a term.
     """
-    if postings.size >= LARGE and 0 < k < postings.size and _all_positive(postings, terms):
-        scores = score(postings, terms)
-        if (chosen := selected(scores, k, floor=LEAST)) is not None:
-            return chosen, scores[chosen]
+    if (scores := sums(postings, terms)) is not None and k > 0:
+        chosen = best_above(scores, k)
+        return chosen, scores[chosen]
     docs, scores = hits(postings, terms)
     chosen = top_k(scores, k)
     return docs[chosen], scores[chosen]
@@ -133,13 +141,9 @@ def load_loops(postings: Postings) -> None:
     if postings.size >= LARGE:
         from qbench.scoring.posting_kernel import collect
 
-        sums = score(postings, [], np.empty(0))
-        selected(sums, 1, floor=LEAST)
-        collect(sums[:1], np.empty(2, np.int64), np.empty(2))
-
-
-LEAST = float(np.nextafter(0, 1))
-"""The least number above zero."""
+        none = score(postings, [], np.empty(0))
+        selected(none, 1, floor=LEAST)
+        collect(none[:1], np.empty(2, np.int64), np.empty(2))
 
 
 def _all_positive(postings: Postings, terms: Terms) -> bool:

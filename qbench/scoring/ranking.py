@@ -52,3 +52,23 @@ def selected(scores: NDArray[np.float64], k: int, floor: float = -np.inf) -> NDA
     docs, values, spare = np.empty(room, dtype=np.int64), np.empty(room), np.empty(room)
     size = select(np.ascontiguousarray(scores, np.float64), floor, k, docs, values, spare)
     return docs[:size][np.argsort(-values[:size], kind="stable")] if size >= 0 else None
+
+
+LEAST = float(np.nextafter(0, 1))
+"""The least number above zero."""
+
+
+def best_above(scores: NDArray[np.float64], k: int) -> NDArray[np.intp]:
+    """Positions of the k highest of the scores that are above zero, as `top_k` orders them.
+
+    Args:
+        scores: shape (n,), finite, none below zero.
+        k: from 1; fewer come back if fewer are above zero.
+
+    >>> best_above(np.array([1.0, 0.0, 3.0]), 5)
+    array([2, 0])
+    """
+    if scores.size >= LARGE and k < scores.size and (found := selected(scores, k, floor=LEAST)) is not None:
+        return found
+    held = np.flatnonzero(scores)
+    return held[top_k(scores[held], k)]

@@ -12,16 +12,18 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import qbench
 from qbench import errors
 from qbench.errors import QbenchError
 from qbench.work.tasks import C, Chunk, Engine, Shard, Task
+
+Item, Result = TypeVar("Item"), TypeVar("Result")
 
 
 def in_processes(workers: int) -> Engine:
@@ -121,6 +123,12 @@ def default_workers() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """The results of a function that mostly runs without the interpreter's lock: a thread for each processor core."""
+    with ThreadPoolExecutor(default_workers()) as threads:
+        return list(threads.map(function, items))
 
 
 def _environment() -> dict[str, str]:

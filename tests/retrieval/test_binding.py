@@ -45,7 +45,7 @@ def ask(text, made):
 
 def scores(text, texts=TEXTS):
     ids, made = built(texts)
-    found = parts(made.mentions, made.texts, ask(text, made), np.arange(len(ids)), len(made.terms))
+    found = parts(made.mentions, made.texts, ask(text, made), np.arange(len(ids)))
     return {doc: dict(zip(PARTS, row.tolist(), strict=True)) for doc, row in zip(ids, found, strict=True)}
 
 
@@ -116,7 +116,7 @@ def test_an_index_is_read_back(tmp_path):
 
 def test_no_document_has_a_quantity():
     ids, made = built({"a": "A tent.", "b": ""})
-    found = parts(made.mentions, made.texts, ask("tent under 1 kg", made), np.arange(2), len(made.terms))
+    found = parts(made.mentions, made.texts, ask("tent under 1 kg", made), np.arange(2))
     assert dict(zip(ids, found[:, 0], strict=True)) == {"a": 1.0, "b": 0.0}
     assert not found[:, 1:].any()
 

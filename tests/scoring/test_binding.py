@@ -21,10 +21,10 @@ from qbench.scoring.binding import (
     Mentions,
     Target,
     Texts,
+    best_satisfying,
     entries_of,
     parts,
     satisfied,
-    with_satisfied,
 )
 from qbench.scoring.binding_kernel import met
 
@@ -69,9 +69,9 @@ def of_targets(*targets, bindings):
     )
 
 
-def scored(made, asked, docs, terms=5):
+def scored(made, asked, docs):
     held = texts(*([] for _ in range(made.starts.size - 1)))
-    rows = parts(made, held, asked, np.array(docs), terms)
+    rows = parts(made, held, asked, np.array(docs))
     return [dict(zip(PARTS, row.tolist(), strict=True)) for row in rows]
 
 
@@ -149,7 +149,7 @@ def test_words_and_pairs_count_once():
         np.array([4, 2], np.int32), np.array([0.75, 0.25]), np.array([[0.0, 0.9], [0.1, 0.0]]), (), np.empty((0, 2))
     )
     made = mentions([], 4)
-    rows = parts(made, texts([4, 2, 4, 2], [2, 1, 4], [], [4, 4]), asked, np.array([0, 1, 2, 3]), 5)
+    rows = parts(made, texts([4, 2, 4, 2], [2, 1, 4], [], [4, 4]), asked, np.array([0, 1, 2, 3]))
     np.testing.assert_allclose(rows[:, 0], [1.0, 1.0, 0.0, 0.75])
     np.testing.assert_allclose(rows[:, 1], [1.0, 0.0, 0.0, 0.0])
     assert not rows[:, 2:].any()
@@ -182,8 +182,11 @@ def test_all_documents_at_once_give_what_each_gives(rows, asked_targets):
     made = mentions(sorted(((*row[:2], KINDS[row[1]], *row[2:]) for row in rows), key=lambda row: row[0]), 4)
     asked = of_targets(*asked_targets, bindings=np.full((len(asked_targets), 3), 1 / 3))
     each = scored(made, asked, range(4))
-    docs, own = np.array([1, 3]), np.array([0.5, 2.0])
-    together = with_satisfied(docs, own, entries_of(made, 6), asked, 2.0)
-    np.testing.assert_allclose(together, own + 2 * np.array([each[1]["satisfied"], each[3]["satisfied"]]), rtol=1e-6)
+    sums = np.array([0.0, 0.5, 0.0, 2.0])
+    rough = np.where(sums > 0, sums + 2 * np.array([row["satisfied"] for row in each]), 0)
+    for k in (1, 2, 3):
+        best = best_satisfying(sums, entries_of(made, 6), asked, 2.0, k)
+        assert best.tolist() == sorted(np.argsort(-rough, kind="stable")[: min(k, 2)])
+        assert sums.tolist() == [0.0, 0.5, 0.0, 2.0]
     np.testing.assert_allclose(satisfied(entries_of(made, 6), asked), [row["satisfied"] for row in each], rtol=1e-6)
     assert all(0 <= row[part] <= 1 + 1e-12 for row in each for part in PARTS)
