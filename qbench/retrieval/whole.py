@@ -88,7 +88,7 @@ def best_with_binding(
     high = sums.max(initial=0.0)
     weight = options.satisfied * high / options.own
     kept = best_satisfying(sums, index.entries, asked, weight, max(options.pool, depth))
-    scored = with_parts(Candidates(kept, sums[kept] / high), index, asked, options)
+    scored = with_parts(Candidates(kept.astype(np.intp), sums[kept] / high), index, asked, options)
     order = np.argsort(-scored.scores, kind="stable")[:depth]
     return Candidates(scored.docs[order], scored.scores[order])
 

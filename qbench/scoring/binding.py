@@ -119,7 +119,8 @@ class Entries:
     def simple(self) -> NDArray[np.bool_]:
         """Which are plain numbers in their own unit, and no changes; shape (entries,)."""
         plain = (self.comparator < 2) & (self.low == self.high)  # = and ~
-        return plain & (self.change == 0) & (self.worth == 1)
+        simple: NDArray[np.bool_] = plain & (self.change == 0) & (self.worth == 1)
+        return simple
 
     def reach(self, group: int, comparator: Comparator, low: float, high: float) -> Iterator[tuple[int, int, bool]]:
         """The entries of a group that can satisfy a condition: ranges, and whether the plain numbers in each do."""
@@ -266,8 +267,8 @@ def satisfied(entries: Entries, asked: Asked) -> NDArray[np.float32]:
     total = np.zeros(entries.size, np.float32)
     for number, target in enumerate(asked.targets):
         out = np.zeros(entries.size, np.float32) if number else total
-        for ends, columns in _reached(entries, target):
-            mark(*ends, *columns, out)
+        for columns in _reached(entries, target):
+            mark(*columns, out)
         if number:
             total += out
     return total if len(asked.targets) < 2 else total / np.float32(len(asked.targets))
@@ -313,9 +314,9 @@ def _satisfying(entries: Entries, asked: Asked) -> tuple[NDArray[np.int32], NDAr
     for number, target in enumerate(asked.targets):
         reached = list(_reached(entries, target))
         out = np.zeros(entries.size, np.float32) if number else total
-        marked, count = np.empty(sum(last - first for (first, last), _ in reached) + 1, np.int32), 0
-        for ends, columns in reached:
-            count = listed(*ends, *columns, out, marked, count)
+        marked, count = np.empty(sum(some[1] - some[0] for some in reached) + 1, np.int32), 0
+        for columns in reached:
+            count = listed(*columns, out, marked, count)
         lists.append(marked[:count])
         if number:
             total += out
@@ -324,8 +325,8 @@ def _satisfying(entries: Entries, asked: Asked) -> tuple[NDArray[np.int32], NDAr
     return np.unique(np.concatenate(lists)), total / np.float32(len(asked.targets))
 
 
-def _reached(entries: Entries, target: Target) -> Iterator[tuple[tuple[int, int], tuple[NDArray[Any], ...]]]:
-    """The ranges of entries that may satisfy a condition, with their columns and the condition as the loops take it."""
+def _reached(entries: Entries, target: Target) -> Iterator[tuple[Any, ...]]:
+    """The ranges of entries that may satisfy a condition, and that condition: the first arguments of the loops."""
     e = entries
     columns = (e.docs, e.simple, e.low, e.high, e.comparator, e.change, e.worth)
     code = COMPARATORS.index(target.comparator)
@@ -334,7 +335,7 @@ def _reached(entries: Entries, target: Target) -> Iterator[tuple[tuple[int, int]
             if last > first:
                 simple = (CHANGED if target.change else 1.0) * tier if plain else 0.0
                 real = np.array([low, high, tier, CHANGED, simple])
-                yield (first, last), (*columns, np.array([code, target.change, plain]), real)
+                yield first, last, *columns, np.array([code, target.change, plain]), real
 
 
 def _groups(entries: Entries, target: Target) -> Iterator[tuple[int, float, float, float]]:

@@ -23,7 +23,8 @@ from qbench import errors
 from qbench.errors import QbenchError
 from qbench.work.tasks import C, Chunk, Engine, Shard, Task
 
-Item, Result = TypeVar("Item"), TypeVar("Result")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 def in_processes(workers: int) -> Engine:
