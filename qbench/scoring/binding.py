@@ -325,7 +325,14 @@ def _satisfying(entries: Entries, asked: Asked) -> tuple[NDArray[np.int32], NDAr
     return np.unique(np.concatenate(lists)), total / np.float32(len(asked.targets))
 
 
-def _reached(entries: Entries, target: Target) -> Iterator[tuple[Any, ...]]:
+Reached = tuple[
+    int, int, NDArray[np.int32], NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64], NDArray[np.uint8],
+    NDArray[np.int8], NDArray[np.float32], NDArray[np.int64], NDArray[np.float64],
+]  # fmt: skip
+"""First and last of some entries, their columns, and a condition: the first arguments of the loops."""
+
+
+def _reached(entries: Entries, target: Target) -> Iterator[Reached]:
     """The ranges of entries that may satisfy a condition, and that condition: the first arguments of the loops."""
     e = entries
     columns = (e.docs, e.simple, e.low, e.high, e.comparator, e.change, e.worth)
