@@ -28,6 +28,7 @@ from qbench.models.folders import (
     transformer_folder,
 )
 from qbench.models.limits import check_length, positions, prompt_of, too_long_documents, with_smaller_batches
+from qbench.models.numcolbert import attach_saved, has_numeric_heads
 from qbench.models.single_vector import BATCH, Role, load_model
 
 if TYPE_CHECKING:
@@ -112,7 +113,8 @@ def load_multi_vector_encoder(model: str, *, max_length: int = 0, batch: int = B
 def load_multi_vector_model(model: str, *, max_length: int = 0) -> sentence_transformers.MultiVectorEncoder:
     """A late-interaction model in single precision, from safetensors alone, on the GPU where there is one.
 
-    Opens what sentence-transformers saved, checkpoints of PyLate and of the ColBERT authors, and as a start for
+    Opens what sentence-transformers saved, a NumColBERT with its heads, checkpoints of PyLate and of the ColBERT
+    authors, and as a start for
     training a plain BERT or a single-vector model (`qbench.models.colbert_start` says what it gets).
 
     Args:
@@ -172,6 +174,8 @@ def _saved(folder: Path) -> sentence_transformers.MultiVectorEncoder:
     if loaded.tokenizer is None:
         raise ValueError("it has no vocabulary")
     require_words(loaded.tokenizer)
+    if has_numeric_heads(folder):
+        attach_saved(loaded, folder)
     return loaded
 
 
