@@ -1,4 +1,4 @@
-"""`qbench train colbert`, `splade` and `aggretriever`: retrievers trained on a benchmark's triples."""
+"""`qbench train colbert`, `splade`, `aggretriever` and `numcolbert`: retrievers trained on a benchmark's triples."""
 
 from __future__ import annotations
 
@@ -83,6 +83,12 @@ COMMANDS: dict[Kind, Callable[..., None]] = {
         "Aggretriever(model={})",
         "an Aggretriever on a benchmark's triples (WolfPQ 2.2.3)",
         "-o aggretriever --model bert-base-uncased",
+    ),
+    "numcolbert": retriever(
+        "numcolbert",
+        "NumColBERT(model={})",
+        "a NumColBERT on a benchmark's triples: a ColBERT that also learns to find, weigh, read and compare numbers",
+        "-o numcolbert --model colbert-ir/colbertv2.0",
     ),
 }
 """By kind of model, which is also the command's name."""

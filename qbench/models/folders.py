@@ -20,7 +20,7 @@ LOG = "log.json"
 
 _SUFFIXES = (".json", ".txt", ".model", ".safetensors", ".metadata")
 _NOT_THE_MODEL = {MANIFEST, LOG}
-_TRAINED = {"bi-encoder", "colbert", "splade", "aggretriever", "description-parser", "extractor"}
+_TRAINED = {"bi-encoder", "colbert", "splade", "aggretriever", "numcolbert", "description-parser", "extractor"}
 
 _MODULES, _SETTINGS = "modules.json", "config_sentence_transformers.json"
 _MODULE_FOLDER = re.compile(r"\d+_[A-Za-z]\w*")

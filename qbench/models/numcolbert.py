@@ -71,7 +71,7 @@ def add_numeric_heads(
     before = heads_of(model)
     known = UnitList(before.config.units if before else ()).with_units(units)
     if before is None:
-        size = int(model.transformers_model.config.hidden_size)  # type: ignore[union-attr, arg-type]
+        size = int(model.transformers_model.config.hidden_size)  # type: ignore[union-attr]
         heads = NumericHeads(HeadsConfig(size, known.names, gate))
     else:
         heads = NumericHeads(HeadsConfig(before.config.hidden_size, known.names, gate))
@@ -122,7 +122,7 @@ def attach_saved(model: sentence_transformers.MultiVectorEncoder, folder: Path) 
     except (SafetensorError, RuntimeError) as fault:
         message = str(fault).splitlines()[0]
         raise InputError(f"the weights of the numeric heads cannot be read: {message}", file=path) from None
-    size = int(model.transformers_model.config.hidden_size)  # type: ignore[union-attr, arg-type]
+    size = int(model.transformers_model.config.hidden_size)  # type: ignore[union-attr]
     if heads.config.hidden_size != size:
         raise InputError(f"numeric heads for hidden states of another size than {size}", file=folder / CONFIG)
     _attach(model, heads.eval())

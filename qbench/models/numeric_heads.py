@@ -4,7 +4,7 @@ With h_i the encoder's hidden state of token i, before the projection (NumColBER
 
     detection   token i is part of a number where w_d h_i + b_d > 0           used at search
     gate        norm of a query's numeric token = softplus(w_g h_i + b_g)     used at search
-    value       mantissa and exponent / 10 = W_v h_i + b_v                    in training only
+    value       (mantissa, exponent) / 10 = W_v h_i + b_v                     in training only
     unit        softmax(W_u h_i + b_u) over a list of units                   in training only
     operator    softmax(W_o h_i + b_o) over < = >, for queries                in training only
 

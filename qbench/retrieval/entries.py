@@ -50,8 +50,10 @@ def _dense(name: str, what: str, source: str, model: str, default: str = "") -> 
     return _checkpoint(name, what, source, DenseOptions, opener, ("dense", "faiss"), model, default)
 
 
-def _late_interaction(name: str, what: str, source: str, model: str, default: str = "") -> Entry:
-    opener = "qbench.retrieval.late_interaction:open_multi_vector"
+def _late_interaction(
+    name: str, what: str, source: str, model: str, default: str = "", opener: str = "open_multi_vector"
+) -> Entry:
+    opener = f"qbench.retrieval.late_interaction:{opener}"
     steps = ("token vectors", "centroid index")
     return _checkpoint(name, what, source, MultiVectorOptions, opener, steps, model, default)
 
@@ -175,6 +177,14 @@ BUILT_IN = Registry(
             "ColBERT with a model fine-tuned on another benchmark",
             "*Numbers Matter* 4.3",
             "the checkpoint of `qbench train colbert` on another benchmark",
+        ),
+        _late_interaction(
+            "NumColBERT",
+            "late interaction (MaxSim) of a ColBERT that learnt to compare numbers; a gate sets the norm of a query's "
+            "numeric tokens",
+            "Fujimaki and Kato, *NumColBERT*, section 2",
+            "the checkpoint of `qbench train numcolbert`",
+            opener="open_numcolbert",
         ),
         _splade(
             "SPLADE",

@@ -19,6 +19,7 @@ from qbench.compression.codec import Arrays
 from qbench.compression.plain import DTYPES
 from qbench.models.folders import model_digest, model_folder
 from qbench.models.multi_vector import UNTRAINED, MultiVectorEncoder, load_multi_vector_encoder
+from qbench.models.numcolbert import require_numeric_heads
 from qbench.progress import Progress, silent
 from qbench.retrieval.ranker_options import MultiVectorOptions
 from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Search
@@ -138,6 +139,17 @@ def open_multi_vector(stage: Stage, options: MultiVectorOptions, context: Ranker
         seconds, size = seconds + centroids.seconds, size + centroids.size
         meta["centroids"] = len(index.centroids)
     return OpenedRanker(ranker, seconds, size, meta)
+
+
+def open_numcolbert(stage: Stage, options: MultiVectorOptions, context: RankerContext) -> OpenedRanker:
+    """NumColBERT ready to answer: late interaction as above, with norms in its queries' vectors and nothing else.
+
+    Raises:
+        InputError: the model is missing, not whole, or has no numeric heads.
+        MissingPackageError: sentence-transformers is not installed.
+    """
+    require_numeric_heads(options.model)
+    return open_multi_vector(stage, options, context)
 
 
 def build_centroid_index(tokens: StoredVectors, key: str, root: Path, progress: Progress = silent) -> Stored:

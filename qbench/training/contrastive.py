@@ -1,4 +1,4 @@
-"""Training of a retriever on a benchmark's triples: `ColBERT_ft`, `SPLADE_ft`, `SBERT_ft`, Aggretriever, TCT-ColBERT.
+"""Training of a retriever on a benchmark's triples: `ColBERT_ft`, `SPLADE_ft`, `SBERT_ft`, and others.
 
 Source: *Numbers Matter*, section 3.3 (joint quantity ranking) and appendix C.3: the models are tuned on generated
 triples, for two epochs. A batch's texts serve as negatives of all its queries, but for those that may satisfy them.
@@ -25,8 +25,9 @@ from qbench.training.dev import DevPool, dev_pool
 from qbench.training.kinds import Kind
 from qbench.training.losses import LOSSES, Loss
 from qbench.training.losses.ranking import Distillation
+from qbench.training.opening import open_student
 from qbench.training.recipes import LEARNING_RATES, ContrastiveRecipe
-from qbench.training.students import Student, open_student
+from qbench.training.students import Student
 from qbench.training.trainer import (
     History,
     Record,
@@ -41,6 +42,7 @@ from qbench.training.triples import Drawn, Triples, read_triples
 
 if TYPE_CHECKING:
     from torch import Tensor
+    from torch.optim import Optimizer
 
 
 def train_retriever(
@@ -62,7 +64,8 @@ def train_retriever(
     kept, which are the untrained ones where training made nothing better. A finished checkpoint is left as it is.
 
     Args:
-        kind: "bi-encoder", "colbert", "splade", or "aggretriever", which sentence-transformers does not know.
+        kind: "bi-encoder", "colbert", "splade", "numcolbert", or "aggretriever", which sentence-transformers does not
+            know.
         benchmark: its train split is learnt from, its dev split chooses the weights.
         output: the folder of the checkpoint.
         model: the model to tune, a folder or a name on the hub.
@@ -112,6 +115,8 @@ def _task(
     if kind == "bi-encoder" and teacher is not None:
         # A student of a ColBERT is compared as TCT-ColBERT is: by the dot product of the model's own vectors.
         own["dot"] = True
+    if kind == "numcolbert":
+        own["units"] = data.units
     with seeded(recipe.seed):
         student = open_student(
             kind,
@@ -227,7 +232,11 @@ def _params(
         "joint": None if joint is None else benchmark_key(joint),
         "teacher": None if teacher is None else model_digest(model_folder(teacher)),
     }
-    return training_params(kind, inputs, model, recipe, model_kind="multi-vector" if kind == "colbert" else kind)
+    return training_params(kind, inputs, model, recipe, model_kind=_STARTS.get(kind, kind))
+
+
+_STARTS = {"colbert": "multi-vector", "numcolbert": "multi-vector"}
+"""What a model is opened as, where that is not the kind that it becomes."""
 
 
 class RetrieverTask(Task[tuple[Triples, list[Drawn]]]):
@@ -292,9 +301,15 @@ class RetrieverTask(Task[tuple[Triples, list[Drawn]]]):
         self._excluded = self._pairs = 0
         return {"kept_from_being_negatives": share}
 
+    def optimizer(self) -> Optimizer:
+        """The student's."""
+        return self.student.optimizer(self.recipe)
+
     def evaluate(self) -> Record:
-        """nDCG@10 on the held-out queries."""
-        return {} if self.held_out is None else {"ndcg": self.held_out.score(self.student)}
+        """nDCG@10 on the held-out queries, and the figures of the kind."""
+        if self.held_out is None:
+            return {}
+        return {"ndcg": self.held_out.score(self.student), **self.student.figures(self.held_out.queries)}
 
     def figure(self, record: Record) -> float | None:
         """nDCG@10."""

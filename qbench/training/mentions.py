@@ -40,6 +40,19 @@ class Mentions:
     doc_ids: Sequence[str]
     changed: Sequence[Changed] = ()
 
+    @property
+    def known(self) -> bool:
+        """Whether somebody extracted the documents' quantities: a text without any has none then."""
+        return self.benchmark.quantities is not None
+
+    @property
+    def units(self) -> set[str]:
+        """Canonical names of the units of the texts' quantities."""
+        found = {changed.unit for changed in self.changed}
+        if self.benchmark.quantities is not None:
+            found |= set(self.benchmark.quantities.filter(pl.col("doc_id").is_in(sorted(set(self.doc_ids))))["unit"])
+        return found
+
     def of(self, text: int) -> tuple[Quantity, ...]:
         """The quantities of a text (its position), in order, with spans in it; () where nobody extracted them."""
         written, (document, mentions) = self.texts[text], self._documents.get(self.doc_ids[text], ("", ()))

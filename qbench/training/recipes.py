@@ -9,8 +9,15 @@ from qbench.benchmark.types import Kind as QueryKind
 from qbench.options import again, check, option, refusal
 from qbench.training.kinds import METHODS, Kind, Method
 from qbench.training.losses import LOSSES
+from qbench.training.losses.numeric import Contrast
 
-LEARNING_RATES: dict[Kind, float] = {"bi-encoder": 2e-5, "colbert": 1e-5, "splade": 2e-5, "aggretriever": 2e-5}
+LEARNING_RATES: dict[Kind, float] = {
+    "bi-encoder": 2e-5,
+    "colbert": 1e-5,
+    "splade": 2e-5,
+    "aggretriever": 2e-5,
+    "numcolbert": 1e-5,
+}
 """Peak learning rates of *Numbers Matter* C.3 for ColBERT and SPLADE, which tuned a BERT of 110 million weights."""
 
 Precision = Literal["auto", "float32", "bfloat16"]
@@ -115,6 +122,40 @@ class ContrastiveRecipe(Recipe):
         help="Dimensions that [CLS] is projected to (128 in the paper); 0: no projection.",
         low=0,
         models=("aggretriever",),
+    )
+    gate: bool = option(True, help="A gate sets the norm of queries' numeric tokens.", models=("numcolbert",))
+    detect_weight: float = option(
+        1.0, help="Weight of the detection of numeric tokens (lambda_1).", low=0, high=100, models=("numcolbert",)
+    )
+    info_weight: float = option(
+        0.1,
+        help="Weight of the prediction of mantissas, exponents, units and operators (lambda_2); 0: without.",
+        low=0,
+        high=100,
+        models=("numcolbert",),
+    )
+    contrast_weight: float = option(
+        0.1,
+        help="Weight of the numeric contrastive loss (lambda_3); 0: without.",
+        low=0,
+        high=100,
+        models=("numcolbert",),
+    )
+    contrast: Contrast = option(
+        "unit",
+        help="Positives of the numeric contrastive loss: numbers of the unit that is asked for, that satisfy the "
+        "comparator (numeric), both at once (joint), or each for itself (separate).",
+        models=("numcolbert",),
+    )
+    contrast_temperature: float = option(
+        0.1,
+        help="Temperature of the numeric contrastive loss.",
+        low=1e-3,
+        high=100,
+        models=("numcolbert",),
+    )
+    head_lr: float = option(
+        1e-3, help="Peak learning rate of the numeric heads.", low=0, high=1, models=("numcolbert",)
     )
     joint_share: float = option(0.25, help="Share of the batches that come from --joint.", low=0, high=0.9)
     lowest_grade: int = option(

@@ -16,28 +16,27 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from qbench.errors import OptionError, UnknownNameError
-from qbench.models.encoders import require_neural
-from qbench.models.folders import model_folder
+from qbench.errors import OptionError
 from qbench.models.limits import limit_texts, prompt_of
-from qbench.models.multi_vector import limit_documents, load_multi_vector_encoder
-from qbench.models.single_vector import Role, load_model
-from qbench.models.sparse import load_sparse_encoder
+from qbench.models.multi_vector import limit_documents
+from qbench.models.numbers import token_owners
+from qbench.models.single_vector import Role
 from qbench.quantities.types import Span
-from qbench.store import MANIFEST, read_manifest
 from qbench.training.batch import Batch
-from qbench.training.kinds import Kind
 from qbench.training.losses import Objective
 from qbench.training.losses.ranking import flops, info_nce
 from qbench.training.outputs import Embedded, Outputs
 from qbench.training.recipes import Precision
-from qbench.training.trainer import mixed_precision
+from qbench.training.trainer import adamw, mixed_precision
 
 if TYPE_CHECKING:
     import torch
     from torch import Tensor
+    from torch.optim import Optimizer
 
+    from qbench.benchmark.types import Query
     from qbench.models.aggretriever import Aggretriever
+    from qbench.training.recipes import ContrastiveRecipe
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -95,6 +94,14 @@ class Student(ABC):
             OptionError: the model has one vector for each text.
         """
         raise OptionError("this loss needs token vectors, and the model has one vector for each text")
+
+    def optimizer(self, recipe: ContrastiveRecipe) -> Optimizer:
+        """AdamW with the recipe's learning rate and weight decay."""
+        return adamw([(self.network.named_parameters(), recipe.lr)], recipe.weight_decay)
+
+    def figures(self, queries: Sequence[Query]) -> dict[str, float]:
+        """Figures of the kind on held-out queries, beside how it ranks; {} for none."""
+        return {}
 
     def limit(self, max_length: int) -> None:
         """Read at most `max_length` tokens of a text in training.
@@ -218,6 +225,26 @@ class SparseStudent(Student):
         return self.objective(batch, outputs) + warm**2 * both
 
 
+def token_offsets(network: Any, texts: Sequence[str], role: Role, width: int) -> list[list[Span]]:
+    """The characters of each text's tokens, as a late-interaction model reads it; (0, 0) for what is not of the text.
+
+    Args:
+        network: a MultiVectorEncoder.
+        texts: n of them.
+        role: as they are embedded.
+        width: tokens of the longest that is read, padding included.
+    """
+    prompt = prompt_of(network, role)
+    encoded = network.tokenizer([prompt + text for text in texts], return_offsets_mapping=True)
+    found = []
+    for offsets in encoded["offset_mapping"]:
+        spans = [(start - len(prompt), end - len(prompt)) if start >= len(prompt) else (0, 0) for start, end in offsets]
+        if len(spans) > width:  # the last token that is read of a text that is cut is a marker
+            spans = [*spans[: width - 1], (0, 0)]
+        found.append(spans)
+    return found
+
+
 @dataclass
 class LateInteractionStudent(Student):
     """ColBERT: MaxSim over the tokens' vectors.
@@ -237,27 +264,16 @@ class LateInteractionStudent(Student):
         import torch
 
         groups = forward(self.network, texts, role, self.chunk)
-        longest = max(features["token_embeddings"].shape[1] for _, features in groups)
-        vectors, masks = [], []
-        for _, features in groups:
-            tokens = torch.nn.functional.normalize(features["token_embeddings"].float(), dim=2)
-            room = longest - tokens.shape[1]
-            vectors.append(torch.nn.functional.pad(tokens, (0, 0, 0, room)))
-            masks.append(torch.nn.functional.pad(features["attention_mask"].bool(), (0, room)))
-        order = [rows for rows, _ in groups]
-        return Embedded(_in_order(torch.cat(vectors), order), _in_order(torch.cat(masks), order))
+        vectors = torch.nn.functional.normalize(padded(groups, "token_embeddings").float(), dim=2)
+        return Embedded(vectors, padded(groups, "attention_mask").bool())
 
     def tokens_within(
         self, texts: Sequence[str], role: Role, spans: Sequence[Sequence[Span]], width: int
     ) -> NDArray[np.bool_]:
         """Which token vectors of texts stand for characters within some spans."""
-        prompt = prompt_of(self.network, role)
-        encoded = self.network.tokenizer([prompt + text for text in texts], return_offsets_mapping=True)
         within = np.zeros((len(texts), width), dtype=bool)
-        for row, offsets in enumerate(encoded["offset_mapping"]):
-            for column, (start, end) in enumerate(offsets[:width]):
-                start, end = start - len(prompt), end - len(prompt)
-                within[row, column] = start >= 0 and any(start < b and a < end for a, b in spans[row])
+        for row, offsets in enumerate(token_offsets(self.network, texts, role, width)):
+            within[row, : len(offsets)] = token_owners(offsets[:width], spans[row]) >= 0
         return within
 
     def scores(self, queries: Embedded, texts: Embedded) -> Tensor:
@@ -303,95 +319,25 @@ class AggretrieverStudent(Student):
         self.network.save(folder)
 
 
+def padded(groups: list[tuple[list[int], dict[str, Tensor]]], name: str) -> Tensor:
+    """A feature of tokens from all groups of `forward`, in the order of the texts: shape (texts, tokens, ...).
+
+    Texts of a shorter group are filled up with zeros.
+    """
+    import torch
+
+    longest = max(features[name].shape[1] for _, features in groups)
+    parts = []
+    for _, features in groups:
+        room = longest - features[name].shape[1]
+        sides = (0, 0) * (features[name].dim() - 2)
+        parts.append(torch.nn.functional.pad(features[name], (*sides, 0, room)))
+    return _in_order(torch.cat(parts), [rows for rows, _ in groups])
+
+
 def _in_order(rows: Tensor, groups: list[list[int]]) -> Tensor:
     """Rows in the order of the texts."""
     import torch
 
     order = torch.tensor([row for group in groups for row in group], device=rows.device)
     return rows[torch.argsort(order)]
-
-
-def open_student(
-    kind: Kind,
-    model: str,
-    *,
-    max_length: int = 0,
-    scale: float = 0.0,
-    precision: Precision = "auto",
-    chunk: int = 0,
-    **options: float,
-) -> Student:
-    """A student ready to be trained.
-
-    Args:
-        kind: a key of `STUDENTS`.
-        model: a folder, or a name on the hub.
-        max_length: tokens read of a text in training; 0 for the model's own maximum.
-        scale: of the scores; 0 for the kind's own.
-        precision, chunk: as in `Student`.
-        options: of the kind: query_flops, text_flops; dot; agg_dimension, cls_dimension.
-
-    Raises:
-        InputError: the model cannot be opened as one of the kind.
-        OptionError: the model cannot have these dimensions, or reads fewer tokens.
-        MissingPackageError: torch or sentence-transformers is not installed.
-        UnknownNameError: there is no such kind.
-    """
-    if kind not in STUDENTS:
-        raise UnknownNameError("unknown kind of model", value=kind, remedy=f"Known: {', '.join(STUDENTS)}")
-    student = STUDENTS[kind](model, **({"scale": scale} if scale else {}), **options)
-    student.precision, student.chunk = precision, chunk
-    if max_length:
-        student.limit(max_length)
-    return student
-
-
-def _single_vector(model: str, **options: Any) -> Student:
-    network = load_model(model)
-    if options.get("dot"):
-        # sentence-transformers and our search compare its vectors so, too.
-        network.similarity_fn_name = "dot"
-        if not any(type(module).__name__ == "Normalize" for module in network):
-            # Dot products of whole vectors are large as they are.
-            options.setdefault("scale", 1.0)
-    return SingleVectorStudent(network, **options)
-
-
-def _sparse(model: str, **options: Any) -> Student:
-    encoder = load_sparse_encoder(model)
-    own = _scale_before(model) or (SparseStudent.scale if encoder.trained else MADE_HEAD_SCALE)
-    start = "" if encoder.trained else "its MLM head is initialised from the embeddings"
-    return SparseStudent(encoder.model, **{"scale": own, "start": start, **options})
-
-
-def _scale_before(model: str) -> float:
-    """The scale with which one of our checkpoints was trained, which its head fits; 0 for others."""
-    folder = model_folder(model)
-    counts = read_manifest(folder).counts if (folder / MANIFEST).is_file() else {}
-    return float(counts.get("scale", 0.0))
-
-
-def _late_interaction(model: str, **options: Any) -> Student:
-    encoder = load_multi_vector_encoder(model)
-    start = "" if encoder.trained else "its projection is made from the embeddings, and not trained"
-    return LateInteractionStudent(encoder.model, **{"start": start, **options})
-
-
-def _aggretriever(model: str, **options: Any) -> Student:
-    require_neural()  # its module imports torch
-    from qbench.models.aggretriever import load_aggretriever
-
-    sizes = {name: int(options.pop(name, 0)) for name in ("agg_dimension", "cls_dimension")}
-    network = load_aggretriever(model, **sizes)
-    head = "; its embeddings serve as an MLM head" if network.config.head == "embeddings" else ""
-    start = "" if network.config.trained else f"its token weights are all the same{head}"
-    return AggretrieverStudent(network, **{"start": start, **options})
-
-
-STUDENTS: dict[Kind, Callable[..., Student]] = {
-    "bi-encoder": _single_vector,
-    "colbert": _late_interaction,
-    "splade": _sparse,
-    "aggretriever": _aggretriever,
-}
-"""How a model of each kind is opened for training."""

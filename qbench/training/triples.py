@@ -129,6 +129,12 @@ class Triples:
         """Where a query's text has its conditions, one for each."""
         return condition_spans(self.queries[query].text, self.queries[query].conditions)
 
+    @property
+    def units(self) -> list[str]:
+        """Canonical names of the units of queries' conditions and texts' quantities, "" for none; in order."""
+        asked = {condition.unit for query in self.queries for condition in query.conditions}
+        return sorted(asked | self.text_mentions.units)
+
     def may_satisfy(self, query: int, text: int) -> bool:
         """Whether a text of another query could satisfy this one, and is therefore no negative.
 

@@ -24,8 +24,9 @@ from qbench.training import trainer
 from qbench.training.contrastive import idle_options, setback, train_retriever
 from qbench.training.dev import DevPool
 from qbench.training.kinds import Kind
+from qbench.training.opening import open_student
 from qbench.training.recipes import ContrastiveRecipe
-from qbench.training.students import MADE_HEAD_SCALE, SingleVectorStudent, open_student
+from qbench.training.students import MADE_HEAD_SCALE, SingleVectorStudent
 from tests.encoder_factories import WORDS, regular_benchmark, tiny_bert
 
 BENCHMARK = regular_benchmark()
@@ -38,6 +39,7 @@ LOADERS = {
     "colbert": load_multi_vector_encoder,
     "splade": load_sparse_encoder,
     "aggretriever": load_aggretriever,
+    "numcolbert": load_multi_vector_encoder,
 }
 SLOW = replace(QUICK, epochs=8, lr=5e-3, scale=0.3, patience=8)
 """For what starts from a [CLS] that is the same for all texts."""
@@ -82,6 +84,7 @@ def test_the_checkpoint_opens_elsewhere(trained):
 
     kind, folder, _, _ = trained
     names = {"bi-encoder": "SentenceTransformer", "colbert": "MultiVectorEncoder", "splade": "SparseEncoder"}
+    names["numcolbert"] = names["colbert"]
     queries, texts = ["revenue of 2019 over 5"], ["in 2018 total revenue 9", "in 2019 annual debt 9"]
     if kind == "aggretriever":
         agg = load_aggretriever(str(folder))

@@ -14,9 +14,10 @@ from qbench.training.batch import Batch
 from qbench.training.contrastive import train_retriever
 from qbench.training.losses import LOSSES, Loss
 from qbench.training.losses.ranking import Distillation, flops, info_nce, pairwise
+from qbench.training.opening import open_student
 from qbench.training.outputs import Embedded, Outputs
 from qbench.training.recipes import ContrastiveRecipe
-from qbench.training.students import SparseStudent, open_student
+from qbench.training.students import SparseStudent
 from qbench.training.triples import read_triples
 from tests.encoder_factories import WORDS, regular_benchmark, tiny_bert
 from tests.factories import condition

@@ -10,8 +10,9 @@ import torch
 
 from qbench.errors import MissingPackageError
 from qbench.training.kinds import Kind
+from qbench.training.opening import open_student
 from qbench.training.outputs import Embedded
-from qbench.training.students import GROUP, LateInteractionStudent, open_student
+from qbench.training.students import GROUP, LateInteractionStudent
 from tests.encoder_factories import WORDS, tiny_bert
 
 
