@@ -60,6 +60,7 @@ REVISIONS: dict[str, int] = {
     "bi-encoder training": 2,
     "description-parser training": 1,
     "extractor training": 1,
+    "codebook training": 1,
     # Publishing
     "publication": 1,
 }

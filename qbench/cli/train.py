@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from qbench.cli import train_bi_encoder, train_description_parser, train_extractor, train_retriever
+from qbench.cli import train_bi_encoder, train_codebook, train_description_parser, train_extractor, train_retriever
 from qbench.cli.from_options import command
 from qbench.cli.train_retriever import others_options
 
@@ -19,5 +19,6 @@ def _train() -> None:
 command(app, "train bi-encoder")(train_bi_encoder.bi_encoder)
 for kind, function in train_retriever.COMMANDS.items():
     command(app, f"train {kind}", without=others_options(kind))(function)
+command(app, "train codebook")(train_codebook.codebook)
 command(app, "train description-parser")(train_description_parser.description_parser)
 command(app, "train extractor")(train_extractor.extractor)

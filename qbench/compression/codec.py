@@ -81,6 +81,17 @@ class Codec(ABC):
         products: NDArray[np.floating[Any]] = tables @ self.decode(arrays).T
         return products
 
+    def refuse_unfit(self, name: str, vectors: Mapping[str, Any]) -> None:  # noqa: B027
+        """Refuse vectors that it was not made for; by default it takes any.
+
+        Args:
+            name: its name in the system.
+            vectors: the parameters of the stored vectors: model, options, corpus.
+
+        Raises:
+            InputError: it was made for others.
+        """
+
     def key(self) -> dict[str, Any]:
         """What can change its arrays, for keys of caches: all options; a file by its digest."""
         options: Any = self

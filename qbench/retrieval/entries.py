@@ -5,6 +5,7 @@ from __future__ import annotations
 from qbench.compression.coalescing import Coalesced
 from qbench.compression.plain import Float16, Int8
 from qbench.compression.product import OPQ, PQ, KMeans
+from qbench.compression.trained import Trained
 from qbench.retrieval.ranker_options import (
     AggretrieverOptions,
     BindOptions,
@@ -60,6 +61,11 @@ def _late_interaction(
 
 def _splade(name: str, what: str, source: str, model: str) -> Entry:
     return _checkpoint(name, what, source, SparseOptions, "qbench.retrieval.sparse:open_sparse", ("sparse",), model)
+
+
+def _trained(name: str, how: str, section: str) -> Entry:
+    what = f"PQ with a codebook that `qbench train codebook --variant {name}` trained {how}"
+    return Entry(name, ("compression",), what, f"*WolfPQ* {section}", Trained, needs=("a trained codebook",))
 
 
 BUILT_IN = Registry(
@@ -264,6 +270,11 @@ BUILT_IN = Registry(
             "Lloyd (1982); *WolfPQ* 2.3.2",
             KMeans,
         ),
+        _trained("WolfPQPre", "for distortion", "5.3.4"),
+        _trained("WolfPQ", "with MarginMSE", "5.3.2, 5.3.5"),
+        _trained("WolfPQSem", "with MarginMSE, codewords selected by a network that sees the whole vector", "5.3.3"),
+        _trained("WolfPQI", "with MarginMSE and RankNet on scores interpolated with BM25's", "5.3.5"),
+        _trained("WolfPQSemI", "as WolfPQI's, codewords selected as WolfPQSem's", "5.3.3, 5.3.5"),
         Entry(
             "Coalesced",
             ("compression",),

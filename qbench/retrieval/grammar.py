@@ -43,7 +43,8 @@ def parse_system(text: str, registry: Registry = REGISTRY, models: Mapping[str, 
     Args:
         text: a name in the grammar above; white space around signs does not matter.
         registry: the known components.
-        models: a neural model's name -> the model that it stands for where a system does not say `model=...`.
+        models: a neural model's name -> the model that it stands for where a system does not say `model=...`; a trained
+            compression's name -> its codebook.
 
     Raises:
         UnknownNameError: a component is not known; says which are.
@@ -54,10 +55,10 @@ def parse_system(text: str, registry: Registry = REGISTRY, models: Mapping[str, 
     >>> str(parse_system("BM25 + TCT-ColBERT-PQ(M=96, K=256)-I(alpha=0.1)", models={"TCT-ColBERT": "my-tct"}))
     'BM25 + TCT-ColBERT(model=my-tct)-PQ-I(alpha=0.1)'
     """
+    known = [entry.name for entry in registry.entries if entry.is_neural or _reads_codebook(entry)]
     for name in models:
-        if not registry.model(name).is_neural:
-            remedy = f"Models: {', '.join(entry.name for entry in registry.of('first stage') if entry.is_neural)}"
-            raise OptionError(f"{name} reads no model", value=models[name], remedy=remedy)
+        if name not in known:
+            raise OptionError(f"{name} reads no model", value=models[name], remedy=f"Known: {', '.join(known)}")
     reader = _Reader(text, registry, models)
     system = reader.system()
     reader.end()
@@ -107,7 +108,10 @@ class _Reader:
             return None
         forms: list[_Form] = [(entry.name, entry, None) for role in roles for entry in self.registry.of(role)]
         name, entry, _ = self.longest(forms, " or ".join(roles))
-        return Component(name, chosen(entry.parameters, self.parameters(name, entry.parameters), name))
+        given = self.parameters(name, entry.parameters)
+        if name in self.models:
+            given.setdefault("codebook", self.models[name])
+        return Component(name, chosen(entry.parameters, given, name))
 
     def longest(self, forms: list[_Form], role: str) -> _Form:
         self.blank()
@@ -191,3 +195,7 @@ class _Reader:
 def _only(given: dict[str, Value], parameters: Iterable[Parameter]) -> dict[str, Value]:
     names = {p.name for p in parameters}
     return {name: value for name, value in given.items() if name in names}
+
+
+def _reads_codebook(entry: Entry) -> bool:
+    return any(parameter.name == "codebook" for parameter in entry.parameters)

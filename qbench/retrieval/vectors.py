@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -29,7 +29,7 @@ from qbench.retrieval.stored import Stored, mapped, save_arrays, stored
 from qbench.retrieval.systems import Stage
 from qbench.scoring.nearest import ROWS, highest
 from qbench.scoring.quantised import Precision
-from qbench.store import read_json, write_json
+from qbench.store import read_json, read_manifest, write_json
 from qbench.work.journal import Journal
 
 NOTES = "notes.json"
@@ -144,6 +144,7 @@ class StoredVectors:
         shared: which documents have which text; texts are in the order of their first document.
         dimension: numbers in a vector.
         starts: shape (texts + 1,): the vectors of text t are rows starts[t] to starts[t + 1].
+        about: everything that could change them, the parameters of their folder.
     """
 
     codec: Codec
@@ -151,6 +152,7 @@ class StoredVectors:
     shared: SharedTexts
     dimension: int
     starts: NDArray[np.int64]
+    about: Mapping[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
         """Number of vectors."""
@@ -226,6 +228,7 @@ def open_vectors(built: Stored, dtype: Precision, stage: Stage, context: RankerC
     if isinstance(codec, Coalesced) and len(vectors) != len(vectors.shared.starts) - 1:
         message = f"{stage.model.name} has several vectors for each passage, which cannot be coalesced"
         raise OptionError(message, value=str(stage.compression), remedy="Use a model with one vector for each")
+    codec.refuse_unfit(stage.compression.name, vectors.about)
     smaller = _compressed(vectors, built, codec, stage.compression.name, context)
     return _opened(smaller.folder, codec.opened(smaller.folder)), replace(
         smaller, seconds=built.seconds + smaller.seconds
@@ -237,7 +240,8 @@ def _opened(folder: Path, codec: Codec) -> StoredVectors:
     arrays = {name: mapped(folder, name) for name in notes["arrays"]}
     one_each = np.arange(shared.starts.size)
     starts = mapped(folder, _STARTS) if (folder / f"{_STARTS}.npy").is_file() else one_each
-    return StoredVectors(codec, arrays, shared, int(notes["dimension"]), starts)
+    about = read_manifest(folder).params
+    return StoredVectors(codec, arrays, shared, int(notes["dimension"]), starts, about)
 
 
 def _compressed(vectors: StoredVectors, built: Stored, codec: Codec, name: str, context: RankerContext) -> Stored:

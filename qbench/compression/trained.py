@@ -1,0 +1,96 @@
+"""Codebooks that were trained for ranking: WolfPQ under its five names. What they store and score is a PQ's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qbench.artefacts import open_artefact
+from qbench.compression.product import ProductCodec
+from qbench.errors import InputError, OptionError
+from qbench.options import option
+from qbench.scoring.product import encoded
+from qbench.scoring.semantic import Network, semantic_codes
+from qbench.store import Manifest, read_json
+
+KIND = "codebook"
+"""Of the artefact that `qbench train codebook` writes."""
+
+ABOUT = "codebook.json"
+"""Its file with `variant`, `vectors` (what makes the encoder's vectors) and, for a semantic one, `gamma` and `mdf`."""
+
+CODEBOOK = "codebook.npy"
+"""Its file with the rotated codewords R^(j) c, shape (M, K, H / M)."""
+
+WEIGHTS = ("w1", "b1", "w2", "b2")
+"""Its files `NAME.npy` of the network of a semantic selection."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trained(ProductCodec):
+    """A codebook from `qbench train codebook` (*WolfPQ* 5.3); its name in a system is the variant that was trained.
+
+    The rotated codewords are what is stored (figure 5.2), so that an index has a PQ's files, size and scoring. The
+    network of a semantic selection is read where vectors are encoded, and is no part of the index.
+    """
+
+    codebook: Path = option(help="Folder that `qbench train codebook` wrote")
+    M: int = option(0, help="Number of parts that the codebook must have; 0: any", low=0)
+    K: int = option(0, help="Number of codewords that the codebook must have; 0: any", low=0, high=2**16)
+
+    def fit(self, sample: NDArray[np.float32]) -> Self:
+        """Take `codebook`, shape (M, K, H / M), from the folder.
+
+        Raises:
+            InputError: it is no whole codebook, or one for vectors of another dimension.
+            OptionError: it has another M or K.
+        """
+        self._opened()
+        fitted = self.with_learnt(codebook=np.load(self.codebook / CODEBOOK, allow_pickle=False))
+        for name, wanted, found in zip("MK", (self.M, self.K), fitted.learnt["codebook"].shape[:2], strict=True):
+            if wanted not in (0, found):
+                remedy = f"Write {name}={found}, or train one with {name}={wanted}"
+                raise OptionError(f"the codebook in {self.codebook} has another {name}", value=found, remedy=remedy)
+        fitted._refuse_other(sample)
+        return fitted
+
+    def selected(self, vectors: NDArray[np.float32]) -> NDArray[np.uint16]:
+        """The codeword of each part: the nearest one (eq. 5.17), or that of the semantic selection (eq. 5.26)."""
+        about = read_json(self.codebook / ABOUT)
+        codebook = self.learnt["codebook"]
+        if "gamma" not in about:
+            return encoded(vectors, codebook)
+        weights = [np.load(self.codebook / f"{name}.npy", allow_pickle=False) for name in WEIGHTS]
+        return semantic_codes(vectors, codebook, Network(*weights), float(about["gamma"]), float(about["mdf"]))
+
+    def refuse_unfit(self, name: str, vectors: Mapping[str, Any]) -> None:
+        """Refuse a codebook of another variant than the system says, or of another encoder.
+
+        Raises:
+            InputError: as said.
+        """
+        self._opened()
+        about = read_json(self.codebook / ABOUT)
+        if about["variant"] != name:
+            remedy = f"Write -{about['variant']}(codebook=...)"
+            raise InputError(f"this codebook is no {name}", file=self.codebook, value=about["variant"], remedy=remedy)
+        if about["vectors"] != encoder_of(vectors):
+            remedy = "Use the model and the options that it was trained with, or train one for this model"
+            raise InputError("this codebook was trained for another encoder", file=self.codebook, remedy=remedy)
+
+    def key(self) -> dict[str, Any]:
+        """The codebook by the key of its training, and what it must have."""
+        return {"codebook": self._opened().digest, "M": self.M, "K": self.K}
+
+    def _opened(self) -> Manifest:
+        return open_artefact(self.codebook, KIND, [ABOUT, CODEBOOK])
+
+
+def encoder_of(vectors: Mapping[str, Any]) -> dict[str, Any]:
+    """What makes vectors, from the parameters of stored ones: without the corpus, and how their numbers are stored."""
+    return {name: value for name, value in vectors.items() if name not in ("corpus", "dtype")}

@@ -1,0 +1,205 @@
+"""What a codebook learns from: pairs of documents for each training query, with vectors on disk and BM25's scores.
+
+Source: *WolfPQ* 6.4. Vectors stay mapped from disk: a batch reads its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from qbench.benchmark.benchmark import Benchmark, benchmark_key
+from qbench.benchmark.types import Query
+from qbench.errors import InputError, OptionError
+from qbench.evaluation.measures import relevant_queries
+from qbench.progress import Progress
+from qbench.randomness import generator
+from qbench.retrieval.dense import Dense
+from qbench.retrieval.grammar import parse_system
+from qbench.retrieval.lexical import BM25
+from qbench.retrieval.opening import open_ranker
+from qbench.retrieval.passages import placed
+from qbench.retrieval.rankers import Candidates, RankerContext, Search
+from qbench.retrieval.systems import Stage
+from qbench.retrieval.vectors import StoredVectors
+from qbench.training.codebook_recipe import CodebookRecipe
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs of training queries.
+
+    Attributes:
+        queries: shape (q, H), vectors.
+        positives, negatives: shape (q, pairs), rows of the stored vectors.
+        lexical: shape (q, pairs, 2), BM25's scores of both.
+        highest: shape (q, 2): the query's highest uncompressed and BM25 score, which divide scores where they are
+            normalised.
+    """
+
+    queries: NDArray[np.float32]
+    positives: NDArray[np.int64]
+    negatives: NDArray[np.int64]
+    lexical: NDArray[np.float32]
+    highest: NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Held:
+    """Held-out queries, whose best documents of BM25 are ranked.
+
+    Attributes:
+        queries: shape (q, H), vectors.
+        ids: of the queries.
+        found: for each, positions and BM25's scores, best first.
+        doc_ids: of all positions.
+        qrels: of these queries.
+    """
+
+    queries: NDArray[np.float32]
+    ids: Sequence[str]
+    found: Sequence[Candidates]
+    doc_ids: pl.Series
+    qrels: pl.DataFrame
+
+
+@dataclass(frozen=True)
+class CodebookData:
+    """Vectors on disk, pairs to learn from, and held-out queries; None where the benchmark has none on dev."""
+
+    vectors: StoredVectors
+    pairs: Pairs
+    held: Held | None
+
+
+def encoder_stage(encoder: str) -> Stage:
+    """The encoder that a system's name says.
+
+    Raises:
+        OptionError: it is more than one model, or one without a vector for each text.
+    """
+    system = parse_system(encoder)
+    stage = system.first
+    if len(system.stages) > 1 or stage.compression or stage.quantity or "dense" not in stage.entry().steps:
+        remedy = "Write one with a vector for each text, such as TCT-ColBERT(model=my-tct)"
+        raise OptionError("this is no encoder whose vectors could be compressed", value=encoder, remedy=remedy)
+    return stage
+
+
+def read_codebook_data(
+    benchmark: Benchmark, stage: Stage, work: Path, recipe: CodebookRecipe, progress: Progress
+) -> CodebookData:
+    """What a codebook learns from; documents are encoded into `work`/indexes if they are not there yet.
+
+    Raises:
+        InputError: no training query has a positive and a negative.
+    """
+    context = RankerContext(
+        placed(benchmark.corpus),
+        benchmark_key(benchmark),
+        work / "indexes",
+        progress=progress,
+        language=benchmark.language,
+    )
+    dense, lexical = open_ranker(stage, context).ranker, open_ranker(parse_system("BM25").first, context).ranker
+    if not (isinstance(dense, Dense) and isinstance(lexical, BM25)):
+        raise OptionError("this model is not searched by one vector for each text", value=str(stage))
+    reader = _Reader(benchmark, context.corpus["doc_id"], dense, lexical, recipe)
+    return CodebookData(dense.vectors, reader.pairs(), reader.held())
+
+
+@dataclass(frozen=True)
+class _Reader:
+    benchmark: Benchmark
+    doc_ids: pl.Series
+    dense: Dense
+    lexical: BM25
+    recipe: CodebookRecipe
+
+    def pairs(self) -> Pairs:
+        """The pairs of every training query that has a positive, and a negative among BM25's best."""
+        queries, judged = self.benchmark.queries_of("train"), self._judged()
+        found = self._found(queries)
+        searches = self.dense.encoded([Search(query.query_id, query.text) for query in queries])
+        rows, numbers = self.dense.vectors.shared.of, []
+        drawn: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+        for number, (query, some) in enumerate(zip(queries, found, strict=True)):
+            grades = judged.get(query.query_id, {})
+            positives = np.array([doc for doc, grade in grades.items() if grade >= self.recipe.lowest_grade], np.int64)
+            # What is judged above 0, or undecided, is no negative.
+            clear = np.array([grades.get(int(doc), 0) == 0 for doc in some.docs], bool)
+            pool = some.docs[clear].astype(np.int64)
+            if positives.size and pool.size:
+                drawn.append(self._drawn(query.query_id, np.sort(positives), pool))
+                numbers.append(number)
+        if not drawn:
+            remedy = "Use a benchmark with judged training queries, or a larger --pool"
+            message = "nothing to learn from: no training query has a positive, and a negative among BM25's best"
+            raise InputError(message, value=self.benchmark.name, remedy=remedy)
+        chosen = [searches[number] for number in numbers]
+        both = [Candidates(np.concatenate(pair), np.empty(2 * len(pair[0]))) for pair in drawn]
+        with_tokens = self.lexical.encoded([Search(search.query_id, search.text) for search in chosen])
+        scores = np.array(self.lexical.rerank(with_tokens, both), np.float32).reshape(len(drawn), 2, -1)
+        vectors = np.array([search.vector for search in chosen], np.float32)
+        return Pairs(
+            vectors,
+            rows[np.array([pair[0] for pair in drawn])],
+            rows[np.array([pair[1] for pair in drawn])],
+            np.ascontiguousarray(scores.transpose(0, 2, 1)),
+            self._highest(chosen, [found[number] for number in numbers]),
+        )
+
+    def held(self) -> Held | None:
+        """The held-out queries."""
+        answered = set(relevant_queries(self.benchmark.qrels))
+        queries = [query for query in self.benchmark.queries_of("dev") if query.query_id in answered]
+        order = generator(self.recipe.seed, "dev queries").permutation(len(queries))[: self.recipe.dev_queries]
+        queries = [queries[number] for number in sorted(order.tolist())]
+        if not queries:
+            return None
+        ids = [query.query_id for query in queries]
+        searches = self.dense.encoded([Search(query.query_id, query.text) for query in queries])
+        vectors = np.array([search.vector for search in searches], np.float32)
+        qrels = self.benchmark.qrels.filter(pl.col("query_id").is_in(ids))
+        return Held(vectors, ids, self._found(queries), self.doc_ids, qrels)
+
+    def _found(self, queries: Sequence[Query]) -> list[Candidates]:
+        searches = self.lexical.prepared([Search(query.query_id, query.text) for query in queries])
+        return self.lexical.best(searches, self.recipe.pool)
+
+    def _judged(self) -> dict[str, dict[int, int]]:
+        positions = {doc: position for position, doc in enumerate(self.doc_ids)}
+        judged: dict[str, dict[int, int]] = {}
+        for query_id, doc_id, grade in self.benchmark.qrels.select("query_id", "doc_id", "grade").iter_rows():
+            if doc_id in positions:
+                judged.setdefault(query_id, {})[positions[doc_id]] = grade
+        return judged
+
+    def _drawn(
+        self, query_id: str, positives: NDArray[np.int64], pool: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The pairs of a query: all negatives with its one positive, or negatives at random with several (6.4)."""
+        count, random = self.recipe.pairs, generator(self.recipe.seed, "pairs", query_id)
+        if self.recipe.negatives == "uniform":
+            pool = random.permutation(pool)[:count]
+        else:
+            pool = pool[-count:] if self.recipe.negatives == "lowest" else pool[:count]
+        if positives.size > 1:
+            return positives[np.arange(count) % positives.size], random.choice(pool, count)
+        return np.repeat(positives, count), pool[np.arange(count) % pool.size]
+
+    def _highest(self, searches: Sequence[Search], found: Sequence[Candidates]) -> NDArray[np.float32]:
+        scores = self.dense.rerank(searches, found)
+        pairs = zip(scores, found, strict=True)
+        return np.array([[_divisor(own), _divisor(some.scores)] for own, some in pairs], np.float32)
+
+
+def _divisor(scores: NDArray[np.float64]) -> float:
+    """The highest score, or 1 where that is not above 0."""
+    highest = float(scores.max(initial=0.0))
+    return highest if highest > 0 else 1.0

@@ -1,0 +1,68 @@
+"""The options of trained codebooks; light enough for `--help`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from qbench.options import again, option
+from qbench.training.recipes import Recipe
+
+Variant = Literal["WolfPQPre", "WolfPQ", "WolfPQSem", "WolfPQI", "WolfPQSemI"]
+
+
+@dataclass(frozen=True)
+class CodebookRecipe(Recipe):
+    """How a WolfPQ is trained (*WolfPQ* 5.3.4, 5.3.5, 6.4).
+
+    WolfPQPre is trained for distortion alone; WolfPQ and WolfPQSem further with MarginMSE on dense scores; WolfPQI and
+    WolfPQSemI with MarginMSE and RankNet on scores interpolated with BM25's. Those with Sem select by semantic
+    sampling.
+    """
+
+    variant: Variant = option("WolfPQ", help="What is trained: the name of the compression in systems.")
+    M: int = option(96, help="Number of parts of a vector; divides its dimension.", low=1)
+    K: int = option(256, help="Number of codewords of each part.", low=2, high=2**16)
+    pretraining: int = option(300, help="Steps of training for distortion before the rest.", low=0)
+    epochs: int = again(Recipe, "epochs", 20, help="Passes over the training queries; WolfPQPre makes none.")
+    batch_size: int = again(Recipe, "batch_size", 16, help="Queries per batch.")
+    lr: float = again(
+        Recipe, "lr", 3e-3, help="Peak learning rate, for any encoder: codewords are learnt in units of their size."
+    )
+    schedule: Literal["linear", "constant"] = again(Recipe, "schedule", "linear")
+    weight_decay: float = again(Recipe, "weight_decay", 0.0)
+    patience: int = again(Recipe, "patience", 5, help="Epochs without a better nDCG@10 on dev before training stops.")
+    lip: float = option(
+        0.7, help="Share of RankNet in the loss (LIP of eq. 5.30), of WolfPQI and WolfPQSemI.", low=0, high=1
+    )
+    alpha: float = option(
+        0.1, help="Weight of BM25 in interpolated scores (eq. 5.10), of WolfPQI and WolfPQSemI.", low=0, high=1
+    )
+    norm: Literal["max", "none"] = option(
+        "max", help="max: divide scores by the query's highest before they are added; none: as in the thesis."
+    )
+    scale: float = option(
+        10.0, help="Factor of the scores in RankNet; 1 for norm=none, as in the thesis.", low=0, high=1e6
+    )
+    mdf: float = option(30.0, help="Logit of the nearest codeword (MDF), of semantic selections.", low=0)
+    temperature: float = option(1.0, help="Of the Gumbel-softmax, of semantic selections.", low=1e-3)
+    negatives: Literal["lowest", "uniform", "highest"] = option(
+        "lowest",
+        help="Which of BM25's best documents are negatives: the lowest-ranked as in the thesis, any, or the highest.",
+    )
+    pairs: int = option(32, help="Pairs of a positive and a negative for each query.", low=1)
+    pool: int = option(100, help="BM25's best documents that negatives are from.", low=1)
+    lowest_grade: int = option(1, help="Lowest grade of a positive (2 for TREC Deep Learning).", low=1)
+    dev_queries: int = option(
+        200, help="Dev queries whose best documents of BM25 are ranked, to choose the best epoch; 0: none.", low=0
+    )
+
+    @property
+    def semantic(self) -> bool:
+        """Whether codewords are selected by semantic sampling."""
+        return "Sem" in self.variant
+
+    @property
+    def interpolated(self) -> bool:
+        """Whether it is trained on scores interpolated with BM25's."""
+        return self.variant.endswith("I")

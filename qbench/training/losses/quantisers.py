@@ -1,0 +1,46 @@
+"""Losses of quantisers: of the scores of positives and negatives, uncompressed and compressed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def distortion(vectors: Tensor, quantised: Tensor) -> Tensor:
+    """The mean squared distance (*WolfPQ* eq. 5.28), shape ().
+
+    Args:
+        vectors, quantised: shape (n, H).
+    """
+    return (vectors - quantised).square().sum(dim=1).mean()
+
+
+def margin_mse(taught: Tensor, learnt: Tensor) -> Tensor:
+    """MarginMSE (*WolfPQ* eq. 5.29): squared differences of margins; the mean over pairs, where the equation has a sum.
+
+    What is added to both scores of a document, such as BM25's share, cancels out.
+
+    Args:
+        taught, learnt: shape (..., 2), scores of d+ and d- by the teacher and by the quantised student.
+
+    Returns:
+        shape ().
+    """
+    return ((taught[..., 0] - taught[..., 1]) - (learnt[..., 0] - learnt[..., 1])).square().mean()
+
+
+def ranknet(positives: Tensor, negatives: Tensor) -> Tensor:
+    """RankNet over a query's list (Burges et al. 2005): log(1 + exp(s- - s+)), the mean over all d+ and d- of it.
+
+    Args:
+        positives: shape (queries, p), scores of the documents that belong above.
+        negatives: shape (queries, n), of those that belong below.
+
+    Returns:
+        shape ().
+    """
+    import torch
+
+    return torch.nn.functional.softplus(negatives[:, None, :] - positives[:, :, None]).mean()
