@@ -37,7 +37,6 @@ from qbench.training.trainer import History, Record, Task, seeded, train_checkpo
 if TYPE_CHECKING:
     from torch import Tensor
 
-STEP = "codebook training"
 MEASURE = "nDCG@10"
 VECTORS = 512
 """Vectors in a step of pre-training."""
@@ -93,8 +92,8 @@ def train_codebook(
         return CodebookTask(read_codebook_data(benchmark, stage, work, recipe, progress), recipe, progress)
 
     if recipe.variant != "WolfPQPre":
-        return train_checkpoint(STEP, params, output, make, overwrite, progress, on_epoch)
-    key = training_key(STEP, params)
+        return train_checkpoint("codebook training", params, output, make, overwrite, progress, on_epoch)
+    key = training_key("codebook training", params)
     if not finished(output, KIND, key):
         with drafting(output, KIND, key, params, overwrite=overwrite) as draft:
             task = make()
