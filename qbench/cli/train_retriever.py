@@ -1,4 +1,4 @@
-"""`qbench train colbert`, `splade`, `aggretriever` and `numcolbert`: retrievers trained on a benchmark's triples."""
+"""`qbench train colbert`, `splade`, `aggretriever`, `numcolbert`, `deepquant`: retrievers trained on triples."""
 
 from __future__ import annotations
 
@@ -89,6 +89,12 @@ COMMANDS: dict[Kind, Callable[..., None]] = {
         "NumColBERT(model={})",
         "a NumColBERT on a benchmark's triples: a ColBERT that also learns to find, weigh, read and compare numbers",
         "-o numcolbert --model colbert-ir/colbertv2.0",
+    ),
+    "deepquant": retriever(
+        "deepquant",
+        "DeepQuant(model={})",
+        "a DeepQuant on a benchmark's triples: late interaction over words, and a learnt comparison of numbers",
+        "-o deepquant --model bert-base-uncased",
     ),
 }
 """By kind of model, which is also the command's name."""

@@ -20,7 +20,16 @@ LOG = "log.json"
 
 _SUFFIXES = (".json", ".txt", ".model", ".safetensors", ".metadata")
 _NOT_THE_MODEL = {MANIFEST, LOG}
-_TRAINED = {"bi-encoder", "colbert", "splade", "aggretriever", "numcolbert", "description-parser", "extractor"}
+_TRAINED = {
+    "bi-encoder",
+    "colbert",
+    "splade",
+    "aggretriever",
+    "numcolbert",
+    "deepquant",
+    "description-parser",
+    "extractor",
+}
 
 _MODULES, _SETTINGS = "modules.json", "config_sentence_transformers.json"
 _MODULE_FOLDER = re.compile(r"\d+_[A-Za-z]\w*")
@@ -126,6 +135,7 @@ Kind = Literal[
     "multi-vector",
     "cross-encoder",
     "aggretriever",
+    "deepquant",
     "description-parser",
     "extractor",
     "image",
@@ -145,20 +155,25 @@ _SYSTEMS: dict[Kind, str] = {
     "sparse": "SPLADE",
     "multi-vector": "ColBERT",
     "aggretriever": "Aggretriever",
+    "deepquant": "DeepQuant",
 }
 
 _NAMES: dict[Kind, str] = {
     "aggretriever": "an Aggretriever",
+    "deepquant": "a DeepQuant",
     "description-parser": "a description parser",
     "extractor": "a model of an extractor",
     "image": "an image model",
 }
 
-_BUILT = ("multi-vector", "aggretriever")
+_BUILT = ("multi-vector", "aggretriever", "deepquant")
 """Kinds that are built from a model of another kind, where one is opened as such."""
 
 AGGRETRIEVER = "aggretriever.json"
 """What stands in a folder of `qbench.models.aggretriever`, beside the encoder's files."""
+
+DEEPQUANT = "deepquant.json"
+"""What stands in a folder of `qbench.models.deepquant`, beside the encoder's files."""
 
 TAGGER = "tagger.json"
 """What stands in a folder of `qbench.models.tagger`."""
@@ -178,6 +193,8 @@ def model_kind(folder: Path) -> Kind:
     """
     if (folder / AGGRETRIEVER).is_file():
         return "aggretriever"
+    if (folder / DEEPQUANT).is_file():
+        return "deepquant"
     if (folder / TAGGER).is_file():
         return "description-parser"
     if (folder / EXTRACTOR).is_file():

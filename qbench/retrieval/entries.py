@@ -10,6 +10,7 @@ from qbench.retrieval.ranker_options import (
     AggretrieverOptions,
     BindOptions,
     CohereOptions,
+    DeepQuantOptions,
     DenseOptions,
     InterpolationOptions,
     LexicalOptions,
@@ -191,6 +192,19 @@ BUILT_IN = Registry(
             "Fujimaki and Kato, *NumColBERT*, section 2",
             "the checkpoint of `qbench train numcolbert`",
             opener="open_numcolbert",
+        ),
+        Entry(
+            "DeepQuant",
+            _MODEL,
+            "late interaction over words, and beside it a learnt comparison of the query's numbers with the "
+            "document's; how much each counts depends on the query",
+            "Agrawal and others, *Dense Retrieval with Quantity Comparison Intent*, eq. 4-12",
+            DeepQuantOptions,
+            "qbench.retrieval.deepquant:open_deepquant",
+            steps=("token vectors",),
+            reads=("conditions", "quantities"),
+            helps={"model": "the checkpoint of `qbench train deepquant`: a folder, or a name on the hub"},
+            needs=(*_NEURAL, "conditions"),
         ),
         _splade(
             "SPLADE",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import sha256
 
 import numpy as np
 import polars as pl
@@ -28,6 +30,15 @@ class DocumentMentions:
         """The mentions in the document at a position, in order; spans count from the start of its passage."""
         rows = self.table[int(self.starts[doc]) : int(self.starts[doc + 1])]
         return [_moved(from_row(row), row["offset"]) for row in rows.iter_rows(named=True)]
+
+    @cached_property
+    def digest(self) -> str:
+        """Names the numbers, their units and their places: for keys of indexes that are made from them."""
+        hashed = sha256(self.starts.tobytes())
+        for name in ("value", "high", "value_start", "value_end", "offset"):
+            hashed.update(np.ascontiguousarray(self.table[name].to_numpy()).tobytes())
+        hashed.update("\n".join(self.table["unit"].to_list()).encode())
+        return hashed.hexdigest()[:16]
 
 
 def document_mentions(

@@ -172,6 +172,15 @@ class MultiVectorOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DeepQuantOptions:
+    """Options of DeepQuant."""
+
+    model: str = _checkpoint("deepquant")
+    max_length: int = option(0, help="Maximum number of tokens read of a document; 0: the model's own maximum", low=0)
+    dtype: DType = option("float16", help="Storage of token vectors: 4, 2 or 1 byte per number")
+
+
+@dataclass(frozen=True, kw_only=True)
 class SparseOptions:
     """Options of learned sparse search."""
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qbench.benchmark.benchmark import Benchmark, benchmark_key
-from qbench.errors import OptionError
+from qbench.errors import InputError, OptionError
 from qbench.models.folders import model_digest, model_folder
 from qbench.options import declared, refusal
 from qbench.progress import Progress, silent
@@ -115,8 +115,8 @@ def _task(
     if kind == "bi-encoder" and teacher is not None:
         # A student of a ColBERT is compared as TCT-ColBERT is: by the dot product of the model's own vectors.
         own["dot"] = True
-    if kind == "numcolbert":
-        own["units"] = data.units
+    if kind in ("numcolbert", "deepquant"):
+        own["units"] = sorted({unit for some in (data, general) if some for unit in some.units})
     with seeded(recipe.seed):
         student = open_student(
             kind,
@@ -127,6 +127,10 @@ def _task(
             chunk=recipe.chunk,
             **own,
         )
+    if student.reads_numbers and not (data.text_mentions.known or data.text_mentions.changed):
+        remedy = "Import it with its quantities extracted: --quantities ours"
+        message = f"a {kind} learns from quantities, and the benchmark has none"
+        raise InputError(message, value=benchmark.name, remedy=remedy)
     loss = LOSSES[recipe.loss]
     if teacher is not None:
         loss = Loss(Distillation(_teacher(teacher, recipe), recipe.temperature), "like a teacher")

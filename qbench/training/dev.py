@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,10 +14,13 @@ from numpy.typing import NDArray
 from qbench.benchmark.types import Query
 from qbench.errors import InputError
 from qbench.evaluation.measures import score_run
+from qbench.models.numbers import Number
+from qbench.quantities.written import asked_numbers, stated_numbers
 from qbench.randomness import generator
 from qbench.retrieval.passages import passages
 from qbench.retrieval.types import run_schema
 from qbench.scoring.ranking import top_k
+from qbench.training.mentions import Mentions
 from qbench.training.triples import lexical_best
 
 if TYPE_CHECKING:
@@ -39,16 +43,28 @@ class DevPool:
         queries: those that have a relevant document.
         doc_ids, texts: shape (documents,), by falling id, so that a lower position wins a tie.
         qrels: of these queries and documents.
+        mentions: the documents' quantities.
     """
 
     queries: Sequence[Query]
     doc_ids: pl.Series
     texts: Sequence[str]
     qrels: pl.DataFrame
+    mentions: Mentions
+
+    @cached_property
+    def query_numbers(self) -> list[list[Number]]:
+        """The numbers of each query's conditions."""
+        return [asked_numbers(query.text, query.conditions) for query in self.queries]
+
+    @cached_property
+    def text_numbers(self) -> list[list[Number]]:
+        """The numbers of each document's quantities."""
+        return [stated_numbers(text, self.mentions.of(place)) for place, text in enumerate(self.texts)]
 
     def score(self, student: Student) -> float:
         """Mean nDCG@10 of a model."""
-        ranked = [top_k(row, 10) for row in _all_scores(student, [q.text for q in self.queries], self.texts)]
+        ranked = [top_k(row, 10) for row in _all_scores(student, self)]
         run = pl.DataFrame(
             {
                 "query_id": np.repeat([q.query_id for q in self.queries], [len(row) for row in ranked]),
@@ -62,7 +78,7 @@ class DevPool:
         return float(scores["value"].mean())  # type: ignore[arg-type]
 
 
-def _all_scores(student: Student, queries: Sequence[str], texts: Sequence[str]) -> NDArray[np.float64]:
+def _all_scores(student: Student, pool: DevPool) -> NDArray[np.float64]:
     """Shape (queries, texts), without gradients.
 
     Raises:
@@ -74,11 +90,14 @@ def _all_scores(student: Student, queries: Sequence[str], texts: Sequence[str]) 
     student.network.eval()
     blocks = []
     with torch.no_grad():
-        embedded = student.embed(queries, "query")
+        texts = pool.texts
+        numbers = (pool.query_numbers, pool.text_numbers) if student.reads_numbers else ([], [[]] * len(texts))
+        embedded = student.embed_numbered([query.text for query in pool.queries], "query", numbers[0])
         # Texts of similar length together: padding is what costs.
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         for start in range(0, len(texts), BLOCK):
-            block = student.embed([texts[i] for i in order[start : start + BLOCK]], "document")
+            rows = order[start : start + BLOCK]
+            block = student.embed_numbered([texts[i] for i in rows], "document", [numbers[1][i] for i in rows])
             blocks.append(student.scores(embedded, block).double().cpu().numpy())
     student.network.train(training)
     scores: NDArray[np.float64] = np.concatenate(blocks, axis=1)[:, np.argsort(order)]
@@ -110,4 +129,5 @@ def dev_pool(benchmark: Benchmark, most: int, seed: int) -> DevPool | None:
         chosen.update(corpus["doc_id"].gather(ranked))
     pool = corpus.filter(pl.col("doc_id").is_in(sorted(chosen)))
     qrels = benchmark.qrels.filter(pl.col("query_id").is_in(ids) & pl.col("doc_id").is_in(pool["doc_id"].implode()))
-    return DevPool(queries, pool["doc_id"], pool["text"].to_list(), qrels)
+    texts, doc_ids = pool["text"].to_list(), pool["doc_id"].to_list()
+    return DevPool(queries, pool["doc_id"], texts, qrels, Mentions(benchmark, texts, doc_ids))

@@ -12,6 +12,7 @@ from qbench.models.multi_vector import load_multi_vector_encoder
 from qbench.models.single_vector import load_model
 from qbench.models.sparse import load_sparse_encoder
 from qbench.store import MANIFEST, read_manifest
+from qbench.training.deepquant import open_deepquant_student
 from qbench.training.kinds import Kind
 from qbench.training.numcolbert import open_numeric_student
 from qbench.training.recipes import Precision
@@ -108,5 +109,6 @@ STUDENTS: dict[Kind, Callable[..., Student]] = {
     "splade": _sparse,
     "aggretriever": _aggretriever,
     "numcolbert": open_numeric_student,
+    "deepquant": open_deepquant_student,
 }
 """How a model of each kind is opened for training."""

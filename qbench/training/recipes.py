@@ -17,6 +17,7 @@ LEARNING_RATES: dict[Kind, float] = {
     "splade": 2e-5,
     "aggretriever": 2e-5,
     "numcolbert": 1e-5,
+    "deepquant": 5e-5,
 }
 """Peak learning rates of *Numbers Matter* C.3 for ColBERT and SPLADE, which tuned a BERT of 110 million weights."""
 
@@ -155,7 +156,25 @@ class ContrastiveRecipe(Recipe):
         models=("numcolbert",),
     )
     head_lr: float = option(
-        1e-3, help="Peak learning rate of the numeric heads.", low=0, high=1, models=("numcolbert",)
+        1e-3, help="Peak learning rate of the layers of numbers.", low=0, high=1, models=("numcolbert", "deepquant")
+    )
+    number_weight: float = option(
+        1.0, help="Weight of the reconstruction of mantissas and exponents; 0: without.", low=0, models=("deepquant",)
+    )
+    unit_weight: float = option(
+        1.0, help="Weight of the prediction of units; 0: without.", low=0, models=("deepquant",)
+    )
+    comparison_weight: float = option(
+        1.0, help="Weight of the supplementary comparison of numbers; 0: without.", low=0, models=("deepquant",)
+    )
+    regular_weight: float = option(
+        1.0, help="Weight of the regulariser of comparisons; 0: without.", low=0, models=("deepquant",)
+    )
+    as_printed: bool = option(
+        False, help="Compare numbers with the loss as it is printed, which has no negatives.", models=("deepquant",)
+    )
+    text_score: Literal["sum", "mean"] = option(
+        "sum", help="MaxSim of the words: its sum over the query's tokens, or its mean.", models=("deepquant",)
     )
     joint_share: float = option(0.25, help="Share of the batches that come from --joint.", low=0, high=0.9)
     lowest_grade: int = option(

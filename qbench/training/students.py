@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from qbench.benchmark.types import Query
     from qbench.models.aggretriever import Aggretriever
+    from qbench.models.numbers import Number
     from qbench.training.recipes import ContrastiveRecipe
 
 S = TypeVar("S")
@@ -66,9 +67,16 @@ class Student(ABC):
     chunk: int = field(default=0, kw_only=True)
     _restore: Callable[[], None] = field(default=lambda: None, kw_only=True, repr=False)  # undoes `limit`
 
+    reads_numbers: ClassVar[bool] = False
+    """Whether it is given the numbers of texts, by `embed_numbered`."""
+
     @abstractmethod
     def embed(self, texts: Sequence[str], role: Role) -> Embedded:
         """The texts' vectors, with gradients where torch records them."""
+
+    def embed_numbered(self, texts: Sequence[str], role: Role, numbers: Sequence[Sequence[Number]]) -> Embedded:
+        """The texts' vectors, for a kind that reads their numbers; the others read the texts alone."""
+        return self.embed(texts, role)
 
     def scores(self, queries: Embedded, texts: Embedded) -> Tensor:
         """Scaled dot products, shape (queries, texts): cosines where the vectors have length 1."""

@@ -15,7 +15,7 @@ from qbench.errors import OptionError
 from tests.encoder_factories import WORDS, regular_benchmark, regular_pairs, tiny_bert, write_pairs
 
 SYSTEMS = {"bi-encoder": "SBERT_ft", "colbert": "ColBERT_ft", "splade": "SPLADE_ft", "aggretriever": "Aggretriever"}
-SYSTEMS["numcolbert"] = "NumColBERT"
+SYSTEMS |= {"numcolbert": "NumColBERT", "deepquant": "DeepQuant"}
 QUICK = ["--epochs", "1", "--batch-size", "12", "--lr", "1e-3", "--dev-queries", "3", "--max-pairs", "24"]
 
 

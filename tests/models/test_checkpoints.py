@@ -21,6 +21,7 @@ from qbench.store import drafting
 from qbench.training.kinds import Kind
 from qbench.training.opening import open_student
 from tests.encoder_factories import WORDS, tiny_bert
+from tests.number_factories import WordVectors
 
 KINDS = get_args(Kind)
 TEXTS = ["the revenue of 2019", "profit", "in 2018 the group debt, of the reported tax"]
@@ -30,6 +31,7 @@ LOADERS = {
     "splade": load_sparse_encoder,
     "aggretriever": load_aggretriever,
     "numcolbert": load_multi_vector_encoder,
+    "deepquant": WordVectors,
 }
 FILES = ("config.json", "manifest.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "README.md")
 LISTED = ("modules.json", "sentence_bert_config.json", "config_sentence_transformers.json")
@@ -44,6 +46,7 @@ OWN = {
     ),
     "splade": (*LISTED, "1_SpladePooling/config.json"),
     "aggretriever": ("aggretriever.json",),
+    "deepquant": ("deepquant.json",),
 }
 OWN["numcolbert"] = (*OWN["colbert"], "numeric_heads.json", "numeric_heads.safetensors")
 CASES = [(kind, name) for kind in KINDS for name in (*FILES, *OWN[kind])]
@@ -68,7 +71,7 @@ def vectors(kind, folder):
     """The texts in both roles, as one array."""
     encoder = LOADERS[kind](str(folder))
     found = [encoder.encode(TEXTS, role) for role in ("query", "document")]
-    if kind in ("colbert", "numcolbert"):
+    if kind in ("colbert", "numcolbert", "deepquant"):
         found = [part for _, part in found]
     if kind == "splade":
         found = [part.toarray() for part in found]
@@ -180,7 +183,7 @@ def test_another_kind_is_told_with_the_system_that_searches_with_it(checkpoints,
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_length_that_leaves_no_room_for_a_word_is_refused(checkpoints, kind):
-    markers = 3 if "colbert" in kind else 2  # [CLS], [SEP], and [D]
+    markers = 3 if "colbert" in kind or kind == "deepquant" else 2  # [CLS], [SEP], and [D]
     long = "the revenue of 2019 " * 50
     said = f"{markers} tokens stand .* Raise max_length to {markers + 1}"
     for length in range(1, markers + 1):

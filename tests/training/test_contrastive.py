@@ -6,6 +6,7 @@ import json
 import shutil
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import get_args
 
 import numpy as np
@@ -14,11 +15,12 @@ import torch
 
 from qbench.errors import InputError, OptionError
 from qbench.models.aggretriever import load_aggretriever
-from qbench.models.folders import model_digest
+from qbench.models.folders import model_digest, model_kind
 from qbench.models.multi_vector import load_multi_vector_encoder
 from qbench.models.single_vector import load_encoder
 from qbench.models.sparse import load_sparse_encoder
 from qbench.models.tct_colbert import load_tct_colbert
+from qbench.scoring.maxsim import maxsim
 from qbench.training import contrastive as module
 from qbench.training import trainer
 from qbench.training.contrastive import idle_options, setback, train_retriever
@@ -28,6 +30,7 @@ from qbench.training.opening import open_student
 from qbench.training.recipes import ContrastiveRecipe
 from qbench.training.students import MADE_HEAD_SCALE, SingleVectorStudent
 from tests.encoder_factories import WORDS, regular_benchmark, tiny_bert
+from tests.number_factories import WordVectors
 
 BENCHMARK = regular_benchmark()
 QUICK = ContrastiveRecipe(
@@ -40,6 +43,9 @@ LOADERS = {
     "splade": load_sparse_encoder,
     "aggretriever": load_aggretriever,
     "numcolbert": load_multi_vector_encoder,
+    "deepquant": lambda model: (WordVectors if model_kind(Path(model)) == "deepquant" else load_multi_vector_encoder)(
+        model
+    ),
 }
 SLOW = replace(QUICK, epochs=8, lr=5e-3, scale=0.3, patience=8)
 """For what starts from a [CLS] that is the same for all texts."""
@@ -55,6 +61,7 @@ def bases(base, tmp_path_factory):
     """What each kind is tuned from, and how."""
     masked = tiny_bert(tmp_path_factory.mktemp("masked") / "tiny", [*WORDS, "over", "of"], head=True)
     own = {"aggretriever": (str(masked), SLOW), "splade": (str(base), replace(QUICK, scale=1.0))}
+    own["deepquant"] = (str(base), replace(QUICK, text_score="mean"))
     return {kind: own.get(kind, (str(base), QUICK)) for kind in KINDS}
 
 
@@ -86,7 +93,11 @@ def test_the_checkpoint_opens_elsewhere(trained):
     names = {"bi-encoder": "SentenceTransformer", "colbert": "MultiVectorEncoder", "splade": "SparseEncoder"}
     names["numcolbert"] = names["colbert"]
     queries, texts = ["revenue of 2019 over 5"], ["in 2018 total revenue 9", "in 2019 annual debt 9"]
-    if kind == "aggretriever":
+    if kind == "deepquant":
+        words = WordVectors(str(folder))
+        (_, asked), (lengths, stated) = words.encode(queries, "query"), words.encode(texts)
+        scores = [maxsim([asked], stated, np.append(0, np.cumsum(lengths)))[:, 0]]
+    elif kind == "aggretriever":
         agg = load_aggretriever(str(folder))
         assert agg.notes() == {}
         scores = agg.encode(queries, "query") @ agg.encode(texts).T
@@ -226,6 +237,7 @@ def test_what_is_made_and_not_learnt_is_said(bases, base, tmp_path, trained):
         "splade": "MLM head is initialised",
         "colbert": "projection is made",
         "aggretriever": "token weights are all the same",
+        "deepquant": "layers for numbers are random",
     }
     assert words.get(kind, "") in told[0].get("start", "")
     assert not any("start" in record for record in told[1:])

@@ -1,0 +1,176 @@
+"""DeepQuant as a ranker: word vectors and arrays of numbers of all documents, computed once, and a mixed score.
+
+Words lie on disk as ColBERT's do, with every codec; beside them, for each number of a text, the outputs of the three
+document networks and the logits of its unit. Numbers come from the documents' quantities, which nothing extracts again.
+Source: *DeepQuant* 3.9 and appendix C.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qbench.compression.codec import Arrays
+from qbench.compression.plain import DTYPES
+from qbench.models.encoders import require_neural
+from qbench.models.folders import model_digest, model_folder
+from qbench.models.numbers import Number
+from qbench.quantities.written import asked_numbers, stated_numbers
+from qbench.retrieval.late_interaction import BLOCK
+from qbench.retrieval.mentions import DocumentMentions
+from qbench.retrieval.ranker_options import DeepQuantOptions
+from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Search
+from qbench.retrieval.shared_texts import distinct
+from qbench.retrieval.stored import mapped, save_arrays
+from qbench.retrieval.systems import Stage
+from qbench.retrieval.vectors import LENGTHS, StoredVectors, build_vectors, open_vectors, read_notes
+from qbench.scoring.number_relevance import AskedNumbers, StatedNumbers, scored, search
+
+if TYPE_CHECKING:
+    from qbench.models.deepquant_encoder import DeepQuantEncoder
+
+_STARTS, _TOWERS, _UNITS = "number_starts", "number_towers", "number_units"
+
+
+@dataclass(frozen=True)
+class NumberInteraction:
+    """DeepQuant, ready to answer.
+
+    Attributes:
+        encoder: makes the queries' vectors.
+        tokens: the word vectors of the distinct texts.
+        numbers: the numbers of the distinct texts.
+        depth: number of documents that it retrieves.
+    """
+
+    encoder: DeepQuantEncoder
+    tokens: StoredVectors
+    numbers: StatedNumbers
+    depth: int
+
+    def encoded(self, searches: Sequence[Search]) -> list[Search]:
+        """The searches with their `AskedNumbers`; those without conditions have none."""
+        numbers = [asked_numbers(search.text, search.conditions) for search in searches]
+        made = self.encoder.queries([search.text for search in searches], numbers)
+        mean = self.encoder.model.config.text_score == "mean"
+        return [
+            replace(
+                query,
+                vector=AskedNumbers(
+                    one.vectors, one.operators, one.towers, one.units, one.alpha, len(one.vectors) if mean else 1.0
+                ),
+            )
+            for query, one in zip(searches, made, strict=True)
+        ]
+
+    def prepared(self, searches: Sequence[Search]) -> list[Search]:
+        """The searches with their hits; documents are read once for many searches."""
+        encoded = self.encoded(searches)
+        return [replace(query, hits=hits) for query, hits in zip(encoded, self._retrieved(encoded), strict=True)]
+
+    def search(self, search: Search) -> Candidates:
+        """The `depth` documents with the highest scores; of equal ones the lower positions."""
+        return self._retrieved(self.encoded([search]))[0] if search.hits is None else search.hits
+
+    def rerank(self, searches: Sequence[Search], candidates: Sequence[Candidates]) -> list[NDArray[np.float64]]:
+        """The scores of each search's candidates."""
+        return [self._scores(query.vector, some.docs) for query, some in zip(searches, candidates, strict=True)]
+
+    def _retrieved(self, encoded: Sequence[Search]) -> list[Candidates]:
+        best = search(self.tokens, self.numbers, [query.vector for query in encoded], self.depth)
+        return [self.tokens.shared.spread(*row, self.depth) for row in best]
+
+    def _scores(self, query: AskedNumbers, docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+        texts, inverse = np.unique(self.tokens.shared.of[docs], return_inverse=True)
+        scores: NDArray[np.float64] = scored(self.tokens, self.numbers, query, texts)[inverse]
+        return scores
+
+
+def open_deepquant(stage: Stage, options: DeepQuantOptions, context: RankerContext) -> OpenedRanker:
+    """DeepQuant ready to answer; documents are encoded if they are not yet.
+
+    Raises:
+        InputError: the model is missing, not whole or of another kind.
+        MissingPackageError: torch is not installed.
+    """
+    require_neural()  # its modules import torch
+    from qbench.models.deepquant import load_deepquant
+    from qbench.models.deepquant_encoder import DeepQuantEncoder
+
+    encoder = DeepQuantEncoder(load_deepquant(options.model, options.max_length))
+    mentions = context.quantities()
+    numbers_of = _numbers_by_text(context, mentions)
+    params = {
+        "model": model_digest(model_folder(options.model)),
+        "max_length": options.max_length,
+        "dtype": options.dtype,
+        "quantities": mentions.digest,
+    }
+    # Units stay whole: an exponential is taken of their products.
+    small = np.float32 if options.dtype == "float32" else np.float16
+
+    def encode(texts: list[str]) -> Arrays:
+        made = encoder.documents(texts, [numbers_of(text) for text in texts])
+        return {
+            LENGTHS: made.lengths,
+            **DTYPES[options.dtype].encode(made.vectors),
+            ".counts": made.counts,
+            f".{_TOWERS}": _clipped(made.towers, small),
+            f".{_UNITS}": made.units,
+        }
+
+    built = build_vectors("token vectors", encoder, encode, params, context, block=BLOCK, finish=_save_numbers)
+    notes = read_notes(built.folder)
+    tokens, compressed = open_vectors(built, options.dtype, stage, context)
+    numbers = open_numbers(built.folder)
+    size = compressed.size
+    if stage.compression is not None:
+        size += sum((built.folder / f"{name}.npy").stat().st_size for name in (_STARTS, _TOWERS, _UNITS))
+    meta: dict[str, int | float | str] = {
+        "documents_cut": notes["documents_cut"],
+        "token_vectors": len(tokens),
+        "numbers": int(numbers.starts[-1]),
+        "bytes_per_document": round(size / max(context.corpus.height, 1), 1),
+    }
+    if stage.compression is not None:
+        meta |= tokens.cost(read_notes(compressed.folder)["vectors"])
+    return OpenedRanker(NumberInteraction(encoder, tokens, numbers, context.depth), compressed.seconds, size, meta)
+
+
+def open_numbers(folder: Path) -> StatedNumbers:
+    """The numbers of the texts whose vectors lie in a folder, mapped into memory."""
+    starts, towers, units = (mapped(folder, name) for name in (_STARTS, _TOWERS, _UNITS))
+    return StatedNumbers(starts, towers, units)
+
+
+def _save_numbers(folder: Path) -> dict[str, Any]:
+    """Keep the arrays of numbers beside the vectors, which a codec does not touch."""
+    counts = mapped(folder, ".counts")
+    save_arrays(folder, {_STARTS: np.append(0, np.cumsum(counts)).astype(np.int64)})
+    for name in (_TOWERS, _UNITS):
+        scratch = folder / f".{name}.npy"
+        if scratch.is_file():  # else an interrupted call did it
+            scratch.rename(folder / f"{name}.npy")
+    return {}
+
+
+def _clipped(array: NDArray[np.float32], dtype: type[np.floating[Any]]) -> NDArray[Any]:
+    """In another precision; what is too large for it becomes the largest that it has."""
+    most = float(np.finfo(dtype).max)
+    return np.clip(array, -most, most).astype(dtype)
+
+
+def _numbers_by_text(context: RankerContext, mentions: DocumentMentions) -> Callable[[str], list[Number]]:
+    """From a passage to its numbers: those of the first document that has this text."""
+    texts, shared = distinct(context.corpus["passage"])
+    first = dict(zip(texts.to_list(), shared.docs[shared.starts[:-1]].tolist(), strict=True))
+
+    def numbers(text: str) -> list[Number]:
+        return stated_numbers(text, mentions.of(first[text]))
+
+    return numbers

@@ -1,0 +1,235 @@
+"""DeepQuant in training: InfoNCE on its score, and the losses that teach its numbers.
+
+    L = L_retr + w_num (L_exp + L_man) + w_unit L_unit + w_comp L_comp + w_reg L_reg
+
+Source: *DeepQuant* 3.10, eq. 2, 3, 15 and 17. The paper adds the losses up; a weight of 0 leaves one out (table 4). Its
+temperature of 0.02 is a scale of 50. A training needs the quantities of its texts: those of the benchmark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qbench.models.encoders import require_neural
+from qbench.models.numbers import Number, UnitList, scientific
+from qbench.models.single_vector import Role
+from qbench.quantities.conditions import RELATIVE_TOLERANCE
+from qbench.training.batch import Batch
+from qbench.training.numeric_labels import query_numbers, text_numbers
+from qbench.training.outputs import Embedded, Outputs
+from qbench.training.students import Student, cached, groups_of
+from qbench.training.trainer import adamw, mixed_precision
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.optim import Optimizer
+
+    from qbench.models.deepquant import Contextual, DeepQuant, Parts
+    from qbench.training.recipes import ContrastiveRecipe
+
+SCALE = 50.0
+"""1 / tau: the paper's temperature is 0.02 (appendix D)."""
+
+
+@dataclass(frozen=True)
+class NumberedTexts(Embedded):
+    """Texts after the encoder.
+
+    Attributes:
+        vectors: shape (texts, tokens, J), of all tokens.
+        mask: shape (texts, tokens), bool, the tokens that take part in MaxSim.
+        places: shape (texts, m), the token of each number, then -1.
+        numbers: those of each text that are among its tokens.
+    """
+
+    places: Tensor = field(kw_only=True)
+    numbers: list[list[Number]] = field(kw_only=True)
+
+    @property
+    def contextual(self) -> Contextual:
+        """The same, as the model takes it."""
+        from qbench.models.deepquant import Contextual
+
+        return Contextual(self.vectors, self.counted, self.places)
+
+
+@dataclass
+class DeepQuantStudent(Student):
+    """DeepQuant.
+
+    Attributes:
+        network: the model.
+        number_weight, unit_weight, comparison_weight, regular_weight: of L_exp + L_man, L_unit, L_comp and L_reg; with
+            0 a loss is not computed.
+        as_printed: L_comp as the paper prints it (see `qbench.models.number_layers.comparison_loss`).
+        head_lr: peak learning rate of the layers of numbers.
+    """
+
+    network: DeepQuant
+    scale: float = SCALE
+    number_weight: float = 1.0
+    unit_weight: float = 1.0
+    comparison_weight: float = 1.0
+    regular_weight: float = 1.0
+    as_printed: bool = False
+    head_lr: float = 1e-3
+
+    reads_numbers: ClassVar[bool] = True
+
+    def embed(self, texts: Sequence[str], role: Role) -> NumberedTexts:
+        """Texts after the encoder, as if they had no numbers."""
+        return self.embed_numbered(texts, role, [[] for _ in texts])
+
+    def embed_numbered(self, texts: Sequence[str], role: Role, numbers: Sequence[Sequence[Number]]) -> NumberedTexts:
+        """Texts after the encoder, their numbers as one token each."""
+        import torch
+        from torch.nn.functional import pad
+
+        groups = groups_of(texts, self.network.device, self.chunk)
+        made = []
+        for rows in groups:
+            run = partial(self._contextual, role=role)
+            made.append(cached(run, ([texts[i] for i in rows], [numbers[i] for i in rows]), self.chunk))
+        tokens, most = (max(shape) for shape in zip(*(_widths(one) for one in made), strict=True))
+        places = torch.tensor([row for group in groups for row in group])
+        order = torch.argsort(places).to(self.network.device)
+        vectors = torch.cat([pad(one[0], (0, 0, 0, tokens - one[0].shape[1])) for one in made])[order]
+        words = torch.cat([pad(one[1], (0, tokens - one[1].shape[1])) for one in made])[order]
+        where = torch.cat([pad(one[2], (0, most - one[2].shape[1]), value=-1) for one in made])[order]
+        counts = (where >= 0).sum(dim=1).tolist()
+        kept = [list(some[:count]) for some, count in zip(numbers, counts, strict=True)]
+        return NumberedTexts(vectors, words, places=where, numbers=kept)
+
+    def _contextual(self, group: tuple[list[str], list[Sequence[Number]]], role: Role) -> tuple[Tensor, Tensor, Tensor]:
+        found = self.network.contextual(*group, role)
+        return found.vectors, found.words, found.places
+
+    def scores(self, queries: Embedded, texts: Embedded) -> Tensor:
+        """The mixture of both scores (eq. 10), scaled, shape (queries, texts)."""
+        return self.scale * self.network.parts(_contextual(queries), _contextual(texts)).score
+
+    def outputs(self, batch: Batch) -> Outputs:
+        """Texts and scores of a batch."""
+        queries, texts = self._embedded(batch)
+        return Outputs(self, queries, texts, self.scores(queries, texts))
+
+    def loss(self, batch: Batch) -> Tensor:
+        """The objective's loss of a batch, and the weighted losses on its numbers."""
+        queries, texts = self._embedded(batch)
+        parts = self.network.parts(queries.contextual, texts.contextual)
+        total = self.objective(batch, Outputs(self, queries, texts, self.scale * parts.score))
+        for weight, loss in self.number_losses(queries, texts, parts):
+            total = total + weight * loss
+        return total
+
+    def number_losses(self, queries: NumberedTexts, texts: NumberedTexts, parts: Parts) -> list[tuple[float, Tensor]]:
+        """The losses that are switched on, each of shape (), with their weights."""
+        import torch
+
+        from qbench.models.number_layers import comparison_loss, reconstruction_loss, regulariser, unit_loss
+
+        network, device = self.network, self.network.device
+        numbers = [number for side in (queries, texts) for some in side.numbers for number in some]
+        vectors = torch.cat([queries.contextual.numbers, texts.contextual.numbers])
+        losses: list[tuple[float, Tensor]] = []
+        if self.number_weight:
+            mantissas, exponents = scientific([number.value for number in numbers])
+            wanted = torch.from_numpy(mantissas).float().to(device), torch.from_numpy(exponents).to(device)
+            losses.append((self.number_weight, reconstruction_loss(network.heads, vectors, *wanted)))
+        if self.unit_weight:
+            units = torch.from_numpy(network.units.ids([number.unit for number in numbers])).to(device)
+            losses.append((self.unit_weight, unit_loss(network.heads, vectors, units)))
+        if self.comparison_weight:
+            asked, stated = ([number.value for some in side.numbers for number in some] for side in (queries, texts))
+            holds = torch.from_numpy(comparison_holds(asked, stated)).float().to(device)
+            loss = comparison_loss(parts.logits, holds, as_printed=self.as_printed)
+            losses.append((self.comparison_weight, loss))
+        if self.regular_weight:
+            losses.append((self.regular_weight, regulariser(parts.logits)))
+        return losses
+
+    def _embedded(self, batch: Batch) -> tuple[NumberedTexts, NumberedTexts]:
+        with mixed_precision(self.network.device, self.precision):
+            queries = self.embed_numbered(batch.queries, "query", query_numbers(batch))
+            texts = self.embed_numbered(batch.texts, "document", text_numbers(batch))
+        return queries, texts
+
+    def optimizer(self, recipe: ContrastiveRecipe) -> Optimizer:
+        """AdamW with a learning rate for encoder and projection, and one for the layers of numbers."""
+        named = list(self.network.named_parameters())
+        known = ("encoder.", "projection.")
+        groups = [
+            ([pair for pair in named if pair[0].startswith(known)], recipe.lr),
+            ([pair for pair in named if not pair[0].startswith(known)], self.head_lr),
+        ]
+        return adamw(groups, recipe.weight_decay)
+
+    def limit(self, max_length: int) -> None:
+        """Read at most `max_length` tokens of a document in training; queries have a length of their own."""
+        own = self.network.config.max_length
+        self.network.limit(max_length)
+        self._restore = partial(self.network.limit, own)
+
+    def save(self, folder: Path) -> None:
+        """Write it into a folder that `DeepQuant.load` opens."""
+        self._restore()
+        self.network.save(folder)
+
+
+def _contextual(embedded: Embedded) -> Contextual:
+    if not isinstance(embedded, NumberedTexts):
+        raise TypeError("texts that a DeepQuant embedded are needed")
+    return embedded.contextual
+
+
+def _widths(made: tuple[Tensor, Tensor, Tensor]) -> tuple[int, int]:
+    return made[0].shape[1], made[2].shape[1]
+
+
+def comparison_holds(asked: Sequence[float], stated: Sequence[float]) -> NDArray[np.bool_]:
+    """Whether b op a holds for each a of `asked`, b of `stated` and op of `OPERATORS`; their units do not matter.
+
+    Returns:
+        shape (asked, stated, 3).
+
+    >>> comparison_holds([128], [300, 128, 64])[0].astype(int)
+    array([[0, 0, 1],
+           [0, 1, 0],
+           [1, 0, 0]])
+    """
+    a, b = np.array(asked, dtype=np.float64)[:, None], np.array(stated, dtype=np.float64)[None, :]
+    # Subtraction would overflow.
+    same = (np.abs(b / 2 - a / 2) * 2 <= RELATIVE_TOLERANCE * np.maximum(np.abs(a), np.abs(b))) | (a == b)
+    return np.stack([(b < a) & ~same, same, (b > a) & ~same], axis=2)
+
+
+def open_deepquant_student(
+    model: str, *, units: Sequence[str] = (), text_score: Any = "sum", sigma: float = 1.0, **options: Any
+) -> DeepQuantStudent:
+    """A DeepQuant ready to be trained: one that was saved, or a new one (`qbench.models.deepquant.deepquant_from`).
+
+    A saved one keeps the units that it knows and learns those that it lacks: units are matched by name.
+
+    Args:
+        model: a folder, or a name on the hub.
+        units: of the training data.
+        text_score, sigma: of the model.
+        options: of `DeepQuantStudent`.
+
+    Raises:
+        InputError: it cannot be opened as one.
+        OptionError: its encoder has no [CLS].
+    """
+    require_neural()  # its module imports torch
+    from qbench.models.deepquant import deepquant_from
+
+    network, start = deepquant_from(model, text_score=text_score, sigma=sigma)
+    network.know(UnitList(network.config.units).with_units(units))
+    return DeepQuantStudent(network, **{"start": start, **options})
