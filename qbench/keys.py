@@ -26,7 +26,7 @@ REVISIONS: dict[str, int] = {
     "import": 2,
     "mask": 1,
     "relax": 2,
-    "generation": 3,
+    "generation": 4,
     "expansion": 2,
     "synthesis": 2,
     # Retrieval
@@ -45,7 +45,7 @@ REVISIONS: dict[str, int] = {
     # Judging
     "annotation sheet": 2,
     "judged benchmark": 1,
-    "audit sheet": 2,
+    "audit sheet": 3,
     # Descriptions and pairs
     "description rules": 2,
     "descriptions": 2,

@@ -148,7 +148,7 @@ def _items(subject: Subject, options: AuditOptions) -> tuple[list[Item], dict[st
     kinds = [kind for kind in offered if kind.number and kind.size]
     drawn: dict[Pair, str] = {}
     for kind in kinds:
-        for pair in subject.draw(kind.labels, kind.number, options.seed, kind.name):
+        for pair in subject.draw(kind.labels, kind.number, options.seed, kind.name, kind.texts):
             drawn.setdefault(pair, kind.name)
     labels: dict[str, list[str]] = {}
     for query, labelled in drawn:
@@ -225,12 +225,13 @@ def _figures(subject: Subject, sheet: AuditSheet, judgments: Judgments) -> Itera
         said = judgments.grades.get(item.pair, "unsure" if item.pair in unsure else None)
         for by, group in [(ALL, ""), *subject.groups[item.query_id].items()]:
             tallies.setdefault((item.sources[0], by, group), Counter())[said] += 1
+    counted_by_query = sheet.counts.get("by query", {})
     for kind, size in sheet.counts["labels"].items():
         own = [(key, tally) for key, tally in tallies.items() if key[0] == kind]
         dimensions = list(dict.fromkeys(by for (_, by, _), _ in own))
         for (_, by, group), tally in sorted(own, key=lambda row: (dimensions.index(row[0][1]), row[0][2])):
-            yield _figure(kind, by, group, size if by == ALL else 0, tally)
-    for kind, counted in sheet.counts.get("by query", {}).items():
+            yield _figure(kind, by, group, size if by == ALL else 0, tally, shared=kind in counted_by_query)
+    for kind, counted in counted_by_query.items():
         queries = _by_query(sheet, kind, judgments, unsure)
         without = counted["queries"] - len({item.query_id for item in sheet.items if item.sources[0] == kind})
         whole: Counter[object] = Counter() if queries is None else queries + Counter({RIGHT: without})
@@ -256,9 +257,10 @@ def _by_query(sheet: AuditSheet, kind: str, judgments: Judgments, unsure: Collec
     return tally
 
 
-def _figure(kind: str, by: str, group: str, labels: int, tally: Counter[object]) -> Figure:
+def _figure(kind: str, by: str, group: str, labels: int, tally: Counter[object], *, shared: bool = False) -> Figure:
+    """One row; where labels are `shared` by a query, its five candidates are no five errors if it is nonsense."""
     right, wrong, nonsense = tally[RIGHT], tally[WRONG], tally[NONSENSE]
-    read = right + wrong + nonsense
+    read = right + wrong + (0 if shared else nonsense)
     low, high = wilson(right, read)
     return Figure(
         kind=kind,

@@ -94,6 +94,7 @@ def benchmark_subject(benchmark: Benchmark, options: AuditOptions) -> Subject:
         form=lambda items, key: BenchmarkForm(benchmark, items, key),
         guideline=read_text(DATA / "audit.md", "guideline"),
         prompt="benchmark",
+        topics={query.query_id: query.topic for query in benchmark.queries},
     )
 
 
@@ -101,6 +102,7 @@ def _samples(benchmark: Benchmark, number: int) -> list[Kind]:
     samples = benchmark.samples
     names = samples.select("method", "label").unique().sort("method", "label").rows() if number else []
     known = [query.query_id for query in benchmark.queries]
+    texts: dict[str, str] = dict(samples.select("sample_id", "text").iter_rows())
     return [
         Kind(
             sample_kind(method, label),
@@ -112,6 +114,7 @@ def _samples(benchmark: Benchmark, number: int) -> list[Kind]:
                 .select("query_id", "sample_id")
                 .rows()
             ),
+            texts=texts,
         )
         for method, label in names
     ]

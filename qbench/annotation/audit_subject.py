@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from qbench.annotation.drawing import draw
 from qbench.annotation.form import CAUSE, COMMENT, Form, Item
@@ -44,13 +44,15 @@ class Kind:
         number: how many are drawn.
         labels: query -> what is labelled for it.
         by_query: name of a further figure, of the queries none of whose labels of this kind is wrong, those that have
-            none included; "" for none.
+            none included; "" for none. Nonsense counts for nothing in such a kind: its labels share their query.
+        texts: what is labelled -> its text, where texts may be equal; of these one is drawn.
     """
 
     name: str
     number: int
     labels: Mapping[str, Sequence[str]]
     by_query: str = ""
+    texts: Mapping[str, str] | None = None
 
     @property
     def size(self) -> int:
@@ -85,6 +87,7 @@ class Subject:
         form: makes the form of some items from the key of the sheet.
         guideline: text for those who read.
         prompt: name of the prompt for chat models.
+        topics: query -> what it is about; those that are not named are each about something else.
     """
 
     name: str
@@ -96,11 +99,19 @@ class Subject:
     form: Callable[[Sequence[Item], str], Form]
     guideline: str
     prompt: str
+    topics: Mapping[str, str] = field(default_factory=dict)
 
-    def draw(self, labels: Mapping[str, Sequence[str]], number: int, seed: int, kind: str) -> list[tuple[str, str]]:
+    def draw(
+        self,
+        labels: Mapping[str, Sequence[str]],
+        number: int,
+        seed: int,
+        kind: str,
+        texts: Mapping[str, str] | None = None,
+    ) -> list[tuple[str, str]]:
         """Draw labels of a kind, stratified, from queries of its own: see `qbench.annotation.drawing.draw`."""
         strata = {query: ", ".join(self.groups[query][dimension] for dimension in self.strata) for query in labels}
-        return draw(labels, strata, number, seed, kind)
+        return draw(labels, strata, number, seed, kind, topics=self.topics, texts=texts)
 
 
 def by_query(pairs: Collection[tuple[str, str]]) -> dict[str, list[str]]:

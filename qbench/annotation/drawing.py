@@ -3,7 +3,7 @@
 A label is a pair of ids, of a query and of what is labelled for it. Strata are sets of queries. Each stratum has a
 share of the sample in proportion to its queries, and within it queries take turns, one label each in a round: figures
 of the sample are then means over queries, as those of the leaderboard are, and no query with thousands of judgments
-decides.
+decides. Queries of one topic stand far apart in the order in which they take turns, and one text is drawn once.
 """
 
 from __future__ import annotations
@@ -11,11 +11,18 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
 
-from qbench.randomness import shuffled
+from qbench.randomness import generator, shuffled
 
 
 def draw(
-    labels: Mapping[str, Sequence[str]], strata: Mapping[str, str], number: int, seed: int, kind: str = ""
+    labels: Mapping[str, Sequence[str]],
+    strata: Mapping[str, str],
+    number: int,
+    seed: int,
+    kind: str = "",
+    *,
+    topics: Mapping[str, str] | None = None,
+    texts: Mapping[str, str] | None = None,
 ) -> list[tuple[str, str]]:
     """Draw labels at random.
 
@@ -27,16 +34,44 @@ def draw(
         number: size of the sample; all labels where there are no more.
         seed: of the choice.
         kind: of the labels; each draws queries of its own, so that a bad query does not spoil several figures.
+        topics: query -> what it is about; a bad topic has no more than its share of any sample. None for each its own.
+        texts: what is labelled -> its text; of equal texts one is drawn. None where all differ.
 
     Returns:
         (query, labelled) in the order in which they are drawn.
     """
     members: dict[str, list[str]] = {}
-    for query in shuffled((query for query, some in labels.items() if some), seed, f"audited queries {kind}", str):
+    known = [query for query, some in labels.items() if some]
+    for query in _apart(known, topics or {}, seed, kind):
         members.setdefault(strata[query], []).append(query)
     streams = {name: _rounds(queries, labels, seed) for name, queries in members.items()}
     sizes = {name: (len(queries), sum(len(labels[query]) for query in queries)) for name, queries in members.items()}
-    return [next(streams[name]) for name in seats(sizes, number)]
+    drawn: list[tuple[str, str]] = []
+    seen: set[str] = set()
+    for name in seats(sizes, sum(size for _, size in sizes.values())):
+        if len(drawn) == number:
+            break
+        for query, one in streams[name]:
+            text = texts.get(one) if texts is not None else None
+            if text is None or text not in seen:
+                seen.update(() if text is None else (text,))
+                drawn.append((query, one))
+                break
+    return drawn
+
+
+def _apart(queries: Sequence[str], topics: Mapping[str, str], seed: int, kind: str) -> list[str]:
+    """The queries in random order, those of each topic evenly spaced in it, with a random start."""
+    groups: dict[str, list[str]] = {}
+    for query in shuffled(queries, seed, f"audited queries {kind}", str):
+        groups.setdefault(topics.get(query, "") or f"query {query}", []).append(query)
+    place = {
+        query: (at + start) / len(members)
+        for topic, members in groups.items()
+        for start in [float(generator(seed, f"audited topics {kind}", topic).random())]
+        for at, query in enumerate(members)
+    }
+    return sorted(place, key=lambda query: (place[query], query))
 
 
 def seats(sizes: Mapping[str, tuple[int, int]], number: int) -> list[str]:

@@ -45,7 +45,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _PARTING = re.compile(r"[,;()\[\]?!]|\.\s")
 _BESIDE = re.compile(r"[\s:=(]{0,2}")
 _MOVED_BEFORE = re.compile(
-    r"\b(?:up|down|by|rose|risen|rises?|fell|fallen|falls?|grew|grown|grows?|gain(?:ed|s)?|jump(?:ed|s)?|drop(?:ped|s)?|"
+    r"\b(?:up|down|by|los[et]|loses|losing|shed|added|adds|sav(?:e[ds]?|ing)|rose|risen|rises?|fell|fallen|falls?|grew|grown|grows?|gain(?:ed|s)?|jump(?:ed|s)?|drop(?:ped|s)?|"
     r"increas\w*|decreas\w*|declin\w*|reduc\w*|rais\w+|cut|improv\w*|growth|changes?|differences?)"
     r"(?:\s+(?:by|of|about|around|nearly|approximately|some|another|an?|the))*\s*[$€£¥]?\s*$",
     re.IGNORECASE,
@@ -71,6 +71,25 @@ _WITHIN = re.compile(
 """Before a concept that narrows another one down ("amortization of intangibles from acquisitions of $9 million"), or of
 which somebody says the price ("valuing its capital at $9 million")."""
 
+_NEGATING = re.compile(
+    r"\b(?:un(?:recogni[sz]ed|amorti[sz]ed|used|funded|drawn|earned|billed|reali[sz]ed|paid|vested|allocated)|undistributed"
+    r"|hypothetical|potential|forgone|avoided|excess|lost|remaining|target(?:ed)?|proposed|former)\s+(?:\w+\s+){0,2}$",
+    re.IGNORECASE,
+)
+"""Before a concept that it makes another thing: "unrecognized compensation expense" is none."""
+_SIDE_BEFORE = re.compile(
+    r"\b(?:below|under|above|over|beyond|within|beneath|exceeding|up\s+to|at\s+(?:least|most))\s+(?:an?|the|its)\s*$",
+    re.IGNORECASE,
+)
+"""Before a concept: "below a depth of 1,000 feet" bounds the depth."""
+_LISTED = re.compile(r"\w\s+(?:and|or|&)\s+$", re.IGNORECASE)
+"""Before a concept with an "of" after it: "a management and underwriting fee of 1%" is one fee."""
+_GOVERNED = re.compile(r"\b(?!amounts?\b|totals?\b|sums?\b|aggregate\b)[a-z]{4,}\s+of\s+[$€£¥]?\s*$")
+"""Before a number whose concept follows with "in": "benefits of $30 million in net revenue" are benefits."""
+_BEYOND = re.compile(r"\s+(?:exceed\w*|in\s+excess\s+of|over\s+and\s+above)\b", re.IGNORECASE)
+"""After a concept: the number says by how much, "$420 million of expense exceeding payments"."""
+_AGO = re.compile(r"\s*(?:ago|earlier|later|previously)\b", re.IGNORECASE)
+"""After a time that says when, and not how long."""
 _EFFECT = re.compile(
     r"\b(?:impact\w*|affect\w*|effects?|contribut\w*|offset\w*|attribut\w*|exchange|currenc(?:y|ies)|due\s+to|driven)\b",
     re.IGNORECASE,
@@ -232,7 +251,7 @@ def _is_sure(row: dict[str, Any], text: str, numbers: Sequence[Span]) -> bool:
         return False
     first = min((first for first, _ in spans), default=0)
     lead = text[max(0, first - REACH) : first]
-    if _WITHIN.search(lead) or (not row["change"] and _MOVE_OF.search(lead)) or lead.endswith(("-", "‑", "–")):
+    if _narrows(lead, row, text, spans) or lead.endswith(("-", "‑", "–")):
         return False
     if row["family"] == "currency" and not row["change"] and 0 < first < number[0] and _MEMBER.search(lead):
         return False
@@ -240,6 +259,18 @@ def _is_sure(row: dict[str, Any], text: str, numbers: Sequence[Span]) -> bool:
     if gap is None or _is_of_another(row, text, spans, gap, numbers):
         return False
     return not (len(numbers) > 1 and _RESPECTIVELY.search(text))
+
+
+def _narrows(lead: str, row: dict[str, Any], text: str, spans: Sequence[Span]) -> bool:
+    """Whether the words around a concept make it another thing, a part of one, or a bound."""
+    if _WITHIN.search(lead) or _NEGATING.search(lead) or _SIDE_BEFORE.search(lead):
+        return True
+    if not row["change"] and _MOVE_OF.search(lead):
+        return True
+    last = max((last for _, last in spans), default=0)
+    if last and _LISTED.search(lead) and text[last:].startswith(" of "):
+        return True
+    return bool(last and _BEYOND.match(text, last))
 
 
 def _is_other(row: dict[str, Any], text: str) -> bool:
@@ -251,6 +282,8 @@ def _is_other(row: dict[str, Any], text: str) -> bool:
     if row["change"] and (_EFFECT.search(text) or _GAP.search(text, max(0, start - REACH), end + REACH)):
         return True
     if _AGAINST.search(before) or _LABEL.search(before) or _SPLIT.search(before):
+        return True
+    if family == "time" and _AGO.match(text, end):
         return True
     if family == "mass" and _GRADE.search(text, end, end + 2 * REACH):
         return True
@@ -288,6 +321,8 @@ def _is_of_another(row: dict[str, Any], text: str, spans: Sequence[Span], gap: S
         if _PARTITIVE.match(between) or _RATE_OF.match(text, close) or (row["change"] and " in " in f" {between} "):
             return True
         if row["family"] == "time" and _MOMENT.search(row["concept"]):
+            return True
+        if between.strip() == "in" and _GOVERNED.search(text[max(0, start - REACH) : start]):
             return True
         if row["family"] == "ratio" and " and " in text[last:close]:
             return True  # "an 8% coupon and par pricing"

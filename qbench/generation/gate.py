@@ -82,10 +82,16 @@ _VAGUE = _words(
 )
 """Words that leave open what is measured where no other stands beside them."""
 
-_FIRST = _words("available outstanding worth due remaining following such certain")
+_FIRST = _words("available outstanding worth due remaining following such certain additional")
 """Words with which no name of a quantity begins: "available for repurchases", "worth of goods"."""
 
+_POINTING = _words("prior previous preceding last next same such following latter former respective aforesaid said")
+"""Words that point to something in the text, which a searcher does not see: "prior-year charge"."""
+
+_PERIODS = _words("year quarter month week period season day")
+
 _EMPTY = EMPTY | _words(
+    "mark barrier threshold milestone ceiling "
     "total making control placebo level value mean median average range amount number year month day period "
     "end date company segment additional outstanding certain ci sd se sem iqr n p act rule share stock shares "
     "million billion dollar percent time first second minimum maximum per each plus minus bid qd po iv band "
@@ -105,7 +111,7 @@ _NO_COUNT = _words(
     "number record stage class band lt ln factor reason issue area purpose goal objective question round example "
     "category phase period variable outcome parameter measure instance respect aspect offer bid option proposal split "
     "strong bolivar crown ago institute drug condition treatment visit session plaintiff country nation state "
-    "house module workforce staff"
+    "house module workforce staff head"
 )
 """Counted nouns that nobody asks the number of."""
 
@@ -179,6 +185,8 @@ class Gate:
             return DATE
         if words[-1] in _EMPTY or all(word in _EMPTY | WEAK_WORDS for word in words) or len(words[-1]) < 2:
             return NOTHING
+        if not _POINTING.isdisjoint(words) or ("current" in words and not _PERIODS.isdisjoint(words)):
+            return NOTHING
         if words[0] in _FIRST or "ago" in words or (len(words) == 1 and words[0] in _VAGUE):
             return NOTHING
         return MOVED if not _MOVES.isdisjoint(words) else None
@@ -241,6 +249,8 @@ class Gate:
             return CODE
         if self._sentences_in(pair, bool) > self.sentences.get(pair, 0):
             return CODE  # "output of 1 million", where others state tonnes
+        if not self.mentions.given:
+            return CODE  # "copper 11,827" leaves out the tonnes
         values = self.mentions.value[observed(self.mentions, (pair.concept,), pair.unit, pair.change)]
         return CODE if not values.size or float(np.median(np.abs(values))) < _LARGE else None
 

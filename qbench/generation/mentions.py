@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from qbench.errors import InputError
 from qbench.generation.evidence import cut_short, sure_mentions, unscaled
+from qbench.generation.gists import ENOUGH, alike, gist, gists
 from qbench.quantities.concept_match import Concept, concept_alternatives, concept_grade, concept_words, stated_concepts
 from qbench.quantities.concept_match import folded as folded
 from qbench.quantities.languages import ENGLISH
@@ -127,6 +128,14 @@ class Mentions:
         return [folded(concept, self.language) for concept in self.concepts]
 
     @cached_property
+    def _gists(self) -> list[frozenset[str]]:
+        return [gists(concept_words(concept, self.language)) for concept in self.concepts]
+
+    @cached_property
+    def _of_gist(self) -> dict[str, list[int]]:
+        return _postings(self._gists)
+
+    @cached_property
     def _folded_concepts(self) -> dict[str, list[int]]:
         return _postings(self.folded)
 
@@ -148,7 +157,7 @@ class Mentions:
 
     @cached_property
     def _said(self) -> dict[str, NDArray[np.int64]]:
-        """Folded word -> the sentences that say it, ascending."""
+        """Folded word -> the sentences that say it, ascending; its gist, unless the quantities came with the corpus."""
         folds: dict[str, Concept] = {}
         said: dict[str, list[int]] = {}
         for doc, text in enumerate(self.texts):
@@ -157,20 +166,23 @@ class Mentions:
                 if word not in folds:
                     folds[word] = concept_words((word,), self.language)
                 words.update(folds[word])
-            for word in words:
+            for word in words if self.given else set(map(gist, words)):
                 said.setdefault(word, []).append(doc)
         return {word: np.array(docs, dtype=np.int64) for word, docs in said.items()}
 
     def docs_saying(self, concept: Concept) -> NDArray[np.int64]:
-        """The sentences whose text holds all words of one of a query's alternatives, wherever, ascending."""
-        none = np.empty(0, dtype=np.int64)
-        found = [none]
+        """The sentences whose text says one of a query's alternatives, wherever, ascending.
+
+        All of its words, or words like them, but for neutral ones, and for one of three; exactly all where the
+        quantities came with the corpus.
+        """
+        found = [np.empty(0, dtype=np.int64)]
         for alternative in concept_alternatives(concept):
-            lists = sorted((self._said.get(w, none) for w in concept_words(alternative, self.language)), key=len)
-            docs = lists[0] if lists else none
-            for other in lists[1:]:
-                docs = np.intersect1d(docs, other, assume_unique=True)
-            found.append(docs)
+            words = concept_words(alternative, self.language)
+            asked = sorted(words if self.given else gists(words))
+            lists = [self._said.get(word, found[0]) for word in asked]
+            docs, number = np.unique(np.concatenate([found[0], *lists]), return_counts=True)
+            found.append(docs[number >= len(asked) - (len(asked) >= ENOUGH and not self.given)])
         return np.unique(np.concatenate(found))
 
     @cached_property
@@ -238,7 +250,8 @@ class Mentions:
     def close(self, concept: Concept) -> NDArray[np.int64]:
         """Codes of the concepts that may well be meant, ascending: those that answer, or have more or fewer words.
 
-        "Income" may be the net income that is asked for, "income, net of tax" too; "gross income" is not.
+        "Income" may be the net income that is asked for, "income, net of tax" too; "gross income" is not. Synonyms
+        count as one word, "mean age" and "average age", where the quantities did not come with the corpus.
         """
         asked = [folded(words, self.language) for words in concept_alternatives(concept)]
         answering, _ = self.graded(concept)
@@ -247,6 +260,10 @@ class Mentions:
             for code in self.related(concept).tolist()
             if self.folded[code] and any(words <= self.folded[code] or self.folded[code] <= words for words in asked)
         ]
+        if not self.given:
+            meant = [gists(concept_words(words, self.language)) for words in concept_alternatives(concept)]
+            codes = {code for words in meant for word in words for code in self._of_gist.get(word, ())}
+            near += [code for code in codes if alike(meant, self._gists[code])]
         return np.unique(np.concatenate([answering, np.array(near, dtype=np.int64)]))
 
     def holders(self, sets: Iterable[frozenset[str]]) -> NDArray[np.int64]:

@@ -49,11 +49,33 @@ def with_unit(
     amounts = sum(m.family.startswith("currency") for m in mentions)
     if unit != mention.unit and amounts > 1 and mention.family.startswith("currency"):
         return None  # "6 million yen, of which 2 million dollars": the sums of a sentence are in one currency
+    if _says_more(text, mention, units) or _LEADS_TO_UNIT.match(text, max(mention.value_span[1], _unit_end(mention))):
+        return None
     edits = _unit_edits(text, mention, form)
     if edits is None or not _alone(mentions, position, edits) or _apply(text, edits) == text:
         return None
     changed = unit_of(mention, unit, units)
     return _permuted(text, mentions, position, changed, edits)
+
+
+_LEADS_TO_UNIT = re.compile(r"\s*(?:to|or|and)\s+(?:an?|one|half)\b", re.IGNORECASE)
+"""After an amount: "50 cents to a dollar", whose two units go together."""
+
+
+def _unit_end(mention: Quantity) -> int:
+    return mention.unit_span[1] if mention.unit_span else 0
+
+
+def _says_more(text: str, mention: Quantity, units: Units) -> bool:
+    """Whether words beside a unit would be lost with it: "5 consecutive calendar years"."""
+    words = text[slice(*mention.unit_span)].split() if mention.unit_span else []
+    if len(words) < 2 or mention.unit_span is None or mention.unit_span[0] < mention.value_span[1]:
+        return False
+    whole, last = units.lookup(" ".join(words)), units.lookup(words[-1])
+    return last is not None and last.name == mention.unit and (whole is None or len(words) > LONGEST_UNIT)
+
+
+LONGEST_UNIT = 4
 
 
 def joined(text: str, mention: Quantity) -> bool:

@@ -200,7 +200,11 @@ class Plan:
         """The distribution of a topic's observed values."""
         if topic.key not in self._seen:
             rows = observed(self.mentions, topic.concepts, topic.unit, topic.change)
-            self._seen[topic.key] = distribution(self.mentions.value[rows])
+            values = self.mentions.value[rows]
+            # Means say 4.8 years, and searchers 5.
+            self._seen[topic.key] = distribution(
+                np.round(values) if self.mentions.family_of(topic.unit) == "age" else values
+            )
         return self._seen[topic.key]
 
     def value(self, topic: Topic, comparator: Comparator, values: ValueSet) -> Ask | None:
@@ -276,6 +280,8 @@ class Plan:
             back = self.units.convert(low, name, unit)
             exact = abs(back - ask[0]) <= 1e-9 * abs(ask[0])
             sensible = all(SENSIBLE[0] <= abs(end) <= SENSIBLE[1] for end in (low, high))
+            if self.units.get(unit).family == "time":
+                sensible &= all(end * 2 % 1 == 0 for end in (low, high))  # nobody asks for 1.6 months
             if sensible and (exact or comparator not in ("=", "!=")) and (low < high or ask[0] == ask[1]):
                 choices.append(((low, high), name))
         return choices[int(position * len(choices))] if choices else (ask, unit)

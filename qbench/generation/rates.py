@@ -17,11 +17,13 @@ RATES: dict[str, tuple[float, float]] = {
     "deutsche mark": (0.28, 0.75),
     "french franc": (0.09, 0.26),
     "indian rupee": (0.011, 0.09),
+    "hong kong dollar": (0.12, 0.14),
+    "singapore dollar": (0.42, 0.85),
 }
 """Currency -> its lowest and highest value in dollars since about 1984. Others are nobody's everyday alternative."""
 
-EVERYWHERE = ("dollar", "euro", "pound sterling", "yen")
-"""Currencies that texts of any country name."""
+EVERYWHERE = tuple(name for name in RATES if name not in ("deutsche mark", "french franc"))
+"""Currencies that texts of any country and year name."""
 
 
 def compare(value: float, unit: str, other: str) -> tuple[float, float] | None:

@@ -50,6 +50,21 @@ TRIES = 3
 WRITTEN = 3
 """Numbers of a concept in a unit from which on somebody might write another one, between the least and the greatest."""
 
+OFTEN = 10
+"""Mentions in a unit from which on a corpus uses it often."""
+
+MIDDLE = (0.1, 0.9)
+"""Quantiles of the values of a unit between which anybody might write one."""
+
+COMMON = 0.05
+"""Share of a family's mentions from which on a unit is common in it: no "0.6 g/kg" of a drug."""
+
+FARTHEST, DOSES = 100.0, 1000.0
+"""How many times as large or small another unit may be; another unit of mass."""
+
+NEXT_TIME = 13.0
+"""The same for times: months and years, weeks and days."""
+
 USED = 0.005
 """Share of a corpus' amounts of money from which on a currency is one of its own."""
 
@@ -205,17 +220,68 @@ class Sampler:
         return [name for name in self._money if name != unit]
 
     def _alternatives(self, mention: Quantity) -> list[str]:
-        """The other units of the same family in which the corpus states a mention's concept, ordered."""
+        """The other units of the same family that somebody might have written, ordered.
+
+        Times are those in which the corpus states the mention's concept, and next to its unit: no "10 days of
+        follow-up" for 10 months. Of other families all that the corpus often uses, up to a hundred times as large or
+        small; masses a thousand times, as doses are. A price keeps its currency and what is counted: 20 marks a share
+        may be less than 60 dollars a share, and an offer per unit is one per share.
+        """
+        family = mention.family
+        if family in ("currency per count", "count per count"):
+            return []
+        stated = self._stating(mention)
+        names = stated if family == "time" else sorted({*stated, *self._used.get(family, {})})
+        most = NEXT_TIME if family == "time" else DOSES if family in ("mass", "dose") else FARTHEST
+        own = self.units.get(mention.unit)
+        found = []
+        for name in names:
+            other = self.units.get(name)
+            priced = family.startswith("currency") and name.split(" per ")[0] != mention.unit.split(" per ")[0]
+            if name != mention.unit and not priced and 1 / most <= other.factor / own.factor <= most:
+                found.append(name)
+        return found
+
+    def _stating(self, mention: Quantity) -> list[str]:
+        """The units of a mention's family in which the corpus states its concept, ordered."""
         rows = self.mentions.rows_of_concepts(self.mentions.same(_stated(mention, self.mentions)))
         codes = np.unique(self.mentions.unit[rows[self.mentions.sure[rows]]])
         names = [self.mentions.units[code] for code in codes.tolist()]
-        return [name for name in names if name != mention.unit and self.mentions.family_of(name) == mention.family]
+        return [name for name in names if self.mentions.family_of(name) == mention.family]
+
+    @cached_property
+    def _used(self) -> dict[str, dict[str, tuple[float, float]]]:
+        """Family -> unit -> a low and a high value in it, of the units that are common in the corpus."""
+        families: dict[str, dict[str, tuple[int, float, float]]] = {}
+        totals: Counter[str] = Counter()
+        order = np.argsort(self.mentions.unit, kind="stable")
+        starts = np.searchsorted(self.mentions.unit[order], np.arange(len(self.mentions.units) + 1))
+        for code, name in enumerate(self.mentions.units):
+            family = self.mentions.family_of(name)
+            values = self.mentions.value[order[starts[code] : starts[code + 1]]]
+            if family not in UNMIXED:
+                totals[family] += values.size
+                if values.size >= OFTEN:
+                    low, high = np.quantile(values, MIDDLE).tolist()
+                    families.setdefault(family, {})[name] = (values.size, low, high)
+        return {
+            family: {name: (low, high) for name, (n, low, high) in used.items() if n >= COMMON * totals[family]}
+            for family, used in families.items()
+        }
 
     def _is_everyday(self, changed: Quantity) -> bool:
-        """Whether a changed mention's number lies between those that the corpus states of its concept in its unit."""
+        """Whether a changed mention's number lies between those that the corpus states in its unit.
+
+        Of its concept, where it states three of these, else of anything.
+        """
         rows = observed(self.mentions, (_stated(changed, self.mentions),), changed.unit, changed.change)
         values = self.mentions.value[rows]
-        return values.size >= WRITTEN and float(values.min()) <= changed.value <= float(values.max())
+        if values.size >= WRITTEN:
+            return float(values.min()) <= changed.value <= float(values.max())
+        if changed.family == "time" or changed.unit not in self._used.get(changed.family, {}):
+            return False
+        low, high = self._used[changed.family][changed.unit]
+        return low <= changed.value <= high
 
     def _no_rate_meets(self, mention: Quantity, unit: str, condition: Condition) -> bool:
         """Whether the number in another currency breaks the condition at any plausible exchange rate."""

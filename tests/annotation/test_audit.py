@@ -165,8 +165,9 @@ def test_a_query_has_missed_something_if_one_of_its_documents_was(missing, tmp_p
     assert (labels.read, queries.read) == (1, 0), "the figure is given when all documents are read"
     queries = by_query(lambda row: ("?", "") if row["doc_id"] == "m2" else ("right", ""))[1]
     assert (queries.right, queries.unsure) == (3, 1)
-    queries = by_query(lambda row: ("nonsense", "nobody asks this"))[1]
+    labels, queries = by_query(lambda row: ("nonsense", "nobody asks this"))
     assert (queries.right, queries.read) == (3, 3), "of a nonsense query nothing is said"
+    assert (labels.nonsense, labels.share) == (2, None), "nor of its candidates"
     assert by_query(lambda row: ("right", ""))[1].share == 1
 
     def with_texts(row):

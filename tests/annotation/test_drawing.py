@@ -87,3 +87,33 @@ def test_every_query_is_as_likely_as_any_other():
     strata = dict.fromkeys(labels, "")
     few = sum(query in ("q0", "q1", "q2", "q3", "q4") for s in range(400) for query, _ in draw(labels, strata, 1, s))
     assert 150 < few < 250
+
+
+def test_queries_of_a_topic_stand_apart():
+    labels = {f"q{n}": ["a"] for n in range(40)}
+    topics = {f"q{n}": "fares" if n < 20 else f"topic {n}" for n in range(40)}
+    strata = dict.fromkeys(labels, "")
+    for seed in range(10):
+        for number in (10, 20, 30):
+            drawn = draw(labels, strata, number, seed, topics=topics)
+            fares = sum(topics[query] == "fares" for query, _ in drawn)
+            assert number / 2 - 6 <= fares <= number / 2 + 6
+        for number in (4, 12, 24):
+            assert draw(labels, strata, number + 6, seed, topics=topics)[:number] == draw(
+                labels, strata, number, seed, topics=topics
+            )
+
+
+def test_large_topics_have_their_share():
+    labels = {f"q{n}": ["a"] for n in range(10)}
+    topics = {f"q{n}": "fares" if n < 5 else "" for n in range(10)}
+    strata = dict.fromkeys(labels, "")
+    fares = sum(topics[query] == "fares" for s in range(200) for query, _ in draw(labels, strata, 4, s, topics=topics))
+    assert 0.45 < fares / 800 < 0.55
+
+
+def test_one_text_is_drawn_once():
+    labels = {f"q{n}": [f"{n} a", f"{n} b"] for n in range(6)}
+    texts = {one: "same" if one.endswith("a") else one for some in labels.values() for one in some}
+    drawn = draw(labels, dict.fromkeys(labels, ""), 50, 1, texts=texts)
+    assert sorted(texts[one] for _, one in drawn) == ["0 b", "1 b", "2 b", "3 b", "4 b", "5 b", "same"]

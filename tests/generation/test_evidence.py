@@ -54,6 +54,7 @@ def read(text, change="", **unit):
         "They took <5> of {ferry fares}.",
         "{Fare}: <5>, {tolls}",
         "the {fare} (<5>) and",
+        "Tolls rose and {ferry fares} were <5>.",
     ],
 )
 def test_beside_their_concept(text):
@@ -90,6 +91,13 @@ def test_beside_their_concept(text):
         "In group <5> {ferry fares} were paid.",
         "A four for <5> {ferry swap} was agreed.",
         "A non-{ferry fare} of <5> was paid.",
+        "There was <5> of unrecognized {ferry expense}.",
+        "Unused {ferry credit} was <5>.",
+        "It lay below a {ferry depth} of <5>.",
+        "A docking and {ferry fee} of <5> was paid.",
+        "There were benefits of <5> in {ferry revenue}.",
+        "There was <5> of {ferry expense} exceeding fares.",
+        "They will lose <5> in {ferry revenue}.",
     ],
 )
 def test_parted_from_their_concept(text):
@@ -140,6 +148,8 @@ def test_a_count_of_a_part_is_none_of_all(text, sure):
         ("The 5-year {survival} was <5>.", ("year", "time"), True),
         ("A <5> {survival} of a half.", ("year", "time"), False),
         ("Within <5> of {leaving port} it sank.", ("day", "time"), False),
+        ("Since the {ferry contract} <5> ago it sails.", ("year", "time"), False),
+        ("The {ferry contract} was for <5>.", ("year", "time"), True),
     ],
 )
 def test_families_with_rules_of_their_own(text, unit, sure):

@@ -44,6 +44,8 @@ def form(unit, surface):
         ("The laptop weighs 2 kg.", "kilogram", "kg", None),
         ("The 5 and 8 kg bags sold.", "gram", "g", None),
         ("It ended after 4 weeks' sailing.", "month", "months", None),
+        ("It sailed for 5 full calendar years.", "month", "months", None),
+        ("A trip costs 50 cents to a dollar.", "euro", "euro", None),
     ],
 )
 def test_units(text, unit, surface, expected):
