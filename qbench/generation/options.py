@@ -35,7 +35,11 @@ class GenerationOptions:
     inclusive: bool = option(True, help="Queries with >= and <=.")
     ranges: bool = option(True, help='Queries such as "between 5 and 8".')
     negation: bool = option(True, help='Queries such as "not 5".')
+    single: bool = option(True, help="Queries with one constraint.")
     multi: bool = option(True, help="Queries with two and three constraints.")
+    joint_sets: int = option(
+        1, help="Queries with several constraints on each combination of concepts, with values of their own.", low=1
+    )
     expansion: bool = option(True, help="Queries through expanded concepts in train and dev too.")
     original: bool = option(True, help="Training samples: sentences as they are.")
     unit_permutation: bool = option(True, help="Training samples with another unit.")
@@ -68,6 +72,8 @@ class GenerationOptions:
                 "without any sampling method there are no training queries",
                 remedy="Leave one on, or ask for none with --max-train 0 --max-dev 0",
             )
+        if not (self.single or self.multi):
+            raise OptionError("neither queries of one constraint nor of several are left", remedy="Leave one kind on")
         if self.dev_share + self.test_share >= 1:
             raise OptionError(
                 "dev and test leave nothing to train on",

@@ -32,7 +32,8 @@ T = TypeVar("T")
 ValueSet = str
 """Where a query's value comes from: "peak", a peak or the mean; "random", any observed value; "other", another than
 those two; "random 2" and so on, any observed value but those of all others, for training queries alone, so that the
-others are the same however many there are; "joint", so that several constraints hold in one sentence."""
+others are the same however many there are; "joint", "joint 2" and so on, so that several constraints hold in one
+sentence, drawn for each."""
 
 JOINT_COMPARATORS: tuple[Comparator, ...] = ("<", ">", "<", ">", "=")
 """Of queries with several constraints: bounds twice as often as points, which few sentences meet together."""
@@ -116,8 +117,7 @@ class Plan:
 
     def drafts(self, split: Split) -> list[QueryDraft]:
         """The drafts of a split, in the order in which they are tried until the split is full."""
-        drafts = list(self._lexical(split))
-        drafts += self._expanded(split)
+        drafts = [*self._lexical(split), *self._expanded(split)] if self.options.single else []
         if self.options.multi:
             drafts += self._joint(split)
         return _in_turn(drafts, self.group, self.options.seed)
@@ -136,7 +136,7 @@ class Plan:
 
     def _usual(self, split: Split) -> tuple[ValueSet, ...]:
         number = self.options.random_sets
-        return ("peak", *_random_sets(number if split == "train" else min(1, number)))
+        return ("peak", *_sets("random", number if split == "train" else min(1, number)))
 
     def _lexical(self, split: Split) -> Iterable[QueryDraft]:
         for concept, unit, change in self.pairs:
@@ -184,7 +184,8 @@ class Plan:
             kind: Kind = "seen" if home == "train" else "unseen"
             included = home == split or (home, split) == ("train", "test")
             if included and (split != "test" or kind in self.options.kinds):
-                yield QueryDraft(split, kind, "joint", tuple(self.topic(pair) for pair in pairs))
+                for values in _sets("joint", self.options.joint_sets):
+                    yield QueryDraft(split, kind, values, tuple(self.topic(pair) for pair in pairs))
 
     @cached_property
     def _joint_pairs(self) -> list[tuple[Pair, ...]]:
@@ -241,7 +242,7 @@ class Plan:
     def realize(self, draft: QueryDraft) -> Query | None:
         """The query of a draft; None if its distribution has no suitable value."""
         rng = generator(self.options.seed, "query", draft.key)
-        asks = self._joint_asks(draft, rng) if draft.values == "joint" else self._single_ask(draft, rng)
+        asks = self._joint_asks(draft, rng) if draft.values.startswith("joint") else self._single_ask(draft, rng)
         if asks is None:
             return None
         texts, conditions, names = [], [], []
@@ -361,8 +362,13 @@ class Plan:
         return usual[int(rng.choice(len(usual), p=weights / weights.sum()))][0]
 
 
-def _random_sets(number: int) -> tuple[ValueSet, ...]:
-    return tuple("random" if each == 1 else f"random {each}" for each in range(1, number + 1))
+def _sets(name: str, number: int) -> tuple[ValueSet, ...]:
+    """The names of so many value sets of one kind.
+
+    >>> _sets("random", 3)
+    ('random', 'random 2', 'random 3')
+    """
+    return tuple(name if each == 1 else f"{name} {each}" for each in range(1, number + 1))
 
 
 def _before(values: ValueSet) -> tuple[ValueSet, ...]:
@@ -371,11 +377,11 @@ def _before(values: ValueSet) -> tuple[ValueSet, ...]:
     >>> _before("random"), _before("other"), _before("random 3")
     (('peak',), ('peak', 'random'), ('peak', 'random', 'other', 'random 2'))
     """
-    if values in ("peak", "joint"):
+    if not values.startswith(("random", "other")):
         return ()
     if values == "other":
         return "peak", "random"
-    earlier = _random_sets(int(values.removeprefix("random") or 1) - 1)
+    earlier = _sets("random", int(values.removeprefix("random") or 1) - 1)
     return ("peak", *earlier[:1], *(("other",) if earlier else ()), *earlier[1:])
 
 

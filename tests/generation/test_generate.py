@@ -368,6 +368,22 @@ def test_more_random_values_are_asked_for_in_training_alone(index, options, made
     assert len(none) < len(queries)
 
 
+def test_combinations_of_concepts_are_asked_for_with_several_values(index, options, tmp_path):
+    whole = dataclasses.replace(_uncapped(options), max_pairs=None, expansions=None)
+    queries = lists(open_benchmark(generate(index, tmp_path / "a", whole)))[0].values()
+    sets = dataclasses.replace(whole, joint_sets=6, single=False)
+    more = lists(open_benchmark(generate(index, tmp_path / "b", sets)))[0].values()
+    once = {query.query_id for query in queries if len(query.conditions) > 1}
+    # One that repeats another's meaning may stay out.
+    assert len(once - {query.query_id for query in more}) <= len(once) / 4
+    assert len(more) > 2 * len(once) > 0
+    assert all(len(query.conditions) > 1 for query in more)
+    assert len({meaning(query) for query in more}) == len(more)
+    assert {query.split for query in more} > {"train"}
+    with pytest.raises(OptionError, match="neither queries of one constraint"):
+        dataclasses.replace(sets, multi=False)
+
+
 @pytest.mark.parametrize("method", ["original", "unit_permutation", "value_permutation"])
 def test_a_sample_switch_takes_its_samples_and_no_others(index, options, made_uncapped, tmp_path, method):
     _, samples = lists(made_uncapped)
