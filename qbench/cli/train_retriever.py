@@ -134,6 +134,9 @@ def train_on_triples(
     ]
     if counts["dev"] is not None:
         lines.append(f"nDCG@10 there: {counts['dev_untrained']:.3f} untrained, {counts['dev']:.3f} now")
+    if counts["dev_numbers"]:
+        read = (f"{name.replace('_', ' ')} {value:.3f}" for name, value in counts["dev_numbers"].items())
+        lines.append(f"numbers there: {', '.join(read)}")
     worse = setback(counts)
     report(lines, output, f"search with it: --systems '{system.format(output)}'", worse and f"Mind: {worse}")
 

@@ -310,10 +310,11 @@ class RetrieverTask(Task[tuple[Triples, list[Drawn]]]):
         return self.student.optimizer(self.recipe)
 
     def evaluate(self) -> Record:
-        """nDCG@10 on the held-out queries, and the figures of the kind."""
+        """nDCG@10 on the held-out queries, and how well numbers are read."""
         if self.held_out is None:
             return {}
-        return {"ndcg": self.held_out.score(self.student), **self.student.figures(self.held_out.queries)}
+        numbers = self.student.figures(self.held_out)
+        return {"ndcg": self.held_out.score(self.student), **({"numbers": numbers} if numbers else {})}
 
     def figure(self, record: Record) -> float | None:
         """nDCG@10."""
@@ -334,6 +335,7 @@ class RetrieverTask(Task[tuple[Triples, list[Drawn]]]):
             "scale": self.student.scale,
             "dev_untrained": history.record(0).get("ndcg"),
             "dev": history.record(history.best).get("ndcg"),
+            "dev_numbers": history.record(history.best).get("numbers"),
         }
 
     def _cut(self, data: Triples, drawn: list[Drawn], epoch: str) -> list[list[Drawn]]:

@@ -9,7 +9,7 @@ temperature of 0.02 is a scale of 50. A training needs the quantities of its tex
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -22,8 +22,9 @@ from qbench.models.numbers import Number, UnitList, scientific
 from qbench.models.single_vector import Role
 from qbench.quantities.conditions import RELATIVE_TOLERANCE
 from qbench.training.batch import Batch
+from qbench.training.number_figures import number_figures
 from qbench.training.numeric_labels import query_numbers, text_numbers
-from qbench.training.outputs import Embedded, Outputs
+from qbench.training.outputs import Embedded, NumberedTexts, Outputs
 from qbench.training.students import Student, cached, groups_of
 from qbench.training.trainer import adamw, mixed_precision
 
@@ -33,31 +34,10 @@ if TYPE_CHECKING:
 
     from qbench.models.deepquant import Contextual, DeepQuant, Parts
     from qbench.training.recipes import ContrastiveRecipe
+    from qbench.training.students import HeldOut
 
 SCALE = 50.0
 """1 / tau: the paper's temperature is 0.02 (appendix D)."""
-
-
-@dataclass(frozen=True)
-class NumberedTexts(Embedded):
-    """Texts after the encoder.
-
-    Attributes:
-        vectors: shape (texts, tokens, J), of all tokens.
-        mask: shape (texts, tokens), bool, the tokens that take part in MaxSim.
-        places: shape (texts, m), the token of each number, then -1.
-        numbers: those of each text that are among its tokens.
-    """
-
-    places: Tensor = field(kw_only=True)
-    numbers: list[list[Number]] = field(kw_only=True)
-
-    @property
-    def contextual(self) -> Contextual:
-        """The same, as the model takes it."""
-        from qbench.models.deepquant import Contextual
-
-        return Contextual(self.vectors, self.counted, self.places)
 
 
 @dataclass
@@ -171,6 +151,10 @@ class DeepQuantStudent(Student):
         ]
         return adamw(groups, recipe.weight_decay)
 
+    def figures(self, held_out: HeldOut) -> dict[str, float]:
+        """How well the heads read numbers: see `qbench.training.number_figures`."""
+        return number_figures(self, held_out)
+
     def limit(self, max_length: int) -> None:
         """Read at most `max_length` tokens of a document in training; queries have a length of their own."""
         own = self.network.config.max_length
@@ -205,8 +189,8 @@ def comparison_holds(asked: Sequence[float], stated: Sequence[float]) -> NDArray
            [1, 0, 0]])
     """
     a, b = np.array(asked, dtype=np.float64)[:, None], np.array(stated, dtype=np.float64)[None, :]
-    # Subtraction would overflow.
-    same = (np.abs(b / 2 - a / 2) * 2 <= RELATIVE_TOLERANCE * np.maximum(np.abs(a), np.abs(b))) | (a == b)
+    with np.errstate(over="ignore"):  # infinitely far apart
+        same = np.abs(b - a) <= RELATIVE_TOLERANCE * np.maximum(np.abs(a), np.abs(b))
     return np.stack([(b < a) & ~same, same, (b > a) & ~same], axis=2)
 
 

@@ -24,7 +24,7 @@ from qbench.quantities.conditions import BROKEN, MET
 from qbench.training.losses.numeric import Contrast, classes, contrast, detection, value
 from qbench.training.numeric_labels import NumericLabels, query_numbers, satisfaction, text_numbers
 from qbench.training.outputs import Embedded
-from qbench.training.students import LateInteractionStudent, forward, padded, token_offsets
+from qbench.training.students import HeldOut, LateInteractionStudent, forward, padded, token_offsets
 from qbench.training.trainer import adamw
 
 if TYPE_CHECKING:
@@ -189,9 +189,9 @@ class NumericStudent(LateInteractionStudent):
         ]
         return adamw(groups, recipe.weight_decay)
 
-    def figures(self, queries: Sequence[Query]) -> dict[str, float]:
+    def figures(self, held_out: HeldOut) -> dict[str, float]:
         """How well the heads read queries: see `head_figures`."""
-        return head_figures(self, queries)
+        return head_figures(self, held_out.queries)
 
     def save(self, folder: Path) -> None:
         """Write the folder of a ColBERT with the heads beside it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -15,6 +15,9 @@ from qbench.training.batch import Batch
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+    from qbench.models.deepquant import Contextual
+    from qbench.models.numbers import Number
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,28 @@ class Embedded:
     def counted(self) -> Tensor:
         """Which of the token vectors count, shape (texts, tokens), bool: all of them without a mask."""
         return self.vectors.new_ones(self.vectors.shape[:2]).bool() if self.mask is None else self.mask
+
+
+@dataclass(frozen=True)
+class NumberedTexts(Embedded):
+    """Texts after DeepQuant's encoder.
+
+    Attributes:
+        vectors: shape (texts, tokens, J), of all tokens.
+        mask: shape (texts, tokens), bool, the tokens that take part in MaxSim.
+        places: shape (texts, m), the token of each number, then -1.
+        numbers: those of each text that are among its tokens.
+    """
+
+    places: Tensor = field(kw_only=True)
+    numbers: list[list[Number]] = field(kw_only=True)
+
+    @property
+    def contextual(self) -> Contextual:
+        """The same, as the model takes it."""
+        from qbench.models.deepquant import Contextual
+
+        return Contextual(self.vectors, self.counted, self.places)
 
 
 @dataclass(frozen=True)

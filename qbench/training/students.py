@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,30 @@ T = TypeVar("T")
 
 GROUP = 24
 """Texts that go through a model together on a CPU."""
+
+
+class HeldOut(Protocol):
+    """Held-out queries and documents: `qbench.training.dev.DevPool`, as students see it."""
+
+    @property
+    def queries(self) -> Sequence[Query]:
+        """The queries."""
+        ...
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """The documents."""
+        ...
+
+    @property
+    def query_numbers(self) -> list[list[Number]]:
+        """The numbers of each query's conditions."""
+        ...
+
+    @property
+    def text_numbers(self) -> list[list[Number]]:
+        """The numbers of each document's quantities."""
+        ...
 
 
 @dataclass
@@ -107,8 +131,8 @@ class Student(ABC):
         """AdamW with the recipe's learning rate and weight decay."""
         return adamw([(self.network.named_parameters(), recipe.lr)], recipe.weight_decay)
 
-    def figures(self, queries: Sequence[Query]) -> dict[str, float]:
-        """Figures of the kind on held-out queries, beside how it ranks; {} for none."""
+    def figures(self, held_out: HeldOut) -> dict[str, float]:
+        """Figures of the kind on held-out data, beside how it ranks: how well it reads numbers; {} for none."""
         return {}
 
     def limit(self, max_length: int) -> None:
