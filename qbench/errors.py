@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ class QbenchError(Exception):
             text += f" (found {self.value})"
         if self.remedy:
             text += f". {self.remedy}"
-        return text
+        return visible(" ".join(text.splitlines()))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), self.message, self.file, self.line, self.value, self.remedy)
@@ -87,6 +88,23 @@ def _rebuild(
 ) -> QbenchError:
     shown = None if value is None else _Verbatim(value)
     return cls(message, file=file, line=line, value=shown, remedy=remedy)
+
+
+_SENT = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""Characters that terminals obey, that turn the writing direction, or that no encoding has."""
+
+
+def visible(text: str) -> str:
+    r"""A text fit for a terminal: what it would obey is shown as an escape; tabs and line feeds stay.
+
+    In a string of JSON, the escapes stand for the same characters.
+
+    >>> visible("\x1b[2Jsafe\u202e")
+    '\\u001b[2Jsafe\\u202e'
+    """
+    return _SENT.sub(lambda match: f"\\u{ord(match[0]):04x}", text) if _SENT.search(text) else text
 
 
 def shorten(value: object, width: int = 80) -> str:

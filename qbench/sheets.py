@@ -6,12 +6,14 @@ import codecs
 import csv
 import io
 import itertools
+import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn
 
 from qbench.errors import InputError
-from qbench.store import atomic_file
+from qbench.store import atomic_file, refuse_large
 
 LONGEST = 2000
 """Characters of a text that a cell shows."""
@@ -122,6 +124,21 @@ def _rows(lines: Sequence[str], at: int, separator: str) -> Iterator[tuple[int, 
             yield at, None, str(fault)
 
 
+_PLAIN = re.compile(r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?\s*", re.ASCII)
+
+
+def plain_number(text: str) -> float | None:
+    """The finite number that a text writes in ASCII digits; None for all else that Python would take for one.
+
+    >>> [plain_number(text) for text in ("2", "-1.5e3", "-0", "1_000", "٣", "nan", "1e999")]
+    [2.0, -1500.0, 0.0, None, None, None, None]
+    """
+    if len(text) > LONGEST or not _PLAIN.fullmatch(text):
+        return None
+    number = float(text) + 0.0  # no -0, which some would sort below 0
+    return number if math.isfinite(number) else None
+
+
 def windows(text: str) -> str:
     """A text as it comes back from a file in Windows-1252, in which some characters become question marks.
 
@@ -140,6 +157,7 @@ def _separator(head: str, columns: Sequence[str]) -> str | None:
 
 def _decoded(path: Path) -> str:
     try:
+        refuse_large(path)
         raw = path.read_bytes()
     except FileNotFoundError:
         raise InputError("no such file of judgments", file=path) from None

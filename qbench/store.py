@@ -13,7 +13,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path, PureWindowsPath
@@ -55,6 +55,21 @@ def atomic_file(path: Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+LARGEST = 1 << 28
+"""Bytes of the largest file (256 MiB) that is read as a whole; as objects of Python, it takes ten times as much."""
+
+
+def refuse_large(path: Path) -> None:
+    """Refuse a file that is too large to be read as a whole.
+
+    Raises:
+        InputError: it is.
+        OSError: it cannot be looked at.
+    """
+    if (size := path.stat().st_size) > LARGEST:
+        raise InputError(f"a file of more than {LARGEST >> 20} MiB is not read as a whole", file=path, value=size)
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a text file atomically, as UTF-8 with Unix line ends."""
     with atomic_file(path) as temporary:
@@ -77,6 +92,7 @@ def read_text(path: Path, what: str) -> str:
         InputError: it is missing, a folder, or not UTF-8.
     """
     try:
+        refuse_large(path)
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise InputError(f"no such {what} file", file=path) from None
@@ -89,6 +105,7 @@ def read_text(path: Path, what: str) -> str:
 def read_json(path: Path) -> Any:
     """Read a JSON file; a missing or broken one is an `InputError` naming file and line."""
     try:
+        refuse_large(path)
         return parse_json(path.read_text(encoding="utf-8"), path)
     except FileNotFoundError:
         raise InputError("no such file", file=path) from None
@@ -96,7 +113,14 @@ def read_json(path: Path) -> Any:
         raise InputError(f"not valid UTF-8 at byte {fault.start}", file=path) from None
 
 
-def parse_json(text: str, file: str | Path, *, line: int | None = None, what: str = "JSON") -> Any:
+def parse_json(
+    text: str,
+    file: str | Path,
+    *,
+    line: int | None = None,
+    what: str = "JSON",
+    pairs: Callable[[list[tuple[str, Any]]], Any] | None = None,
+) -> Any:
     """What a text says in JSON.
 
     Args:
@@ -104,12 +128,13 @@ def parse_json(text: str, file: str | Path, *, line: int | None = None, what: st
         file: where it comes from, for errors.
         line: its line there, if it is one of many.
         what: what it should be, for errors ("JSON").
+        pairs: makes an object of its entries, of which a dict would drop repeated ones.
 
     Raises:
         InputError: it is no JSON, is too deep, or has a number of too many digits.
     """
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=pairs)
     except json.JSONDecodeError as fault:
         raise InputError(f"not valid {what}: {fault.msg}", file=file, line=line or fault.lineno) from None
     except RecursionError:

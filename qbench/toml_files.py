@@ -91,6 +91,10 @@ class TomlFile:
             position = re.search(r"\(at line (\d+), column \d+\)$", str(fault))
             message = f"not valid TOML: {str(fault)[: position.start()].rstrip() if position else fault}"
             raise InputError(message, file=self.path, line=int(position[1]) if position else None) from None
+        except RecursionError:
+            raise InputError("not valid TOML: too many brackets in brackets", file=self.path) from None
+        except ValueError:
+            raise InputError("not valid TOML: a number of too many digits, or no date", file=self.path) from None
 
     def read(self, shape: type[T]) -> T:
         """The file as a value of a type; see `read_toml`.

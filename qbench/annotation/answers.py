@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,8 +11,8 @@ from qbench.annotation.form import CAUSE, COMMENT, KEYS, UNSURE, Form, Pair
 from qbench.benchmark.card import printable
 from qbench.benchmark.reading import Problems
 from qbench.errors import InputError
-from qbench.sheets import one_line, read_sheet, unshielded, windows
-from qbench.store import read_text
+from qbench.sheets import one_line, plain_number, read_sheet, unshielded, windows
+from qbench.store import parse_json, read_text
 
 Position = tuple[int | None, str]
 """The line of an answer, if it has one, and the start of a message about it."""
@@ -203,12 +202,10 @@ def _is_json(path: Path) -> bool:
 def _json(path: Path, key: str) -> dict[str, Any]:
     again = "Save it from the page again"
     try:
-        data = json.loads(read_text(path, "answers"))
-    except json.JSONDecodeError as fault:
-        message = f"not a whole file of answers: {fault.msg}"
-        raise InputError(message, file=path, line=fault.lineno, remedy=again) from None
-    except RecursionError:
-        raise InputError("not a file of answers", file=path, remedy=again) from None
+        data = parse_json(read_text(path, "answers"), path)
+    except InputError as fault:
+        message = f"not a whole file of answers: {fault.message}"
+        raise InputError(message, file=path, line=fault.line, remedy=again) from None
     if not isinstance(data, dict) or data.get("qbench") != "answers" or not isinstance(data.get("answers"), list):
         raise InputError("not a file of answers", file=path, remedy=again)
     if data.get("sheet") != key:
@@ -240,8 +237,5 @@ def _grade(text: str, form: Form) -> int | str | None:
         return UNSURE
     if form.words and text.lower() in form.labels:
         return form.labels.index(text.lower())
-    try:
-        number = float(text.replace(",", "."))
-    except ValueError:
-        return None
-    return int(number) if number.is_integer() and 0 <= number <= form.highest else None
+    number = plain_number(text.replace(",", "."))
+    return int(number) if number is not None and number.is_integer() and 0 <= number <= form.highest else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from qbench.benchmark.reading import Problems, as_id, lines
 from qbench.benchmark.types import qrels_schema, run_schema
 from qbench.corpora.streams import reading_parquet
 from qbench.errors import InputError
+from qbench.sheets import plain_number
 from qbench.store import atomic_file
 
 BEIR_HEADER = ("query-id", "corpus-id", "score")
@@ -87,6 +87,8 @@ def read_run(path: str | Path) -> pl.DataFrame:
 
 def rank_run(scores: pl.DataFrame) -> pl.DataFrame:
     """A run from columns query_id, doc_id, score: ranked by score, then document id, both descending."""
+    # No -0, which would come after 0.
+    scores = scores.with_columns(pl.col("score") + 0.0)
     ordered = scores.sort(["query_id", "score", "doc_id"], descending=[False, True, True])
     rank = pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("query_id")
     return ordered.with_columns(rank=rank).select(list(run_schema()))
@@ -111,11 +113,8 @@ def write_run(run: pl.DataFrame, path: Path, tag: str) -> None:
 
 
 def _grade(text: str) -> int | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return int(number) if number.is_integer() and abs(number) < 2**15 else None
+    number = plain_number(text)
+    return int(number) if number is not None and number.is_integer() and abs(number) < 2**15 else None
 
 
 def _read_run_lines(path: Path) -> pl.DataFrame:
@@ -126,7 +125,7 @@ def _read_run_lines(path: Path) -> pl.DataFrame:
         if len(fields) != 6:
             message = "not a line of a TREC run: query Q0 document rank score tag"
             raise InputError(message, file=path, line=number, value=line)
-        score = _number(fields[4])
+        score = plain_number(fields[4])
         if score is None:
             raise InputError("the score is not a finite number", file=path, line=number, value=fields[4])
         pair = (fields[0], fields[2])
@@ -155,14 +154,6 @@ def _read_run_table(path: Path) -> pl.DataFrame:
             row = mask.arg_max() or 0
             raise InputError(f"the run holds {name}", file=path, line=row + 1, value=frame.row(row))
     return frame
-
-
-def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
 
 
 def _refuse_spaces(frame: pl.DataFrame, column: str, path: Path) -> None:

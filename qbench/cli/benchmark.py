@@ -10,7 +10,7 @@ import typer
 from qbench.annotation.options import AuditOptions, ImportOptions
 from qbench.cli.audit import AuditChatOptions
 from qbench.cli.chat_options import ChatServerOptions
-from qbench.cli.console import note, out, print_counts, progress
+from qbench.cli.console import note, out, print_counts, print_json, progress
 from qbench.cli.from_options import UNRECORDED, CommandLine, command
 from qbench.cli.options import Overwrite
 from qbench.corpora.types import OnError
@@ -290,10 +290,9 @@ def show(
 
 
 def _print_json(findings: list[Finding]) -> None:
-    import json
     from dataclasses import asdict
 
-    typer.echo(json.dumps([asdict(finding) for finding in findings], indent=2, ensure_ascii=False))
+    print_json([asdict(finding) for finding in findings], indent=2)
 
 
 def _print_findings(findings: list[Finding]) -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from qbench.errors import visible
+
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
 
     from qbench.llm.client import Estimate
     from qbench.progress import Progress
@@ -18,19 +23,38 @@ def out() -> Console:
     """Standard output: results."""
     from rich.console import Console
 
+    return _console()(highlight=False, emoji=False, soft_wrap=not Console().is_terminal)
+
+
+def err() -> Console:
+    """Standard error: progress, notes, errors."""
+    return _console()(stderr=True, highlight=False, emoji=False)
+
+
+@cache
+def _console() -> type[Console]:
+    """Rich's console, which shows what terminals would obey in texts, names and answers of servers."""
+    from rich.console import Console
+    from rich.segment import Segment
+
     class Pipe(Console):
         def on_broken_pipe(self) -> None:
             # The reader (head, less) has what it wants; rich would call that a failure.
             raise BrokenPipeError
 
-    return Pipe(highlight=False, soft_wrap=not Console().is_terminal)
+        def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+            # Here, below all texts and tables; escapes of styles are added later.
+            for segment in super().render(renderable, options):
+                yield segment if segment.control else Segment(visible(segment.text), segment.style)
+
+    return Pipe
 
 
-def err() -> Console:
-    """Standard error: progress, notes, errors."""
-    from rich.console import Console
+def print_json(value: object, *, indent: int | None = None) -> None:
+    """A value as JSON on standard output, on one line unless there is an indent."""
+    import typer
 
-    return Console(stderr=True, highlight=False)
+    typer.echo(visible(json.dumps(value, indent=indent, ensure_ascii=False)))
 
 
 def note(message: str) -> None:
@@ -45,7 +69,7 @@ def progress(title: str) -> Iterator[Progress]:
 
     console = err()
     columns = (
-        bars.TextColumn("{task.description}"),
+        bars.TextColumn("{task.description}", markup=False),
         bars.BarColumn(),
         bars.MofNCompleteColumn(),
         bars.TimeElapsedColumn(),

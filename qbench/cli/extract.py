@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from itertools import islice
@@ -49,6 +48,7 @@ def extract(
 
     Example: qbench extract "revenue rose 5% to $3.5 million"
     """
+    from qbench.cli import console
     from qbench.errors import OptionError
     from qbench.quantities.extractors import get_extractor
 
@@ -59,7 +59,7 @@ def extract(
     for lines in _batches(source.texts(), 1 if text == "-" and sys.stdin.isatty() else BATCH):
         for record in [_query_record(line, engine) for line in lines] if query else _records(lines, engine, explain):
             if output_format == "jsonl":
-                typer.echo(json.dumps(record, ensure_ascii=False))
+                console.print_json(record)
             else:
                 _print_table(record)
     source.report()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import sys
@@ -86,8 +87,11 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Run the command line. A qbench error is one line and exit code 1; any other is a bug, with a traceback."""
-    from qbench.errors import QbenchError
+    from qbench.errors import QbenchError, visible
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a character that the terminal's encoding lacks
     try:
         app()
     except QbenchError as error:
@@ -101,17 +105,23 @@ def main() -> None:
         # The reader (head, less) has left; its output is complete.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    except Exception as error:
+    except BaseException as error:
         message = _trouble_of_the_machine(error)
         if message is None:
             raise
-        typer.echo(f"qbench: {message}", err=True)
+        typer.echo(f"qbench: {visible(message)}", err=True)
         sys.exit(1)
 
 
-def _trouble_of_the_machine(error: Exception) -> str | None:
+def _trouble_of_the_machine(error: BaseException) -> str | None:
     """The message for a full disk, a missing permission and the like, which are no bugs; None for anything else."""
+    from qbench.errors import shorten
+
     remedy = "Finished work is kept; the same command resumes"
+    if isinstance(error, MemoryError):
+        return f"not enough memory. {remedy}"
+    if type(error).__name__ == "PanicException":  # of a library in Rust; it is no Exception
+        return f"polars cannot read or write a file, which may be damaged: {shorten(error)}. {remedy}"
     if isinstance(error, OSError):
         # numpy reports a full disk in words of its own, without a number.
         what = error.strerror or f"a file cannot be written whole ({error})"

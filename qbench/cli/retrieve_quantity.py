@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -50,7 +49,7 @@ def retrieve_quantity(
         console.note("no results: no description shares a word with the query")
     for n, result in enumerate(answers, start=1):
         if output_format == "jsonl":
-            typer.echo(json.dumps(asdict(result), ensure_ascii=False))
+            console.print_json(asdict(result))
         else:
             for line in _lines(n, result):
                 console.out().print(line, soft_wrap=True)

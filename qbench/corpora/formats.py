@@ -14,10 +14,12 @@ from qbench.corpora.streams import (
     Feed,
     Meter,
     SourceFile,
+    csv_head,
     csv_rows,
     json_objects,
     long_cells,
     text_lines,
+    unique_names,
 )
 from qbench.corpora.types import Fields, Problems, ReadOptions, Record
 from qbench.errors import InputError
@@ -85,15 +87,14 @@ def _json(file: SourceFile, options: ReadOptions, problems: Problems, meter: Met
 def _csv(file: SourceFile, options: ReadOptions, problems: Problems, meter: Meter) -> Iterator[Record]:
     feed = Feed(file, options.encodings, problems, meter)
     with long_cells():
-        first = next(feed, "")
-        delimiter = max(",;\t|", key=first.count)
-        yield from _table(feed, first, lambda text: csv.reader(text, delimiter=delimiter, strict=True), options)
+        delimiter, head = csv_head(feed)
+        yield from _table(feed, csv.reader(chain(head, feed), delimiter=delimiter, strict=True), options)
 
 
 def _tsv(file: SourceFile, options: ReadOptions, problems: Problems, meter: Meter) -> Iterator[Record]:
     feed = Feed(file, options.encodings, problems, meter)
     with long_cells():
-        yield from _table(feed, next(feed, ""), _tsv_rows, options)
+        yield from _table(feed, _tsv_rows(feed), options)
 
 
 def _tsv_rows(text: Iterator[str]) -> Iterator[list[str]]:
@@ -102,19 +103,22 @@ def _tsv_rows(text: Iterator[str]) -> Iterator[list[str]]:
         yield [c[1:-1].replace('""', '"') if len(c) > 1 and c[0] == c[-1] == '"' else c for c in row]
 
 
-def _table(
-    feed: Feed, first: str, read_rows: Callable[[Iterator[str]], Iterator[list[str]]], options: ReadOptions
-) -> Iterator[Record]:
-    if not first:
+def _table(feed: Feed, rows: Iterator[list[str]], options: ReadOptions) -> Iterator[Record]:
+    try:
+        header = next(rows, [])
+    except csv.Error as fault:
+        feed.problems.bad("bad row", InputError(f"not a readable header: {fault}", file=feed.file.name, line=1))
         return
-    names, body = _columns(next(read_rows(iter([first]))), options)
+    if not header:
+        return
+    names, body = _columns(header, options)
     try:
         fields = choose(names, options, feed.file.name, 1)
     except InputError as error:
         feed.problems.bad("no text field", error)
         return
-    reader = read_rows(feed if body else chain([first], feed))
-    for row, line, values in csv_rows(feed, reader, names, ENCODING_REMEDY, line=int(body)):
+    reader = rows if body else chain([header], rows)
+    for row, line, values in csv_rows(feed, reader, names, ENCODING_REMEDY, line=feed.line if body else 0):
         yield fields.record(feed.file.name, row, line, values)
 
 
@@ -123,7 +127,7 @@ def _columns(header: list[str], options: ReadOptions) -> tuple[list[str], bool]:
     given = [name for name in (options.id_field, *options.text_fields, options.title_field) if name is not None]
     if given and all(name.isdigit() and name not in header for name in given):
         return [str(number) for number in range(1, len(header) + 1)], False
-    return [name.strip() for name in header], True
+    return unique_names(header), True
 
 
 def _text(file: SourceFile, options: ReadOptions, problems: Problems, meter: Meter) -> Iterator[Record]:

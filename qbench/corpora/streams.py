@@ -9,20 +9,32 @@ import json
 import re
 import sys
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from qbench.corpora.types import Problems
 from qbench.errors import InputError
+from qbench.store import parse_json
 
 LONGEST_LINE = 1 << 26
 """Longer lines (64 MiB) are bad records: a document must fit into memory several times."""
 
+BLOCK = 1 << 16
+"""Bytes that are read at once; what a broken compressed file holds before the break is lost at most from here on."""
+
+BLANK = 1_000_000
+"""Blank lines in a row that a reader sees one by one."""
+
 ENCODING_REMEDY = "Give the encodings to try with --encoding"
 
+_HEAD = 100
+"""Most lines of a header."""
+_QUOTED = re.compile(r'"[^"]*"')
 _UNDECODED = re.compile(r"[\udc80-\udcff]")
 _UTF8_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -73,7 +85,7 @@ def lines(file: SourceFile, problems: Problems, meter: Meter) -> Iterator[tuple[
     before, number = meter.done, 0
     try:
         with opened(file) as (stream, raw):
-            for number, line in _cut(stream, file, problems):
+            for number, line in cut_lines(stream, file.name, problems):
                 meter.done = before + raw.tell()
                 yield number, line
     except (gzip.BadGzipFile, EOFError, zlib.error) as fault:
@@ -87,20 +99,57 @@ def lines(file: SourceFile, problems: Problems, meter: Meter) -> Iterator[tuple[
     meter.done = before + (file.path.stat().st_size if file.path.exists() else 0)
 
 
-def _cut(stream: BinaryIO, file: SourceFile, problems: Problems) -> Iterator[tuple[int, bytes]]:
-    number = 0
-    while line := stream.readline(LONGEST_LINE + 1):
-        number += 1
-        if number == 1:
-            if line.startswith(_UTF16_MARKS):
-                raise InputError("the file is UTF-16", file=file.name, remedy="Convert it to UTF-8 first")
-            line = line.removeprefix(_UTF8_MARK)
-        if len(line) > LONGEST_LINE:
-            problems.bad("line too long", InputError("the line is longer than 64 MiB", file=file.name, line=number))
-            while line and not line.endswith(b"\n"):
-                line = stream.readline(LONGEST_LINE)
+def cut_lines(stream: BinaryIO, name: str, problems: Problems) -> Iterator[tuple[int, bytes]]:
+    """The lines of a stream with their 1-based numbers, line ends and a UTF-8 byte order mark taken off.
+
+    Lines end with a line feed; in a stream that begins without one, with a carriage return (as old spreadsheets save
+    them). A line that is longer than `LONGEST_LINE` is a bad record. Of more than `BLANK` blank lines in a row, some
+    are passed over.
+
+    Args:
+        stream: the bytes; what there is, is read, so that it may be a terminal.
+        name: of the file, for errors.
+        problems: receives lines that are too long.
+
+    Raises:
+        InputError: the stream is UTF-16; or a line is too long, and bad records are fatal.
+    """
+    number, held, size = 0, list[bytes](), 0
+    for end, block, blank in _blocks(stream, name):
+        if blank and not b"".join(held).strip():
+            number += block.count(end)
+            rest = block[block.rfind(end) + 1 :]
+            held, size = [rest], len(rest)
             continue
-        yield number, line.rstrip(b"\r\n")
+        *whole, rest = block.split(end)
+        for piece in whole:
+            number += 1
+            if size + len(piece) > LONGEST_LINE:
+                problems.bad("line too long", InputError("the line is longer than 64 MiB", file=name, line=number))
+            else:
+                yield number, (b"".join((*held, piece)) if held else piece).rstrip(b"\r\n")
+            held, size = [], 0
+        size += len(rest)
+        held.append(rest)
+        if size > LONGEST_LINE:  # no more than its length is kept
+            held = []
+    if size > LONGEST_LINE:
+        problems.bad("line too long", InputError("the line is longer than 64 MiB", file=name, line=number + 1))
+    elif any(held):
+        yield number + 1, b"".join(held).rstrip(b"\r\n")
+
+
+def _blocks(stream: BinaryIO, name: str) -> Iterator[tuple[bytes, bytes, bool]]:
+    """Blocks of a stream with the end of its lines, and whether they only go on with a great many blank lines."""
+    end, blank = b"", 0
+    while block := cast("io.BufferedReader", stream).read1(BLOCK):
+        if not end:
+            if block.startswith(_UTF16_MARKS):
+                raise InputError("the file is UTF-16", file=name, remedy="Convert it to UTF-8 first")
+            block = block.removeprefix(_UTF8_MARK)
+            end = b"\r" if b"\r" in block[:-1] and b"\n" not in block else b"\n"
+        blank = blank + block.count(end) if block.isspace() else 0
+        yield end, block, blank > BLANK
 
 
 def decode(line: bytes, encodings: tuple[str, ...]) -> str | None:
@@ -142,14 +191,12 @@ def json_objects(
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as fault:
-            error = InputError(f"not valid JSON: {fault}", file=name, line=number, value=line)
+            row = parse_json(line, name, line=number)
+        except InputError as error:
             problems.bad("bad JSON", error)
             continue
         if encodable and "\\ud" in line.lower() and not _encodable(row):
-            error = InputError("half of a surrogate pair", file=name, line=number, value=line)
-            problems.bad("bad encoding", error)
+            problems.bad("bad encoding", InputError("half of a surrogate pair", file=name, line=number, value=line))
         elif not isinstance(row, dict):
             message = "not a JSON object; one object a line is needed"
             problems.bad("not an object", InputError(message, file=name, line=number, value=line[:60]))
@@ -182,6 +229,36 @@ class Feed(Iterator[str]):
         self.line, raw = next(self._lines)
         text = decode(raw, self.encodings)
         return (raw.decode("utf-8", "surrogateescape") if text is None else text) + "\n"
+
+
+def csv_head(feed: Feed) -> tuple[str, list[str]]:
+    """The delimiter of a CSV file, and the lines of its header, of which a quoted name may hold line breaks.
+
+    Returns:
+        the most frequent of , ; tab | outside of quotes; no lines where the file is empty.
+    """
+    head = list(islice(feed, 1))
+    while head and "".join(head).count('"') % 2 and len(head) < _HEAD:
+        more = next(feed, None)
+        if more is None:
+            break
+        head.append(more)
+    names = _QUOTED.sub("", "".join(head))
+    return max(",;\t|", key=names.count), head
+
+
+def unique_names(header: Sequence[str]) -> list[str]:
+    """Names of columns without white space around them; the second of one name is "NAME (2)".
+
+    >>> unique_names(["price", " price", "", ""])
+    ['price', 'price (2)', '', ' (2)']
+    """
+    seen: Counter[str] = Counter()
+    names = []
+    for name in map(str.strip, header):
+        seen[name] += 1
+        names.append(f"{name} ({seen[name]})" if seen[name] > 1 else name)
+    return names
 
 
 def csv_rows(

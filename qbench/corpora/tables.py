@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,13 @@ from qbench.corpora.streams import (
     Feed,
     Meter,
     SourceFile,
+    csv_head,
     csv_rows,
     json_objects,
     long_cells,
     reading_parquet,
     text_lines,
+    unique_names,
 )
 from qbench.corpora.types import Problems
 from qbench.errors import InputError
@@ -95,13 +98,13 @@ class Table:
     def _csv(self, problems: Problems) -> Iterator[Row]:
         feed = Feed(self._file, ENCODINGS, problems, self.meter)
         with long_cells():
-            first = next(feed, "")
-            delimiter = "\t" if self._file.kind == "tsv" else max(",;\t|", key=first.count)
-            header = [name.strip() for name in next(csv.reader([first], delimiter=delimiter), [])]
-            twice = sorted({name for name in header if name and header.count(name) > 1})
-            if twice:
-                raise InputError("the header names a column twice", file=self.path.name, line=1, value=twice[0])
-            for _, _, row in csv_rows(feed, csv.reader(feed, delimiter=delimiter), header):
+            delimiter, head = csv_head(feed)
+            rows = csv.reader(chain(head, feed), delimiter="\t" if self._file.kind == "tsv" else delimiter)
+            try:
+                header = unique_names(next(rows, []))
+            except csv.Error as fault:
+                raise InputError(f"not a readable header: {fault}", file=self.path.name, line=1) from None
+            for _, _, row in csv_rows(feed, rows, header, line=feed.line):
                 yield row
 
     def _parquet(self) -> Iterator[Row]:

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import quote, quote_plus, urlsplit
 
 from qbench.errors import OptionError
 
@@ -38,7 +38,11 @@ class Key:
 
     def hidden(self, text: str) -> str:
         """The text without the key, which a server may repeat."""
-        return text.replace(self.secret, _HIDDEN) if self.secret else text
+        if not self.secret:
+            return text
+        for form in (self.secret, quote(self.secret, safe=""), quote_plus(self.secret)):
+            text = text.replace(form, _HIDDEN)
+        return text
 
 
 def read_key(variables: Sequence[str]) -> Key:

@@ -82,11 +82,27 @@ async def _read(response: httpx2.Response, largest: int, key: Key) -> dict[str, 
             f"its answer has more than {largest:,} bytes, and is not read", charged=True, of_input=True,
             remedy="Check base_url and model",
         )  # fmt: skip
-    answer = parsed(bytes(body))
+    answer = _without_key(parsed(bytes(body)), bytes(body), key)
     code = (error := answer.get("error")) and isinstance(error, dict) and error.get("code")
     if isinstance(code, int) and 400 <= code < 600:  # some servers report errors under status 200
         raise refusal(code, {}, body.decode(errors="replace"), key)
     return answer
+
+
+def _without_key(answer: dict[str, Any], body: bytes, key: Key) -> dict[str, Any]:
+    """An answer in which the server does not repeat the key: answers are recorded, shown and published."""
+    if not key.secret or not (key.secret.encode() in body or b"\\" in body or b"%" in body):
+        return answer
+
+    def hidden(value: Any) -> Any:
+        if isinstance(value, str):
+            return key.hidden(value)
+        if isinstance(value, dict):
+            return {key.hidden(name): hidden(inner) for name, inner in value.items()}
+        return [hidden(inner) for inner in value] if isinstance(value, list) else value
+
+    without: dict[str, Any] = hidden(answer)
+    return without
 
 
 def _reason(error: BaseException) -> str:
@@ -139,7 +155,7 @@ def _message(body: str) -> tuple[str, str]:
     """The server's message and error code, from the forms that servers use."""
     try:
         value: Any = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         value = body
     code = ""
     while isinstance(value, dict):
@@ -171,7 +187,7 @@ def parsed(body: bytes) -> dict[str, Any]:
     """
     try:
         value = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
         raise RequestError("its answer is not a JSON object", attempts=SLOW, charged=True, remedy="Check base_url")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Any
 
 from qbench.errors import InputError
 from qbench.quantities.types import Span
-from qbench.store import read_text
+from qbench.store import parse_json, read_text
 
 COLUMNS = ("annotType", "startOffset", "endOffset", "annotId", "text", "other")
 """The columns that are read."""
@@ -122,10 +121,7 @@ def _span(row: dict[str, str], text: str, table: Path, line: int) -> Span:
 
 
 def _other(row: dict[str, str], table: Path, line: int) -> dict[str, Any]:
-    try:
-        other = json.loads(row["other"] or "{}")
-    except json.JSONDecodeError as fault:
-        raise InputError(f"`other` is not JSON: {fault.msg}", file=table, line=line, value=row["other"]) from None
+    other = parse_json(row["other"] or "{}", table, line=line, what="JSON in `other`")
     if not isinstance(other, dict):
         raise InputError("`other` is not a JSON object", file=table, line=line, value=row["other"])
     return other

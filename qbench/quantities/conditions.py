@@ -13,16 +13,21 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from qbench.errors import OptionError
 from qbench.quantities.types import Condition, Quantity
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from qbench.quantities.units import Units
+
 Verdict = Literal["met", "broken", "undecided"]
 
 MET, UNDECIDED, BROKEN = 1, 0, -1
 
+_KEPT = 1e-6
+"""Factors of units may have been corrected in so many places since a condition was written."""
 RELATIVE_TOLERANCE = 1e-9
 """Two values are equal if they differ by at most this share: unit conversion rounds in the last bits."""
 
@@ -30,6 +35,22 @@ RELATIVE_TOLERANCE = 1e-9
 def equal(a: float, b: float) -> bool:
     """Whether two values are the same but for the rounding of a conversion."""
     return abs(a - b) <= RELATIVE_TOLERANCE * max(abs(a), abs(b))
+
+
+def refuse_impossible(condition: Condition, units: Units) -> None:
+    """Refuse a condition of others whose numbers in the base unit are not those of its unit.
+
+    Raises:
+        OptionError: the unit is unknown (neither listed, nor a counted noun, nor a rate of those), or a number in the
+            base unit is not the same quantity.
+    """
+    unit = units.get(condition.unit)
+    if unit.base_unit != condition.base_unit:
+        raise OptionError(f"unknown unit, or it does not compare in {condition.base_unit!r}", value=condition.unit)
+    for given, base in ((condition.value, condition.base_value), (condition.high, condition.base_high)):
+        expected = units.to_base(given, unit.name)
+        if not abs(base - expected) <= _KEPT * abs(expected) + _KEPT**2 < float("inf"):
+            raise OptionError(f"{given:g} {unit.name} is not this in {unit.base_unit}".replace("  ", " "), value=base)
 
 
 def verdict(quantity: Quantity, condition: Condition) -> Verdict:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from qbench.errors import OptionError
@@ -18,6 +18,7 @@ MentionComparator = Literal["=", "~", "<", "<=", ">", ">=", "between"]
 MENTION_COMPARATORS: tuple[MentionComparator, ...] = get_args(MentionComparator)
 
 Change = Literal["", "up", "down"]
+CHANGES: tuple[Change, ...] = get_args(Change)
 """Which way a value moved, by the mention's words: "rose 5%" is "up"; "" where nothing moved."""
 
 Comparator = Literal["=", "!=", "<", "<=", ">", ">=", "between"]
@@ -96,8 +97,9 @@ class Condition:
     def __post_init__(self) -> None:
         if self.comparator not in COMPARATORS:
             raise OptionError("unknown comparator", value=self.comparator, remedy=f"Use one of {' '.join(COMPARATORS)}")
-        if not (abs(self.value) < float("inf") and abs(self.high) < float("inf")):
-            raise OptionError("a condition needs finite values", value=(self.value, self.high))
+        numbers = (self.value, self.high, self.base_value, self.base_high)
+        if not all(abs(number) < float("inf") for number in numbers):
+            raise OptionError("a condition needs finite values", value=numbers)
         if self.high < self.value:
             raise OptionError("the upper end of a range lies below the lower one", value=(self.value, self.high))
 
@@ -109,8 +111,37 @@ class Condition:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Condition:
-        """The inverse of `to_dict`."""
-        return cls(**{**data, "concept": tuple(data["concept"].split())})
+        """The inverse of `to_dict`.
+
+        Raises:
+            OptionError: an entry is unknown, missing or of another type, or a number is not finite.
+        """
+        if not isinstance(data, dict):
+            raise OptionError("a condition is an object of its parts", value=data)
+        parts: dict[str, Any] = {}
+        for part in fields(cls):
+            value = data.get(part.name, () if part.default is MISSING else part.default)
+            if part.name == "concept":
+                parts[part.name] = tuple(value.split()) if isinstance(value, str) else value
+            elif part.type == "float" and isinstance(value, int | float) and not isinstance(value, bool):
+                parts[part.name] = _double(value) + 0.0  # no -0
+            elif part.type != "float" and isinstance(value, str):
+                parts[part.name] = value
+            else:
+                raise OptionError(f"{part.name} of a condition is missing, or of another type", value=data)
+        if not isinstance(parts["concept"], tuple) or parts["change"] not in CHANGES:
+            raise OptionError("concept or change of a condition is of another type", value=data)
+        if unknown := sorted(map(str, data.keys() - parts.keys())):
+            raise OptionError("unknown entry of a condition", value=unknown[0], remedy=f"Known: {', '.join(parts)}")
+        return cls(**parts)
+
+
+def _double(number: float) -> float:
+    """A number as float; an integer that is too large for one is infinite."""
+    try:
+        return float(number)
+    except OverflowError:
+        return float("inf")
 
 
 @dataclass(frozen=True, slots=True)

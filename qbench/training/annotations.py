@@ -15,7 +15,6 @@ has, instead of `text`, the `file` in a folder of data, the `field` and `doc` th
 from __future__ import annotations
 
 import gzip
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -42,7 +41,7 @@ from qbench.quantities.english.binder.features import (
 from qbench.quantities.english.binder.model import OUTPUTS
 from qbench.quantities.english.concepts import Concept, MentionTokens
 from qbench.quantities.types import Span
-from qbench.store import digest, read_text
+from qbench.store import digest, parse_json, read_text
 
 LOSSES = np.array([1.0, 0.5, 1.0, 1.0, 1.0, 1.0], dtype=np.float32)
 """Weights of the losses of `OUTPUTS`."""
@@ -185,7 +184,7 @@ def _documents(path: Path) -> dict[str, dict[str, Any]]:
     """The documents of a file by their identifiers: of compressed JSON lines, or the sentences of a treebank."""
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         if not path.name.endswith(".conllu.gz"):
-            rows = [json.loads(line) for line in lines]
+            rows = [parse_json(line, path, line=number) for number, line in enumerate(lines, start=1)]
             return {str(row.get("doc_id") or row["pmcid"]): row for row in rows}
         found: dict[str, dict[str, Any]] = {}
         sentence = ""

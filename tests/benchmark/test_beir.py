@@ -7,6 +7,7 @@ from qbench.benchmark.disk import open_benchmark, write_benchmark
 from qbench.benchmark.importers.beir import read_beir
 from qbench.errors import InputError, OptionError
 from qbench.quantities.types import Condition
+from qbench.quantities.units import load_units
 
 RETRIEVAL = Path(__file__).parents[2].parent / "shared" / "data" / "retrieval"
 
@@ -236,3 +237,63 @@ def test_an_imported_folder_is_a_benchmark(beir, tmp_path):
 def test_real_folders(name, qrels, documents, queries):
     bench = open_benchmark(RETRIEVAL / name, qrels=qrels)
     assert (bench.corpus.height, len(bench.queries)) == (documents, queries)
+
+
+GRAM = Condition(">", 6, 6, "gram", "kilogram", 0.006, 0.006, ("sugar",)).to_dict()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"value": float("nan")},
+        {"value": "6"},
+        {"value": None},
+        {"value": True},
+        {"base_value": float("nan")},
+        {"base_value": float("inf")},
+        {"base_value": 10**400},
+        {"base_value": None},
+        {"base_value": "0.006"},
+        {"base_value": 6.0},
+        {"base_high": 0.0},
+        {"high": 5},
+        {"unit": "flurb"},
+        {"unit": None},
+        {"unit": ["gram"]},
+        {"base_unit": "gram"},
+        {"base_unit": "second"},
+        {"concept": 3},
+        {"concept": None},
+        {"change": "sideways"},
+        {"comparator": "~"},
+        {"surprise": 1},
+    ],
+    ids=str,
+)
+def test_a_condition_that_cannot_be_is_refused_with_its_line(beir, change):
+    beir.queries[1]["metadata"] = {"qbench": {"conditions": [{**GRAM, **change}]}}
+    with pytest.raises(InputError, match="not a condition of ours") as caught:
+        read_beir(beir.write())
+    assert caught.value.line == 2
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "own", [{"conditions": 3}, {"conditions": ["x"]}, {"seed": "x"}, {"seed": 2**70}, {"seed": 0.5}]
+)
+def test_other_metadata_that_cannot_be_is_refused_with_its_line(beir, own):
+    beir.queries[1]["metadata"] = {"qbench": own}
+    with pytest.raises(InputError, match="not a condition of ours") as caught:
+        read_beir(beir.write())
+    assert caught.value.line == 2
+
+
+def test_conditions_with_units_of_every_kind_come_back(beir):
+    units = load_units()
+    names = ["", "gram", "full-time employee", "dollar per hour", "celsius", "percentage"]
+    ones = []
+    for name in names:
+        unit, base = units.get(name), units.to_base(37.5, name)
+        ones.append(Condition("=", 37.5, 37.5, name, unit.base_unit, base, base))
+    beir.queries[1]["metadata"] = {"qbench": {"conditions": [one.to_dict() for one in ones]}}
+    assert open_benchmark(beir.write()).queries[1].conditions == tuple(ones)

@@ -298,7 +298,7 @@ def test_a_query_that_nobody_judged_is_left_out(quant):
         (lambda p: (p / "qrel_compelete.json").write_bytes(b""), "qrel_compelete.json: the file is empty"),
         (lambda p: (p / "qrel_compelete.json").write_bytes(b'{"0": {"0": 1'), "qrel_compelete.json:1: not valid JSON"),
         (lambda p: (p / "qrel_compelete.json").write_bytes(b"[" * 100_000), "qrel_compelete.json: not valid JSON"),
-        (lambda p: (p / "qrel_compelete.json").write_bytes(b'{"\xff": 1}'), "not valid UTF-8 at byte 2"),
+        (lambda p: (p / "qrel_compelete.json").write_bytes(b'{"\xff": 1}'), "not UTF-8 at byte 2"),
         (lambda p: (p / "qrel_compelete.json").write_bytes(b"[]"), "not a JSON object"),
         (lambda p: (p / "qrel_compelete.json").write_bytes(b"5"), "not a JSON object"),
         (lambda p: (p / "qrel_compelete.json").write_bytes(b"{}"), "no query has a relevant document"),

@@ -142,11 +142,23 @@ def test_qrels_in_both_layouts(tmp_path):
     assert read_qrels(beir).schema == pl.Schema(qrels_schema())
 
 
-@pytest.mark.parametrize("line", ["q1 0 d1", "q1 0 d1 x", "q1 0 d1 1 1", "q1\td1\t1.5", "\td1\t1"])
+BAD = ["q1 0 d1", "q1 0 d1 x", "q1 0 d1 1 1", "q1\td1\t1.5", "\td1\t1", "q1 0 d1 ٣", "q1 0 d1 1_0"]
+
+
+@pytest.mark.parametrize("line", BAD)
 def test_a_bad_line_of_qrels_is_named(tmp_path, line):
     path = write(tmp_path / "a.txt", "q1 0 d0 1\n" + line + "\n")
     with pytest.raises(InputError, match=r"a\.txt:2: not a judgment"):
         read_qrels(path)
+
+
+def test_no_score_is_below_zero_by_its_sign_alone(tmp_path):
+    run = read_run(write(tmp_path / "r.txt", "q1 Q0 d1 1 0 x\nq1 Q0 d2 2 -0 x\nq1 Q0 d3 3 -0.0 x\n"))
+    assert run["doc_id"].to_list() == ["d3", "d2", "d1"]
+    assert not any(str(score).startswith("-") for score in run["score"])
+    for score in ("٣", "1_0", "1e999"):
+        with pytest.raises(InputError, match="the score is not a finite number"):
+            read_run(write(tmp_path / "r.txt", f"q1 Q0 d1 1 {score} x\n"))
 
 
 def test_qrels_survive_the_disk(tmp_path):

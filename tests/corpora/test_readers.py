@@ -506,3 +506,83 @@ def test_hub_names(monkeypatch):
     monkeypatch.setattr(datasets, "load_dataset", refuse)
     with pytest.raises(InputError, match=r"hf:me/set.*no network"):
         open_source("hf:me/set")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "texts"),
+    [
+        ("a.csv", '"id",text,"a\nnote"\n1,one,x\n2,two,y\n', ["one", "two"]),
+        ("a.csv", "id,text\r1,one\r2,two\r", ["one", "two"]),
+        ("a.jsonl", '{"text": "one"}\r{"text": "two"}', ["one", "two"]),
+        ("a.txt", "one\r\rtwo\r", ["one", "two"]),
+        ("a.csv", "text,text,text\none,x,y\ntwo,x,y\n", ["one", "two"]),
+        ("a.tsv", "n\tn\ttext\n1\t1\tone\n1\t1\ttwo\n", ["one", "two"]),
+    ],
+)
+def test_ordinary_files(tmp_path, name, content, texts):
+    path = tmp_path / name
+    path.write_bytes(content.encode())
+    assert [d.text for d in documents(path)] == texts
+
+
+def test_the_second_column_of_a_name_can_be_named_too(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("id,text,text\n1,one,two\n")
+    assert [d.text for d in documents(path, text_fields=("text", "text (2)"))] == ["one\n\ntwo"]
+
+
+NO_JSON = ["[" * 100_000, '{"text": "x", "n": ' + "9" * 5000 + "}", '{"text": "\\ud83d"}', "\x00"]
+
+
+@pytest.mark.parametrize("line", NO_JSON)
+def test_lines_of_json_that_are_none_are_one_line_each(tmp_path, line):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "one"}\n' + line + "\n")
+    found, problems = read(path)
+    assert len(found) + problems.total == 2
+    assert not any("\n" in example or "Exceeds" in example for example in problems.examples)
+
+
+@pytest.mark.parametrize("blank", ["\n", " \n", "\r\n"])
+def test_millions_of_blank_lines_are_no_work(tmp_path, monkeypatch, blank):
+    monkeypatch.setattr("qbench.corpora.streams.BLANK", 1000)
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "one"}\n' + blank * 1_000_000 + '{"text": "two"}\n', newline="")
+    seen = 0
+    from qbench.corpora import streams
+
+    def counted(*args):
+        nonlocal seen
+        for line in streams.cut_lines(*args):
+            seen += 1
+            yield line
+
+    with path.open("rb") as stream:
+        numbers = [number for number, line in counted(stream, "a", Problems()) if line.strip()]
+    assert numbers == [1, 1_000_002]
+    assert seen < 300_000
+    assert [d.doc_id for d in documents(path)] == ["a.jsonl#1", "a.jsonl#1000002"]
+
+
+@pytest.mark.parametrize("size", [3, 7, 64])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_are_the_same_whatever_the_blocks(tmp_path, monkeypatch, size, end):
+    from qbench.corpora import streams
+
+    lines = ["first", "", "a longer line of words", "", "", "x" * 50, "last"]
+    (tmp_path / "a").write_text(end.join(lines), newline="")
+    whole = tmp_path / "a"
+    if end != "\r":  # the first block tells
+        monkeypatch.setattr(streams, "BLOCK", size)
+    monkeypatch.setattr(streams, "LONGEST_LINE", 40)
+    problems = Problems()
+    with whole.open("rb") as stream:
+        found = list(streams.cut_lines(stream, "a", problems))
+    assert found == [(n, line.encode()) for n, line in enumerate(lines, start=1) if len(line) <= 40]
+    assert problems.counts == {"line too long": 1}
+
+
+def test_a_hundred_thousand_columns_are_read_in_time(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text(",".join(["c"] * 100_000) + ",text\n" + "1," * 100_000 + "hello\n")
+    assert [d.text for d in documents(path)] == ["hello"]

@@ -13,6 +13,7 @@ import pytest
 
 from qbench.errors import OptionError, ServerError
 from qbench.llm import embeddings
+from qbench.llm.api_keys import Key
 from qbench.llm.budget import Budget
 from qbench.llm.client import Patience, ask
 from qbench.llm.embeddings import COHERE_URL as COHERE
@@ -376,3 +377,23 @@ def test_many_requests_are_on_their_way_at_once(web, provider, tmp_path):
     texts = [f"text {i}" for i in range(8)]
     found = ask(provider(web, batch=2), texts, access(tmp_path, threads=4, patience=Patience(timeout=20)))
     np.testing.assert_array_equal(np.stack(found), embed(texts).astype(np.float32))
+
+
+@pytest.mark.parametrize("form", [KEY, KEY.replace("-", "%2D"), "".join(f"\\u{ord(c):04x}" for c in KEY)])
+def test_a_key_that_the_server_repeats_in_a_good_answer_goes_no_further(form):
+    from qbench.llm.transport import _without_key, parsed
+
+    body = ('{"choices": [{"text": "you sent ' + form + '", "' + form + '": [1.5]}]}').encode()
+    hidden = _without_key(parsed(body), body, Key("OPENAI_API_KEY", KEY))
+    assert KEY not in json.dumps(hidden)
+    if form == KEY:
+        assert hidden == {"choices": [{"text": "you sent [key]", "[key]": [1.5]}]}
+
+
+def test_an_answer_that_is_too_deep_is_none():
+    from qbench.llm.calls import RequestError
+    from qbench.llm.transport import parsed, refusal
+
+    with pytest.raises(RequestError, match="not a JSON object"):
+        parsed(b"[" * 100_000)
+    assert "HTTP 500" in str(refusal(500, {}, "[" * 100_000, Key("OPENAI_API_KEY", KEY)))

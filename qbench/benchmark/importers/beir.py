@@ -14,7 +14,9 @@ from qbench.benchmark.trec import qrels_rows
 from qbench.benchmark.types import KINDS, SPLITS, Query, Split, corpus_schema, qrels_schema
 from qbench.errors import InputError, OptionError
 from qbench.keys import key
+from qbench.quantities.conditions import refuse_impossible
 from qbench.quantities.types import Condition
+from qbench.quantities.units import load_units
 from qbench.store import file_digest
 
 OURS = "qbench"
@@ -162,7 +164,7 @@ def _read_queries(path: Path, problems: Problems) -> dict[str, Query]:
         else:
             try:
                 queries[query_id] = _query(query_id, text, _own(row))
-            except (TypeError, KeyError, AttributeError, OptionError) as fault:
+            except (TypeError, ValueError, OptionError) as fault:
                 error = InputError(f"not a condition of ours: {fault}", file=path, line=number, value=_own(row))
                 problems.bad("queries with a malformed condition", error)
     return queries
@@ -172,16 +174,26 @@ def _query(query_id: str, text: str, own: dict[str, Any]) -> Query:
     kind = own.get("kind", "given")
     if kind not in KINDS:
         raise OptionError("unknown kind", value=kind)
+    conditions = tuple(Condition.from_dict(condition) for condition in own.get("conditions") or ())
+    for condition in conditions:
+        refuse_impossible(condition, load_units())
     return Query(
         query_id=query_id,
         text=text,
         terms=str(own.get("terms", "")),
-        conditions=tuple(Condition.from_dict(condition) for condition in own.get("conditions", ())),
+        conditions=conditions,
         kind=kind,
         template=str(own.get("template", "")),
-        seed=int(own.get("seed", 0)),
+        seed=_seed(own.get("seed", 0)),
         topic=str(own.get("topic", "")),
     )
+
+
+def _seed(value: object) -> int:
+    """A seed of ours; the table of queries has 64 bits for it."""
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**63:
+        raise OptionError("a seed is a whole number of 63 bits", value=value)
+    return value
 
 
 def _own(row: dict[str, Any]) -> dict[str, Any]:

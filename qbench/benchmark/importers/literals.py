@@ -15,11 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from qbench.benchmark.reading import Problems
-from qbench.corpora.streams import long_cells
+from qbench.corpora.streams import Feed, Meter, SourceFile, long_cells
 from qbench.errors import InputError
-
-LONGEST_CELL = 1 << 28
-"""Characters of a cell; the csv module's own limit is 128 KiB, and a sentence splitter that failed goes beyond."""
+from qbench.sheets import plain_number
 
 LONGEST_LIST = 1_000_000
 """Characters of a cell that holds a list."""
@@ -53,22 +51,22 @@ def table_rows(
     """
     if not path.is_file():
         raise InputError("no such file", file=path)
-    # Undecodable bytes become lone surrogates, so that the row that holds them is known and the next rows keep their
-    # numbers.
-    with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as stream:
-        reader = csv.reader(stream, delimiter=delimiter)
-        header = _header(reader, columns, path)
-        number = -1
-        for row in _cells(reader, path):
-            number += 1
-            fault = _row_fault(row, header)
-            if fault:
-                error = InputError(fault, file=path, line=reader.line_num, value=_readable(delimiter.join(row)))
-                problems.bad("malformed rows", error)
-                continue
-            yield number, reader.line_num, dict(zip(header, row, strict=True))
-        if number < 0:
-            raise InputError("the file has a header and no rows", file=path)
+    # Ids are row numbers: a line that cannot be read at all is fatal. Undecodable bytes become lone surrogates, so that
+    # the row that holds them is known and the next rows keep their numbers.
+    feed = Feed(SourceFile(path, str(path), "csv"), ("utf-8",), Problems("fail"), Meter())
+    reader = csv.reader(feed, delimiter=delimiter)
+    header = _header(reader, columns, path)
+    number = -1
+    for row in _cells(reader, path):
+        number += 1
+        fault = _row_fault(row, header)
+        if fault:
+            error = InputError(fault, file=path, line=reader.line_num, value=_readable(delimiter.join(row)))
+            problems.bad("malformed rows", error)
+            continue
+        yield number, reader.line_num, dict(zip(header, row, strict=True))
+    if number < 0:
+        raise InputError("the file has a header and no rows", file=path)
 
 
 def parse_list(cell: str, name: str, path: Path, line: int) -> list[Any]:
@@ -127,12 +125,14 @@ def _depth(cell: str) -> int:
 
 
 def number_of(value: object) -> float | None:
-    """A finite float of a number or of its text, else None."""
+    """A finite float of a number or of its text in ASCII digits, else None."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return None
+    if isinstance(value, str):
+        return plain_number(value)
     try:
         number = float(value)
-    except (ValueError, OverflowError):
+    except OverflowError:
         return None
     return number if math.isfinite(number) else None
 
@@ -183,7 +183,7 @@ def big_cells() -> Iterator[None]:
 
     Both settings belong to the process, so an importer holds them once, around everything that it reads.
     """
-    with long_cells(LONGEST_CELL), warnings.catch_warnings():
+    with long_cells(), warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)
         warnings.simplefilter("ignore", DeprecationWarning)
         yield

@@ -7,7 +7,6 @@ of which kind.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +24,7 @@ from qbench.progress import Progress, silent
 from qbench.quantities.concept_match import concept_words
 from qbench.quantities.types import Comparator, Condition, Quantity, Span, quantity_schema, to_row
 from qbench.quantities.units import Unit, Units, load_units
-from qbench.store import file_digest
+from qbench.store import file_digest, parse_json, read_text
 
 ALL = ("qrel_compelete", "qrel_complete")
 """The judgments of all queries; the first is how its authors spell it."""
@@ -349,18 +348,10 @@ def _fault(doc_id: str, grade: Any, documents: set[str], judged: Mapping[str, in
 
 def _objects(path: Path, problems: Problems) -> Iterator[tuple[str, list[tuple[str, Any]]]]:
     """The entries of {query: {document: grade}}, in order, repeated keys and all."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as fault:
-        raise InputError(f"not valid UTF-8 at byte {fault.start}", file=path) from None
+    text = read_text(path, "judgments")
     if not text.strip():
         raise InputError("the file is empty", file=path)
-    try:
-        entries = json.loads(text, object_pairs_hook=list)
-    except json.JSONDecodeError as fault:
-        raise InputError(f"not valid JSON: {fault.msg}", file=path, line=fault.lineno) from None
-    except (ValueError, RecursionError) as fault:
-        raise InputError(f"not valid JSON: {fault}", file=path) from None
+    entries = parse_json(text, path, pairs=list)
     if not text.lstrip().startswith("{"):
         raise InputError("not a JSON object of queries", file=path)
     for query_id, pairs in entries:
