@@ -131,7 +131,23 @@ class AmountFinder:
             amount, i = self._amount(tokens, text, number, currency, goes_on=goes_on)
             if amount is not None:
                 amounts.append(amount)
+                self._lend_rate(tokens, text, amounts)
         return amounts
+
+    def _lend_rate(self, tokens: Sequence[Token], text: str, amounts: list[Amount]) -> None:
+        """ "C$6 (US$4.46) per share": both amounts of money are per share."""
+        if len(amounts) < 2 or any(a.unit.family != "currency" for a in amounts[-2:]):
+            return
+        a, b = amounts[-2:]
+        if (
+            b.last + 1 >= len(tokens)
+            or tokens[b.last].text != ")"
+            or [t.text for t in tokens[a.last : b.first]] != ["("]
+        ):
+            return
+        lent = [self.forms.compound(tokens, text, amount.unit, b.last + 1, amount.unit_span)[0] for amount in (a, b)]
+        if all(unit.family != "currency" for unit in lent):
+            amounts[-2:] = [replace(x, unit=u, how=(*x.how, "rate")) for x, u in zip((a, b), lent, strict=True)]
 
     def _often(self, tokens: Sequence[Token], text: str, i: int) -> Amount | None:
         """ "twice daily", "once a week": so many times in a day, in a week; "once-daily" is a kind of pill."""
@@ -281,6 +297,10 @@ class AmountFinder:
                 number = number.times(thousands[1], number.last)
         if unit is not None and _is_heading(tokens, number, unit, last):
             unit, span = None, None
+        if unit is None and 0 < number.value < 1 and [t.low for t in tokens[number.last : number.last + 2]] in _OF_A:
+            unit, last, span = self.forms.after(tokens, text, replace(number, last=number.last + 2))
+            if unit is None or unit.family not in MEASURED or span is None or span[1] - span[0] < SHORTEST:
+                return number, None, number.last, None
         if unit is not None and unit.family == "currency" and not number.scaled:
             number, last = with_late_scale(tokens, number, last)
         return number, unit, last, span
@@ -314,6 +334,8 @@ class AmountFinder:
         return glued(tokens[k], tokens[k + 1]) and self.units.symbol(tokens[k - 1].text) is not None
 
 
+_OF_A = (["of", "a"], ["of", "an"])
+"""What stands between a part and its unit: "1/4 of a mile"."""
 OFTEN = "how often"
 """The rule's name of "twice daily" in `Amount.how`."""
 _OFTEN = {"once": 1.0, "twice": 2.0, "thrice": 3.0}

@@ -35,7 +35,8 @@ _OVER = (
     "over|over -|above|above -|exceeding|exceed|exceeds|exceeded|in excess of|upwards of|upward of|"
     "beyond|north of|>|& gt ;|topped|topping|surpass|surpasses|surpassed|surpassing|climbed past|climbs past|"
     "soared past|"
-    "rose past|surged past|jumped past|grew past|went past"
+    "rose past|surged past|jumped past|grew past|went past|may top|might top|could top|would top|will top|should top|"
+    "can top|to top"
 )
 _UNDER = "below|below -|under|under -|beneath|underneath|south of|shy of|short of|inferior to|<|& lt ;"
 _BEFORE: dict[MentionComparator, str] = {
@@ -45,14 +46,17 @@ _BEFORE: dict[MentionComparator, str] = {
     "at a minimum|a minimum|minimum|min|min .|"
     "a min of|min of|minimum :|min :|min . :|starting at|starting from|since|≥|⩾|≧|> =|"
     "= >|> / =|> or =|> and =|as little as|as few as|as early as|from at least|"
-    "atleast|as low as|as cheap as",
+    "atleast|as low as|as cheap as|"
+    "priced from|prices from|fares from|rates from|starts from|starts at|start at|begins at",
     "<=": "at most|at the most|at the very most|maximum of|a maximum of|at a maximum|a maximum|maximum|max|max .|"
     "a max of|max of|maximum :|max :|max . :|up to|upto|up to and including|up to a maximum of|as much as|as many as|"
     "as high as|as late as|atmost|≤|⩽|≦|< =|= <|< / =|< or =|< and =|until|till|capped at|"
-    "limited to|not to exceed|within|ceiling of|a ceiling of|cap of|a cap of|within a radius of|"
+    "limited to|not to exceed|within|"
+    "upgradable to|upgradeable to|expandable to|extendable to|"
+    "extensible to|ceiling of|a ceiling of|cap of|a cap of|within a radius of|"
     "tops out at|topping out at|maxes out at|maxing out at",
     "~": "about|around|approximately|approx|approx .|approximate|nearly|almost|roughly|close to|near to|near|"
-    "circa|ca|ca .|c .|an estimated|estimated|estimated at|an approximate|some|~|∼|≈|≃|≅|"
+    "closer to|circa|ca|ca .|c .|an estimated|estimated|estimated at|an approximate|some|~|∼|≈|≃|≅|"
     "more or less|something like|somewhere around|somewhere near|in the region of|in the neighborhood of|"
     "in the neighbourhood of|in the vicinity of|on the order of|in the order of|of the order of|nearing|approaching|"
     "verging on|bordering on|virtually|practically|round about|roundabout|barely|scarcely|hardly|give or take|"

@@ -103,6 +103,11 @@ def read_comparators(tokens: Sequence[Token], amounts: Sequence[Amount], parse: 
             lead = None
             if _spans_ages(tokens, amounts[k - 1], amounts[k]):
                 comparators[k - 1 : k + 1] = [(">=", *previous[1:]), ("<=", first, last)]
+    if parse is not None:  # "minimum wage 12 euros" is no bound in a query
+        comparators = [
+            (_named_extreme(tokens, a) if c == "=" else c, first, last)
+            for a, (c, first, last) in zip(amounts, comparators, strict=True)
+        ]
     changes = read_changes(tokens, amounts, [first for _, first, _ in comparators], parse)
     return [Modifiers(c, change, first, last) for (c, first, last), change in zip(comparators, changes, strict=True)]
 
@@ -145,7 +150,9 @@ def _before(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator,
 def _extreme(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator, int] | None:
     """ "the maximum load was 5 kg", "a maximum load of 5 kg": at most 5 kg, by the head of what it is said of."""
     k = amount.first - 1
-    if k < 1 or amount.unit.family == "date" or (tokens[k].low not in _COPULAS and tokens[k].low != "of"):
+    if k < 1 or amount.unit.family == "date":
+        return None
+    if tokens[k].low not in _COPULAS and tokens[k].low != "of":
         return None
     of = tokens[k].low == "of"
     for j in range(k - 1, max(0, k - _LONGEST_SUBJECT) - 1, -1):
@@ -160,6 +167,25 @@ def _extreme(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator
         if tokens[j].kind != "word" or word in VERBS or (word in FUNCTION_WORDS and word not in _WITHIN_SUBJECT):
             return None
     return None
+
+
+def _named_extreme(tokens: Sequence[Token], amount: Amount) -> MentionComparator:
+    """ "max torque 55 Nm", "minimum order: 100 boxes": an amount right behind the words that it is the limit of."""
+    k = amount.first - 1
+    if amount.unit.family == "date" or k < 1:
+        return "="
+    k -= tokens[k].text == ":"
+    for j in range(k, max(0, k - _LONGEST_NAME) - 1, -1):
+        word = tokens[j].low
+        if word in _EXTREMES and j < k:
+            named = tokens[j].text.istitle() and tokens[j + 1].text.istitle()
+            return "=" if named or (j and tokens[j - 1].low in _READINGS) else _EXTREMES[word]
+        if tokens[j].kind != "word" or word in FUNCTION_WORDS or word in VERBS:
+            return "="
+    return "="
+
+
+_LONGEST_NAME = 3
 
 
 def _spanned(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator, int] | None:
@@ -282,6 +308,8 @@ def _holds(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int, 
     if head in ("min", "max", "minimum", "maximum"):
         named = tokens[first].text.istitle() and lead is not None and lead.kind == "word" and lead.text[:1].isupper()
         return not named and (lead is None or (lead.kind != "number" and lead.low not in _READINGS))
+    if phrase == ("over",) and lead is not None and lead.low in _SPREADING:
+        return False
     if phrase == ("over",):
         return unit.family != "time" or _lasts(tokens, first, end, amount)
     if phrase in (("under",), ("within",)):
@@ -293,6 +321,12 @@ def _holds(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int, 
     if phrase == ("up", "to"):
         return lead is None or lead.low not in RISES_TO
     return not (phrase[:2] in (("as", "many"), ("as", "much")) and lead is not None and lead.low in ("twice", "half"))
+
+
+_SPREADING = frozenset(
+    "spread spreads spreading scattered distributed dispersed stretch stretches stretched extends extended".split()
+)
+"""What goes over a place or a number of them: "spread over 70 countries"."""
 
 
 def _means_else(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int, end: int) -> bool:
@@ -364,6 +398,9 @@ def _lasts(tokens: Sequence[Token], first: int, end: int, amount: Amount) -> boo
 def _after(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator, int] | None:
     """The comparator that stands after an amount, or between its number and its unit; and the token after both."""
     for k in dict.fromkeys((amount.number.last, amount.last)):
+        inner = tokens[k - 2] if k - 2 >= amount.number.first else None
+        if inner is not None and inner.text == "+" and tokens[k - 1].kind == "word":
+            return ">=", max(k, amount.last)  # "2.5+million"
         if k < len(tokens) and tokens[k].text == "+" and glued(tokens[k - 1], tokens[k]) and not _adds(tokens, k):
             return ">=", max(k + 1, amount.last)
         start = k
@@ -413,7 +450,9 @@ def _is_listed(tokens: Sequence[Token], a: Amount, b: Amount, first: int) -> boo
     between = [t.low for t in tokens[a.last : b.first]]
     if between == [","] and b.last < len(tokens) and tokens[b.last].low in _DIFFERING:
         return False  # "about 5 million, 1 million above its limit"
-    listed = between in _LISTING or (tokens[first].low in _GOVERNING and _governs(between))
+    listed = between in _LISTING or (
+        tokens[first].low in _GOVERNING and (_governs(between) or (a.unit.family == "ratio" and _is_share(between)))
+    )
     return listed and a.unit.family not in ("date", "age")
 
 
@@ -427,6 +466,21 @@ def _governs(between: Sequence[str]) -> bool:
     return all((word[:1].isalnum() or word in "-/&") and word not in VERBS and word not in _CLAUSES for word in inner)
 
 
+def _is_share(between: Sequence[str]) -> bool:
+    """Whether only what a percentage is of stands between it and the next: "about 60% wheat, 25% for rye (dry) and"."""
+    words, depth = [], 0
+    for word in between:
+        depth += word == "("
+        if not depth:
+            words.append(word)
+        depth -= word == ")"
+    if not 2 <= len(words) <= _LONGEST_COMPLEMENT or words[-1] not in ("and", ","):
+        return False
+    inner = words[:-1]
+    return all(w[:1].isalpha() or w in "-/&," for w in inner) and VERBS.isdisjoint(inner) and _ELSE.isdisjoint(inner)
+
+
+_ELSE = _CLAUSES - {"and"} | {"than", "to", "from", "by", "with"}
 _GOVERNING = frozenset("approximately about roughly around approx".split())
 _COMPLEMENTS = frozenset("in for at of during from to".split())
 _LONGEST_COMPLEMENT = 8

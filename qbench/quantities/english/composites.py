@@ -38,6 +38,8 @@ def compose(tokens: Sequence[Token], amounts: Sequence[Amount], units: Units) ->
                 continue
             if amount.first < previous.last:
                 continue  # the "half" of "two hours and a half"
+            if (lent := _slashed(tokens, previous, amount)) is not None:
+                joined[-1] = lent
             if (one := _sum(tokens, previous, amount, units) or _proportion(tokens, previous, amount)) is not None:
                 joined[-1] = one
                 continue
@@ -73,6 +75,19 @@ def _sum(tokens: Sequence[Token], a: Amount, b: Amount, units: Units) -> Amount 
     return replace(whole, unit=units.get(a.unit.name + per + below)) if per else whole
 
 
+def _slashed(tokens: Sequence[Token], a: Amount, b: Amount) -> Amount | None:
+    """The first of "$7/$9 million" with the magnitude of the second; None for anything else."""
+    if [t.text for t in tokens[a.last : b.first]] != ["/"] or a.unit != b.unit or a.unit.family != "currency":
+        return None
+    if a.number.scaled or not b.number.scaled or a.is_range or not 0 < abs(a.low) < _SMALL:
+        return None
+    value = float(f"{a.low * b.number.value / b.number.mantissa:.15g}")
+    return replace(a, low=value, high=value, how=(*a.how, "shared magnitude"))
+
+
+_SMALL = 1_000
+
+
 def _and_a_half(tokens: Sequence[Token], a: Amount) -> Amount:
     """ "two hours and a half": the half stands behind the unit."""
     if a.bare or a.is_range or a.low < 0 or not a.low.is_integer() or a.last <= a.number.last or a.number.scaled:
@@ -88,13 +103,18 @@ def _with(a: Amount, value: float, number: int, last: int, rule: str) -> Amount:
     return replace(a, number=whole, low=value, high=value, last=last, how=(*a.how, rule))
 
 
+_OF_EVERY = (["of", "every"], ["out", "of", "every"], ["in", "every"])
+
+
 def _proportion(tokens: Sequence[Token], a: Amount, b: Amount) -> Amount | None:
     """ "one in five adults", "three in ten", "1 in 20 trees": a share, said of a round number."""
-    if not (a.bare and b.bare) or a.is_range or b.is_range or [t.low for t in tokens[a.last : b.first]] != ["in"]:
+    between = [t.low for t in tokens[a.last : b.first]]
+    if not (a.bare and b.bare) or a.is_range or b.is_range or between not in (["in"], *_OF_EVERY):
         return None
     if not 0 < a.low < b.low or b.low not in _WHOLES or not a.low.is_integer():
         return None
-    if a.number.written != b.number.written or not (a.number.written or a.low == 1):
+    every = between in _OF_EVERY
+    if a.number.written != b.number.written or not (a.number.written or a.low == 1 or every):
         return None
     if a.first and tokens[a.first - 1].low in ("no", "number", "the", "ranked", "finished"):
         return None

@@ -40,6 +40,8 @@ def date_until(tokens: Sequence[Token], number: Number) -> int | None:
     if _year_of_issue(tokens, number):
         return number.last
     # 12/31/2023, 2024-01-05, 12.31.2023; 2023-24, 1995–96, 2019/20
+    if _is_months_of_year(tokens, first):
+        return first + 5
     chain = chain_of_numbers(tokens, first, "/-–.")
     if chain >= 5:
         return first + chain
@@ -48,6 +50,16 @@ def date_until(tokens: Sequence[Token], number: Number) -> int | None:
     if chain == 3 and _is_lifetime(tokens, first):
         return first + 3
     return _era(tokens, number) or _short_year(tokens, number) or _month_and_day(tokens, number)
+
+
+def _is_months_of_year(tokens: Sequence[Token], first: int) -> bool:
+    """ "1-9/2008": some months of a year."""
+    if first + 4 >= len(tokens) or tokens[first + 1].text not in "-–" or tokens[first + 3].text != "/":
+        return False
+    a, b, year = (tokens[k].text for k in (first, first + 2, first + 4))
+    if not (a.isdecimal() and b.isdecimal() and year.isdecimal() and len(year) == 4):
+        return False
+    return int(a) < int(b) <= 12 and all(glued(tokens[k], tokens[k + 1]) for k in range(first, first + 4))
 
 
 def _year_of_issue(tokens: Sequence[Token], number: Number) -> bool:
@@ -100,6 +112,8 @@ def clock_until(tokens: Sequence[Token], number: Number) -> int | None:
             return last + 1
         if tokens[last].low in ("hours", "hrs") and _on_the_clock(tokens, first, last):
             return last + 1
+        if _opens_hours(tokens, first, last):
+            return last + 3
     if _is_hour(tokens, number):
         return last
     # "9-11 a.m.", "from 5 to 7 pm": the first of two times
@@ -133,6 +147,18 @@ _TIMED = frozenset(
     "meets meeting dinner lunch breakfast game match show evening morning afternoon night monday tuesday wednesday "
     "thursday friday saturday sunday arrive arrives arrived leave leaves left".split()
 )
+
+
+def _opens_hours(tokens: Sequence[Token], first: int, last: int) -> bool:
+    """ "between 1900 and 2300 hours": two hours of the day."""
+    if last + 2 >= len(tokens) or tokens[last].low not in ("and", "to", "-", "–") or first == 0:
+        return False
+    ends = tokens[last + 1].text
+    if tokens[first - 1].low not in ("between", "from") or tokens[last + 2].low not in ("hours", "hrs"):
+        return False
+    if last + 3 < len(tokens) and tokens[last + 3].low in ("a", "per", "of", "each"):
+        return False
+    return all(len(t) == 4 and t.isdecimal() and int(t) <= 2400 and int(t[2:]) < 60 for t in (tokens[first].text, ends))
 
 
 def _on_the_clock(tokens: Sequence[Token], first: int, last: int) -> bool:

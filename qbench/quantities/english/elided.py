@@ -54,6 +54,7 @@ def share_elided(tokens: Sequence[Token], amounts: Sequence[Amount]) -> list[Amo
     for amount in amounts:
         if not amount.bare:
             _lend_back(tokens, shared, amount)
+            amount = _per_the_same(tokens, shared, amount)
         elif amount.is_range:
             amount = _interval(tokens, shared, amount)
         elif not (amount.number.written and amount.number.value == 1):
@@ -162,10 +163,29 @@ def _as_first(tokens: Sequence[Token], before: Sequence[Amount], b: Amount) -> A
     return replace(b, unit=level.unit, how=(*b.how, "elided unit"))
 
 
+def _per_the_same(tokens: Sequence[Token], before: Sequence[Amount], b: Amount) -> Amount:
+    """An amount of money per what the one is that it is compared with: "$1.20 per share versus $1.05"."""
+    a = before[-1] if before else None
+    if a is None or a.is_range or b.is_range or b.number.scaled or a.number.scaled or b.unit.family != "currency":
+        return b
+    if not a.unit.name.startswith(f"{b.unit.name} per ") or b.first - a.last > REACH:
+        return b
+    gap = [t.low for t in tokens[a.last : b.first]]
+    return replace(b, unit=a.unit, how=(*b.how, "elided unit")) if _is_compared(tokens, a, b, gap) else b
+
+
 def _lend_back(tokens: Sequence[Token], shared: list[Amount], b: Amount) -> None:
-    """ "24 vs 23 hours": the first of the two takes the unit, too."""
-    a = shared[-1] if shared else None
-    if a is None or not a.bare or a.is_range or b.is_range or b.unit.family == "date" or b.first - a.last > 2:
+    """ "24 vs 23 hours", "3.9 (SD 3.1) vs. 2.7 kg": the first of the two takes the unit, too."""
+    for back in (1, 2):
+        if len(shared) < back or b.first - shared[-back].last > REACH:
+            return
+        a = shared[-back]
+        end = a.last
+        if tokens[end].text == "(":
+            end = next((k + 1 for k in range(end, b.first) if tokens[k].text == ")"), end)
+        if [t.low for t in tokens[end : b.first]] not in _SIDES:
+            continue
+        if a.bare and not a.is_range and not b.is_range and b.unit.family != "date":
+            if _alike(a.low, b.low) and b.number.first == b.first:
+                shared[-back] = replace(a, unit=b.unit, unit_span=b.unit_span, how=(*a.how, "shared unit"))
         return
-    if [t.low for t in tokens[a.last : b.first]] in _SIDES and _alike(a.low, b.low) and b.number.first == b.first:
-        shared[-1] = replace(a, unit=b.unit, unit_span=b.unit_span, how=(*a.how, "shared unit"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from qbench.quantities.english.numbers import Number
-from qbench.quantities.english.tokens import Token
+from qbench.quantities.english.tokens import Token, glued
 
 _NAMES = frozenset("ci cis cri cris cl cls iqr hdi".split())
 _KINDS = frozenset("confidence credible credibility uncertainty prediction".split())
@@ -33,6 +33,30 @@ def level_until(tokens: Sequence[Token], number: Number) -> int | None:
     before = number.first - 1
     before -= before > 0 and tokens[before].text in "(-"
     return j + 1 if percent and before >= 0 and tokens[before].low in _NAMES else None
+
+
+def freedom_until(tokens: Sequence[Token], number: Number) -> int | None:
+    """Where to go on if the number is a degree of freedom of a statistic: "F(1, 88) = 4.9", "t(45) = 2.1"."""
+    k, stop = number.first - 1, max(0, number.first - _REACH)
+    if number.written or k < 0:
+        return None
+    while k > stop and (tokens[k].kind == "number" or tokens[k].text == ","):
+        k -= 1
+    opened = tokens[k].text in "(["
+    k -= opened
+    if k > 0 and tokens[k].text in "²2" and glued(tokens[k - 1], tokens[k]):
+        k -= 1
+    if k < 0 or tokens[k].text not in _STATISTICS or not glued(tokens[k], tokens[k + 1]):
+        return None
+    j, end = number.last, min(len(tokens), number.last + _REACH)
+    while j < end and (tokens[j].kind == "number" or tokens[j].text == ","):
+        j += 1
+    if opened:
+        j += j < end and tokens[j].text in ")]"
+    return number.last if j < len(tokens) and tokens[j].text in "=<>" else None
+
+
+_STATISTICS = frozenset("F t χ X r T z Z Q".split())
 
 
 def _name_ends(tokens: Sequence[Token], k: int) -> int:

@@ -18,7 +18,7 @@ _UNCOUNTED = frozenset("people staff personnel men women children cattle sheep f
 
 def named_until(tokens: Sequence[Token], number: Number) -> int | None:
     """Where to go on if the number is part of a name, by the words beside it; None if it may be a quantity."""
-    for rule in (_device, _model_code, _index, _named_in_words, _model, _product_name):
+    for rule in (_device, _model_code, _index, _named_in_words, _model, _product_name, _contract):
         if (end := rule(tokens, number)) is not None:
             return end
     return None
@@ -71,6 +71,19 @@ def _device(tokens: Sequence[Token], number: Number) -> int | None:
     while last < len(tokens) and glued(tokens[last - 1], tokens[last]) and tokens[last].kind != "mark":
         last += 1
     return last
+
+
+def _contract(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "the Five-Year Credit Agreement", "10-Year Treasury Notes": papers that are named by their length."""
+    last = number.last
+    if last + 2 >= len(tokens) or tokens[last].text not in "-‐‑" or not glued(tokens[last], tokens[last + 1]):
+        return None
+    titled = tokens[last + 1].low in _LENGTHS and tokens[last + 1].text[:1].isupper()
+    return last + 2 if titled and tokens[last + 2].text in _PAPERS else None
+
+
+_LENGTHS = frozenset("year month day week".split())
+_PAPERS = frozenset("Credit Revolving Revolver Term Facility Treasury Treasuries Senior Note Notes Bond Bonds".split())
 
 
 def _owns(tokens: Sequence[Token], k: int) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from qbench.quantities.english.addresses import reached_until
 from qbench.quantities.english.dates import chain_of_numbers, clock_until, date_until
-from qbench.quantities.english.intervals import level_until
+from qbench.quantities.english.intervals import freedom_until, level_until
 from qbench.quantities.english.lexicon import CAPITAL_LABELS, FUNCTION_WORDS, LABELS, ONES, VERBS
 from qbench.quantities.english.names import named_until
 from qbench.quantities.english.numbers import Number
@@ -156,8 +156,12 @@ def _label(tokens: Sequence[Token], number: Number) -> int | None:
     if tokens[k].text == "(" and k and number.last < len(tokens) and tokens[number.last].text == ")":
         k -= 1
     word = tokens[k]
+    if word.low == "min" and k and tokens[k - 1].low == "at" and not _measures(tokens, number.last):
+        return _end_of_labels(tokens, number.last)  # "at min 2, 5 and 15"
     # "no more than 5" has words between; "no 5" and "No. 5" are labels, "no 5 inch screens" is none.
     if word.kind != "word" or (word.text == "no" and first == k + 1 and _is_word(tokens, number.last)):
+        return None
+    if word.low in ("number", "numbered") and _numbers(tokens, number, k):
         return None
     if word.low not in LABELS and word.text not in CAPITAL_LABELS:
         return None
@@ -169,12 +173,34 @@ def _label(tokens: Sequence[Token], number: Number) -> int | None:
         return _end_of_groups(tokens, number.last)
     if word.low in _COUNTED_LABELS and len(tokens[first].text) > 2:
         return None  # "in the year 1990"
-    several = word.low.endswith("s") or word.low in ("pp", "fig", "scope")
+    several = word.low.endswith("s") or word.low in _SEVERAL
     return _end_of_labels(tokens, number.last) if several else _end_of_section(tokens, number.last)
+
+
+_SEVERAL = frozenset("pp fig scope day week month visit".split())
+"""Labels that several numbers follow: "on day 1, 3 and 5"."""
 
 
 def _is_word(tokens: Sequence[Token], k: int) -> bool:
     return k < len(tokens) and tokens[k].text.islower() and tokens[k].low not in FUNCTION_WORDS | VERBS
+
+
+def _numbers(tokens: Sequence[Token], number: Number, k: int) -> bool:
+    """Whether token k is the verb of "the readers number 190,000", "the staff numbered 517"."""
+    before = tokens[k - 1] if k else None
+    if before is None or before.kind != "word" or number.value < _FEW or before.low in _NUMBERED:
+        return False
+    if tokens[k].low == "number":
+        return before.text.islower() and before.low.endswith("s") and not before.low.endswith(("ss", "us", "'s"))
+    return tokens[k - 1].low not in FUNCTION_WORDS
+
+
+_FEW = 10
+_NUMBERED = frozenset(
+    "serial phone telephone flight room page pages note notes section sections item items paragraphs articles house "
+    "houses bus route seat seats was were is are be being and or".split()
+)
+"""What has a number, and does not count."""
 
 
 def _measures(tokens: Sequence[Token], j: int) -> bool:
@@ -187,7 +213,8 @@ def _measures(tokens: Sequence[Token], j: int) -> bool:
 
 
 _MEASURED = frozenset(
-    "minutes hours days weeks months years percent % kg kgs kilos grams mg lb lbs pounds oz cm mm km inch inches feet "
+    "minutes hours days weeks months years percent pct cts dlrs dlr stg yen mln bln million billion tonnes "
+    "barrels % kg kgs kilos grams mg lb lbs pounds oz cm mm km inch inches feet "
     "ft meters metres miles sqm sqft m2 m² cm2 euro euros eur € dollar dollars usd gb tb mb mah mhz ghz watts "
     "litre litres liter liters ml kcal calories kmh km/h mph times m".split()
 )
@@ -298,6 +325,18 @@ _NAMING_ONE = frozenset("time off stop size shot step".split())
 """What makes one word of a numeral and a hyphen before it: "a one-time charge", "two-factor", "a one-way ticket"."""
 
 
+def _any(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "one or more jurisdictions", "at one time": how many is not said."""
+    first, last = number.first, number.last
+    if not number.written or number.value != 1 or last - first != 1 or tokens[first].low != "one":
+        return None
+    ahead = [t.low for t in tokens[last : last + 2]]
+    if ahead in (["or", "more"], ["or", "several"]):
+        return last + 2
+    times = ahead[:1] == ["time"] and (first == 0 or tokens[first - 1].low in ("at", ".", "i", "(", ","))
+    return last + 1 if times else None
+
+
 def _race(tokens: Sequence[Token], number: Number) -> int | None:
     """ "a 5k run", "the 10K race": a race that is named by its length; and plans for old age, "a 401k"."""
     last = number.last
@@ -321,6 +360,24 @@ def _resolution(tokens: Sequence[Token], number: Number) -> int | None:
     return last if pictured or (alone and tokens[last - 1].text == "K") else None
 
 
+def _generation(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "its 5G network", "in 3G": the name of a technology, where it is not what a phone has."""
+    last = number.last
+    if number.value not in (2, 3, 4, 5, 6) or last >= len(tokens) or tokens[last].text not in ("G", "g"):
+        return None
+    if not glued(tokens[last - 1], tokens[last]):
+        return None
+    after = tokens[last + 1].low if last + 1 < len(tokens) else ""
+    plain = tokens[last].text == "G" and number.first > 0 and tokens[number.first - 1].low == "in"
+    return last + 1 if after in _TECHNICAL or (plain and not after.isalnum()) else None
+
+
+_TECHNICAL = frozenset(
+    "network networks deployment technology technologies licence licences license licenses modem modems rollout "
+    "spectrum service services coverage infrastructure era standard standards auction auctions".split()
+)
+
+
 _PICTURES = frozenset(
     "tv tvs video videos screen screens display displays resolution hdr monitor monitors content camera cameras "
     "footage uhd ultra blu streaming television televisions quality movies movie films oled lcd hdmi gaming and".split()
@@ -328,7 +385,7 @@ _PICTURES = frozenset(
 _AFTER_ZERO = frozenset("percent per cent pct degree degrees to day days year years mile miles point points".split())
 
 _RULES = (
-    date_until, clock_until, level_until, _version, _ordinal, _joined_to_word, _label, mark_until,
-    reached_until, _odds, _idiom, _resolution, _race,
+    date_until, clock_until, level_until, freedom_until, _version, _ordinal, _joined_to_word, _label, mark_until,
+    reached_until, _odds, _idiom, _any, _generation, _resolution, _race,
     named_until,
 )  # fmt: skip

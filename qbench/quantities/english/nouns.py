@@ -16,6 +16,7 @@ from qbench.quantities.english.inflection import singular
 from qbench.quantities.english.lexicon import FUNCTION_WORDS, MONTHS, VERBS
 from qbench.quantities.english.numbers import Number
 from qbench.quantities.english.parse import Parse
+from qbench.quantities.english.ratios import RATIO
 from qbench.quantities.english.stand_ins import may_be_counted
 from qbench.quantities.english.tokens import HYPHENS, Token, glued, past_brackets, words_of
 from qbench.quantities.english.unit_forms import UnitReader
@@ -57,7 +58,7 @@ def count_nouns(
         if amount.how[-1:] == (PROPORTION,):
             counted.append(amount)
             continue
-        if amount.bare or (amount.year and may_be_counted(tokens, amount)):
+        if (amount.bare and amount.number.rule != RATIO) or (amount.year and may_be_counted(tokens, amount)):
             limit = amounts[position + 1].first if position + 1 < len(amounts) else len(tokens)
             noun = None if parse is None else _by_tags(tokens, amount, limit, units, parse)
             if noun is None and (parse is None or amount.year):
@@ -191,13 +192,21 @@ def _phrase(
         elif token.kind == "word" and (head >= 0 or tag not in MODIFIERS):
             break  # "one point last year"
         k += 1
-    if head < 0 or not _counted(tokens, amount, head, parse, many=many):
+    if head < 0 or _says_when(tokens, head) or not _counted(tokens, amount, head, parse, many=many):
         return None
     while first < head and (
         tokens[first].low in VAGUE or parse.tags[first] in PARTICIPLES or tokens[first].kind != "word"
     ):
         first += 1
     return _unit(tokens, first, head, units, of=many), head + 1, (tokens[first].start, tokens[head].end)
+
+
+def _says_when(tokens: Sequence[Token], head: int) -> bool:
+    """Whether a noun only says when: "829,000 harvested last year"."""
+    return tokens[head].low in _WHENS and tokens[head - 1].low in ("last", "this", "next", "that", "same", "prior")
+
+
+_WHENS = frozenset("year month week quarter season summer winter spring autumn".split())
 
 
 def _names_class(tokens: Sequence[Token], k: int) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from qbench.quantities.english.lexicon import ABBREVIATED_SCALES, FRACTION_MARKS, GLUED_SCALES, MONEY_SCALES, SCALES
 from qbench.quantities.english.notations import notation
+from qbench.quantities.english.ratios import ratio
 from qbench.quantities.english.tokens import Token, glued
 from qbench.quantities.english.written import PLURAL_SCALES, and_fraction, read_words
 
@@ -91,6 +92,9 @@ def read_number(tokens: Sequence[Token], i: int, *, money: bool = False) -> Numb
         money: a currency stands before, so that "m" means million.
     """
     token = tokens[i]
+    if (parts := ratio(tokens, i)) is not None:
+        digits = significant_digits(parts.figures)
+        return Number(parts.value, parts.value, i, parts.last, digits, token.kind == "word", rule=parts.rule)
     if token.kind == "number":
         plain = _digits(tokens, i, money=money)
     elif token.text in FRACTION_MARKS:
@@ -123,7 +127,12 @@ def bracketed(tokens: Sequence[Token], number: Number, *, money: bool) -> Number
     Brackets with nothing outside, "(1,234)", are no sign: running text brackets many numbers that are not negative.
     """
     first, last = number.first, number.last
-    if not first or last >= len(tokens) or tokens[first - 1].text != "(" or tokens[last].text != ")" or number.scaled:
+    if not first or last >= len(tokens) or tokens[last].text != ")" or number.scaled:
+        return number
+    if money and first > 1 and tokens[first - 1].text in _SIGNS and tokens[first - 2].text == "(":
+        scaled = _with_scale(tokens, replace(number, last=last + 1, bracketed=True), money)
+        return scaled if scaled.scaled else number  # "a loss of ($4.5) million"
+    if tokens[first - 1].text != "(":
         return number
     percent = last + 1 < len(tokens) and tokens[last + 1].text == "%"
     outside = tokens[first - 2] if first > 1 else None

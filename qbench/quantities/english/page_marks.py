@@ -12,6 +12,15 @@ _NEAR = 12
 """How many tokens a citation looks at on either side, at most."""
 
 
+def is_encoded(text: str) -> bool:
+    """Whether a text is a line of a file in letters (uuencode), as filings hold them: all capitals and odd marks."""
+    return text.upper() == text and len(_ENCODED.intersection(text)) >= _ODD_MARKS
+
+
+_ENCODED = frozenset("!\"#'*+;<=>?@[\\]^_`")
+_ODD_MARKS = 4
+
+
 def mark_until(tokens: Sequence[Token], number: Number) -> int | None:
     """Where to go on if the number marks a point, a note, a page or a heading; None if it may be a quantity."""
     for rule in _RULES:
@@ -53,12 +62,35 @@ def _list_mark(tokens: Sequence[Token], number: Number) -> int | None:
         opens = first < 2 or tokens[first - 2].text in ".:;" or tokens[first - 2].low in ("and", "or")
         opens = opens or (first > 1 and glued(tokens[first - 2], tokens[first - 1]) and tokens[first - 2].text != "$")
         return last + 1 if closes and (opens or _has_sibling(tokens, first)) else None
+    if closes and _is_point(tokens, first):
+        return last + 1
     if first and tokens[first - 1].text not in ".:;" and not (closes and _goes_on(tokens, first)):
         return None
     if last + 1 >= len(tokens) or tokens[last + 1].kind != "word" or glued(tokens[last], tokens[last + 1]):
         return None
     point = tokens[last].text == "." and not first and tokens[last + 1].text[:1].isupper()
     return last + 1 if closes or point else None
+
+
+def _is_point(tokens: Sequence[Token], first: int) -> bool:
+    """Whether "1)" is at token `first` and a "2)" comes, or the reverse, with no bracket opened: "1) rye; 2) oats"."""
+    if _is_inside(tokens, first):
+        return False
+    value = int(tokens[first].text)
+    for k in range(max(0, first - _FAR), min(len(tokens) - 1, first + _FAR)):
+        after = k > first
+        if tokens[k].text == str(value + (1 if after else -1)) and tokens[k + 1].text == ")" and k != first:
+            if glued(tokens[k], tokens[k + 1]) and value + after > 1 and not _is_inside(tokens, k):
+                return True
+    return False
+
+
+def _is_inside(tokens: Sequence[Token], k: int) -> bool:
+    """Whether token k stands in brackets that open before it in the sentence."""
+    for j in range(k - 1, max(0, k - _NEAR) - 1, -1):
+        if tokens[j].text in "()[]":
+            return tokens[j].text in "(["
+    return False
 
 
 def _goes_on(tokens: Sequence[Token], first: int) -> bool:

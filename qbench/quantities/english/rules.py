@@ -21,6 +21,7 @@ from qbench.quantities.english.elided import PAID
 from qbench.quantities.english.lexicon import FRACTION_MARKS, FRACTIONS, SCALES
 from qbench.quantities.english.nouns import count_nouns
 from qbench.quantities.english.p_values import P_VALUE, p_value_name
+from qbench.quantities.english.page_marks import is_encoded
 from qbench.quantities.english.parse import Parse, Parser
 from qbench.quantities.english.parsers.load import load_parser, require_parser
 from qbench.quantities.english.queries import parse_query
@@ -144,6 +145,8 @@ class RulesExtractor:
 
     def _tokenized(self, text: str) -> TokenizedText:
         if not (_SIGNS.search(text) or not _HINTS.isdisjoint(_WORD.findall(text.lower()))):
+            return TokenizedText(text, (), ())
+        if is_encoded(text):
             return TokenizedText(text, (), ())
         tokens = tokenize(text)
         return TokenizedText(text, tokens, compose(tokens, self._finder.find(tokens, text), self.units))

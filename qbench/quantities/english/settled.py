@@ -36,7 +36,8 @@ def _shared(tokens: Sequence[Token], a: Amount, b: Amount) -> Unit | None:
         return None
     gap = "".join(t.low for t in tokens[a.last : b.first])
     if a.unit.name and b.unit.name.startswith(f"{a.unit.name} per ") and gap in (",", "and", "or", ",and", ",or"):
-        return b.unit
+        total = a.number.scaled and not b.number.scaled  # "$606 million, or $0.68 per share"
+        return None if total else b.unit
     part = a.bare and b.unit.family == "count" and a.low <= b.low and a.low.is_integer()
     return b.unit if part and (gap in ("of", "outof") or (gap == "/" and not a.number.written)) else None
 

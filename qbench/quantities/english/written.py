@@ -190,7 +190,13 @@ def _indefinite(tokens: Sequence[Token], i: int) -> Written | None:
         value, j = value * PLURAL_SCALES[tokens[j + 1].low], j + 2
     if word == "tens" and j == i + 1:
         return None
+    if j == i + 1 and j < len(tokens) and (tokens[j].kind == "mark" or tokens[j].low in _NOTHING_COUNTED):
+        return None  # "prices and dozens sold rose", "there are thousands in museums"
     return Written(value, j, value * 10, "indefinite plural")
+
+
+_NOTHING_COUNTED = frozenset("sold in per and or".split())
+"""What follows a plural that counts nothing."""
 
 
 def _article(tokens: Sequence[Token], i: int) -> Written | None:
@@ -285,4 +291,14 @@ def is_part(tokens: Sequence[Token], i: int) -> bool:
     after = tokens[i + 1].low
     if i + 2 < len(tokens) and tokens[i + 2].low in _IDIOMS:
         return False
+    if after in _OF_WHICH:
+        before = tokens[i - 1].low if i else ","
+        return before in _BEFORE_HALVES or (before == "and" and i > 1 and tokens[i - 2].text == ",")
+    if after == "(" and i + 3 < len(tokens):
+        return tokens[i + 2].kind == "number" and tokens[i + 3].text in "%/"  # "just over half (56 %)"
     return after == "of" or after in ("the", "its", "his", "her", "their", "our", "my", "your", "all", "those", "that")
+
+
+_OF_WHICH = frozenset("with from through were are was have had came come by".split())
+_BEFORE_HALVES = frozenset(", ; ( over about nearly almost than around roughly".split())
+"""What stands between a "half" of what was said before: "100 boats, half from abroad"."""

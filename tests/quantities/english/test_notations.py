@@ -48,3 +48,41 @@ def test_a_range_may_fall_where_it_spreads():
 
 def test_a_tolerance_at_both_ends_makes_two_levels():
     assert [q.value for q in RULES.extract("4.1 ± 0.3 to 4.0 ± 0.2 s")] == [4.1, 4.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # ratios
+        ("They were randomised 1:1 to rye or oats.", [(1, "")]),
+        ("They were allocated 2:2:1.", [(2, "")]),
+        ("a dilution of 1:100,000", [(1e-5, "")]),
+        ("a contrast of 1,200:1", [(1200, "")]),
+        ("a 3-for-2 stock split and a one-for-four rights issue", [(1.5, ""), (0.25, "")]),
+        ("It began at 10:15 and ended 3:2 for us.", []),
+        ("a two-for-one offer", []),
+        # one magnitude, unit or rate for two
+        ("a cost of $7/$9 million", [(7e6, "dollar"), (9e6, "dollar")]),
+        ("a price of $7/$9", [(7, "dollar"), (9, "dollar")]),
+        ("a loss of ($4.5) million", [(-4.5e6, "dollar")]),
+        ("a price ($4.5) that fell", [(4.5, "dollar")]),
+        ("They paid C$6 (US$4.46) per share.", [(6, "canadian dollar per share"), (4.46, "dollar per share")]),
+        ("$1.20 per share versus $1.05", [(1.2, "dollar per share"), (1.05, "dollar per share")]),
+        ("$1.20 per share, compared with $5 million", [(1.2, "dollar per share"), (5e6, "dollar")]),
+        ("a profit of $606 million, or $0.68 per share", [(606e6, "dollar"), (0.68, "dollar per share")]),
+        (
+            "a weight gain (3.9 (SD 3.1) vs. 2.7 (SD 3.7) kg)",
+            [(3.9, "kilogram"), (3.1, ""), (2.7, "kilogram"), (3.7, "")],
+        ),
+        ("1/4 of a mile away", [(0.25, "mile")]),
+        ("1/4 of a team", [(0.25, "")]),
+        # parts
+        ("three of every five fields", [(0.6, "")]),
+        ("100 boats, half from abroad", [(100, "boat"), (0.5, "")]),
+        ("just over half (56 %) stayed", [(0.5, ""), (56, "percentage")]),
+        ("the half from abroad", []),
+    ],
+)
+def test_what_belongs_to_two_numbers(text, expected):
+    read = [(q.value, q.unit) for q in RULES.extract(text)]
+    assert read == [(pytest.approx(value), unit) for value, unit in expected]

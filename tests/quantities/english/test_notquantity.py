@@ -53,7 +53,7 @@ def values(text):
         "under Topic 740-10", "Item 407 (c)(3) and (d)(4)", "the market(1) grew", "in $000's",
         "due to (1) rain and (2) wind", "grant 100574/Z/12/Z",
         # idioms with a numeral
-        "one-on-one talks", "a two-for-one split", "a zero-sum game", "zero-emission cars",
+        "one-on-one talks", "a two-for-one offer", "a zero-sum game", "zero-emission cars",
         # law, places, bets, addresses
         "under 28 U.S.C. 1331", "17 C.F.R. § 240", "in Springfield, IL 62704", "at 5/1 odds", "the 5-1 favourite",
         "in Springfield, California 95054", "in Salem, New York 10001-1234", "at 2485 Maple Drive, Springfield",
@@ -206,7 +206,8 @@ def test_years_are_kept_apart():
         ("It has 2012 patients.", [2012]),
         ("at least one prior therapy", [1]),
         ("more than one of them", [1]),
-        ("one or more of the boats", [1]),
+        ("one or more of the boats", []),
+        ("two or more of the boats", [2]),
         ("At 6 weeks of age, one can swim.", [6]),
         ("half of the boats", [0.5]),
         ("about 2012 boats", [2012]),
@@ -216,4 +217,47 @@ def test_years_are_kept_apart():
     ],
 )
 def test_years_and_counts(words_only, text, expected):
+    assert [q.value for q in words_only.extract(text)] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # statistics and their degrees of freedom
+        ("F(1, 88) = 4.9 and t(45) = 2.1", [4.9, 2.1]),
+        ("F1,95=3.1", [3.1]),
+        ("Group F (8 kg) won.", [8]),
+        # points in time
+        ("It was drawn on day 1, 3 and 5, and at min 2, 5 and 15.", []),
+        ("On day 1, 30 people came.", [30]),
+        ("A laptop with min 16 GB of memory", [16]),
+        # points of lists without an opening bracket
+        ("They ate 1) 480 g of rye or 2) 500 g of oats.", [480, 500]),
+        ("They (n = 2) ate 5 g (of 3) each.", [2, 5, 3]),
+        # hours
+        ("It opens between 1900 and 2300 hours.", []),
+        ("It worked between 1900 and 2300 hours a year.", [1900]),
+        # names of contracts and of technologies
+        ("the Five-Year Credit Agreement and the 364-Day Facility", []),
+        ("a five-year credit line and a 12-Month Plan", [5, 12]),
+        ("its 5G network and a licence in 3G", []),
+        ("It weighs 5 g.", [5]),
+        # what is not counted
+        ("one or more shops", []),
+        ("at one time three shops", [3]),
+        ("prices and dozens sold rose", []),
+        ("dozens of shops", [12]),
+        # verbs that look like labels
+        ("The readers number 190,000.", [190000]),
+        ("Its staff numbered 517 in May.", [517]),
+        ("pages numbered 517 and flight number 190", []),
+        ("rose a year-on-year 32 pct", [32]),
+        # lines that are no text
+        ("M9V4@(#8P<'@[('=I9'1H.B`V-3AP>#X-CQD:78@<W1Y;&4]", []),
+        ("NET LOSS $5 MILLION (3%) & TAX 12%", [5e6, 3, 12]),
+        ("in 1-9/2008", []),
+        ("in 1-9 months", [1]),
+    ],
+)
+def test_numbers_of_the_text_and_of_quantities(words_only, text, expected):
     assert [q.value for q in words_only.extract(text)] == expected
