@@ -20,7 +20,8 @@ from qbench.quantities.english.comparator_phrases import (
     after,
     before,
 )
-from qbench.quantities.english.lexicon import CHANGE_VERBS, FUNCTION_WORDS, VERBS
+from qbench.quantities.english.comparator_sharing import is_listed, restates, spans_ages
+from qbench.quantities.english.lexicon import CHANGE_VERBS, CLAUSES, FUNCTION_WORDS, VERBS
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.tokens import Token, glued
 from qbench.quantities.types import Change, MentionComparator
@@ -65,8 +66,6 @@ DURATION_LEADS = frozenset(
 )
 """Words before "over 10 years" after which it is more than 10 years, and not the time in which something happens."""
 _MIRRORED: dict[MentionComparator, MentionComparator] = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
-NEAR_ENOUGH = 0.12
-"""Two amounts restate each other ("60 miles (100 km)") if they differ by at most this share."""
 
 
 class Modifiers(NamedTuple):
@@ -94,14 +93,14 @@ def read_comparators(tokens: Sequence[Token], amounts: Sequence[Amount], parse: 
         # Words before an amount bound those listed after it, too; words behind one do not.
         if lead is None and previous[1] < amounts[k - 1].first and previous[2] == amounts[k - 1].last:
             lead = previous[1]
-        if own == "=" and _restates(tokens, amounts[k - 1], amounts[k]):
+        if own == "=" and restates(tokens, amounts[k - 1], amounts[k]):
             # "about 60 miles (97 km)": the exact-looking restatement is no longer approximate.
             comparators[k], lead = (previous[0] if previous[0] in NEGATED else "=", first, last), None
-        elif own == "=" and lead is not None and _is_listed(tokens, amounts[k - 1], amounts[k], lead):
+        elif own == "=" and lead is not None and is_listed(tokens, amounts[k - 1], amounts[k], lead):
             comparators[k] = previous[0], first, last
         else:
             lead = None
-            if _spans_ages(tokens, amounts[k - 1], amounts[k]):
+            if spans_ages(tokens, amounts[k - 1], amounts[k]):
                 comparators[k - 1 : k + 1] = [(">=", *previous[1:]), ("<=", first, last)]
     if parse is not None:  # "minimum wage 12 euros" is no bound in a query
         comparators = [
@@ -262,7 +261,7 @@ def _excludes(tokens: Sequence[Token], end: int, start: int) -> bool:
             return acts and k + 1 < end
         if barred and word in _FORBIDDING:
             return True
-        if word in _CLAUSES:
+        if word in CLAUSES:
             return False
         barred = barred or word == "from"
     return False
@@ -273,7 +272,6 @@ _FORBIDDING = frozenset(
     "forbid forbids forbade forbidden forbidding prohibit prohibits prohibited prohibiting bar bars barred barring ban "
     "bans banned banning prevent prevents prevented preventing".split()
 )
-_CLAUSES = frozenset("and but or that which who because although while if when".split())
 _PLACES = frozenset("in of for after at by from with on among between during within over through".split())
 _FARTHEST_DENIAL = 10
 """Tokens between "no" and the phrase that it denies at most."""
@@ -441,72 +439,3 @@ def _closes(tokens: Sequence[Token], phrase: Phrase, first: int, last: int) -> b
 
 _COMPARATIVES = frozenset(MORE + LESS)
 """What closes a bound before another number: "55 inch or bigger 120 Hz"."""
-
-
-def _is_listed(tokens: Sequence[Token], a: Amount, b: Amount, first: int) -> bool:
-    """Whether what bounds a, from token `first` on, bounds b too: "about $5 million and $6 million"."""
-    if a.is_range or b.is_range or a.unit.base_unit != b.unit.base_unit or tokens[first].low == "within":
-        return False
-    between = [t.low for t in tokens[a.last : b.first]]
-    if between == [","] and b.last < len(tokens) and tokens[b.last].low in _DIFFERING:
-        return False  # "about 5 million, 1 million above its limit"
-    listed = between in _LISTING or (
-        tokens[first].low in _GOVERNING and (_governs(between) or (a.unit.family == "ratio" and _is_share(between)))
-    )
-    return listed and a.unit.family not in ("date", "age")
-
-
-def _governs(between: Sequence[str]) -> bool:
-    """Whether "approximately" goes on to the next amount: "in cash and", "for 2018 and"."""
-    if not 3 <= len(between) <= _LONGEST_COMPLEMENT or between[0] not in _COMPLEMENTS:
-        return False
-    if between[-1] not in ("and", ","):
-        return False
-    inner = between[1:-2] if between[-2] in (",", ")") and between[-1] == "and" else between[1:-1]
-    return all((word[:1].isalnum() or word in "-/&") and word not in VERBS and word not in _CLAUSES for word in inner)
-
-
-def _is_share(between: Sequence[str]) -> bool:
-    """Whether only what a percentage is of stands between it and the next: "about 60% wheat, 25% for rye (dry) and"."""
-    words, depth = [], 0
-    for word in between:
-        depth += word == "("
-        if not depth:
-            words.append(word)
-        depth -= word == ")"
-    if not 2 <= len(words) <= _LONGEST_COMPLEMENT or words[-1] not in ("and", ","):
-        return False
-    inner = words[:-1]
-    return all(w[:1].isalpha() or w in "-/&," for w in inner) and VERBS.isdisjoint(inner) and _ELSE.isdisjoint(inner)
-
-
-_ELSE = _CLAUSES - {"and"} | {"than", "to", "from", "by", "with"}
-_GOVERNING = frozenset("approximately about roughly around approx".split())
-_COMPLEMENTS = frozenset("in for at of during from to".split())
-_LONGEST_COMPLEMENT = 8
-_DIFFERING = frozenset("above below more less fewer higher lower over under up down".split())
-_LISTING = (["and"], ["or"], [","], [",", "and"], [",", "or"])
-
-
-def _spans_ages(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
-    """Whether a and b are the ends of one span of ages in two units: "aged four weeks to five months"."""
-    if a.unit.family != b.unit.family or a.unit.family not in ("time", "age") or a.is_range or b.is_range:
-        return False
-    between = [t.low for t in tokens[a.last : b.first]]
-    lead = tokens[a.first - 1].low if a.first else ""
-    return between in (["to"], ["-"], ["–"]) and lead in ("aged", "age", "ages") and a.unit.name != b.unit.name
-
-
-def _restates(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
-    """Whether b restates a or is an alternative to it: "(60 miles)", "or 62 miles", "five or six"."""
-    between = "".join(t.low for t in tokens[a.last : b.first]) if b.first - a.last <= 2 else "far"
-    if a.is_range or b.is_range or between not in ("(", "or", ",or", "/", "[", "-", "–"):
-        return False
-    if a.unit.name == b.unit.name:
-        return False  # "about five or six": `_is_governed`
-    if a.unit.family.startswith("currency") and b.unit.family.startswith("currency"):
-        return between in ("(", "[", "or", ",or")
-    if not a.unit.base_unit or a.unit.base_unit != b.unit.base_unit:
-        return False
-    x, y = (u.low * u.unit.factor + u.unit.offset for u in (a, b))
-    return abs(x - y) <= NEAR_ENOUGH * max(abs(x), abs(y))

@@ -111,6 +111,9 @@ VERBS = CHANGE_VERBS | frozenset(
 )
 """Verbs that stand between a concept and its number, or between a number and what follows."""
 
+CLAUSES = frozenset("and but or that which who because although while if when".split())
+"""Words that begin another clause."""
+
 FUNCTION_WORDS = frozenset(
     (
         "a an the this that these those and or but nor so yet if then than as at by for from in into of off "
