@@ -41,6 +41,7 @@ REVISIONS: dict[str, int] = {
     "quantities": 1,
     "quantity-index": 2,
     "binding-index": 1,
+    "mention texts": 1,
     "run": 3,
     # Judging
     "annotation sheet": 2,

@@ -276,7 +276,7 @@ def _facts(leaderboard: Standings) -> list[str]:
 def _figures(row: Row, leaderboard: Standings) -> list[str]:
     cells = [row.cells.get(measure) for measure in leaderboard.measures]
     first = cells[0]
-    interval = f" ({first.low:.3f}-{first.high:.3f})" if first else ""
+    interval = f" ({first.interval})" if first else ""
     name = named(row.entry.label, row.entry.words)
     return [str(row.number), rank_text(row.ranks), name, _figure(first) + interval, *map(_figure, cells[1:])]
 

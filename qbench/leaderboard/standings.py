@@ -76,6 +76,11 @@ class Cell:
     letters: str = ""
     ranks: tuple[int, int] = (1, 1)
 
+    @property
+    def interval(self) -> str:
+        """The interval as text; "-" where it has no width: one topic, or figures that are all equal, say nothing."""
+        return f"{self.low:.3f}-{self.high:.3f}" if self.low < self.high else "-"
+
 
 @dataclass(frozen=True)
 class Row:

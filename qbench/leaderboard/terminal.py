@@ -107,7 +107,7 @@ def _figures(row: Row, leaderboard: Standings) -> list[str]:
     cells = [row.cells.get(measure) for measure in leaderboard.measures]
     means = [f"{cell.mean:.3f}" if cell else MISSING for cell in cells]
     first = cells[0]
-    interval = f"{first.low:.3f}-{first.high:.3f}" if first else MISSING
+    interval = first.interval if first else MISSING
     return [
         str(row.number),
         rank_text(row.ranks),

@@ -25,7 +25,7 @@ from qbench.retrieval.entries import REGISTRY
 from qbench.retrieval.execute import execute
 from qbench.retrieval.grammar import parse_system
 from qbench.retrieval.jobs import ExecuteOptions, Setting
-from qbench.retrieval.registry import RERANKED, Parameter, Value, chosen
+from qbench.retrieval.registry import RERANKED, Parameter, Role, Value, chosen
 from qbench.retrieval.systems import Component, Stage, System
 from qbench.store import locked, write_json, write_text
 
@@ -147,7 +147,7 @@ def _parameters(system: System) -> Iterator[tuple[str, _Slot]]:
     for number, (stage, role) in enumerate(system.roles):
         own: tuple[tuple[_Part, Component | None, tuple[Parameter, ...]], ...] = (
             ("model", stage.model, tuple(p for p in stage.entry().parameters_as(role) if p != RERANKED)),
-            ("quantity", stage.quantity, _quantity_parameters(stage)),
+            ("quantity", stage.quantity, _quantity_parameters(stage, role)),
             ("compression", stage.compression, _tail_parameters(stage.compression, "compression")),
             ("fusion", stage.fusion, _tail_parameters(stage.fusion, "fusion")),
             ("k", stage.model, (RERANKED,) if role == "reranker" or stage.takes_best else ()),
@@ -158,10 +158,10 @@ def _parameters(system: System) -> Iterator[tuple[str, _Slot]]:
                     yield component.name, (number, part, parameter)
 
 
-def _quantity_parameters(stage: Stage) -> tuple[Parameter, ...]:
+def _quantity_parameters(stage: Stage, role: Role) -> tuple[Parameter, ...]:
     if stage.quantity is None:
         return ()
-    return REGISTRY.find(stage.quantity.name, "quantity score").parameters_on(stage.entry())
+    return REGISTRY.find(stage.quantity.name, "quantity score").parameters_on(stage.entry(), role)
 
 
 def _tail_parameters(component: Component | None, role: Literal["compression", "fusion"]) -> tuple[Parameter, ...]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -31,6 +32,9 @@ from qbench.retrieval.stored import stored
 from qbench.retrieval.systems import Stage, System
 from qbench.retrieval.types import ConditionSource, Cost
 from qbench.scoring.binding import Asked
+
+if TYPE_CHECKING:
+    from qbench.retrieval.mention_vectors import MentionVectors
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,7 @@ class Bench:
         self.corpus = placed(benchmark.corpus)
         self._parsed: dict[str, tuple[ParsedQuery, float]] = {}
         self._rerankers: dict[str, OpenedRanker] = {}
+        self._mention_vectors: dict[str, tuple[MentionVectors, float, int]] = {}
 
     def context(self, depth: int = 1000) -> RankerContext:
         """The context to open rankers with."""
@@ -158,14 +163,33 @@ class Bench:
         index = stored(self.root, "binding-index", {**params, **analysis}, make, lambda: self.mentions)
         return BuiltBindingIndex(open_binding_index(index.folder), index.seconds, index.size)
 
-    def asked(self, queries: Sequence[Query], source: ConditionSource) -> list[Asked]:
-        """Queries as Bind asks them, in a setting."""
+    def binding(self, encoder: str = "") -> BuiltBindingIndex:
+        """The index of what the documents' quantities are about, with the vectors that an encoder makes of them."""
+        if not encoder:
+            return self.binding_index
+        if encoder not in self._mention_vectors:
+            from qbench.retrieval.mention_vectors import open_mention_vectors
+
+            own = self._stored is not None
+            key = {"stored": own, **({} if own else self.options.key())}
+            self._mention_vectors[encoder] = open_mention_vectors(encoder, key, self.context(), self.mentions)
+        vectors, seconds, size = self._mention_vectors[encoder]
+        built = self.binding_index
+        return BuiltBindingIndex(replace(built.index, vectors=vectors), built.seconds + seconds, built.size + size)
+
+    def asked(self, queries: Sequence[Query], source: ConditionSource, encoder: str = "") -> list[Asked]:
+        """Queries as Bind asks them, in a setting; with the vectors of their words where it has an encoder."""
         contents = [query if source == "given" else self.parsed(query)[0] for query in queries]
         asked = [
             BindingQuery(query.text, content.terms, tuple(content.conditions))
             for query, content in zip(queries, contents, strict=True)
         ]
-        return asked_of(asked, self.binding_index.index, self.units, self.benchmark.language)
+        index = self.binding(encoder).index
+        made = asked_of(asked, index, self.units, self.benchmark.language)
+        if index.vectors is None:
+            return made
+        vectors = index.vectors.asked([query.terms if query.terms.strip() else query.text for query in asked])
+        return [replace(one, vector=vector) for one, vector in zip(made, vectors, strict=True)]
 
     def parsed(self, query: Query) -> tuple[ParsedQuery, float]:
         """A query's text parsed, and the seconds that it took."""
@@ -200,8 +224,9 @@ class Bench:
         """Open and build everything a system needs besides its first stage, outside the time of queries."""
         if any(stage.quantity and not stage.binds for stage in system.stages):
             _ = self.quantity_index
-        if any(stage.binds for stage in system.stages):
-            _ = self.binding_index
+        for stage in system.stages:
+            if stage.binds:
+                self.binding(stage.encoder)
         if any("quantities" in stage.entry().reads for stage in system.stages):
             _ = self.mentions
         for stage in system.rerankers:
@@ -214,8 +239,9 @@ class Bench:
         extraction = self.extracted[1] if system.uses_quantities else 0.0
         if any(stage.quantity and not stage.binds for stage in system.stages):
             seconds, size = seconds + self.quantity_index.seconds, size + self.quantity_index.size
-        if any(stage.binds for stage in system.stages):
-            seconds, size = seconds + self.binding_index.seconds, size + self.binding_index.size
+        for encoder in {stage.encoder: None for stage in system.stages if stage.binds}:
+            built = self.binding(encoder)
+            seconds, size = seconds + built.seconds, size + built.size
         meta = {
             f"{prefix}{name}": value
             for prefix, ranker in zip(meta_prefixes(len(rankers)), rankers, strict=True)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -40,6 +40,9 @@ from qbench.scoring.binding import (
 )
 from qbench.store import read_json, write_json
 
+if TYPE_CHECKING:
+    from qbench.retrieval.mention_vectors import MentionVectors
+
 _VALUES = ("base_value", "base_high", "value", "high")
 """Columns of the quantity table that are the first `NUMBERS`."""
 NEAR = 8
@@ -58,6 +61,7 @@ class BindingIndex:
         terms: stem -> its number.
         base_units: base unit -> its number.
         document_counts, mention_counts: shape (terms,): how many documents, and how many mentions, hold each.
+        vectors: of the mentions; None without an encoder. They are stored beside the index.
     """
 
     mentions: Mentions
@@ -67,6 +71,7 @@ class BindingIndex:
     base_units: Mapping[str, int]
     document_counts: NDArray[np.int64]
     mention_counts: NDArray[np.int64]
+    vectors: MentionVectors | None = None
 
     @property
     def documents(self) -> int:

@@ -106,9 +106,9 @@ def explain(
         raise OptionError("the benchmark has no such document", value=sorted(unknown))
     asked_query = _query(benchmark, query, source)
     ranker = bench.first_stage(stage, 1000).ranker
-    (asked,) = bench.asked([asked_query], source)
+    (asked,) = bench.asked([asked_query], source, stage.encoder)
     (search,) = ranker.prepared([bench.search(stage, asked_query, source)])
-    hits, index, weights = ranker.search(search), bench.binding_index.index, stage.quantity_options()
+    hits, index, weights = ranker.search(search), bench.binding(stage.encoder).index, stage.quantity_options()
     best = _best(with_binding(hits, index, asked, weights, None if docs else top), bench, top, docs)
     if not best.docs.size:
         raise OptionError("no document has a word of the query", value=list(docs) or query)

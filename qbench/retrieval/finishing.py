@@ -21,7 +21,7 @@ from qbench.retrieval.ranker_options import (
 )
 from qbench.retrieval.rankers import Candidates, LexicalRanker, Ranker, Search
 from qbench.retrieval.registry import Role
-from qbench.scoring.binding import PARTS, Asked, parts, satisfied
+from qbench.scoring.binding import MEANING, PARTS, Asked, meanings, parts, satisfied
 from qbench.scoring.fusion import interpolated, normalised, reciprocal_rank, with_quantities
 from qbench.scoring.ranking import top_k
 
@@ -123,14 +123,26 @@ def with_parts(candidates: Candidates, index: BindingIndex, asked: Asked, option
     total = candidates.scores * options.own
     for column, part in enumerate(PARTS):
         total = total + found[:, column] * weights[part]
+    if (meaning := _meanings(candidates, index, asked)) is not None:
+        total = total + meaning * weights[MEANING]
     return Candidates(candidates.docs, total)
+
+
+def _meanings(candidates: Candidates, index: BindingIndex, asked: Asked) -> NDArray[np.float64] | None:
+    """The part of Bind that an encoder gives, shape (n,); None without one."""
+    if index.vectors is None or asked.vector is None:
+        return None
+    cosines = index.vectors.cosines(index.mentions.starts, candidates.docs, asked.vector)
+    return meanings(index.mentions, asked, candidates.docs, cosines)
 
 
 def binding_parts(candidates: Candidates, index: BindingIndex, asked: Asked) -> list[dict[str, float]]:
     """What `with_binding` adds up for each candidate, without weights: "own", and the parts by name."""
     found = parts(index.mentions, index.texts, asked, candidates.docs)
-    rows = np.column_stack([normalised(candidates.scores), found]).tolist()
-    return [dict(zip(("own", *PARTS), row, strict=True)) for row in rows]
+    columns, names = [normalised(candidates.scores), *found.T], ["own", *PARTS]
+    if (meaning := _meanings(candidates, index, asked)) is not None:
+        columns, names = [*columns, meaning], [*names, MEANING]
+    return [dict(zip(names, row, strict=True)) for row in np.column_stack(columns).tolist()]
 
 
 def reranked(

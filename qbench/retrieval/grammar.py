@@ -90,7 +90,7 @@ class _Reader:
     def stage(self, role: Role) -> Stage:
         """The longest written form of a model that stands here, and its parameters."""
         form, model, quantity = self.longest(list(self.registry.forms(role)), role)
-        own, allowed = quantity.parameters_on(model) if quantity else (), model.parameters_as(role)
+        own, allowed = quantity.parameters_on(model, role) if quantity else (), model.parameters_as(role)
         if quantity and role == "first stage" and quantity.takes_best(model):
             allowed = (*allowed, SCORED)
         given = self.parameters(form, (*own, *allowed), quantity.presets_on(model) if quantity else {})

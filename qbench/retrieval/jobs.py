@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -13,7 +13,7 @@ from qbench.errors import InputError, OptionError
 from qbench.keys import key, revision
 from qbench.llm.client import Access
 from qbench.models.folders import model_digest, model_folder
-from qbench.options import check, option
+from qbench.options import Declared, check, declared, option
 from qbench.progress import Progress, silent
 from qbench.quantities.extractors import ExtractorOptions
 from qbench.retrieval.api import identity
@@ -138,6 +138,7 @@ def _revisions(system: System) -> dict[str, int]:
     used += ["compressed vectors"] if any(stage.compression for stage in system.stages) else []
     used += ["analysis", "quantities", "quantity-index"] if system.uses_conditions or system.uses_quantities else []
     used += ["binding-index"] if any(stage.binds for stage in system.stages) else []
+    used += ["mention texts", "dense"] if any(stage.encoder for stage in system.stages) else []
     return {step: revision(step) for step in used}
 
 
@@ -150,7 +151,8 @@ def _content(stage: Stage) -> dict[str, Any]:
             raise OptionError(message, value=str(stage.compression), remedy="Leave the compression out")
         others["compression"] = [stage.compression.name, stage.compression_options().key()]
     if stage.quantity is not None:
-        others["quantity"] = [stage.quantity.name, asdict(stage.quantity_options())]
+        options = stage.quantity_options()
+        others["quantity"] = [stage.quantity.name, _digested(declared(type(options)), asdict(options))]
     if stage.fusion is not None:
         others["fusion"] = [stage.fusion.name, asdict(stage.fusion_options())]
     if stage.entry().version:
@@ -164,14 +166,19 @@ def _identity(stage: Stage) -> dict[str, Any]:
     if isinstance(options, OpenAIOptions | CohereOptions):
         return identity(options)
     values: dict[str, Any] = asdict(options)
-    for declared in stage.entry().declared:
-        value = values[declared.name]
+    return _digested(stage.entry().declared, values)
+
+
+def _digested(options: Iterable[Declared], values: dict[str, Any]) -> dict[str, Any]:
+    """The values of options, with the digests of files and models in the place of their names."""
+    for each in options:
+        value = values[each.name]
         if isinstance(value, Path):
             if not value.is_file():
                 raise InputError("no such run file", file=value)
-            values[declared.name] = file_digest(value)
-        if "checkpoint" in declared.extra:
-            values[declared.name] = model_digest(model_folder(value), declared.extra["checkpoint"])
+            values[each.name] = file_digest(value)
+        if "checkpoint" in each.extra and value:
+            values[each.name] = model_digest(model_folder(value), each.extra["checkpoint"])
     return values
 
 

@@ -98,7 +98,7 @@ class Pipeline:
             for number, (one, query) in enumerate(zip(unprepared, self.queries, strict=True))
         ]
         index = self.bench.quantity_index.index if stage.quantity and not stage.binds else None
-        binding = self.bench.binding_index.index if stage.binds else None
+        binding = self.bench.binding(stage.encoder).index if stage.binds else None
         first = FirstStage(stage, self.first, index, binding, depth)
         start = time.perf_counter()
         if (together := first.from_sums(inputs)) is not None:
@@ -150,7 +150,7 @@ class Pipeline:
                 search = prepared[number][0]
                 own[held] = with_quantity_score(scored, ranker, search, index, conditions, options, "reranker").scores
             elif stage.binds:
-                own[held] = with_binding(scored, self.bench.binding_index.index, asked[number], options).scores
+                own[held] = with_binding(scored, self.bench.binding(stage.encoder).index, asked[number], options).scores
             rankings.append(reranked(some, own, stage.fusion_options()))
         share = (time.perf_counter() - start) / len(self.queries)
         return Rankings(
@@ -168,7 +168,7 @@ class Pipeline:
         for query in self.queries if source == "parsed" else ():
             self.bench.parsed(query)  # `run` counts its seconds
         start = time.perf_counter()
-        asked = self.bench.asked(self.queries, source)
+        asked = self.bench.asked(self.queries, source, stage.encoder)
         return asked, (time.perf_counter() - start) / len(self.queries)
 
     def _prepared(

@@ -3,7 +3,8 @@
 The grammar reads them in systems' names, the reference lists them, and openers get them typed. An option with
 `only="first stage"` does not apply to rerankers; `checkpoint=KIND` marks a model that runs on this machine, identified
 in keys by its files; `of_model=True` marks an option that a model adds to those of a Q before its name;
-`needs=(OTHER, WORD)` one that changes nothing unless the option OTHER has that value, and is refused then.
+`needs=(OTHER, WORD)` one that changes nothing unless the option OTHER has that value, or with a WORD "not X" another
+than X, and is refused then.
 """
 
 from __future__ import annotations
@@ -192,9 +193,11 @@ class SparseOptions:
 class QuantityScoreOptions:
     """Options of Q."""
 
-    alpha: float = option(1.0, help="Weight of the quantity score", low=0)
+    alpha: float = option(1.0, help="Weight of the quantity score; with 0 the options beside it change no order", low=0)
     phi: str = option(
-        "ratio", help="Function that turns the distance of two values into a score", choices=tuple(FAMILIES)
+        "ratio",
+        help="Function that turns the distance of two values into a score",
+        choices=tuple(FAMILIES),
     )
     norm: Literal["all", "unit", "none"] = option(
         "unit",
@@ -231,13 +234,28 @@ class BindOptions:
     satisfied: float = _part(1.5, "whether it holds a comparable value that satisfies the condition")
     binding: float = _part(0.25, "how many of the condition's words stand with such a value")
     ratio: float = _part(6.0, "how well that value fits the condition's words beside the best one of the document")
+    encoder: str = option(
+        "",
+        help="Folder, or name on the hub, of a single-vector model for the part `meaning`; none by default",
+        checkpoint="single-vector",
+    )
+    meaning: float = option(
+        3.0,
+        help="Weight of how near the query's words are in meaning to such a value and the text around it",
+        low=0,
+        needs=("encoder", "not "),
+    )
     pool: int = option(
-        1000, help="As a first stage: number of documents scored in full, the best by `own` and `satisfied`", low=1
+        1000,
+        help="Number of documents scored in full, the best by `own` and `satisfied`",
+        low=1,
+        only="first stage",
     )
 
     def weights(self) -> dict[str, float]:
         """The weight of each part."""
-        return {name: float(value) for name, value in asdict(self).items() if name != "pool"}
+        left_out = ("pool", "encoder") if self.encoder else ("pool", "encoder", "meaning")
+        return {name: float(value) for name, value in asdict(self).items() if name not in left_out}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from qbench.retrieval.entries import BUILT_IN, REGISTRY
-from qbench.retrieval.registry import RERANKED, SCORED, Entry, Parameter, Registry, Role, Value
+from qbench.retrieval.registry import RERANKED, SCORED, Entry, Parameter, Registry, Role, Value, affixed
 from qbench.retrieval.systems import Component, System
 
 
@@ -53,7 +53,7 @@ def _row(role: Role, form: str, model: Entry, quantity: Entry | None) -> Row:
         form,
         f"{model.name} {quantity.what}",
         quantity.source,
-        (*quantity.parameters_on(model), *model.parameters_as(role), *best),
+        (*quantity.parameters_on(model, role), *model.parameters_as(role), *best),
         (*model.needs, *quantity.needs),
     )
 
@@ -96,9 +96,8 @@ def markdown(registry: Registry = BUILT_IN) -> str:
         "",
         "    first stage {+ reranker [- compression] [- fusion]}",
         "",
-        "with any number of rerankers, each of which ranks the best `k` documents of the ranking before it. Q before a",
-        "model's name adds the quantity score, Bind the one that binds values to what they are about, and _filter",
-        "after it filters by the conditions.",
+        "with any number of rerankers, each of which ranks the best `k` documents of the ranking before it. Scores for",
+        "quantities stand before or after a model's name: `QBM25`, `BindBM25`, `BM25_filter`.",
         "Parameters stand in parentheses; those left out have their defaults: `QBM25(alpha=0.5, k1=0.9)`. A value with",
         'spaces is quoted: `Run(path="my runs/a.trec")`. Systems that need conditions run in two settings:',
         "*given* (as data: oracle conditions) and *parsed* (from the query's text, by qbench: predicted conditions).",
@@ -108,7 +107,8 @@ def markdown(registry: Registry = BUILT_IN) -> str:
         "| system | what it does | source | parameters | needs |",
         "|---|---|---|---|---|",
     ]
-    lines += [_line(row) for row in rows(registry) if row.role == "first stage"]
+    lines += [_line(_row("first stage", entry.name, entry, None)) for entry in registry.of("first stage")]
+    lines += _quantity_scores(registry)
     for role in OTHERS:
         lines += _section(role, [row for row in rows(registry) if row.role == role])
     lines += ["", "## Parameters", "", "| of | parameter | default | allowed | what it does |", "|---|---|---|---|---|"]
@@ -116,6 +116,35 @@ def markdown(registry: Registry = BUILT_IN) -> str:
         text = default(p).partition("=")[2]
         lines.append(f"| {owners} | `{p.name}` | `{text}` | {p.allowed()} | {p.help} |")
     return "\n".join(lines) + "\n"
+
+
+def _quantity_scores(registry: Registry) -> list[str]:
+    """What may stand before or after the name of each model, and the words that stand for several parameters."""
+    models = registry.of("first stage")
+    if not models or not registry.of("quantity score"):
+        return []
+    lines = [
+        "",
+        "## Scores for quantities",
+        "",
+        f"Written with the name of any first stage or reranker, here {models[0].name}'s; their parameters stand with",
+        "the model's own in one pair of parentheses.",
+        "",
+        "| system | what it does | source | parameters | needs |",
+        "|---|---|---|---|---|",
+    ]
+    words = []
+    for entry in registry.of("quantity score"):
+        form = affixed(entry.name, models[0].name)
+        own = entry.parameters_on(models[0], "first stage")
+        lines.append(_line(Row("quantity score", form, entry.what, entry.source, own, entry.needs)))
+        for word, values in entry.presets_on(models[0]).items():
+            known = {p.name: p.default for p in (*own, *models[0].parameters)}
+            meant = ", ".join(f"{k}={v:g}" if isinstance(v, float) else f"{k}={v}" for k, v in values.items())
+            default_too = ", ".join(k for k, v in values.items() if known[k] == v)
+            note = f"; {default_too} is the default" if default_too else ""
+            words.append(f"`{form}({word})` stands for `{form}({meant})`{note}")
+    return [*lines, *(["", ". ".join(words) + "."] if words else [])]
 
 
 _LEADS: Mapping[Role, str] = {

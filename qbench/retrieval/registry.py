@@ -205,9 +205,10 @@ class Entry:
             return (*self.parameters, RERANKED)
         return (*self.parameters, *self.search_parameters)
 
-    def parameters_on(self, model: Entry) -> tuple[Parameter, ...]:
-        """The parameters of a quantity score on top of a model."""
-        return (*self.parameters, *model.score_parameters) if self.extended else self.parameters
+    def parameters_on(self, model: Entry, role: Role) -> tuple[Parameter, ...]:
+        """The parameters of a quantity score on top of a model in a role."""
+        own = (*self.parameters, *(self.search_parameters if role == "first stage" else ()))
+        return (*own, *model.score_parameters) if self.extended else own
 
     def presets_on(self, model: Entry) -> dict[str, dict[str, Value]]:
         """The presets of a quantity score on top of a model: word -> parameters."""
@@ -322,12 +323,17 @@ def affixed(quantity: str, model: str) -> str:
     return model + quantity if quantity.startswith("_") else quantity + model
 
 
+FEW = 12
+"""Names that are listed in full where one is not known."""
+
+
 def unknown(name: str, role: str, names: list[str]) -> UnknownNameError:
-    """The error for an unknown name; its remedy lists the nearest names, then all."""
+    """The error for an unknown name; its remedy names the nearest ones, or all of a few."""
     folded = {k.lower(): k for k in reversed(names)}
-    near = [folded[k] for k in difflib.get_close_matches(name.lower(), folded, n=2, cutoff=0.6)]
+    near = [folded[k] for k in difflib.get_close_matches(name.lower(), folded, n=3, cutoff=0.6)]
+    known = "`qbench systems` lists all" if len(names) > FEW else f"Known: {', '.join(names) or 'none yet'}"
     hint = f"Did you mean {' or '.join(near)}? " if near else ""
-    return UnknownNameError(f"unknown {role}", value=name, remedy=f"{hint}Known: {', '.join(names) or 'none yet'}")
+    return UnknownNameError(f"unknown {role}", value=name, remedy=hint + known)
 
 
 def chosen(parameters: Iterable[Parameter], given: Mapping[str, Value], owner: str) -> tuple[tuple[str, Value], ...]:
@@ -363,9 +369,17 @@ def _refuse_idle(
     if parameter.needs is None:
         return
     other, word = parameter.needs
-    if given.get(other, next(p.default for p in parameters if p.name == other)) != word:
-        remedy = f"Write {other}={word} too, or leave it out"
-        raise OptionError(f"{parameter.name} changes nothing without {other}={word}", value=value, remedy=remedy)
+    there = given.get(other, next(p.default for p in parameters if p.name == other))
+    text = f"{there:g}" if isinstance(there, float) else str(there)
+    if word.startswith("not "):
+        idle, wanted = text == word.removeprefix("not "), f"{other}=..."
+        without = f"with {other}={text}" if text else f"without {wanted}"
+    else:
+        idle, wanted = text != word, f"{other}={word}"
+        without = f"without {wanted}"
+    if idle:
+        remedy = f"Write {wanted} too, or leave it out"
+        raise OptionError(f"{parameter.name} changes nothing {without}", value=value, remedy=remedy)
 
 
 K = 1000

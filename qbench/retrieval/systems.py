@@ -70,6 +70,11 @@ class Stage:
         return self.quantity is not None and self.quantity.name == "Bind"
 
     @property
+    def encoder(self) -> str:
+        """The encoder of a score beside it; "" without one."""
+        return str(self.quantity_options().encoder) if self.binds else ""
+
+    @property
     def bare(self) -> Stage:
         """The model with its compression alone: what an index is built for."""
         return Stage(self.model, self.compression)
@@ -154,7 +159,7 @@ class System:
     @property
     def is_neural(self) -> bool:
         """Whether a model on this machine encodes texts for it: then its figures depend on torch and its kin."""
-        return any(stage.entry().is_neural for stage in self.stages)
+        return any(stage.entry().is_neural or stage.encoder for stage in self.stages)
 
     def __str__(self) -> str:
         return " + ".join(map(str, self.stages))

@@ -221,7 +221,7 @@ def open_vectors(built: Stored, dtype: Precision, stage: Stage, context: RankerC
     Returns:
         the vectors, and the folder that holds them, with the seconds to build both.
     """
-    vectors = _opened(built.folder, DTYPES[dtype])
+    vectors = open_built(built.folder, DTYPES[dtype])
     if stage.compression is None:
         return vectors, built
     codec: Codec = stage.compression_options()
@@ -230,12 +230,18 @@ def open_vectors(built: Stored, dtype: Precision, stage: Stage, context: RankerC
         raise OptionError(message, value=str(stage.compression), remedy="Use a model with one vector for each")
     codec.refuse_unfit(stage.compression.name, vectors.about)
     smaller = _compressed(vectors, built, codec, stage.compression.name, context)
-    return _opened(smaller.folder, codec.opened(smaller.folder)), replace(
+    return open_built(smaller.folder, codec.opened(smaller.folder)), replace(
         smaller, seconds=built.seconds + smaller.seconds
     )
 
 
-def _opened(folder: Path, codec: Codec) -> StoredVectors:
+def open_built(folder: Path, codec: Codec) -> StoredVectors:
+    """Stored vectors as they are, mapped into memory.
+
+    Args:
+        folder: of `build_vectors`.
+        codec: how they were stored, with what it learnt.
+    """
     notes, shared = read_notes(folder), open_shared(folder)
     arrays = {name: mapped(folder, name) for name in notes["arrays"]}
     one_each = np.arange(shared.starts.size)

@@ -49,6 +49,9 @@ FLOOR: Final = 0.15
 PARTS: Final = ("words", "pairs", "satisfied", "binding", "ratio")
 """The columns of `parts`: the shares of words and of pairs; the means over the conditions of sat, S and ratio."""
 
+MEANING: Final = "meaning"
+"""The part of `meanings`, for which a mention needs a vector."""
+
 CODES: Final = ("base", "kind", "comparator", "change", "amount")
 CHANGES: Final[Mapping[str, int]] = {"": 0, "up": 1, "down": -1}
 """The codes of changes."""
@@ -227,6 +230,7 @@ class Asked:
         pairs: shape (s, s), the weight of each pair of neighbours; they sum to 1, or are all 0.
         targets: c conditions.
         bindings: shape (c, s), the weight of each as a word of each condition; each row sums to at most 1.
+        vector: shape (dimension,), what an encoder makes of its words; None without one.
     """
 
     terms: NDArray[np.int32]
@@ -234,6 +238,7 @@ class Asked:
     pairs: NDArray[np.float64]
     targets: tuple[Target, ...]
     bindings: NDArray[np.float64]
+    vector: NDArray[np.float32] | None = None
 
 
 def parts(mentions: Mentions, texts: Texts, asked: Asked, docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
@@ -256,6 +261,31 @@ def parts(mentions: Mentions, texts: Texts, asked: Asked, docs: NDArray[np.integ
         np.asarray(docs, np.int64), texts.starts, texts.terms, asked.terms, _slots(asked.terms), asked.words,
         asked.pairs, m.starts, m.codes, m.numbers, m.word_starts, m.words, _PLACES, whole, real, asked.bindings,
         _SETTING, seen, out,
+    )  # fmt: skip
+    return out
+
+
+def meanings(
+    mentions: Mentions, asked: Asked, docs: NDArray[np.integer[Any]], cosines: NDArray[np.floating[Any]]
+) -> NDArray[np.float64]:
+    """How near in meaning the query is to the mentions that satisfy its conditions.
+
+    Args:
+        mentions: of all documents.
+        asked: the query.
+        docs: shape (n,), the documents to score.
+        cosines: shape (mentions of these documents,), of the query and each mention, in the order of `docs`.
+
+    Returns:
+        shape (n,), each in [0, 1]: the mean over the conditions of the highest comparable(m, c) * cosine(m).
+    """
+    from qbench.scoring.binding_kernel import nearest_meaning
+
+    whole, real = _numbers(asked)
+    out = np.zeros(docs.size)
+    nearest_meaning(
+        np.asarray(docs, np.int64), mentions.starts, mentions.codes, mentions.numbers, whole, real, _SETTING,
+        np.asarray(cosines, np.float64), out,
     )  # fmt: skip
     return out
 

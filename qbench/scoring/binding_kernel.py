@@ -351,3 +351,37 @@ def score(
             if best_of_all > 0:
                 out[n, 4] += best / best_of_all / conditions
     return touched
+
+
+@lean
+def nearest_meaning(
+    docs: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    codes: NDArray[np.int32],
+    numbers: NDArray[np.float64],
+    whole: NDArray[np.int64],
+    real: NDArray[np.float64],
+    setting: NDArray[np.float64],
+    cosines: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None:
+    """The mean over the conditions of the highest tier * cosine of the mentions that satisfy each.
+
+    Args:
+        docs: shape (n,).
+        starts, codes, numbers: of `Mentions`.
+        whole, real, setting: as in `score`.
+        cosines: shape (mentions of all docs,), in their order; below zero counts as zero.
+        out: shape (n,), zeros; filled in.
+    """
+    before = 0
+    for n in range(docs.size):
+        first, last = starts[docs[n]], starts[docs[n] + 1]
+        for c in range(whole.shape[0]):
+            best = 0.0
+            for m in range(first, last):
+                tier, meets, strong = comparison(m, codes, numbers, c, whole, real, setting)
+                if meets and strong:
+                    best = max(best, tier * cosines[before + m - first])
+            out[n] += best / whole.shape[0]
+        before += last - first

@@ -85,7 +85,7 @@ def maybe(draw, registry, role):
 def stages(draw, registry, role):
     model = draw(st.sampled_from(registry.of(role)))
     quantity = draw(st.sampled_from([None, *registry.of("quantity score")]))
-    score = None if quantity is None else draw(parts(quantity.name, quantity.parameters_on(model)))
+    score = None if quantity is None else draw(parts(quantity.name, quantity.parameters_on(model, role)))
     own = model.parameters if role == "reranker" else model.parameters_as(role)
     stage = Stage(draw(parts(model.name, own)), draw(maybe(registry, "compression")), score)
     if role == "first stage":
@@ -198,8 +198,8 @@ def test_options_are_typed_and_hold_the_defaults_too():
     [
         ("QBM26", "Did you mean QBM25"),
         ("bm25", "Did you mean BM25"),
-        ("", "Known: BM25, QBM25, BindBM25, BM25_filter, Run, QRun, BindRun, Run_filter"),
-        ("BM25 + GPT", "unknown reranker .*Known: BM25"),
+        ("", "unknown first stage .*`qbench systems` lists all"),
+        ("BM25 + GPT", "unknown reranker .*`qbench systems` lists all"),
         ("BM25-LZ", "unknown compression"),
         ("BM25x", "BM25x"),
     ],
@@ -258,10 +258,11 @@ def test_a_registry_refuses_parts_that_are_written_alike(entries):
 
 
 def test_no_parameter_of_a_model_is_also_one_of_its_quantity_score():
-    for model in THESIS.of("first stage"):
-        for quantity in THESIS.of("quantity score"):
-            names = [p.name for p in (*quantity.parameters_on(model), *model.parameters)]
-            assert len(names) == len(set(names))
+    for role in ("first stage", "reranker"):
+        for model in THESIS.of(role):
+            for quantity in THESIS.of("quantity score"):
+                names = [p.name for p in (*quantity.parameters_on(model, role), *model.parameters_as(role))]
+                assert len(names) == len(set(names))
 
 
 @pytest.mark.parametrize(
@@ -271,6 +272,8 @@ def test_no_parameter_of_a_model_is_also_one_of_its_quantity_score():
         ("ColBERT(model=m, candidates=9, engine=exact)", "candidates changes nothing without engine=centroids"),
         ("QColBERT(model=m, candidates=9)", "candidates changes nothing without engine=centroids"),
         ("SBERT(model=m, nprobe=8)", "nprobe changes nothing without engine=faiss"),
+        ("BindBM25(meaning=2)", "meaning changes nothing without encoder=..."),
+        ("BM25 + BindBM25(pool=5)", "no such parameter .*pool"),
     ],
 )
 def test_parameters_that_would_change_nothing_are_refused(name, message):
