@@ -19,7 +19,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 def explain(
     benchmark: Annotated[Path, typer.Argument(help="A benchmark, or a folder in BEIR's layout.")],
     query: Annotated[str, typer.Argument(help="The id of one of its queries, or a query's text.")],
-    system: Annotated[str, typer.Option(help="A first stage with Bind.")] = "BindBM25",
+    system: Annotated[str, typer.Option(help="A system whose last stage is with Bind.")] = "BindBM25",
     top: Annotated[int, typer.Option(min=1, help="Number of documents.")] = 3,
     doc: Annotated[
         list[str] | None, typer.Option(help="Id of a document to explain instead of the best; repeat it.")

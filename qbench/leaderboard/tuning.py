@@ -190,7 +190,8 @@ def _with(stage: Stage, part: _Part, parameter: Parameter, value: Value) -> Stag
         entry = stage.entry()
         allowed = (*entry.parameters, *entry.search_parameters)
     else:
-        allowed = _quantity_parameters(stage) if part == "quantity" else _tail_parameters(component, part)
+        of_score = _quantity_parameters(stage, "first stage")
+        allowed = of_score if part == "quantity" else _tail_parameters(component, part)
     params = chosen(allowed, {**dict(component.params), parameter.name: value}, component.name)
     changed = Component(component.name, params)
     if part == "model":

@@ -56,7 +56,8 @@ def asked_of(queries: Sequence[BindingQuery], index: BindingIndex, units: Units,
 
 def _texts(query: BindingQuery, units: Units) -> list[str]:
     """What is split into words: the query, its search words, and concept, counted noun and value of each condition."""
-    texts = [query.text, query.terms if query.terms.strip() else query.text]
+    # A query of conditions alone has no search words: its numbers and "under" are none.
+    texts = [query.text, query.terms if query.terms.strip() or query.conditions else query.text]
     for condition in query.conditions:
         noun = condition.unit if unit_kind(condition.unit, units) == COUNTED else ""
         texts += [" ".join(condition.concept), noun, condition.value_text]

@@ -13,10 +13,13 @@ from qbench.benchmark.benchmark import Benchmark, benchmark_key
 from qbench.benchmark.types import Query
 from qbench.errors import OptionError
 from qbench.progress import silent
+from qbench.quantities.languages import language_package
 from qbench.quantities.types import Condition, Quantity
+from qbench.retrieval.analysis import token_lists
 from qbench.retrieval.bench import Bench
 from qbench.retrieval.finishing import binding_parts, ranked, with_binding
-from qbench.retrieval.jobs import ExecuteOptions
+from qbench.retrieval.jobs import ExecuteOptions, Job
+from qbench.retrieval.pipeline import Pipeline
 from qbench.retrieval.rankers import Candidates
 from qbench.retrieval.systems import System
 from qbench.retrieval.types import ConditionSource
@@ -83,41 +86,44 @@ def explain(
     docs: Sequence[str] = (),
     source: ConditionSource = "parsed",
 ) -> Explanation:
-    """How a first stage with Bind ranks the best documents for a query, or given ones.
+    """How a first stage or reranker with Bind ranks the best documents for a query, or given ones.
 
     Args:
         benchmark: the documents.
-        system: one stage with Bind.
+        system: its last stage is with Bind, and without fusion; the parts are that stage's.
         query: the id of one of the benchmark's queries, or a text.
         folder: where indexes are kept, as `execute` keeps them.
         top: number of documents.
-        docs: ids of documents to explain instead; they need a word of the query.
+        docs: ids of documents to explain instead; they are among those that the last stage scores.
         source: where the query's conditions come from; a text has none as data.
 
     Raises:
-        OptionError: the system is no single stage with Bind, no conditions are given with the query, a document is
-            unknown, or none of the documents has a word of the query.
+        OptionError: the last stage of the system is not with Bind, or has a fusion; no conditions are given with the
+            query, a document is unknown, or none of the documents is scored.
     """
-    stage = system.first
-    if system.rerankers or not stage.binds:
-        raise OptionError("only one stage with Bind can be explained", value=str(system), remedy="Try BindBM25")
+    stage = system.stages[-1]
+    if not stage.binds or stage.fusion:
+        remedy = "Try BindBM25, or BM25 + BindSBERT(model=...)"
+        message = "only a last stage with Bind, without fusion, can be explained"
+        raise OptionError(message, value=str(system), remedy=remedy)
     bench = _bench(benchmark, folder)
     if unknown := set(docs) - set(bench.corpus["doc_id"]):
         raise OptionError("the benchmark has no such document", value=sorted(unknown))
     asked_query = _query(benchmark, query, source)
-    ranker = bench.first_stage(stage, 1000).ranker
     (asked,) = bench.asked([asked_query], source, stage.encoder)
-    (search,) = ranker.prepared([bench.search(stage, asked_query, source)])
-    hits, index, weights = ranker.search(search), bench.binding(stage.encoder).index, stage.quantity_options()
-    best = _best(with_binding(hits, index, asked, weights, None if docs else top), bench, top, docs)
+    hits = _scored(bench, system, asked_query, source)
+    index, weights = bench.binding(stage.encoder).index, stage.quantity_options()
+    pooled = None if docs or system.rerankers else top
+    best = _best(with_binding(hits, index, asked, weights, pooled), bench, top, docs)
     if not best.docs.size:
-        raise OptionError("no document has a word of the query", value=list(docs) or query)
+        raise OptionError("the system scores none of these documents", value=list(docs) or query)
     own = dict(zip(hits.docs.tolist(), binding_parts(hits, index, asked), strict=True))
+    words = _words(asked_query.text, index.terms, benchmark.language)
     content = asked_query if source == "given" else bench.parsed(asked_query)[0]
     return Explanation(
-        _shares(asked, asked.words, index.terms),
+        _shares(asked, asked.words, words),
         [
-            (condition, _shares(asked, row, index.terms))
+            (condition, _shares(asked, row, words))
             for condition, row in zip(content.conditions, asked.bindings, strict=True)
         ],
         weights.weights(),
@@ -160,9 +166,35 @@ def _best(scored: Candidates, bench: Bench, top: int, docs: Sequence[str]) -> Ca
     return ranked(Candidates(scored.docs[kept], scored.scores[kept]), len(docs))
 
 
-def _shares(asked: Asked, shares: NDArray[np.float64], terms: Mapping[str, int]) -> dict[str, float]:
+def _scored(bench: Bench, system: System, query: Query, source: ConditionSource) -> Candidates:
+    """What the last stage of a system scores, with the scores of its model."""
+    stage = system.stages[-1]
+    if not system.rerankers:
+        ranker = bench.first_stage(stage, 1000).ranker
+        (search,) = ranker.prepared([bench.search(stage, query, source)])
+        return ranker.search(search)
+    before = System(system.stages[:-1])
+    first = bench.first_stage(before.first, max(1000, *(one.k for one in system.rerankers)))
+    bench.build(system)
+    job = Job(before, source, "", Path(), {"depth": stage.k})
+    (ranking,) = Pipeline(bench, first.ranker, [job], [query]).run(job).rankings
+    ranker = bench.reranker(stage).ranker
+    (own,) = ranker.rerank(ranker.encoded([bench.search(stage, query, source)]), [ranking])
+    kept = np.flatnonzero(~np.isnan(own))
+    kept = kept[np.argsort(ranking.docs[kept])]
+    return Candidates(ranking.docs[kept], own[kept])
+
+
+def _words(text: str, terms: Mapping[str, int], language: str) -> dict[int, str]:
+    """Term -> the word of the query that stands for it; the term itself, where it is a part of a compound."""
+    stem = language_package(language).stem
+    known = {number: term for term, number in terms.items()}
+    (tokens,) = token_lists([text], language)
+    return known | {terms[stem(token)]: token for token in reversed(tokens) if stem(token) in terms}
+
+
+def _shares(asked: Asked, shares: NDArray[np.float64], words: Mapping[int, str]) -> dict[str, float]:
     """Search word -> its share, where it has one."""
-    words = {number: term for term, number in terms.items()}
     return {words[int(term)]: float(share) for term, share in zip(asked.terms, shares, strict=True) if share}
 
 

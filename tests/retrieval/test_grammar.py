@@ -272,8 +272,6 @@ def test_no_parameter_of_a_model_is_also_one_of_its_quantity_score():
         ("ColBERT(model=m, candidates=9, engine=exact)", "candidates changes nothing without engine=centroids"),
         ("QColBERT(model=m, candidates=9)", "candidates changes nothing without engine=centroids"),
         ("SBERT(model=m, nprobe=8)", "nprobe changes nothing without engine=faiss"),
-        ("BindBM25(meaning=2)", "meaning changes nothing without encoder=..."),
-        ("BM25 + BindBM25(pool=5)", "no such parameter .*pool"),
     ],
 )
 def test_parameters_that_would_change_nothing_are_refused(name, message):
@@ -281,6 +279,18 @@ def test_parameters_that_would_change_nothing_are_refused(name, message):
         parse_system(name)
     other = "faiss" if name.startswith("SBERT") else "centroids"
     assert parse_system(name.replace(", engine=exact", "").replace(")", f", engine={other})")).is_neural
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("BindBM25(meaning=2)", r"meaning changes nothing without encoder=\.\.\."),
+        ("BM25 + BindBM25(pool=5)", "no such parameter .*pool"),
+    ],
+)
+def test_options_of_bind_that_would_change_nothing_are_refused(name, message):
+    with pytest.raises(OptionError, match=message):
+        parse_system(name)
 
 
 def test_a_default_that_is_written_out_changes_nothing():
