@@ -236,7 +236,10 @@ def _params(
         "joint": None if joint is None else benchmark_key(joint),
         "teacher": None if teacher is None else model_digest(model_folder(teacher)),
     }
-    return training_params(kind, inputs, model, recipe, model_kind=_STARTS.get(kind, kind))
+    params = training_params(kind, inputs, model, recipe, model_kind=_STARTS.get(kind, kind))
+    # Options of other kinds of models change nothing.
+    others = {option.name for option in declared(ContrastiveRecipe) if kind not in option.extra.get("models", (kind,))}
+    return {name: value for name, value in params.items() if name not in others}
 
 
 _STARTS = {"colbert": "multi-vector", "numcolbert": "multi-vector"}

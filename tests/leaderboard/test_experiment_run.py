@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,11 @@ from qbench.benchmark.export import export_beir
 from qbench.errors import BusyError, InputError, OptionError
 from qbench.evaluation.significance import holm
 from qbench.leaderboard.experiment_documents import as_dict, cell_text, markdown
-from qbench.leaderboard.experiment_run import plan_experiment, run_experiment
+from qbench.leaderboard.experiment_run import inputs_of, plan_experiment, run_experiment
 from qbench.leaderboard.experiment_tables import ExperimentCell
+from qbench.leaderboard.experiment_types import filled, recipe_of
 from qbench.leaderboard.experiments import read_experiment
+from qbench.leaderboard.standings import SMOKE
 from qbench.store import locked
 from tests.encoder_factories import WORDS, regular_benchmark, tiny_bert
 from tests.factories import tiny_benchmark
@@ -329,7 +332,30 @@ def test_the_script_of_real_text_knows_the_inputs():
     lines = [line for line in script.splitlines() if line.startswith("trainings")]
     given = set(re.findall(r'"(\w+)=\$', "\n".join(lines)))
     assert given == {"epochs", "pairs", "batch", "lr", "colbert_lr", "length", "dev"}
+    trained = (folder / "trained.sh").read_text(encoding="utf-8")
+    others = set(re.findall(r'"(\w+)=\$', "\n".join(re.findall(r"^inputs.*$", trained, re.MULTILINE))))
+    assert others == {"model", "epochs", "batch", "length", "dev", "precision"}
     for path in (folder / "experiments").glob("*.toml"):
         inputs = set(read_experiment(path).inputs)
         assert {"bench", "model"} <= inputs
-        assert given <= inputs or path.stem == "storage"
+        assert given <= inputs or others <= inputs or path.stem == "storage"
+        if others <= inputs:
+            assert f"{path.stem}-" in trained
+            assert ("limit" in inputs) == (path.stem != "training_curve")
+
+
+def test_what_is_trained_for_real_is_trained_alike():
+    """From the same encoder, on as many samples, in batches of the same size, chosen in the same way."""
+    folder = Path(__file__).parents[2] / "benchmarks" / "experiments"
+    for name in ("papers", "papers_numconq", "seeds", "training_curve"):
+        experiment = read_experiment(folder / f"{name}.toml")
+        values = inputs_of(experiment, {one: one for one, entry in experiment.inputs.items() if entry.default is None})
+        fill = partial(filled, values=values)
+        recipes = [asdict(recipe_of(training, fill)) for training in experiment.trainings]
+        free = {"lr", "seed", "limit" if name == "training_curve" else "lr"}
+        alike = [{key: value for key, value in recipe.items() if key not in free} for recipe in recipes]
+        assert all(recipe == alike[0] for recipe in alike)
+        assert alike[0]["batch_size"] >= 64
+        assert alike[0]["evaluations"] >= 4
+        assert max(recipe["limit"] for recipe in recipes) * alike[0]["epochs"] / alike[0]["batch_size"] >= 600
+        assert max(recipe["limit"] for recipe in recipes) >= SMOKE

@@ -227,4 +227,8 @@ def test_there_is_a_experiment_for_each_table():
         "augmentation",
         "numconq",
         "storage",
+        "papers",
+        "papers_numconq",
+        "seeds",
+        "training_curve",
     }

@@ -23,7 +23,7 @@ from qbench.models.tct_colbert import load_tct_colbert
 from qbench.scoring.maxsim import maxsim
 from qbench.training import contrastive as module
 from qbench.training import trainer
-from qbench.training.contrastive import idle_options, setback, train_retriever
+from qbench.training.contrastive import checkpoint_key, idle_options, setback, train_retriever
 from qbench.training.dev import DevPool
 from qbench.training.kinds import Kind
 from qbench.training.opening import open_student
@@ -166,6 +166,12 @@ def test_a_splade_from_a_made_head_keeps_its_scale_when_it_is_tuned_again(base, 
     train_retriever("splade", BENCHMARK, tmp_path / "a", str(base), replace(QUICK, epochs=1, max_pairs=12))
     assert open_student("splade", str(tmp_path / "a")).scale == MADE_HEAD_SCALE
     assert open_student("splade", str(tmp_path / "a"), scale=2.0).scale == 2.0
+
+
+def test_options_of_other_models_are_not_in_the_key(base):
+    other = replace(QUICK, query_flops=0.5, agg_dimension=3)
+    keys = [[checkpoint_key(kind, BENCHMARK, str(base), recipe) for recipe in (QUICK, other)] for kind in KINDS]
+    assert [kind for kind, (one, two) in zip(KINDS, keys, strict=True) if one != two] == ["splade", "aggretriever"]
 
 
 def test_weights_that_are_not_finite_are_no_start(base, tmp_path):

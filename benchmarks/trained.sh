@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Trains the papers' models on benchmarks of benchmarks/training_data.sh, and makes their boards.
+#
+#     benchmarks/trained.sh BENCHMARKS DATA MODEL OUT [RESULTS]
+#
+# BENCHMARKS holds finance, medical, ...; DATA retrieval/numconq-*; MODEL is the folder of an encoder; OUT gets checkpoints,
+# runs and pages; RESULTS (by default benchmarks/results/suites) gets the tables as Markdown and JSON. It goes on where it
+# was stopped: a training after its last evaluation, a quarter of an epoch apart. What is finished is not done again.
+#
+# Steps, EXPERIMENT-BENCHMARK, from the environment; a benchmark that is not there yet is left out:
+#     STEPS="papers-finance papers-medical papers-foods papers-laptops papers-phones papers_numconq-numconq
+#            training_curve-finance seeds-finance seeds-medical"
+# Inputs of the experiments, from the environment: EPOCHS=2 LIMIT=20000 BATCH=64 LENGTH=96 DEV=100 PRECISION=auto
+# (bfloat16 on a processor that has it).
+set -euo pipefail
+benches=$1 data=$2 model=$3 out=$4 here=$(dirname "$0")
+results=${5:-$here/results/suites}
+steps=${STEPS:-papers-finance papers-medical papers-foods papers-laptops papers-phones papers_numconq-numconq
+    training_curve-finance seeds-finance seeds-medical}
+mkdir -p "$out" "$results"
+
+inputs=("model=$model" "epochs=${EPOCHS:-2}" "batch=${BATCH:-64}" "length=${LENGTH:-96}" "dev=${DEV:-100}")
+inputs+=("precision=${PRECISION:-auto}")
+
+for step in $steps; do
+    name=${step%-*} bench=${step##*-} given=()
+    [ -f "$benches/$bench/manifest.json" ] || { echo "$step: $benches/$bench is not there yet" >&2; continue; }
+    for one in "${inputs[@]}"; do given+=(--with "$one"); done
+    [ "$name" = training_curve ] || given+=(--with "limit=${LIMIT:-20000}")
+    if [ "$name" = papers_numconq ]; then
+        for set in imdb league olympic; do given+=(--with "$set=$data/retrieval/numconq-$set"); done
+    fi
+    # Exit status 1 says that rows have no run: the tables say which. A step that fails does not keep the others.
+    qbench leaderboard "$benches/$bench" --experiment "$here/experiments/$name.toml" "${given[@]}" -o "$out" ||
+        [ $? = 1 ] || { echo "$step failed" >&2; continue; }
+    for page in "$out/$name-$bench"/*/leaderboard.{md,json} "$out/$name-$bench"/experiment.{md,json}; do
+        place=$results/${page#"$out/"}
+        mkdir -p "$(dirname "$place")"
+        cp "$page" "$place"
+    done
+done
