@@ -38,6 +38,9 @@ or "paid 5 million to shareholders"."""
 MANY = 12
 """In a sentence with more numbers than this (a flattened table), only a label right before its number counts."""
 
+UNREAL_REACH = 120
+"""Characters before a number in which a word may make it an expectation."""
+
 REACH = 60
 """Characters between concept and number, at most."""
 
@@ -88,6 +91,24 @@ _GOVERNED = re.compile(r"\b(?!amounts?\b|totals?\b|sums?\b|aggregate\b)[a-z]{4,}
 """Before a number whose concept follows with "in": "benefits of $30 million in net revenue" are benefits."""
 _BEYOND = re.compile(r"\s+(?:exceed\w*|in\s+excess\s+of|over\s+and\s+above)\b", re.IGNORECASE)
 """After a concept: the number says by how much, "$420 million of expense exceeding payments"."""
+_UNREAL = re.compile(
+    r"\b(?:would|could|may|might|[Ii]f|expect\w*|[Aa]nticipat\w*|forecasts?|forecasting|project(?:s|ed|ing)|aim(?:s|ed|ing)?"
+    r"|target(?:s|ed|ing)?|hop(?:es?|ed|ing)|plan(?:s|ned|ning)|intend(?:s|ed|ing)?|propos(?:es?|ed|ing)|propos(?:al|als))\b"
+    r"[^.;:!?]*$"
+)
+"""Before a number in its clause: what is hoped for, expected or supposed leaves open what it comes to."""
+_SHARED = re.compile(r"\s*\(\s*\d[\d.]*\s*%\s*\)")
+"""After a count: its share of a whole, "152 (84%) patients"."""
+_LEFT_OUT = re.compile(
+    r"\b(?:exclud\w+|except(?:\s+for)?|without|other\s+than|withdrew|withdrawn)\s+(?:the\s+)?$", re.IGNORECASE
+)
+"""Before a count of those who are not meant."""
+_IN_GROUP = re.compile(
+    r"\s+(?:were\s+)?(?:in|to|into|received|allocated\s+to|assigned\s+to|randomi[sz]ed\s+to)\s+(?:the|each|either|one|a)\s+"
+    r"(?:[\w-]+\s+){0,3}(?:group|arm|cohort)\b",
+    re.IGNORECASE,
+)
+"""After a count: one of the parts of a study."""
 _AGO = re.compile(r"\s*(?:ago|earlier|later|previously)\b", re.IGNORECASE)
 """After a time that says when, and not how long."""
 _EFFECT = re.compile(
@@ -285,6 +306,8 @@ def _is_other(row: dict[str, Any], text: str) -> bool:
         return True
     if family == "time" and _AGO.match(text, end):
         return True
+    if _UNREAL.search(text, max(0, start - UNREAL_REACH), start):
+        return True
     if family == "mass" and _GRADE.search(text, end, end + 2 * REACH):
         return True
     if row["unit"].endswith(" per share") and abs(row["value"]) > PER_SHARE:
@@ -303,6 +326,8 @@ def _is_part(row: dict[str, Any], text: str) -> bool:
         if _PARTITIVE.match(text, row["value_end"]):
             return True
     end = max([end, *(last for first, last in row["concept_spans"] if start <= first <= end + 1)])
+    if _SHARED.match(text, row["value_end"]) or _IN_GROUP.match(text, end) or _LEFT_OUT.search(text[:start]):
+        return True
     return bool(_SOME_DID.match(text, end) or _OF_THEM.search(text[max(0, start - REACH) : start]))
 
 

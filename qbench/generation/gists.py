@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 _CLASSES = (
     "price cost quotation",
-    "fee commission",
+    "fee commission concession",
     "charge writedown writeoff write-down write-off impairment",
     "dividend div payout distribution distributed payment paid pay",
     "revenue rev revs sale turnover",
@@ -34,12 +34,15 @@ _CLASSES = (
     "vessel ship",
     "factory plant",
     "building construction",
+    "age aged",
+    "severance termination",
 )
 _CLASS_OF = {word: words.split()[0] for words in _CLASSES for word in words.split()}
 NEUTRAL = frozenset(
     "total overall aggregate average mean median avg rate level amount number value figure annual yearly quarterly "
     "monthly estimated expected projected reported recorded registered adjusted seasonally mandatory outstanding "
-    "current new gross combined share".split()
+    "current new gross combined share primary diluted undiluted basic first second third fourth half quarter year "
+    "month week day nine six twelve full prior".split()
 )
 """Words without which a concept may still be the same."""
 STEM = 6
@@ -63,7 +66,7 @@ def gists(words: Sequence[str]) -> frozenset[str]:
     >>> sorted(gists(("mean", "age"))), sorted(gists(("total",)))
     (['age'], ['total'])
     """
-    telling = [word for word in words if word not in NEUTRAL]
+    telling = [word for word in words if word not in NEUTRAL and not word[0].isdigit()]
     return frozenset(map(gist, telling or words))
 
 

@@ -55,23 +55,26 @@ _PREFIXES = frozenset(("anti", "co", "ex", "non", "off", "on", "post", "pre", "r
 
 def _parts(word: str) -> list[str]:
     parts = word.replace("-", " ").split()
-    return [word] if parts and parts[0].lower() in _PREFIXES else parts
+    return ["".join(parts)] if parts and parts[0].lower() in _PREFIXES else parts
 
 
 @lru_cache(maxsize=200_000)
 def concept_words(concept: Concept, language: str = ENGLISH) -> Concept:
     """The words of a concept as they are compared: without case and number, in order.
 
-    Parts of compounds stand apart ("follow-up"), and a word that is said twice running counts once.
+    Parts of compounds stand apart ("follow-up"), prefixes do not ("pre-tax", "pretax"), and a word that is said twice
+    running counts once.
 
     Raises:
         UnknownNameError: no package knows the language.
 
     >>> concept_words(("Follow-up", "visits"))
     ('follow', 'up', 'visit')
+    >>> concept_words(("pre-tax", "follow-ups"))
+    ('pretax', 'follow', 'up')
     """
     fold = language_package(language).fold
-    words = [fold(part) for word in concept if word not in _MARKS for part in _parts(word)]
+    words = [fold(part) for word in concept if word not in _MARKS for part in _parts(fold(word))]
     return tuple(word for at, word in enumerate(words) if at == 0 or word != words[at - 1])
 
 

@@ -55,6 +55,8 @@ def read(text, change="", **unit):
         "{Fare}: <5>, {tolls}",
         "the {fare} (<5>) and",
         "Tolls rose and {ferry fares} were <5>.",
+        "The plan failed. The {ferry fare} was <5>.",
+        "In May the {ferry fare} was <5>.",
     ],
 )
 def test_beside_their_concept(text):
@@ -98,6 +100,9 @@ def test_beside_their_concept(text):
         "There were benefits of <5> in {ferry revenue}.",
         "There was <5> of {ferry expense} exceeding fares.",
         "They will lose <5> in {ferry revenue}.",
+        "The board expects a {ferry fare} of <5>.",
+        "If all sail, this would result in a {ferry fare} of <5>.",
+        "They may raise the {ferry fare} to <5>.",
     ],
 )
 def test_parted_from_their_concept(text):
@@ -129,6 +134,9 @@ def test_a_concept_that_follows_another_number_is_that_ones():
         ("Of these, <5> {ferries} sank.", False),
         ("In the gale <5> {ferries} had leaks.", False),
         ("Last year <5> {ferries} were lost.", False),
+        ("In all <5> (84%) {ferries} sailed.", False),
+        ("After excluding <5> {ferries} few were left.", False),
+        ("Then <5> {ferries} were in the control group.", False),
     ],
 )
 def test_a_count_of_a_part_is_none_of_all(text, sure):
