@@ -10,7 +10,9 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from qbench.models.numbers import Number
     from qbench.retrieval.explaining import DocumentScore, Explanation
+    from qbench.retrieval.explaining_numbers import NumberExplanation
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -19,7 +21,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 def explain(
     benchmark: Annotated[Path, typer.Argument(help="A benchmark, or a folder in BEIR's layout.")],
     query: Annotated[str, typer.Argument(help="The id of one of its queries, or a query's text.")],
-    system: Annotated[str, typer.Option(help="A system whose last stage is with Bind.")] = "BindBM25",
+    system: Annotated[str, typer.Option(help="A system whose last stage is with Bind; or DeepQuant.")] = "BindBM25",
     top: Annotated[int, typer.Option(min=1, help="Number of documents.")] = 3,
     doc: Annotated[
         list[str] | None, typer.Option(help="Id of a document to explain instead of the best; repeat it.")
@@ -34,26 +36,55 @@ def explain(
 ) -> None:
     """Show what the parts of Bind's score are for a query's best documents, and which value counts for which condition.
 
+    For DeepQuant: the weight of words and numbers, which operator it reads in the query, and for each of the document's
+    numbers how its unit fits, what it believes of the comparison, and how relevant that makes it; the first one counts.
+
     Example: qbench explain my-benchmark "laptop with a weight under 2 kg" --top 5
     """
     from qbench.benchmark.disk import open_benchmark
     from qbench.cli.console import out
     from qbench.cli.leaderboard import HOME
     from qbench.retrieval.explaining import explain as explained
+    from qbench.retrieval.explaining_numbers import NAME, explain_numbers
     from qbench.retrieval.grammar import parse_system
 
-    opened = open_benchmark(benchmark)
-    found = explained(
-        opened,
-        parse_system(system),
-        query,
-        output or HOME / opened.name,
-        top=top,
-        docs=doc or (),
-        source=conditions,
-    )
-    for line in lines(found):
+    opened, parsed = open_benchmark(benchmark), parse_system(system)
+    where, last = output or HOME / opened.name, parsed.stages[-1]
+    if last.model.name == NAME and not last.binds:
+        by_numbers = explain_numbers(opened, parsed, query, where, top=top, docs=doc or (), source=conditions)
+        made = number_lines(by_numbers)
+    else:
+        made = lines(explained(opened, parsed, query, where, top=top, docs=doc or (), source=conditions))
+    for line in made:
         out().print(line, markup=False, soft_wrap=True)
+
+
+def number_lines(found: NumberExplanation) -> list[str]:
+    """The explanation of DeepQuant as text: a table of numbers under each document."""
+    from qbench.index.show import printable
+    from qbench.models.numbers import OPERATORS
+
+    made = [f"alpha: {found.alpha:.3f}"]
+    for number, shares in found.asked:
+        operators = "  ".join(f"{name} {share:.2f}" for name, share in zip(OPERATORS, shares, strict=True))
+        made.append(f"asked: {_number(number)}: {operators}")
+    for rank, document in enumerate(found.documents, start=1):
+        parts = ((1 - found.alpha, document.numbers, "numbers"), (found.alpha, document.words, "words"))
+        sums = " + ".join(f"{weight:.3f} x {score:.3f} {name}" for weight, score, name in parts)
+        made += ["", f"{rank}. {printable(document.doc_id)}: {document.score:.3f} = {sums}"]
+        made.append(f"   {printable(document.text)}")
+        for (number, _), answers in zip(found.asked, document.answers, strict=True):
+            rows: list[tuple[str, ...]] = [(f"for {_number(number)}", "unit", *OPERATORS, "relevance")]
+            for answer in answers:
+                figures = (answer.attention, *answer.believed, answer.relevance)
+                rows.append((_number(answer.number), *(f"{figure:.2f}" for figure in figures)))
+            width = max(len(row[0]) for row in rows)
+            made += [f"   {row[0]:{width}}" + "".join(f"  {cell:>5}" for cell in row[1:]) for row in rows]
+    return made
+
+
+def _number(number: Number) -> str:
+    return f"{number.value:,.15g} {number.unit}".rstrip()
 
 
 def lines(found: Explanation) -> list[str]:

@@ -106,15 +106,15 @@ def explain(
         remedy = "Try BindBM25, or BM25 + BindSBERT(model=...)"
         message = "only a last stage with Bind, without fusion, can be explained"
         raise OptionError(message, value=str(system), remedy=remedy)
-    bench = _bench(benchmark, folder)
+    bench = bench_of(benchmark, folder)
     if unknown := set(docs) - set(bench.corpus["doc_id"]):
         raise OptionError("the benchmark has no such document", value=sorted(unknown))
-    asked_query = _query(benchmark, query, source)
+    asked_query = query_of(benchmark, query, source)
     (asked,) = bench.asked([asked_query], source, stage.encoder)
     hits = _scored(bench, system, asked_query, source)
     index, weights = bench.binding(stage.encoder).index, stage.quantity_options()
     pooled = None if docs or system.rerankers else top
-    best = _best(with_binding(hits, index, asked, weights, pooled), bench, top, docs)
+    best = best_of(with_binding(hits, index, asked, weights, pooled), bench, top, docs)
     if not best.docs.size:
         raise OptionError("the system scores none of these documents", value=list(docs) or query)
     own = dict(zip(hits.docs.tolist(), binding_parts(hits, index, asked), strict=True))
@@ -140,7 +140,7 @@ def explain(
     )
 
 
-def _bench(benchmark: Benchmark, folder: Path) -> Bench:
+def bench_of(benchmark: Benchmark, folder: Path) -> Bench:
     """The benchmark opened with the options that `execute` takes where none are given."""
     options = ExecuteOptions()
     return Bench(
@@ -149,7 +149,7 @@ def _bench(benchmark: Benchmark, folder: Path) -> Bench:
     )  # fmt: skip
 
 
-def _query(benchmark: Benchmark, query: str, source: ConditionSource) -> Query:
+def query_of(benchmark: Benchmark, query: str, source: ConditionSource) -> Query:
     """The query of an id, or one made of a text."""
     found = next((known for known in benchmark.queries if known.query_id == query), Query("typed", query))
     if source == "given" and not found.conditions:
@@ -157,7 +157,7 @@ def _query(benchmark: Benchmark, query: str, source: ConditionSource) -> Query:
     return found
 
 
-def _best(scored: Candidates, bench: Bench, top: int, docs: Sequence[str]) -> Candidates:
+def best_of(scored: Candidates, bench: Bench, top: int, docs: Sequence[str]) -> Candidates:
     """The best documents, or those of `docs` that were found."""
     if not docs:
         return ranked(scored, top)
