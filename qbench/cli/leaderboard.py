@@ -67,7 +67,7 @@ class ExperimentOptions:
     experiment: Path | None = option(
         None,
         help="Run an experiment instead: trainings, several leaderboards, tables over them. A file, or one that comes "
-        "with qbench: main, cross_dataset, masking, augmentation, numconq, alpha, storage.",
+        "with qbench: main, cross_dataset, masking, augmentation, numconq, alpha, storage, compression.",
         metavar="NAME|FILE",
     )
     inputs: tuple[str, ...] = option(

@@ -135,7 +135,7 @@ def test_a_experiment_of_ours_by_its_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert read_experiment("main") == read_experiment(next(path for path in OURS if path.stem == "main"))
     with pytest.raises(
-        InputError, match=r"no such experiment .found 'mian'.\. Give a file, or one of alpha, augmentation, cross"
+        InputError, match=r"no such experiment .found 'mian'.\. Give a file, or one of alpha, augmentation, compression, cross"
     ):
         read_experiment("mian")
 
@@ -227,6 +227,7 @@ def test_there_is_a_experiment_for_each_table():
         "augmentation",
         "numconq",
         "storage",
+        "compression",
         "papers",
         "papers_numconq",
         "seeds",
