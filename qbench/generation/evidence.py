@@ -104,7 +104,7 @@ _LEFT_OUT = re.compile(
 )
 """Before a count of those who are not meant."""
 _IN_GROUP = re.compile(
-    r"\s+(?:were\s+)?(?:in|to|into|received|allocated\s+to|assigned\s+to|randomi[sz]ed\s+to)\s+(?:the|each|either|one|a)\s+"
+    r"\s+(?:were\s+)?(?:in|to|into|received|allocated\s+to|assigned\s+to|randomi[sz]ed\s+to)\s+(?:(?:the|each|either|one|a)\s+)?"
     r"(?:[\w-]+\s+){0,3}(?:group|arm|cohort)\b",
     re.IGNORECASE,
 )
@@ -143,10 +143,13 @@ _AGAINST = re.compile(r"(?:%|\bpct|\bper\s?cent)\s+to\s+$", re.IGNORECASE)
 """Before the second share of a vote: "a 58 pct to 42 pct margin"."""
 _SPLIT = re.compile(r"(?:\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten))[\s-]for[\s-]$", re.IGNORECASE)
 """Before the second number of a ratio: "a five for four stock split"."""
-_OF_THEM = re.compile(r"\b(?:of|among)\s+(?:whom|which|these|those|them)\W+(?:\w+\W+)?$", re.IGNORECASE)
+_OF_THEM = re.compile(
+    r"\b(?:of|among)\s+(?:whom|which|these|those|them)\W+(?:\w+\W+)?$|\b(?:groups|arms|cohorts|blocks)\s+of\s+$",
+    re.IGNORECASE,
+)
 _SOME_DID = re.compile(
     r"\s+(?:who\s+|that\s+)?(?:had|have|has|developed|experienced|died|reported|showed|achieved|withdrew|discontinued"
-    r"|dropped|declined|refused|required|responded|relapsed|failed|remained|improved|survived|suffered|presented|missed"
+    r"|began|started|opted|dropped|declined|refused|required|responded|relapsed|failed|remained|improved|survived|suffered|presented|missed"
     r"|(?:was|were)\s+(?:lost|excluded|withdrawn|positive|negative|found|unable|ineligible|diagnosed|hospitali[sz]ed))\b",
     re.IGNORECASE,
 )

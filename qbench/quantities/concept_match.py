@@ -27,6 +27,12 @@ credit losses, and no loss."""
 
 Grade = Literal[-1, 0, 1, 2]
 
+OTHERS = frozenset(
+    "unrecognized unrecognised unamortized unamortised unearned unbilled unused undrawn unfunded unrealized unrealised "
+    "deferred hypothetical potential forgone foregone constant excess".split()
+)
+"""Words that make a concept another thing, and none more specific: unrecognized expense, constant currency revenue."""
+
 UNCLEAR: Grade = -1
 """Of concepts that share words and are neither the same nor one more specific than the other."""
 
@@ -188,7 +194,7 @@ def concept_grade(query_concept: Concept, mention_concept: Concept, language: st
 
     Words are compared without case and number. Their order counts, and so does their closeness: a more specific
     concept says the query's words one after the other and last ("adjusted net income" is a net income; a "net income
-    target", an "income net of tax" and a "provision / net income" may be anything).
+    target", an "income net of tax" and a "provision / net income" may be anything, "deferred income" is another thing).
 
     Args:
         query_concept: the condition's concept, alternatives and all; a condition without one takes every mention.
@@ -212,6 +218,6 @@ def concept_grade(query_concept: Concept, mention_concept: Concept, language: st
     if any(words in asked or () in asked for words in said):
         return 2
     whole = [own for own, words in zip(said, concept_alternatives(mention_concept), strict=True) if BREAK not in words]
-    if any(own[-len(words) :] == words for words in asked for own in whole):
+    if any(own[-len(words) :] == words and OTHERS.isdisjoint(own[: -len(words)]) for words in asked for own in whole):
         return 1
     return UNCLEAR if () in said or any(not {*words}.isdisjoint(own) for words in asked for own in said) else 0

@@ -74,3 +74,10 @@ def test_words_before_a_concept_never_lose_it(concept, more):
 )
 def test_a_counted_noun_is_part_of_what_is_stated(concept, unit, family, stated):
     assert " ".join(stated_concept(tuple(concept.split()), unit, family)) == stated
+
+
+def test_words_that_make_another_thing():
+    assert concept_grade(("revenue",), ("unearned", "revenue")) == UNCLEAR
+    assert concept_grade(("unearned", "revenue"), ("unearned", "revenue")) == 2
+    assert concept_grade(("pretax", "profit"), ("pre-tax", "profits")) == 2
+    assert concept_grade(("follow-up",), ("yearly", "follow-ups")) == 1

@@ -137,6 +137,8 @@ def test_a_concept_that_follows_another_number_is_that_ones():
         ("In all <5> (84%) {ferries} sailed.", False),
         ("After excluding <5> {ferries} few were left.", False),
         ("Then <5> {ferries} were in the control group.", False),
+        ("Then <5> {ferries} in control group sailed.", False),
+        ("Three groups of <5> {ferries} sailed.", False),
     ],
 )
 def test_a_count_of_a_part_is_none_of_all(text, sure):
