@@ -52,7 +52,7 @@ class Training:
 
     Attributes:
         name: name of its folder.
-        kind: "bi-encoder", "colbert", "splade", "aggretriever" or "numcolbert".
+        kind: "bi-encoder", "colbert", "splade", "aggretriever", "numcolbert" or "deepquant".
         bench, model: benchmark with the training queries, and the model to fine-tune.
         joint, teacher: as in `train_retriever`.
         recipe: options of `ContrastiveRecipe`; texts may name inputs.

@@ -64,8 +64,8 @@ def train_retriever(
     kept, which are the untrained ones where training made nothing better. A finished checkpoint is left as it is.
 
     Args:
-        kind: "bi-encoder", "colbert", "splade", "numcolbert", or "aggretriever", which sentence-transformers does not
-            know.
+        kind: "bi-encoder", "colbert", "splade", "numcolbert"; or "aggretriever" or "deepquant", which
+            sentence-transformers does not know.
         benchmark: its train split is learnt from, its dev split chooses the weights.
         output: the folder of the checkpoint.
         model: the model to tune, a folder or a name on the hub.

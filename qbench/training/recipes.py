@@ -66,7 +66,11 @@ class ContrastiveRecipe(Recipe):
         Recipe, "batch_size", help="Positives scored together; each text is a negative of the others."
     )
     lr: float = again(
-        Recipe, "lr", 0.0, help="Peak learning rate; 0 uses the model's default (1e-5 for ColBERT, 2e-5 for others)."
+        Recipe,
+        "lr",
+        0.0,
+        help="Peak learning rate; 0 uses the model's default: 1e-5 for ColBERT and NumColBERT, 5e-5 for DeepQuant, "
+        "2e-5 for others.",
     )
     patience: int = again(Recipe, "patience", help="Epochs without a better nDCG@10 on dev before training stops.")
     evaluations: int = again(Recipe, "evaluations", 4)
@@ -94,7 +98,7 @@ class ContrastiveRecipe(Recipe):
     scale: float = option(
         0.0,
         help="Factor of the scores in the softmax; 0 uses the model's default: 20 for cosines, 1 for MaxSim and dot "
-        "products, 0.1 for a SPLADE without a trained head.",
+        "products, 50 for DeepQuant, 0.1 for a SPLADE without a trained head.",
         low=0,
         high=1e6,
     )
