@@ -5,15 +5,19 @@ every system the same queries, and prints a table and JSON. Ours run through `ex
 leaderboard reports: tokenising, scoring, quantity score, the best 1000; for [parsed] the parsing of the query as well.
 BM25 ranks a batch of queries on all cores; "BM25 alone" is its index asked for one query at a time, in one thread.
 rank-bm25, bm25s and tantivy are called as their own documentation does, with the same tokens, for the best 1000; those
-that are not installed are left out. What bm25s compiles in each process is in its column for the index.
+that are not installed are left out. What bm25s compiles in each process is in its column for the index. Peak memory is
+of a process that opens benchmark and indexes and answers the queries; Python and its packages are in it.
 
-    python benchmarks/bm25_latency.py [--sizes 20000 75000 300000] [--queries 200] [--output results.json]
+    python benchmarks/bm25_latency.py [--sizes 18750 75000 300000] [--queries 200] [--ours] [--output results.json]
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -24,6 +28,7 @@ import numpy as np
 import polars as pl
 
 from qbench.benchmark.benchmark import Benchmark
+from qbench.benchmark.disk import open_benchmark, write_benchmark
 from qbench.benchmark.types import Query, corpus_schema, qrels_schema
 from qbench.quantities.types import Comparator, Condition, Quantity, quantity_schema, to_row
 from qbench.quantities.units import load_units
@@ -35,6 +40,7 @@ from qbench.retrieval.jobs import ExecuteOptions
 from qbench.retrieval.lexical import open_bm25
 from qbench.scoring.bm25 import best
 
+SYSTEMS = ("BM25", "BM25_filter", "QBM25", "QBM25(terms=all)", "BindBM25")
 WORDS, LENGTH, DEPTH = 100_000, 22, 1000
 UNITS = ("kilogram", "dollar", "kilometer", "percent", "hour")
 PHRASES: dict[Comparator, str] = {"=": "exactly", ">": "above", "<": "below"}
@@ -83,7 +89,8 @@ def make(size: int, queries: int) -> Benchmark:
         name=f"made-{size}",
         corpus=corpus,
         queries=make_queries(rng, drawn, queries),
-        qrels=pl.DataFrame(schema=qrels_schema()),
+        # A benchmark that is written has an answer for each query; none is scored here.
+        qrels=pl.DataFrame([(f"q{n}", "d0", 1) for n in range(queries)], qrels_schema(), orient="row"),
         quantities=pl.DataFrame(mentions, schema=quantity_schema()),
         params={"quantities": "extracted"},
     )
@@ -103,11 +110,13 @@ def make_queries(rng: np.random.Generator, drawn: np.ndarray, count: int) -> lis
 
 
 def ours(benchmark: Benchmark) -> list[dict[str, Any]]:
-    systems = [parse_system(name) for name in ("BM25", "BM25_filter", "QBM25", "QBM25(terms=all)", "BindBM25")]
+    systems = [parse_system(name) for name in SYSTEMS]
     with tempfile.TemporaryDirectory() as folder:
         results = execute(benchmark, systems, Path(folder), ExecuteOptions(depth=DEPTH))
         (index,) = {path.parent for path in Path(folder).rglob("vocabulary.parquet")}
         alone = asked_alone(benchmark, index)
+        write_benchmark(benchmark, Path(folder) / "benchmark")
+        peaks = {name: peak(Path(folder), name) for name in SYSTEMS}
     rows = [
         {
             "system": result.label,
@@ -115,10 +124,24 @@ def ours(benchmark: Benchmark) -> list[dict[str, Any]]:
             "median_ms": result.cost.ms_median,
             "p95_ms": result.cost.ms_p95,
             "queries": len(benchmark.queries),
+            "peak_mb": peaks[result.system],
         }
         for result in results
     ]
     return [rows[0], alone, *rows[1:]]
+
+
+def peak(folder: Path, system: str) -> float:
+    """The most memory, in MB, of a process that answers the queries with indexes that are there."""
+    command = [sys.executable, __file__, "--peak", str(folder), system]
+    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def print_peak(folder: Path, system: str) -> None:
+    options = ExecuteOptions(depth=DEPTH - 1)  # another depth: these runs are not there yet
+    execute(open_benchmark(folder / "benchmark"), [parse_system(system)], folder, options)
+    # What `getrusage` says can be the memory of the process that started this one.
+    print(int(re.findall(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[0]) / 1024)
 
 
 def asked_alone(benchmark: Benchmark, index: Path) -> dict[str, Any]:
@@ -201,22 +224,29 @@ def theirs(benchmark: Benchmark) -> list[dict[str, Any]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[20_000, 75_000, 300_000])
+    parser.add_argument("--sizes", type=int, nargs="+", default=[18_750, 75_000, 300_000])
     parser.add_argument("--queries", type=int, default=200)
+    parser.add_argument("--ours", action="store_true", help="leave the other packages out")
     parser.add_argument("--output", type=Path)
+    parser.add_argument("--peak", nargs=2, metavar=("FOLDER", "SYSTEM"), help="of one process: used inside")
     options = parser.parse_args()
+    if options.peak:
+        print_peak(Path(options.peak[0]), options.peak[1])
+        return
     results: list[dict[str, Any]] = []
     print(
-        "| sentences | system | index s | median ms | p95 ms | median / BM25 | queries |\n|---|---|---|---|---|---|---|"
+        "| sentences | system | index s | median ms | p95 ms | median / BM25 | queries | peak MB |\n"
+        "|---|---|---|---|---|---|---|---|"
     )
     for size in options.sizes:
         benchmark = make(size, options.queries)
-        rows = [*ours(benchmark), *theirs(benchmark)]
+        rows = [*ours(benchmark), *([] if options.ours else theirs(benchmark))]
         for row in rows:
             row["median_to_bm25"] = row["median_ms"] / rows[0]["median_ms"]
             results.append({"sentences": size, **row})
+            memory = f"{row['peak_mb']:,.0f}" if "peak_mb" in row else "-"
             figures = " | ".join(f"{row[key]:.2f}" for key in ("index_s", "median_ms", "p95_ms", "median_to_bm25"))
-            print(f"| {size:,} | {row['system']} | {figures} | {row['queries']} |", flush=True)
+            print(f"| {size:,} | {row['system']} | {figures} | {row['queries']} | {memory} |", flush=True)
     text = json.dumps(results, indent=2)
     print(text) if options.output is None else options.output.write_text(text + "\n", encoding="utf-8")
 

@@ -30,7 +30,8 @@ class RunOptions:
 
     systems: tuple[str, ...] = option(
         (),
-        help="A system, as `qbench systems` lists them; repeat it for more. [default: BM25, BM25_filter, QBM25] "
+        help="A system, as `qbench systems` lists them; repeat it for more. [default: BM25, BM25_filter, "
+        "QBM25, BindBM25] "
         "On a test set with the corpus in front: C_s- for sentences, C_q- for descriptions. "
         "[default: C_s-BM25, C_q-BM25]",
     )

@@ -22,7 +22,7 @@ from qbench.retrieval.grammar import parse_system
 from qbench.retrieval.systems import System
 from qbench.retrieval.types import ConditionSource, RunResult, row_label
 
-DEFAULT_SYSTEMS: tuple[str, ...] = ("BM25", "BM25_filter", "QBM25")
+DEFAULT_SYSTEMS: tuple[str, ...] = ("BM25", "BM25_filter", "QBM25", "BindBM25")
 
 JUDGED = "Judged@10"
 """Share of judged documents in the top 10; shown where the relevance of unjudged documents is unknown."""

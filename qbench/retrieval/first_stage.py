@@ -12,7 +12,7 @@ from qbench.retrieval.finishing import Conditions, best_of, filtered, ranked, wi
 from qbench.retrieval.quantity_index import QuantityIndex
 from qbench.retrieval.rankers import Candidates, Ranker, Search, SumRanker
 from qbench.retrieval.systems import Stage
-from qbench.scoring.binding import Asked
+from qbench.scoring.binding import Asked, load_loops
 from qbench.work.pool import in_threads
 
 
@@ -48,6 +48,9 @@ class FirstStage:
         self.stage, self.ranker, self.index, self.binding, self.depth = stage, ranker, index, binding, depth
         self.options = stage.quantity_options()
         # A list, where quantities are of the best k alone; and where `pool` takes whoever is first, own being 0.
+        # Loops are loaded now and not in the time of the first query.
+        if binding is not None:
+            load_loops(binding.mentions, binding.texts, binding.entries)
         self._from_sums = bool(stage.quantity) and not stage.takes_best and not (stage.binds and self.options.own == 0)
 
     def from_sums(self, inputs: Sequence[Input]) -> list[Candidates] | None:

@@ -265,6 +265,15 @@ def parts(mentions: Mentions, texts: Texts, asked: Asked, docs: NDArray[np.integ
     return out
 
 
+def load_loops(mentions: Mentions, texts: Texts, entries: Entries) -> None:
+    """Load the compiled loops, lest the first query waits for them."""
+    target = Target(-1, BARE, "=", 0.0, 0.0, 0.0, 0.0)
+    asked = Asked(np.zeros(1, np.int32), np.zeros(1), np.zeros((1, 1)), (target,), np.zeros((1, 1)))
+    best_satisfying(np.zeros(entries.size), entries, asked, 1.0, 1)
+    satisfied(entries, asked)
+    parts(mentions, texts, asked, np.empty(0, np.int64))
+
+
 def meanings(
     mentions: Mentions, asked: Asked, docs: NDArray[np.integer[Any]], cosines: NDArray[np.floating[Any]]
 ) -> NDArray[np.float64]:

@@ -79,7 +79,8 @@ def test_without_an_argument_the_embedded_benchmark_runs(here, monkeypatch):
 def test_help_says_the_defaults():
     result = CliRunner().invoke(app, ["--help"], terminal_width=300)
     text = " ".join(result.stdout.split())
-    for part in ("nDCG@10, P@10, RR@10, R@100, AP", "BM25, BM25_filter, QBM25", "qbench-leaderboard/NAME", "Example:"):
+    systems = "BM25, BM25_filter, QBM25, BindBM25"
+    for part in ("nDCG@10, P@10, RR@10, R@100, AP", systems, "qbench-leaderboard/NAME", "Example:"):
         assert part in text
 
 
