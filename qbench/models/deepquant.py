@@ -193,8 +193,7 @@ class DeepQuant(nn.Module):
 
     def know(self, units: UnitList) -> None:
         """Tell other units apart; those that it knew keep their weights, by name."""
-        places = torch.from_numpy(units.places_in(self.units)).to(self.device)
-        self.heads.unit = with_rows_of(self.heads.unit, places)
+        self.heads.unit = with_rows_of(self.heads.unit, torch.from_numpy(units.places_in(self.units)))
         self.units, self.config = units, replace(self.config, units=units.names)
 
     def tokens(self, texts: Sequence[str], numbers: Sequence[Sequence[Number]], role: Role) -> list[NumberedTokens]:

@@ -243,11 +243,12 @@ def with_rows_of(layer: nn.Linear, places: Tensor) -> nn.Linear:
         layer: to take weights from.
         places: shape (outputs,), an output of `layer` or -1.
     """
-    made = nn.Linear(layer.in_features, len(places))
+    # On the CPU, so that new weights are the same whatever the device.
+    made, places = nn.Linear(layer.in_features, len(places)), places.cpu()
     known = places >= 0
     with torch.no_grad():
-        made.weight[known] = layer.weight[places[known]]
-        made.bias[known] = layer.bias[places[known]]
+        made.weight[known] = layer.weight.cpu()[places[known]]
+        made.bias[known] = layer.bias.cpu()[places[known]]
     return made.to(layer.weight.device)
 
 

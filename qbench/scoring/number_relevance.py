@@ -60,17 +60,18 @@ class StatedNumbers:
     units: Floats
 
     def chosen(self, docs: NDArray[np.integer[Any]]) -> StatedNumbers:
-        """The numbers of some documents, in their order."""
+        """The numbers of some documents, in their order, in single precision."""
         counts = self.starts[docs + 1] - self.starts[docs]
         starts = np.append(0, np.cumsum(counts)).astype(np.int64)
         rows = np.arange(starts[-1]) + np.repeat(self.starts[docs] - starts[:-1], counts)
-        return StatedNumbers(starts, self.towers[rows], self.units[rows])
+        return StatedNumbers(starts, self.towers[rows].astype(np.float32), self.units[rows].astype(np.float32))
 
     def between(self, first: int, last: int) -> StatedNumbers:
-        """The numbers of the documents first to last."""
+        """The numbers of the documents first to last, in single precision."""
         starts = self.starts[first : last + 1]
         rows = slice(int(starts[0]), int(starts[-1]))
-        return StatedNumbers(starts - starts[0], self.towers[rows], self.units[rows])
+        towers, units = self.towers[rows].astype(np.float32), self.units[rows].astype(np.float32)
+        return StatedNumbers(starts - starts[0], towers, units)
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def number_relevance(query: AskedNumbers, numbers: StatedNumbers) -> Relevance:
     >>> number_relevance(query, both).relevance.round(3)
     array([[0.5, 0. ]], dtype=float32)
     """
-    units, towers = numbers.units.astype(np.float32), numbers.towers.astype(np.float32)
+    units, towers = (array.astype(np.float32, copy=False) for array in (numbers.units, numbers.towers))
     attention = segment_softmax(query.units.astype(np.float32) @ units.T, numbers.starts)
     logits = np.einsum("moh,noh->mno", query.towers.astype(np.float32), towers, optimize=True)
     believed = _sigmoid(logits)
