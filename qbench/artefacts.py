@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -49,6 +49,29 @@ def open_artefact(
         value = f"{size} bytes instead of {written}" if size != written else None
         raise InputError("the file is not as it was written", file=path, value=value, remedy=remedy)
     return manifest
+
+
+def require_entries(folder: Path, manifest: Manifest, part: str, entries: Mapping[str, type]) -> None:
+    """Refuse a manifest that lacks what its artefact's readers look up.
+
+    Args:
+        folder: the artefact.
+        manifest: of it.
+        part: "params" or "counts".
+        entries: name -> type; of a dict, every value has to be a whole number in "counts".
+
+    Raises:
+        InputError: an entry is missing, or of another type.
+    """
+    for name, kind in entries.items():
+        value = getattr(manifest, part).get(name)
+        numbers = value.values() if isinstance(value, dict) and part == "counts" else ()
+        if not isinstance(value, kind) or not all(isinstance(number, int) for number in numbers):
+            raise InputError(
+                f"not a manifest of a qbench {manifest.kind}: {name} in {part} is missing, or of another type",
+                file=folder / MANIFEST,
+                remedy="Make it again, or ask whom it came from",
+            )
 
 
 def refuse_outside(folder: Path, name: str) -> None:
@@ -112,7 +135,8 @@ def refuse_replaced(folder: Path, manifest: Manifest, name: str) -> None:
     except InputError:
         now = None
     found = remembered(folder, [name])
-    if now != manifest.files[name] or (name in found and found[name][:DIGITS] != now["sha256"]):
+    written = manifest.files.get(name)
+    if now != written or (now is not None and found.get(name, now["sha256"])[:DIGITS] != now["sha256"]):
         raise InputError(
             "the artefact was replaced while it was read", file=folder / name, remedy="Run the command again"
         )

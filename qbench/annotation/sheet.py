@@ -17,6 +17,7 @@ from qbench.annotation.page import page, read_guideline
 from qbench.annotation.pooling import choose, gather, look_up, pooled, with_conditions
 from qbench.annotation.query_form import QueryForm, with_tolerance
 from qbench.annotation.sheet_files import GUIDELINE, ITEMS, edited, read_items, refuse_filled, write_items
+from qbench.artefacts import require_entries
 from qbench.benchmark.benchmark import Benchmark, benchmark_key
 from qbench.benchmark.relax import Tolerances, unit_families, widened
 from qbench.benchmark.types import Query
@@ -140,6 +141,7 @@ def open_sheet(folder: str | Path) -> Sheet:
     """
     folder = Path(folder)
     manifest = read_manifest(folder, KIND)
+    require_entries(folder, manifest, "params", {"scale": str, "benchmark": str})
     return Sheet(
         folder,
         read_items(folder, manifest),

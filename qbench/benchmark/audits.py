@@ -135,9 +135,14 @@ def _fault(data: object) -> str:
     fault = _wrong_entries(data, Audit, "the record")
     if fault or not isinstance(data, Mapping):
         return fault
-    for name in ("drawn", "auditors", "agreement"):
-        if not isinstance(data[name], Mapping):
-            return f"{name} is no object"
+    for name, inner in (("drawn", str | int | float | None), ("auditors", Mapping), ("agreement", Mapping)):
+        if not isinstance(data[name], Mapping) or not all(isinstance(part, inner) for part in data[name].values()):
+            return f"{name} is no object, or holds something else"
+    asked = [row.get("asked") for row in data["auditors"].values()]
+    if not asked or not all(isinstance(how, Mapping | None) for how in asked):
+        return "nobody is named as an auditor, or how a model was asked is no object"
+    if not all(isinstance(value, int | float | None) for row in data["agreement"].values() for value in row.values()):
+        return "an agreement is no number"
     for name, kind in (("figures", Figure), ("causes", Cause)):
         if not isinstance(data[name], list):
             return f"{name} is no list"
@@ -145,6 +150,8 @@ def _fault(data: object) -> str:
             fault = _wrong_entries(row, kind, f"entry {number} of {name}")
             if fault:
                 return fault
+    if not any(row["by"] == ALL for row in data["figures"]):
+        return "no kind of labels has a figure"
     return ""
 
 
@@ -157,7 +164,15 @@ def _wrong_entries(data: object, kind: type[Audit | Figure | Cause], what: str) 
         return f"{what} lacks {lacking}"
     for unknown in sorted(data.keys() - names):
         return f"{what} has an unknown entry {unknown}"
+    for field in fields(kind):
+        allowed = _TYPES.get(str(field.type))
+        if allowed is not None and (not isinstance(data[field.name], allowed) or isinstance(data[field.name], bool)):
+            return f"{field.name} in {what} is of another type"
     return ""
+
+
+_TYPES: Mapping[str, Any] = {"str": str, "int": int, "float": int | float, "float | None": int | float | None}
+"""Types of fields, as they are written in the classes, and of their values in JSON."""
 
 
 def audit_of(audit: Audit | None, digest: str) -> Audit | None:

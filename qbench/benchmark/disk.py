@@ -50,7 +50,7 @@ def _open_own(path: Path) -> Benchmark:
             file=path,
             remedy="Make one with `qbench gen-queries`, or import it with `qbench benchmark import`",
         )
-    manifest = open_artefact(path, KIND)
+    manifest = open_artefact(path, KIND, [f"{table}.parquet" for table in SCHEMAS if table != "quantities"])
 
     def read(table: str) -> pl.DataFrame:
         with reading(path, manifest, f"{table}.parquet") as file:
@@ -64,7 +64,7 @@ def _open_own(path: Path) -> Benchmark:
         corpus=read("corpus"),
         queries=_queries(read("queries"), path / "queries.parquet"),
         qrels=read("qrels"),
-        quantities=later("quantities") if (path / "quantities.parquet").is_file() else None,
+        quantities=later("quantities") if "quantities.parquet" in manifest.files else None,
         samples=later("samples"),
         triples=later("triples"),
         params={**manifest.params, "counts": manifest.counts.get("made", {})},

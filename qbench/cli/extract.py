@@ -124,12 +124,12 @@ class _Source:
         console.note(f"{self._name}: left out {count:,} of {lines}, not UTF-8: {which} {numbers}{more}")
 
     def _lines(self, stream: BinaryIO) -> Iterator[str]:
+        from qbench.corpora.streams import cut_lines
         from qbench.errors import InputError
 
-        for number, raw in enumerate(stream, start=1):
+        for number, raw in cut_lines(stream, self._name, self._problems):
             try:
-                # A byte order mark is no part of the first text.
-                line = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+                line = raw.decode()
             except UnicodeDecodeError as fault:
                 packed = number == 1 and raw[:2] == b"\x1f\x8b"
                 remedy = "Decompress the file" if packed else "Convert it to UTF-8, as with iconv"

@@ -321,13 +321,16 @@ def reading_parquet(
     """
     try:
         yield
-    except _parquet_errors() as fault:
+    except BaseException as fault:
+        if not _of_parquet(fault):
+            raise
         reason = (str(fault).splitlines() or ["damaged"])[0]
-        raise InputError(f"{message}: {reason}", file=file, remedy=remedy) from None
+        raise InputError(f"{message}: {reason[:200]}", file=file, remedy=remedy) from None
 
 
-def _parquet_errors() -> tuple[type[Exception], ...]:
+def _of_parquet(fault: BaseException) -> bool:
+    """Whether an error is about a file's content; polars' panics, which damaged files cause, are no exceptions."""
     from polars.exceptions import PolarsError
     from pyarrow import ArrowException
 
-    return (PolarsError, ArrowException, OSError)
+    return isinstance(fault, PolarsError | ArrowException | OSError) or type(fault).__name__ == "PanicException"

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from qbench.artefacts import open_artefact, reading
+from qbench.artefacts import open_artefact, reading, require_entries
 from qbench.errors import InputError
 from qbench.index.schemas import FORMAT
 from qbench.quantities.extractors import ExtractorOptions
@@ -21,6 +21,11 @@ UNITS = "units.txt"
 """A copy of the user's own units, where there were any: an index needs nothing outside its folder."""
 MODEL = "model"
 """A copy of the extractor's model, where it has one, likewise."""
+
+_COUNTS = {
+    **dict.fromkeys(("documents", "sentences", "quantities", "pairs", "concepts", "units", "ignored_files"), int),
+    **dict.fromkeys(("bad", "mended"), dict),
+}
 
 GIVEN = "given"
 """The extractor's name where the quantities came with the corpus."""
@@ -53,6 +58,8 @@ class Index:
             raise InputError(
                 "another version of qbench made this index", file=folder, remedy="Build it again with build-index"
             )
+        require_entries(folder, manifest, "params", {"extractor": dict})
+        require_entries(folder, manifest, "counts", _COUNTS)
         return cls(folder, manifest)
 
     def sentences(self) -> pl.LazyFrame:
@@ -70,7 +77,7 @@ class Index:
     @property
     def given(self) -> bool:
         """Whether the quantities came with the corpus."""
-        return bool(self.manifest.params["extractor"]["extractor"] == GIVEN)
+        return bool(self.manifest.params["extractor"].get("extractor") == GIVEN)
 
     def extractor_options(self) -> ExtractorOptions:
         """The options of the extractor that made the quantities, for reading queries in the same way.

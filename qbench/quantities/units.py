@@ -192,6 +192,7 @@ def _read(path: Path) -> list[_Entry]:
     text = read_text(path, "units")
     family, base = "", None
     entries: list[_Entry] = []
+    known: set[str] = set()
     for number, raw in enumerate(text.splitlines(), start=1):
         line = re.sub(r"(^|\s)#.*", "", raw).strip()
         if not line:
@@ -208,7 +209,8 @@ def _read(path: Path) -> list[_Entry]:
                 value=raw,
             )
         definition, names, symbols, before, *more = [*(part.strip() for part in rest.split(";")), "", "", ""]
-        twice = any(entry.name == name.strip() for entry in entries)
+        twice = name.strip() in known
+        known.add(name.strip())
         if twice or any(more):
             raise InputError(
                 "a unit that was defined before" if twice else "more than four columns",
@@ -297,6 +299,9 @@ def _converted(entry: _Entry, bases: Mapping[str, _Entry], convert: Converter) -
         ) from None
 
 
+_TOO_GREAT = re.compile(r"(?:\*\*|\^)\s*[-+(]*\s*(?:\d{3}|[\d.]+[eE]|[\w.() ]+(?:\*\*|\^))")
+
+
 class Converter:
     """Factor and offset from one pint expression to another.
 
@@ -323,6 +328,8 @@ class Converter:
     def _ask(self, definition: str, base: str) -> tuple[float, float]:
         import pint
 
+        if _TOO_GREAT.search(definition):  # pint would calculate them
+            raise ValueError("powers of powers, or exponents of more than two digits")
         if self._registry is None:
             self._registry = pint.UnitRegistry(autoconvert_offset_to_baseunit=True)
         registry = self._registry

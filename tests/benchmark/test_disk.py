@@ -1,4 +1,5 @@
 import dataclasses
+import json
 import shutil
 
 import polars as pl
@@ -13,7 +14,7 @@ from qbench.benchmark.types import Query
 from qbench.errors import BusyError, InputError, OptionError
 from qbench.quantities.types import COMPARATORS, Condition
 from qbench.store import locked, read_manifest
-from tests.factories import frame, tiny_benchmark
+from tests.factories import frame, tiny_audit, tiny_benchmark
 from tests.resealed import reseal
 
 
@@ -274,3 +275,53 @@ def test_quantities_of_earlier_versions_are_read_under_their_new_names(tmp_path)
     names = {"comparator": "bound", "comparator_start": "bound_start", "comparator_end": "bound_end"}
     written.rename(names).write_parquet(tmp_path / "quantities.parquet")
     assert read_table(tmp_path / "quantities.parquet", "quantities").equals(written)
+
+
+def test_a_benchmark_that_is_replaced_while_it_is_read_is_noticed(tmp_path):
+    folder = tmp_path / "bench"
+    made = write_benchmark(tiny_benchmark(), folder)
+    opened = open_benchmark(folder)
+    other = dataclasses.replace(made, samples=made.samples.head(3), digest="another")
+    write_benchmark(other, folder, overwrite=True)
+    with pytest.raises(InputError, match=r"samples\.parquet: the artefact was replaced while it was read"):
+        _ = opened.samples
+    assert opened.triples.height == made.triples.height  # the same file in both
+
+
+@pytest.mark.parametrize("name", ["corpus", "qrels", "samples"])
+def test_a_benchmark_without_a_table_is_refused(tmp_path, name):
+    folder = tmp_path / "bench"
+    write_benchmark(tiny_benchmark(), folder)
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    del manifest["files"][f"{name}.parquet"]
+    path.write_text(json.dumps(manifest))
+    with pytest.raises(InputError, match="without this file"):
+        open_benchmark(folder)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda audit: audit.update(auditors={}),
+        lambda audit: audit.update(auditors={"Ann": None}),
+        lambda audit: audit.update(auditors={"Ann": {"asked": 3}}),
+        lambda audit: audit.update(agreement={"Ann and Bob": {"kappa": "x"}}),
+        lambda audit: audit.update(drawn={"seed": []}),
+        lambda audit: audit.update(figures=[]),
+        lambda audit: audit["figures"][0].update(share="high"),
+        lambda audit: audit["figures"][0].update(low=[]),
+        lambda audit: audit["figures"][0].update(kind=0.5),
+        lambda audit: audit["figures"][0].update(read=True),
+    ],
+)
+def test_the_record_of_an_audit_is_checked(tmp_path, change):
+    folder = tmp_path / "bench"
+    write_benchmark(tiny_benchmark(), folder)
+    audit = tiny_audit(folder).to_json()
+    (folder / "audit.json").write_text(json.dumps(audit))
+    assert open_benchmark(folder).audit == tiny_audit(folder)
+    change(audit)
+    (folder / "audit.json").write_text(json.dumps(audit))
+    with pytest.raises(InputError, match="not the record of an audit"):
+        open_benchmark(folder)

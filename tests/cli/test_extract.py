@@ -10,7 +10,7 @@ import threading
 import pytest
 from typer.testing import CliRunner
 
-from qbench.cli.extract import BATCH, app
+from qbench.cli.extract import BATCH, _Source, app
 from qbench.errors import InputError, OptionError
 from qbench.quantities.extractors import get_extractor
 
@@ -304,3 +304,11 @@ def test_a_pipe_is_read(tmp_path):
     threading.Thread(target=pipe.write_text, args=("It weighs 5 kg.\n",), daemon=True).start()
     (record,) = records(pipe)
     assert [q["unit"] for q in record["quantities"]] == ["kilogram"]
+
+
+def test_a_line_that_is_too_long_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("qbench.corpora.streams.LONGEST_LINE", 1000)
+    (tmp_path / "t.txt").write_text("It weighs 5 kg.\n" + "x" * 5000 + "\nIt weighs 6 kg.\n")
+    with pytest.raises(InputError, match=r"t\.txt:2: the line is longer"):
+        list(_Source(str(tmp_path / "t.txt"), "fail").texts())
+    assert list(_Source(str(tmp_path / "t.txt"), "skip").texts()) == ["It weighs 5 kg.", "It weighs 6 kg."]

@@ -340,3 +340,29 @@ def test_open_refuses_what_is_no_index(tmp_path, corpus):
     (index.path / "pairs.parquet").unlink()
     with pytest.raises(InputError, match="Make the index again"):
         Index.open(index.path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda data: data["params"].pop("extractor"),
+        lambda data: data["params"].update(extractor="rules"),
+        lambda data: data["counts"].pop("pairs"),
+        lambda data: data["counts"].update(bad=[]),
+        lambda data: data["counts"].update(mended={"x": "y"}),
+    ],
+)
+def test_a_manifest_that_lacks_what_is_looked_up_is_one_line(tmp_path, change):
+    folder = build_index(make_corpus(tmp_path / "gold", 2), tmp_path / "index", extractor=GIVEN, workers=1).path
+    data = json.loads((folder / "manifest.json").read_text())
+    change(data)
+    (folder / "manifest.json").write_text(json.dumps(data))
+    with pytest.raises(InputError, match="not a manifest of a qbench index"):
+        Index.open(folder)
+
+
+def test_an_index_that_is_replaced_while_it_is_read_is_noticed(tmp_path):
+    index = build_index(make_corpus(tmp_path / "gold", 2), tmp_path / "index", extractor=GIVEN, workers=1)
+    build_index(make_corpus(tmp_path / "other", 3), tmp_path / "index", extractor=GIVEN, workers=1, overwrite=True)
+    with pytest.raises(InputError, match="replaced while it was read"):
+        index.quantities()

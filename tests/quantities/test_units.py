@@ -251,3 +251,10 @@ def test_spellings_of_one_unit(text, unit):
 def test_lengths_side_by_side_are_no_area():
     text = "12 m 2 dm"
     assert [a.low for a in AmountFinder(load_units()).find(tokenize(text), text)] == [12, 2]
+
+
+@pytest.mark.parametrize("definition", ["9**9**9 gram", "10 ** 999999999 gram", "9^(9^9) gram", "2**1e9 gram"])
+def test_a_definition_that_would_take_forever_is_refused(tmp_path: Path, definition):
+    (tmp_path / "u.txt").write_text(f"[mass: kilogram]\nheap = {definition} ; heap ; hp\n")
+    with pytest.raises(InputError, match="exponents of more than two digits"):
+        load_units(tmp_path / "u.txt")
