@@ -48,23 +48,27 @@ for name in "$@"; do
         numconq)
             mkdir -p numconq-corpus
             for set in imdb league olympic; do
-                [ -f "numconq-corpus/$set.jsonl.gz" ] || cp "$data/retrieval/numconq-$set/corpus.jsonl.gz" "numconq-corpus/$set.jsonl.gz"
+                [ -f "numconq-corpus/$set.jsonl.gz" ] ||
+                    cp "$data/retrieval/numconq-$set/corpus.jsonl.gz" "numconq-corpus/$set.jsonl.gz"
             done
             qbench build-index numconq-corpus -o numconq-index --years
-            qbench gen-queries numconq-index -o numconq --random-sets 40 --samples 20 --value-permutation --test-share 0 --max-test 0
+            qbench gen-queries numconq-index -o numconq --random-sets 40 --max-train 3000 --samples 10 --value-permutation \
+                --test-share 0 --max-test 0
             ;;
         foods)
             synth foods openfoodfacts_us_50k.jsonl.gz 2 openfoodfacts
             qbench gen-queries foods-index -o foods --no-single --joint-sets 120 --samples 10 --no-unit-permutation \
-                --per-topic 10000 --max-test 10000
+                --max-train 6000 --max-test 10000 --per-topic 10000
             ;;
         laptops)
             synth laptops laptops.csv 8 laptops
-            qbench gen-queries laptops-index -o laptops --expansions laptops-corpus/expansions.tsv --random-sets 20 --samples 10 --value-permutation
+            qbench gen-queries laptops-index -o laptops --expansions laptops-corpus/expansions.tsv --max-train 4000 --samples 5 \
+                --value-permutation
             ;;
         phones)
             synth phones phones.csv 3 phones
-            qbench gen-queries phones-index -o phones --expansions phones-corpus/expansions.tsv --random-sets 20 --samples 10 --value-permutation
+            qbench gen-queries phones-index -o phones --expansions phones-corpus/expansions.tsv --max-train 4000 --samples 5 \
+                --value-permutation
             ;;
         *)
             echo "no such benchmark: $name" >&2
