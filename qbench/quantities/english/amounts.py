@@ -321,6 +321,8 @@ class AmountFinder:
         if k + 1 >= len(tokens) or tokens[k].low not in ("to", "and", "-", "–") or tokens[k + 1].kind != "number":
             return False
         before = tokens[number.first - 1].low if number.first else ""
+        if before == "of" and tokens[number.first - 2].low in _PERIODS:
+            return False  # "in the second quarter of 2007 to 5 million"
         if before in ("in", "since", "during", ",") or (tokens[k].low == "and" and before != "between"):
             return False  # "53% in 1978 and 55% in 1984"
         other = read_number(tokens, k + 1)
@@ -336,6 +338,7 @@ class AmountFinder:
 
 _OF_A = (["of", "a"], ["of", "an"])
 """What stands between a part and its unit: "1/4 of a mile"."""
+_PERIODS = frozenset("quarter quarters half months month period".split())
 OFTEN = "how often"
 """The rule's name of "twice daily" in `Amount.how`."""
 _OFTEN = {"once": 1.0, "twice": 2.0, "thrice": 3.0}

@@ -189,6 +189,8 @@ def _noun_before(tokens: Sequence[Token], amount: Amount, first: int, floor: int
         if compared is not None:
             return of_noun(tokens, compared, amount)
         linked = amount.low < 0 or family.startswith(("ratio", "currency")) or amount.unit.name == "point"
+    elif link == "by" and tokens[k - 1].text in "([":
+        return _around_brackets(tokens, k - 1, amount, floor, parse)
     elif link == "by":
         linked = family != "count"
     else:
@@ -241,6 +243,21 @@ def _opens_clause(tokens: Sequence[Token], k: int, parse: Parse | None) -> bool:
     if token.low in ("that", "which", "who", "because", "while", "although", "but", "if"):
         return True
     return parse is not None and bool(parse.tags[k]) and parse.tags[k] in _FINITE
+
+
+def _around_brackets(tokens: Sequence[Token], k: int, amount: Amount, floor: int, parse: Parse | None) -> Change:
+    """ "a decrease in plaque (by 5 %)", "a slight (by 7 %, p = 0.1) decrease": the noun around the bracket at k."""
+    for j in range(k - 1, floor - 1, -1):
+        if tokens[j].low in NOUNS and tokens[j + 1].low in ("in", "of") and _may_be_noun(j, parse):
+            return of_noun(tokens, j, amount)
+        if _ends_clause(tokens[j]):
+            break
+    closing = next(
+        (j for j in range(amount.last, min(len(tokens), amount.last + _REACH)) if tokens[j].text in ")]"), -2
+    )
+    after = closing + 1
+    named = 0 < after < len(tokens) and tokens[after].low in NOUNS
+    return of_noun(tokens, after, amount) if named else ""
 
 
 def _label_opens(tokens: Sequence[Token], k: int, floor: int) -> int:

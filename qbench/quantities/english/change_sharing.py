@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from qbench.quantities.english.amounts import Amount
 from qbench.quantities.english.change_words import ENDS, LIGHT, MOVES, PLACES, TURNS
+from qbench.quantities.english.comparator_sharing import of_other_year
 from qbench.quantities.english.intervals import in_interval
 from qbench.quantities.english.lexicon import VERBS
 from qbench.quantities.english.parse import Parse
@@ -163,8 +164,12 @@ def _shares(tokens: Sequence[Token], a: Amount, b: Amount, first: int) -> bool:
         return alike or any(u.unit.family in PERCENT for u in (a, b))
     if not alike:
         return False
+    if of_other_year(tokens, a, b):
+        return True
     if words[0] in (";", ",") and words[-1] == ":" and len(words) <= LABELLED:
         return True  # "(men: 5 %; women: 7 %)"
+    if words[-1] in ("only", "just"):
+        words = words[:-1]
     compares = words[-2:] in (["compared", "to"], ["compared", "with"])
     signed = a.high < 0 and b.high < 0
     if compares and (signed or b.unit.family in PERCENT | {""}) and (a.low < 0) == (b.low < 0):
@@ -178,7 +183,7 @@ def _shares(tokens: Sequence[Token], a: Amount, b: Amount, first: int) -> bool:
 def _belongs(words: Sequence[str]) -> bool:
     """Whether the words between an estimate and its interval open a bracket, or begin with one."""
     near = len(words) <= REACH and words[0] in ("(", "[", ";", ",")
-    return near or ("(" in words[-LABELLED:] and not any(w in ENDS or w in MOVES or w in VERBS for w in words))
+    return near or ("(" in words[-LABELLED - 1 :] and not any(w in ENDS or w in MOVES or w in VERBS for w in words))
 
 
 def _goes_on(tokens: Sequence[Token], words: list[str], b: Amount) -> bool:

@@ -7,6 +7,7 @@ change.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from qbench.quantities.english.amounts import Amount
 from qbench.quantities.english.change_nouns import NOUNS, noun_change, of_noun
@@ -282,13 +283,23 @@ def _in_brackets(tokens: Sequence[Token], amount: Amount, following: Amount | No
         if following.unit.base_unit == amount.unit.base_unit and not following.is_range:
             return ""  # "(42 % vs 17 %, p = 0.02)"
     interval = not {"ci", "cis", "cri"}.isdisjoint(inside)
-    if not (interval or "p" in inside) or not _COMPARING.isdisjoint(inside):
+    if not (interval or "p" in inside) or not _COMPARING.isdisjoint(inside) or _compared_behind(tokens, amount, inside):
         return ""
     return _tested(tokens, amount, k - 1, parse, interval=interval)
 
 
 _DIFFERENCES = frozenset("mean median difference differences change : = ,".split())
 _COMPARING = frozenset("vs versus v from".split())
+
+
+def _compared_behind(tokens: Sequence[Token], amount: Amount, inside: Sequence[str]) -> bool:
+    """Whether another amount in brackets is compared with this one: "lower (1.04 kg, p = 0.1) than in men (1.4 kg)"."""
+    k = amount.last + len(inside) + 1
+    ahead = tokens[k : k + FAR]
+    ends = next((n for n, t in enumerate(ahead) if t.text in ENDS), len(ahead))
+    linked = next((n for n, t in enumerate(ahead[:ends]) if t.low in ("than", "versus", "vs", "with", "to")), ends)
+    after = ahead[linked:ends]
+    return any(a.text in "([" and b.kind == "number" for a, b in pairwise(after))
 
 
 def _inside(tokens: Sequence[Token], k: int) -> list[str]:
@@ -355,20 +366,43 @@ def _closes_list(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
 def _moved_by_sign(tokens: Sequence[Token], amount: Amount) -> Change:
     """ "(+0.2 %)", "-8 kg": the sign of what cannot be below zero, or has a plus for no other reason."""
     family, k = amount.unit.family, amount.first - 1
-    if any(t.low in _LEVELS_APART for t in tokens[max(0, k - _NEAR) : k + 1]):
+    if any(t.low in _LEVELS_APART for t in tokens[_clause_start(tokens, k) : k + 1]):
         return ""
+    if amount.high < 0 and family in _RESULTS and not amount.is_range and _after_change(tokens, k):
+        return "down"
     if amount.is_range or (family not in PERCENT and family in _MAY_BE_NEGATIVE) or family.startswith("currency"):
         return ""
     if amount.low >= 0:
         plus = k >= 0 and tokens[k].text == "+" and glued(tokens[k], tokens[k + 1])
-        return "up" if plus and (not k or not glued(tokens[k - 1], tokens[k]) or tokens[k - 1].text in "([") else ""
+        return "up" if plus and (not k or not glued(tokens[k - 1], tokens[k]) or tokens[k - 1].text in "([:") else ""
     # A percentage below zero may be a level: "a margin of -5 %".
-    return "down" if family not in _MAY_BE_NEGATIVE or (k >= 0 and tokens[k].text in "([,;") else ""
+    moved = family not in _MAY_BE_NEGATIVE or (k >= 0 and tokens[k].text in "([,;")
+    return "down" if moved else ""
+
+
+def _clause_start(tokens: Sequence[Token], k: int) -> int:
+    """Where the clause of token k begins, or how far back is looked for that."""
+    stop = max(0, k - FAR)
+    while k > stop and tokens[k].text not in ENDS:
+        k -= 1
+    return k
+
+
+def _after_change(tokens: Sequence[Token], k: int) -> bool:
+    """Whether a change is told before the negative number after token k: "improvements in scores were ... -15.6"."""
+    if k < 0 or tokens[k].low in PLACES or tokens[k].low in ("at", "of"):
+        return False
+    words = {t.low for t in tokens[_clause_start(tokens, k) : k]}
+    return not words.isdisjoint(_MEASURED) and words.isdisjoint(_LEVELS)
+
+
+_MEASURED = NOUNS - {"difference", "differences", "growth", "loss", "losses", "gain", "gains"}
+_LEVELS = frozenset("correlation correlated coefficient margin profit income result results rate yield score".split())
+_RESULTS = PERCENT | {"", "count"}
 
 
 _LEVELS_APART = frozenset("difference differences coefficient beta β b".split())
 """What lies between two levels, and moves nowhere."""
-_NEAR = 4
 _MAY_BE_NEGATIVE = PERCENT | {
     "", "count", "date", "age", "time", "length", "temperature", "voltage", "current", "charge", "optical power",
     "sound", "angle", "angular speed", "acceleration", "force", "torque", "power", "electric field", "magnetic field",

@@ -16,6 +16,8 @@ def is_listed(tokens: Sequence[Token], a: Amount, b: Amount, first: int) -> bool
     """Whether what bounds a, from token `first` on, bounds b too: "about $5 million and $6 million"."""
     if a.is_range or b.is_range or a.unit.base_unit != b.unit.base_unit or tokens[first].low == "within":
         return False
+    if a.p_value and not b.p_value and tokens[a.last].low != "or":
+        return False
     between = [t.low for t in tokens[a.last : b.first]]
     if between == [","] and b.last < len(tokens) and tokens[b.last].low in _DIFFERING:
         return False  # "about 5 million, 1 million above its limit"
@@ -23,6 +25,18 @@ def is_listed(tokens: Sequence[Token], a: Amount, b: Amount, first: int) -> bool
         tokens[first].low in _GOVERNING and (_governs(between) or (a.unit.family == "ratio" and _is_share(between)))
     )
     return listed and a.unit.family not in ("date", "age")
+
+
+def of_other_year(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
+    """Whether b is what a was in another year: "more than 37% (2018: 29%)"."""
+    if a.unit.base_unit != b.unit.base_unit or a.is_range or b.is_range or a.p_value or b.first - a.last != _YEAR_MARK:
+        return False
+    opens, year, colon = tokens[a.last : b.first]
+    return opens.text in "([" and colon.text == ":" and len(year.text) == 4 and year.text.isdecimal()
+
+
+_YEAR_MARK = 3
+"""Tokens of "(2018:"."""
 
 
 def _governs(between: Sequence[str]) -> bool:

@@ -20,7 +20,7 @@ from qbench.quantities.english.comparator_phrases import (
     after,
     before,
 )
-from qbench.quantities.english.comparator_sharing import is_listed, restates, spans_ages
+from qbench.quantities.english.comparator_sharing import is_listed, of_other_year, restates, spans_ages
 from qbench.quantities.english.lexicon import CHANGE_VERBS, CLAUSES, FUNCTION_WORDS, VERBS
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.tokens import Token, glued
@@ -96,7 +96,7 @@ def read_comparators(tokens: Sequence[Token], amounts: Sequence[Amount], parse: 
         if own == "=" and restates(tokens, amounts[k - 1], amounts[k]):
             # "about 60 miles (97 km)": the exact-looking restatement is no longer approximate.
             comparators[k], lead = (previous[0] if previous[0] in NEGATED else "=", first, last), None
-        elif own == "=" and lead is not None and is_listed(tokens, amounts[k - 1], amounts[k], lead):
+        elif own == "=" and _goes_on(tokens, amounts[k - 1], amounts[k], previous[0], lead):
             comparators[k] = previous[0], first, last
         else:
             lead = None
@@ -109,6 +109,12 @@ def read_comparators(tokens: Sequence[Token], amounts: Sequence[Amount], parse: 
         ]
     changes = read_changes(tokens, amounts, [first for _, first, _ in comparators], parse)
     return [Modifiers(c, change, first, last) for (c, first, last), change in zip(comparators, changes, strict=True)]
+
+
+def _goes_on(tokens: Sequence[Token], a: Amount, b: Amount, bound: MentionComparator, lead: int | None) -> bool:
+    """Whether the bound of a, whose words begin at token `lead`, is one of b, too."""
+    yearly = bound != "~" and of_other_year(tokens, a, b)
+    return yearly or (lead is not None and is_listed(tokens, a, b, lead))
 
 
 def _comparator(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator, int, int]:
@@ -163,6 +169,8 @@ def _extreme(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator
             return (_EXTREMES[word], amount.first) if not (of and tokens[j + 1].kind != "word") else None
         if of and word in FUNCTION_WORDS:
             return None  # "the maximum of the sum of 5 kg"
+        if not of and (word in _WITHIN_SUBJECT or tokens[j].kind == "number" or word in _HAVING):
+            continue
         if tokens[j].kind != "word" or word in VERBS or (word in FUNCTION_WORDS and word not in _WITHIN_SUBJECT):
             return None
     return None
@@ -202,8 +210,9 @@ _SPANNING = frozenset(
 )
 _COPULAS = frozenset("was were is are be".split())
 _EXTREMES: dict[str, MentionComparator] = {"maximum": "<=", "max": "<=", "minimum": ">=", "min": ">="}
-_WITHIN_SUBJECT = frozenset({"of", "the", "for", "in"})
-_LONGEST_SUBJECT = 7
+_WITHIN_SUBJECT = frozenset("of the for in at on to by under we it they our its and".split())
+_HAVING = frozenset("have has had could may amount".split())
+_LONGEST_SUBJECT = 14
 """Tokens of a subject before its verb at most."""
 
 
@@ -306,8 +315,9 @@ def _holds(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int, 
     if head in ("min", "max", "minimum", "maximum"):
         named = tokens[first].text.istitle() and lead is not None and lead.kind == "word" and lead.text[:1].isupper()
         return not named and (lead is None or (lead.kind != "number" and lead.low not in _READINGS))
-    if phrase == ("over",) and lead is not None and lead.low in _SPREADING:
-        return False
+    few = amount.number.written and amount.number.value <= _FEW and unit.family == "count"
+    if phrase == ("over",) and (few or (lead is not None and lead.low in _SPREADING)):
+        return False  # "royalties over two mines"
     if phrase == ("over",):
         return unit.family != "time" or _lasts(tokens, first, end, amount)
     if phrase in (("under",), ("within",)):
@@ -321,6 +331,7 @@ def _holds(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int, 
     return not (phrase[:2] in (("as", "many"), ("as", "much")) and lead is not None and lead.low in ("twice", "half"))
 
 
+_FEW = 3
 _SPREADING = frozenset(
     "spread spreads spreading scattered distributed dispersed stretch stretches stretched extends extended".split()
 )

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from qbench.quantities.english.amounts import Amount
-from qbench.quantities.english.lexicon import FUNCTION_WORDS
+from qbench.quantities.english.lexicon import ABBREVIATED_SCALES, FUNCTION_WORDS, SCALES
 from qbench.quantities.english.tokens import Token
 from qbench.quantities.english.written import and_fraction
 from qbench.quantities.units import Units
@@ -38,6 +38,10 @@ def compose(tokens: Sequence[Token], amounts: Sequence[Amount], units: Units) ->
                 continue
             if amount.first < previous.last:
                 continue  # the "half" of "two hours and a half"
+            if (lent := _before_brackets(tokens, previous, amount)) is not None:
+                joined[-1] = lent
+                joined.append(_with_scale_behind(tokens, lent, amount))
+                continue
             if (lent := _slashed(tokens, previous, amount)) is not None:
                 joined[-1] = lent
             if (one := _sum(tokens, previous, amount, units) or _proportion(tokens, previous, amount)) is not None:
@@ -73,6 +77,35 @@ def _sum(tokens: Sequence[Token], a: Amount, b: Amount, units: Units) -> Amount 
         return None
     whole = _with(a, float(f"{a.low + part:.12g}"), b.last, b.last, "several units")
     return replace(whole, unit=units.get(a.unit.name + per + below)) if per else whole
+
+
+def _before_brackets(tokens: Sequence[Token], a: Amount, b: Amount) -> Amount | None:
+    """The first of "EUR 0.2 (1.3) million" and "EUR 0.2 1.3 million", in millions; None for anything else."""
+    if a.unit.family != "currency" or a.number.scaled or a.is_range or not b.bare or a.last != a.number.last:
+        return None
+    between = [t.text for t in tokens[a.last : b.first]]
+    scale = b.number.magnitude if between == [] else _scale_behind(tokens, b) if between == ["("] else 1.0
+    if scale < _THOUSAND:
+        return None
+    low = float(f"{a.low * scale:.15g}")
+    return replace(a, low=low, high=low, how=(*a.how, "shared magnitude"))
+
+
+def _scale_behind(tokens: Sequence[Token], b: Amount) -> float:
+    """The magnitude behind the bracket that closes after b."""
+    if b.number.scaled or b.last + 1 >= len(tokens) or tokens[b.last].text != ")":
+        return 1.0
+    word = tokens[b.last + 1].low
+    return SCALES.get(word) or ABBREVIATED_SCALES.get(word) or 1.0
+
+
+def _with_scale_behind(tokens: Sequence[Token], a: Amount, b: Amount) -> Amount:
+    """The number in the brackets, with the currency and the magnitude that it shares with a."""
+    low = b.low if b.number.scaled else float(f"{b.low * _scale_behind(tokens, b):.15g}")
+    return replace(b, low=low, high=low, unit=a.unit, how=(*b.how, "shared unit"))
+
+
+_THOUSAND = 1e3
 
 
 def _slashed(tokens: Sequence[Token], a: Amount, b: Amount) -> Amount | None:

@@ -114,7 +114,7 @@ def clock_until(tokens: Sequence[Token], number: Number) -> int | None:
             return last + 1
         if _opens_hours(tokens, first, last):
             return last + 3
-    if _is_hour(tokens, number):
+    if _is_hour(tokens, number) or _is_dotted(tokens, number):
         return last
     # "9-11 a.m.", "from 5 to 7 pm": the first of two times
     if last + 1 < len(tokens) and tokens[last].low in _SPANS and tokens[last + 1].kind == "number":
@@ -137,6 +137,19 @@ def _is_hour(tokens: Sequence[Token], number: Number) -> bool:
     if after is not None and after.low not in _AFTER_HOURS:
         return False
     return any(t.low in _TIMED for t in tokens[max(0, k - _NEAR) : k])
+
+
+def _is_dotted(tokens: Sequence[Token], number: Number) -> bool:
+    """ "16.9.2008 at 13.32", "on May 5 at 8.30 local time": hours and minutes with a stop, after a date."""
+    first, last = number.first, number.last
+    hours, stop, minutes = tokens[first].text.partition(".")
+    if not stop or len(minutes) != 2 or len(hours) > 2 or int(hours or 99) > 23 or int(minutes) > 59 or first < 2:
+        return False
+    after = tokens[last] if last < len(tokens) else None
+    if tokens[first - 1].low != "at" or (after is not None and (after.text in "%$€£-" or after.text.islower())):
+        return False
+    near = tokens[max(0, first - 1 - _NEAR) : first - 1]
+    return any(is_month(t) or (len(t.text) == 4 and t.text.isdecimal() and t.text[:2] in ("19", "20")) for t in near)
 
 
 _NEAR = 6

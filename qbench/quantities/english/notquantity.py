@@ -165,7 +165,7 @@ def _label(tokens: Sequence[Token], number: Number) -> int | None:
         return None
     if word.low not in LABELS and word.text not in CAPITAL_LABELS:
         return None
-    if _measures(tokens, number.last):
+    if _measures(tokens, number.last, spans=word.low not in _COUNTED_LABELS):
         return None  # "a follow-up visit 4-7 days later", "a table 120 cm wide"
     if word.low == "phone" and not _dialled(tokens, number):
         return None  # "phone 500 euros"
@@ -203,9 +203,13 @@ _NUMBERED = frozenset(
 """What has a number, and does not count."""
 
 
-def _measures(tokens: Sequence[Token], j: int) -> bool:
-    """Whether the number before token j, or the range that it begins, has a unit that no label is followed by."""
-    if j + 1 < len(tokens) and tokens[j].low in ("-", "–", "to") and tokens[j + 1].kind == "number":
+def _measures(tokens: Sequence[Token], j: int, *, spans: bool = True) -> bool:
+    """Whether the number before token j, or the range that it begins, has a unit that no label is followed by.
+
+    Args:
+        spans: whether the number may begin a range ("from period 1 to 5 %" is none).
+    """
+    if spans and j + 1 < len(tokens) and tokens[j].low in ("-", "–", "to") and tokens[j + 1].kind == "number":
         j += 2
     if j + 1 < len(tokens) and tokens[j].text in HYPHENS and glued(tokens[j], tokens[j + 1]):
         j += 1  # "a case 15-inch wide"

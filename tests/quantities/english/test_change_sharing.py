@@ -24,6 +24,8 @@ PARSED = get_extractor(ExtractorOptions(p_values=False))
         ("Growth in assets would have been 3 pct, not 19.", ["up", "up"]),
         ("Sales rose 5% vs. -3% a year before.", ["up", "down"]),
         ("Pain fell by 12 mm (95% confidence interval (CI) -15 to -9).", ["down", "down"]),
+        ("Sales grew by 5% (2018: 3%).", ["up", "up"]),
+        ("Scores improved by 36% in men, compared with only 2% in women.", ["up", "up"]),
         # What follows a change need not be one.
         ("Sales rose 5%, driven by 3 new stores.", ["up", ""]),
         ("Gains of 5% were offset by $2 million of costs.", ["up", ""]),
@@ -53,7 +55,14 @@ def test_change_is_said_once(text, expected):
         ("The improvement in walking was 12%.", ["up"]),
         ("Spending will exceed last year's by 85 mln dlrs.", ["up"]),
         ("Analysts saw sales slip 1.5 %.", ["down"]),
+        ("Improvements in scores were greater with the drug (-15.6) than without.", ["down"]),
+        ("The mean change relative to baseline was -29.1%.", ["down"]),
+        ("The variability rose (index:+49.1%).", ["up"]),
+        ("A decrease in plaque (by 61%) was seen, and a slight (by 7%) increase in wear.", ["down", "up"]),
         # Levels and what is no change.
+        ("The decrease was to a margin of -5%, and results were -3.", ["", ""]),
+        ("The difference in weight between the arms was -2 kg (-4 pounds).", ["", ""]),
+        ("The dose was lower in men (1.04 kg, 95% CI 0.9 to 1.1) than in women (1.4 kg).", ["", "", ""]),
         ("The mean difference in weight was -2 kg.", [""]),
         ("The allowance for loan losses to loans ratio of 1.75% was flat.", [""]),
         ("We lost 5% to follow-up, and the follow-up survey by 40 people ended.", ["down", ""]),

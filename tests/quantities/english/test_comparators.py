@@ -305,6 +305,12 @@ def test_no_amounts_no_readings():
         ("About 60% of wheat, 25% for rye (dry), and 15% of oats.", ["~", "~", "~"]),
         ("About 60% came from wheat, and 25% was rye.", ["~", "="]),
         ("Over 60% of wheat, 25% for rye.", [">", "="]),
+        ("The maximum exposure to rain at 31 May 2019 was $59 (2018: $56).", ["<=", "<="]),
+        ("The most that we have paid was $1.2 million.", ["="]),
+        ("The maximum amount of payments to the firm was $1.2 million.", ["<="]),
+        ("A gain of about $59 (2018: $56).", ["~", "="]),
+        ("Royalties over two mines were sold over three years.", ["=", "="]),
+        ("It was -24 (P < 0.001) and -20.", ["=", "<", "="]),
     ],
 )
 def test_bounds_of_what_is_named(rules, text, expected):

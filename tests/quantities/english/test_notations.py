@@ -76,6 +76,13 @@ def test_a_tolerance_at_both_ends_makes_two_levels():
         ),
         ("1/4 of a mile away", [(0.25, "mile")]),
         ("1/4 of a team", [(0.25, "")]),
+        ("a result of EUR 0.2 (1.3) million", [(2e5, "euro"), (1.3e6, "euro")]),
+        ("a result of EUR 57.7 11.1 million", [(57.7e6, "euro"), (11.1e6, "euro")]),
+        ("a price of EUR 57 (11 shares)", [(57, "euro"), (11, "share")]),
+        # when, and no end of a range
+        ("in the second quarter of 2007 to 5.0 mln euro", [(5e6, "euro")]),
+        ("from 7.8% during period 1 to 17.1% during period 2", [(7.8, "percentage"), (17.1, "percentage")]),
+        ("from 2007 to 5000 euros", [(2007, "euro")]),
         # parts
         ("three of every five fields", [(0.6, "")]),
         ("100 boats, half from abroad", [(100, "boat"), (0.5, "")]),

@@ -237,6 +237,9 @@ def test_years_and_counts(words_only, text, expected):
         # hours
         ("It opens between 1900 and 2300 hours.", []),
         ("It worked between 1900 and 2300 hours a year.", [1900]),
+        ("16.9.2008 AT 13.32 Acme met", []),
+        ("It closed on May 5 at 13.32 euros.", [13.32]),
+        ("It closed at 13.32 after all.", [13.32]),
         # names of contracts and of technologies
         ("the Five-Year Credit Agreement and the 364-Day Facility", []),
         ("a five-year credit line and a 12-Month Plan", [5, 12]),

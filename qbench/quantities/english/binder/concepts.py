@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from qbench.quantities.english.binder.features import Labels, Pivot, Sentence, pivots
 from qbench.quantities.english.binder.model import OUTPUTS, Request, load_binder
 from qbench.quantities.english.concepts import NONE, Concept, MentionTokens, find_concepts
+from qbench.quantities.english.intervals import in_interval
 from qbench.quantities.english.noun_phrases import JOINTS
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.parsers.dense import Array
@@ -90,8 +91,17 @@ def bind(sentences: Sequence[Sentence], binder: WordBinder | None = None) -> lis
         places += [(n, m) for m in range(len(views))]
         requests += [(view, sentence) for view in views]
     for (n, m), (view, _), scores in zip(places, requests, binder.probabilities(requests), strict=True):
-        bindings[n][m] = _bound(m, view, scores, sentences[n], bindings[n][m].concept, binder.threshold)
+        bound = _bound(m, view, scores, sentences[n], bindings[n][m].concept, binder.threshold)
+        if m and in_interval(sentences[n].tokens, sentences[n].mentions[m].number):
+            bound = replace(bound, change=_of_interval(sentences[n].mentions, m, bindings[n][m - 1].change))
+        bindings[n][m] = bound
     return bindings
+
+
+def _of_interval(mentions: Sequence[MentionTokens], m: int, before: Change) -> Change:
+    """The change of a confidence interval: that of its estimate, as far as the rules see them as one."""
+    own = mentions[m].change
+    return before if own == mentions[m - 1].change else own
 
 
 def by_rules(sentence: Sentence) -> list[Binding]:
