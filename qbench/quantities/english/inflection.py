@@ -41,7 +41,10 @@ _IRREGULAR = {
 }  # fmt: skip
 _IRREGULAR |= {
     f"{noun}s": noun
-    for noun in "movie cookie tie pie calorie zombie brownie selfie rookie hoodie smoothie genie prairie pixie".split()
+    for noun in (
+        "movie cookie tie pie calorie zombie brownie selfie rookie hoodie smoothie genie prairie pixie birdie "
+        "caddie".split()
+    )
 }
 _PLURALS = {single: plural for plural, single in _IRREGULAR.items()} | {"staff": "staff", "personnel": "personnel"}
 _SINGULAR_S = ("ss", "us", "is", "sis", "news", "series", "species")

@@ -41,10 +41,15 @@ LABELS: dict[str, Comparator] = {"min": ">=", "minimum": ">=", "max": "<=", "max
 TRAILING: dict[str, Comparator] = {**LABELS, "plus": ">="}
 """Labels after a whole amount: "battery life 8 h min", "long jump 7 metres plus"."""
 LABEL_REACH = 4
+SEVERE_REACH = 4
 LIMITED = frozenset("price budget cost costs rent salary pay weight size age length distance width height".split())
 """What a searcher limits by "max price 50". Of other things the maximum is a property: "maximum load 150 kg"."""
 SINCE = frozenset("ago away".split())
 """Words after "from 5 km" that make it no lower end."""
+TIMED: dict[str, Comparator] = {"over": ">", "before": "<"}
+"""Words before a length of time that bound it in queries: "babies born before 32 weeks"."""
+SEVERE = frozenset("pain grade stage toxicity severity symptom symptoms depression anxiety fatigue disability".split())
+"""What is worse the higher it is: "pain score of 7 or worse"."""
 SIDES: dict[str, Comparator] = {"below": "<", "under": "<", "above": ">", "over": ">"}
 BEFORE_TO = frozenset(
     "up close next due down add back compared equal prior according similar relative equivalent convert go went "
@@ -77,6 +82,8 @@ BEFORE_MAX = frozenset("air pro mi note redmi ultra nike iphone hot shure ipad".
 """Words before a "max" that is part of a name: "air max 90"."""
 SPEEDS = frozenset((60.0, 62.0, 100.0, 200.0))
 """Speeds that cars are timed up to: "0-60 in under 4 s"."""
+LINES = frozenset((480.0, 720.0, 1080.0, 1440.0, 2160.0))
+"""Lines of formats of pictures: "webcam 1080p"."""
 PICTURES = frozenset(
     "tv television monitor screen display inch hz camera projector webcam video laptop oled qled uhd hdr".split()
 )
@@ -150,7 +157,8 @@ def _grades(tokens: Sequence[Token], read: set[Span]) -> Iterator[ReadCondition]
             used = span[0], tokens[phrase[1] - 1].end
             about = label.start, label.end
             value = float(number.text)
-            yield ReadCondition(phrase[0], value, value, "", k, phrase[1], (used,), False, (about,), span)
+            comparator: Comparator = ">=" if phrase[2][-1] == "worse" else phrase[0]  # "grade 3 or worse"
+            yield ReadCondition(comparator, value, value, "", k, phrase[1], (used,), False, (about,), span)
 
 
 def _from_date(tokens: Sequence[Token], date: AskedDate) -> ReadCondition:
@@ -240,6 +248,8 @@ def _is_oil(tokens: Sequence[Token], number: int, quantity: Quantity) -> bool:
 
 def _is_format(tokens: Sequence[Token], number: int, quantity: Quantity) -> bool:
     """Whether a number is of a format: "4k" beside a word of pictures, the sides of a tyre."""
+    if number + 1 < len(tokens) and quantity.value in LINES and tokens[number + 1].low == "p":
+        return glued(tokens[number], tokens[number + 1])  # "1080p"
     if quantity.unit or number + 1 >= len(tokens):
         return False
     if number > 1 and tokens[number - 1].text == "/" and tokens[number - 2].kind == "number":
@@ -261,6 +271,9 @@ def _compared(tokens: Sequence[Token], condition: ReadCondition, family: str) ->
             comparator=cast("Comparator", NEGATED[condition.comparator]),
             used=(*condition.used, (tokens[denied].start, tokens[first].start)),
         )
+    if condition.comparator == "<=" and tokens[condition.last - 1].low == "worse":
+        if any(t.low in SEVERE for t in tokens[max(0, first - SEVERE_REACH) : first]):
+            return replace(condition, comparator=">=")
     if condition.plain and (late := _late(tokens, condition)) is not None:
         return late
     if lead is None or not (condition.plain or condition.comparator == "between"):
@@ -279,8 +292,8 @@ def _compared(tokens: Sequence[Token], condition: ReadCondition, family: str) ->
         return replace(condition, comparator=SIDES[tokens[first - 2].low], plain=False, used=used)
     if (bracketed := _below_bracket(tokens, first)) is not None:
         return replace(condition, comparator=bracketed, plain=False)
-    if lead.low == "over" and family == "time":
-        return replace(condition, comparator=">", plain=False)
+    if lead.low in TIMED and family in ("time", "age"):
+        return replace(condition, comparator=TIMED[lead.low], plain=False)
     return _one_end(tokens, condition)
 
 

@@ -135,7 +135,8 @@ class Concepts:
             chunks[0] = [n for n in chunks[0] if self._words[n].text.lower() not in DIMENSIONS]
         chunks = [chunk for chunk in map(self._trimmed, chunks) if chunk]
         if chunks and self._units.get(self._conditions[k].unit).family == "age":  # "between the ages of 18 and 65"
-            chunks = [c for c in chunks if any(self._words[n].text.lower() not in AGES for n in c)] or chunks
+            telling = [c for c in chunks if any(self._words[n].text.lower() not in AGES for n in c)]
+            chunks = telling if k else telling or chunks
         if not chunks or (k and _PARTS.search(self._text[self._words[chunks[-1][-1]].end : stop])):
             return []
         nearest = chunks[-1]

@@ -105,7 +105,11 @@ def _ranges(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units:
 
 def _range(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition, units: Units) -> ReadCondition | None:
     within = tokens[a.first].low == "within" and a.comparator == "<="
-    if not (a.plain or within) or not b.plain or b.first - a.last != 1:
+    if not (a.plain or within) or not b.plain:
+        return None
+    if tokens[b.first - 1].low == "to" and b.first - a.last == 1 and (both := _of_two_units(a, b, units)) is not None:
+        return both
+    if b.first - a.last != 1:
         return None
     lead = a.first if within else a.first - 1
     while (
@@ -135,6 +139,32 @@ def _range(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition, units: U
     )
 
 
+def _of_two_units(a: ReadCondition, b: ReadCondition, units: Units) -> ReadCondition | None:
+    """ "500 mg to 2 g per day", "90 minutes to 2 hours": a range whose ends have units of their own."""
+    unit, _, rate = b.unit.partition(" per ")
+    if not a.unit or not b.unit or a.unit == b.unit or any(letter.isdigit() for letter in rate):
+        return None
+    if units.get(a.unit).base_unit != units.get(b.unit).base_unit:
+        if units.get(unit).base_unit != units.get(a.unit).base_unit:
+            return None
+    else:
+        unit, rate = b.unit, ""
+    high = float(f"{units.convert(b.high, unit, a.unit):.12g}")
+    whole = f"{a.unit} per {rate}" if rate else a.unit
+    if high <= a.low:
+        return None
+    return replace(
+        a,
+        comparator="between",
+        high=high,
+        unit=whole,
+        last=b.last,
+        used=(*a.used, *b.used, (a.value_span[0], b.value_span[1])),
+        plain=False,
+        value_span=(a.value_span[0], b.value_span[1]),
+    )
+
+
 def _pairs(tokens: Sequence[Token], conditions: Sequence[ReadCondition]) -> list[ReadCondition]:
     """ "above 140/90": both numbers are bounded, and have one unit and one concept."""
     done: list[ReadCondition] = []
@@ -156,7 +186,7 @@ def _lend(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: U
         if a is not None and all(t.low in CONNECTORS for t in tokens[a.last : b.first]) and a.last < b.first:
             if a.unit and not b.unit and not b.plain and not _scaled(tokens, a, b):
                 b = replace(b, unit=a.unit, unit_span=a.unit_span)
-            elif b.unit and not a.unit and not a.plain and b.unit != CALENDAR_YEAR:
+            elif b.unit and not a.unit and not a.plain and b.unit != CALENDAR_YEAR and _one_thing(a, b, units):
                 a = replace(a, unit=b.unit, unit_span=b.unit_span)
             if units.get(a.unit).base_unit == units.get(b.unit).base_unit:
                 a = replace(a, concept_spans=a.concept_spans or b.concept_spans)
@@ -164,6 +194,16 @@ def _lend(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: U
             done[-1] = a
         done.append(b)
     return done
+
+
+def _one_thing(a: ReadCondition, b: ReadCondition, units: Units) -> bool:
+    """Whether b's unit may be a's: counted nouns only of the ends of a range, not "era under 3 and 200+ strikeouts"."""
+    if units.get(b.unit).family != "count" or b.plain:
+        return True
+    up, down = a.comparator in (">", ">="), a.comparator in ("<", "<=")
+    return (up and b.comparator in ("<", "<=") and a.low < b.low) or (
+        down and b.comparator in (">", ">=") and a.low > b.low
+    )
 
 
 def _carry(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: Units) -> list[ReadCondition]:

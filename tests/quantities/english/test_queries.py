@@ -235,6 +235,7 @@ def test_concepts_are_made_of_search_words(query, concepts):
         ("firms that borrowed more than $5 million", [("firms", "borrowed")]),
         ("more than 300 guests staying over 2 nights hotels", [(), ("staying",)]),
         ("hikers between the ages of 30 and 40", [("hikers",)]),
+        ("sled 90 cm for ages 4-8", [("sled",), ("sled",)]),
         ("shelf 80 cm wide, no more than 60 euros", [("shelf",), ("shelf",)]),
     ],
 )
@@ -258,6 +259,11 @@ def test_each_condition_has_its_own_concept(query, concepts):
         ("pressure outside 20-30 psi", ["!="]),
         ("rides of 60+ km", [">="]),
         ("motor oil 10w-40", []),
+        ("webcam 1080p", []),
+        ("calves born before 30 weeks", ["<"]),
+        ("fatigue score of 6 or worse", [">="]),
+        ("grade 3 or worse", [">="]),
+        ("era under 3.00 and 200+ strikeouts", ["<", ">="]),
     ],
 )
 def test_comparators_of_lists_labels_and_ends(query, comparators):
@@ -271,6 +277,8 @@ def test_comparators_of_lists_labels_and_ends(query, comparators):
         ("fee of €20-30m", "euro", 20e6, 30e6),
         ("run of 20-30m", "metre", 20, 30),
         ("camps for 8 to 10 year olds", "year of age", 8, 10),
+        ("talks of 45 minutes to 2 hours", "minute", 45, 120),
+        ("salt 400 mg to 1 g per day", "milligram per day", 400, 1000),
     ],
 )
 def test_units_at_a_distance(query, unit, low, high):
