@@ -5,6 +5,7 @@
 - *comparison*: the share of pairs of values (a, b) for which N(op, a, b) is highest for the op that holds, b op a: one
   pair in three for each. The values are new, drawn within one bucket of `qbench.evaluation.buckets.MAGNITUDES`, evenly
   by their logarithm, to four digits; they stand in the place of a number in held-out queries and documents.
+- *alpha*: the mean weight of the words (eq. 12) in the queries that have numbers.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ def number_figures(student: NumberReader, held_out: HeldOut) -> dict[str, float]
         held_out: queries and documents.
 
     Returns:
-        "operator", "unit", "comparison", and "comparison BUCKET" for each magnitude, each in [0, 1].
+        "operator", "alpha", "unit", "comparison", and "comparison BUCKET" for each magnitude, each in [0, 1].
     """
     import torch
 
@@ -120,13 +121,17 @@ def number_figures(student: NumberReader, held_out: HeldOut) -> dict[str, float]
 
 
 def _operators(student: NumberReader, queries: NumberedTexts) -> dict[str, float]:
+    import torch
+
     wanted = [number.operator for some in queries.numbers for number in some]
     known = np.array([bool(operator) for operator in wanted], dtype=bool)
     if not known.any():
         return {}
     likeliest = student.network.operators(queries.contextual.numbers).argmax(dim=1).cpu().numpy()
     right = np.array([OPERATORS[place] for place in likeliest]) == np.array(wanted)
-    return {"operator": float(right[known].mean())}
+    asking = torch.tensor([bool(some) for some in queries.numbers])
+    alpha = student.network.alphas(queries.contextual).cpu()[asking].mean()
+    return {"operator": float(right[known].mean()), "alpha": float(alpha)}
 
 
 def _units(student: NumberReader, sides: Sequence[NumberedTexts]) -> dict[str, float]:

@@ -161,11 +161,13 @@ def test_the_report_says_how_numbers_are_read(plain, tmp_path):
     recipe = ContrastiveRecipe(epochs=1, batch_size=40, evaluations=1, lr=1e-4)
     manifest = train_retriever("deepquant", BENCHMARK, tmp_path / "out", str(plain), recipe)
     numbers = manifest.counts["dev_numbers"]
-    assert list(numbers) == ["operator", "unit", "comparison", *(f"comparison {name}" for name in MAGNITUDES[1:])]
+    by_magnitude = [f"comparison {name}" for name in MAGNITUDES[1:]]
+    assert list(numbers) == ["operator", "alpha", "unit", "comparison", *by_magnitude]
     assert all(0 <= value <= 1 for value in numbers.values())
     trained = load_deepquant(str(tmp_path / "out"))
     assert trained.units.names == ("kilogram",)
     queries = BENCHMARK.queries_of("dev")
+    assert 0 < numbers["alpha"] < 1
     with torch.no_grad():
         seen = trained.contextual(
             [query.text for query in queries], [asked_numbers(q.text, q.conditions) for q in queries], "query"
@@ -190,4 +192,4 @@ def test_no_number_no_figure(plain):
     none = replace(BENCHMARK, quantities=BENCHMARK.quantities.clear())
     pool = dev_pool(replace(none, queries=[replace(q, conditions=()) for q in none.queries]), 20, 0)
     assert student_of(plain).figures(pool) == {}
-    assert set(student_of(plain).figures(dev_pool(none, 20, 0))) == {"operator", "unit"}
+    assert set(student_of(plain).figures(dev_pool(none, 20, 0))) == {"operator", "alpha", "unit"}
