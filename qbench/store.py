@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from difflib import get_close_matches
 from pathlib import Path, PureWindowsPath
 from typing import Any
 
@@ -171,7 +172,7 @@ def read_manifest(folder: Path, kind: str | None = None) -> Manifest:
             qbench wrote, or names a file outside of the folder.
     """
     if not folder.exists():
-        raise InputError("no such folder", file=folder)
+        raise InputError("no such folder", file=folder, remedy=nearest(folder))
     path = folder / MANIFEST
     if not path.is_file():
         raise InputError(
@@ -187,6 +188,16 @@ def read_manifest(folder: Path, kind: str | None = None) -> Manifest:
             remedy=f"Make one with `qbench {_MAKERS[kind]}`" if kind in _MAKERS else None,
         )
     return manifest
+
+
+def nearest(path: Path) -> str | None:
+    """Which path may have been meant by one that does not exist: "Did you mean data/index?"; None for none."""
+    try:
+        names = [other.name for other in path.absolute().parent.iterdir() if not other.name.startswith(".")]
+    except OSError:
+        return None
+    near = get_close_matches(path.name, names[:10_000], n=1)
+    return f"Did you mean {path.with_name(near[0])}?" if near else None
 
 
 _ENTRIES: Mapping[str, type[str] | type[dict[str, Any]]] = {

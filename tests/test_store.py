@@ -140,3 +140,11 @@ def test_errors_survive_pickling_with_their_fields():
     back = pickle.loads(pickle.dumps(error))
     assert (str(back), back.line, back.remedy) == (str(error), 3, "Mend it")
     assert len(str(error)) < 150
+
+
+def test_a_mistyped_folder_suggests_another(tmp_path):
+    make(tmp_path / "news-index", "k1")
+    with pytest.raises(InputError, match=r"no such folder. Did you mean .*news-index\?"):
+        read_manifest(tmp_path / "new-index")
+    with pytest.raises(InputError, match=r"no such folder$"):
+        read_manifest(tmp_path / "nowhere" / "index")

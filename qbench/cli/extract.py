@@ -30,7 +30,10 @@ NAMED_LINES = 20
 
 @command(app, "extract")
 def extract(
-    text: Annotated[str, typer.Argument(help="A text, a file with one text per line, or - for standard input.")],
+    texts: Annotated[
+        list[str],
+        typer.Argument(metavar="TEXT...", help="Texts, files with one text per line, or - for standard input."),
+    ],
     extractor: ExtractorOptions,
     output_format: Annotated[
         Literal["table", "jsonl"], typer.Option("--format", help="table, or jsonl: one object per text.")
@@ -55,14 +58,16 @@ def extract(
     if query and explain:
         raise OptionError("--explain is about the mentions of a text", remedy="Leave out --query, or --explain")
     engine = get_extractor(extractor)
-    source = _Source(text, on_error)
-    for lines in _batches(source.texts(), 1 if text == "-" and sys.stdin.isatty() else BATCH):
-        for record in [_query_record(line, engine) for line in lines] if query else _records(lines, engine, explain):
-            if output_format == "jsonl":
-                console.print_json(record)
-            else:
-                _print_table(record)
-    source.report()
+    for text in texts:
+        source = _Source(text, on_error)
+        for lines in _batches(source.texts(), 1 if text == "-" and sys.stdin.isatty() else BATCH):
+            queries = [_query_record(line, engine) for line in lines] if query else None
+            for record in _records(lines, engine, explain) if queries is None else queries:
+                if output_format == "jsonl":
+                    console.print_json(record)
+                else:
+                    _print_table(record)
+        source.report()
 
 
 def _batches(lines: Iterator[str], size: int) -> Iterator[list[str]]:

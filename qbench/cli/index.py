@@ -72,9 +72,7 @@ def _highlighted(example: Example) -> Text:
     """The sentence with its quantity in bold; a Text holds no markup, so that brackets in a corpus stay brackets."""
     from rich.text import Text
 
-    from qbench.index.show import number, unit_name
-
-    head = f"{number(example.value)} {unit_name(example.unit)}  {example.doc_id}  "
+    head = f"{example.quantity}  {example.doc_id}  "
     line = Text(head, style="dim")
     sentence = Text(example.text, style="not dim")
     sentence.stylize("bold reverse", example.start, example.end)

@@ -56,6 +56,12 @@ class LazyGroup(TyperGroup):
         command.name = cmd_name
         return command
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the verb; an error about a mistyped one suggests others, among the names in `commands`."""
+        names: dict[str, Any] = dict.fromkeys(VERBS)
+        self.commands = names
+        return super().resolve_command(ctx, args)
+
 
 app = typer.Typer(
     cls=LazyGroup,
@@ -89,6 +95,7 @@ def main() -> None:
     """Run the command line. A qbench error is one line and exit code 1; any other is a bug, with a traceback."""
     from qbench.errors import QbenchError, visible
 
+    os.environ.setdefault("RUST_BACKTRACE", "0")  # polars would print a page of it
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a character that the terminal's encoding lacks

@@ -58,11 +58,10 @@ def retrieve_quantity(
 def _lines(n: int, answer: Answer) -> list[Text]:
     from rich.text import Text
 
-    from qbench.index.show import printable
+    from qbench.index.show import printable, stated
 
-    values = [answer.value] if answer.high == answer.value else [answer.value, answer.high]
-    quantity = f"{' .. '.join(f'{value:,.15g}' for value in values)} {answer.unit}".rstrip()
-    lines = [Text.assemble(f"{n}. ", (printable(quantity), "bold"), f"  {printable(answer.description)}")]
+    quantity = stated(answer.value, answer.high, answer.comparator, answer.change, answer.unit)
+    lines = [Text.assemble(f"{n}. ", (quantity, "bold"), f"  {printable(answer.description)}")]
     if answer.sentence:
         lines += [Text("   ") + _evidence(answer)]
     return [*lines, Text(f"   {printable(answer.doc_id)}, score {answer.score:.3g}", style="dim")]

@@ -14,7 +14,7 @@ from qbench.corpora.given import QUANTITIES, with_quantities
 from qbench.corpora.streams import Meter, SourceFile
 from qbench.corpora.types import Document, Problems, ReadOptions, Record
 from qbench.errors import InputError, OptionError
-from qbench.store import MANIFEST, file_digest, read_manifest
+from qbench.store import MANIFEST, file_digest, nearest, read_manifest
 
 KNOWN = ", ".join(SUFFIXES)
 
@@ -130,7 +130,7 @@ def _open(source: str | Path) -> Source:
     if path.is_dir():
         return _folder(path)
     if not path.exists():
-        raise InputError("no such file or folder", file=path)
+        raise InputError("no such file or folder", file=path, remedy=nearest(path))
     kind = kind_of(path)
     if kind is None:
         raise InputError(

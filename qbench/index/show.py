@@ -32,11 +32,10 @@ _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\
 
 @dataclass(frozen=True)
 class Example:
-    """A sentence with one mention in it; `start` and `end` are the mention's span in `text`."""
+    """A sentence with one mention in it, as `stated` shows it; `start` and `end` are the mention's span in `text`."""
 
     doc_id: str
-    value: float
-    unit: str
+    quantity: str
     text: str
     start: int
     end: int
@@ -129,6 +128,17 @@ def top_units(index: Index, top: int) -> list[str]:
     rows = [["unit", "family", "mentions", "concepts"]]
     rows += [[unit_name(unit), family, f"{n:,}", f"{m:,}"] for unit, family, n, m in frame.rows()]
     return aligned(rows, right=(2, 3))
+
+
+def stated(value: float, high: float, comparator: str, change: str, unit: str) -> str:
+    """A quantity as the text states it, bound and all.
+
+    >>> stated(1.4, 1.4, "<", "", "kilogram"), stated(5, 8, "between", "up", "percentage"), stated(3, 3, "=", "", "")
+    ('< 1.4 kilogram', 'up 5 to 8 percentage', '3')
+    """
+    numbers = number(value) if high == value else f"{number(value)} to {number(high)}"
+    sign = "" if comparator in ("=", "between") else comparator
+    return printable(" ".join(part for part in (change, sign, numbers, unit) if part))
 
 
 def unit_name(unit: str) -> str:
@@ -230,7 +240,8 @@ def examples(index: Index, concept: str | None, unit: str | None, count: int) ->
         mentions = mentions.filter(pl.col("concept") == " ".join(concept.lower().split()))
     if unit is not None:
         mentions = mentions.filter(pl.col("unit") == _unit(index, unit))
-    columns = ["doc_id", "value", "unit", "value_start", "value_end", "unit_start", "unit_end"]
+    spans = ["value_start", "value_end", "unit_start", "unit_end"]
+    columns = ["doc_id", "value", "high", "comparator", "change", "unit", *spans]
     selected = (
         mentions.select(columns).collect().sort("value", "doc_id", "value_start").unique("doc_id", maintain_order=True)
     )
@@ -241,9 +252,10 @@ def examples(index: Index, concept: str | None, unit: str | None, count: int) ->
         index.sentences().filter(pl.col("doc_id").is_in(wanted)).select("doc_id", "text").collect().iter_rows()
     )
     shown = []
-    for doc_id, value, name, start, end, unit_start, unit_end in selected.rows():
-        spans = [start, end] + ([unit_start, unit_end] if unit_start >= 0 else [])
-        shown.append(Example(doc_id, value, name, printable(texts[doc_id]), min(spans), max(spans)))
+    for doc_id, value, high, comparator, change, name, start, end, unit_start, unit_end in selected.rows():
+        ends = [start, end] + ([unit_start, unit_end] if unit_start >= 0 else [])
+        quantity = stated(value, high, comparator, change, name or "(no unit)")
+        shown.append(Example(doc_id, quantity, printable(texts[doc_id]), min(ends), max(ends)))
     return shown
 
 

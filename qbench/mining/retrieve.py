@@ -27,7 +27,7 @@ class Answer:
 
     Attributes:
         score: of its description, for the query.
-        value, high, unit: the quantity.
+        value, high, comparator, change, unit: the quantity.
         description: in the words of the sentence.
         sentence: the evidence; "" if the descriptions were imported without sentences.
         segments: spans of the description in the sentence.
@@ -38,6 +38,8 @@ class Answer:
     score: float
     value: float
     high: float
+    comparator: str
+    change: str
     unit: str
     description: str
     sentence: str
@@ -103,6 +105,8 @@ def _answer(row: dict[str, Any], score: float) -> Answer:
         score=score,
         value=row["value"],
         high=row["high"],
+        comparator=row["comparator"],
+        change=row["change"],
         unit=row["unit"],
         description=row["description"],
         sentence=row["sentence"],

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -60,9 +61,20 @@ def parse_system(text: str, registry: Registry = REGISTRY, models: Mapping[str, 
         if name not in known:
             raise OptionError(f"{name} reads no model", value=models[name], remedy=f"Known: {', '.join(known)}")
     reader = _Reader(text, registry, models)
-    system = reader.system()
-    reader.end()
+    try:
+        system = reader.system()
+        reader.end()
+    except OptionError:
+        parts = _SYSTEMS.findall(text)
+        if len(parts) < 2 or ",".join(parts) != text:
+            raise
+        remedy = f"Repeat the option: {' '.join(f'--systems {shlex.quote(part.strip())}' for part in parts)}"
+        raise OptionError("a list of systems, and one is needed", value=text, remedy=remedy) from None
     return system
+
+
+_SYSTEMS = re.compile(r"""(?:[^,()"]|"[^"]*"|\((?:[^()"]|"[^"]*")*\))+""")
+"""What stands between commas outside of brackets and quotes."""
 
 
 class _Reader:

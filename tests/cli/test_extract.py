@@ -312,3 +312,10 @@ def test_a_line_that_is_too_long_is_refused(tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"t\.txt:2: the line is longer"):
         list(_Source(str(tmp_path / "t.txt"), "fail").texts())
     assert list(_Source(str(tmp_path / "t.txt"), "skip").texts()) == ["It weighs 5 kg.", "It weighs 6 kg."]
+
+
+def test_several_texts_and_files_come_in_order(tmp_path):
+    (tmp_path / "t.txt").write_text("It weighs 5 kg.\nIt weighs 6 kg.\n")
+    given = ["It costs $4.", str(tmp_path / "t.txt"), "It costs $7."]
+    done = CliRunner().invoke(app, [*given, "--format", "jsonl"])
+    assert [json.loads(line)["quantities"][0]["value"] for line in done.stdout.splitlines()] == [4, 5, 6, 7]

@@ -91,3 +91,11 @@ def test_the_options_of_every_verb_load_nothing_heavy():
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
     heavy = {"torch", "spacy", "polars", "pyarrow", "numpy", "scipy", "transformers", "openai", "httpx", "matplotlib"}
     assert not set(done.stdout.split()) & heavy
+
+
+@pytest.mark.parametrize(("verb", "meant"), [("extrat", "'extract'"), ("gen-query", "'gen-queries'")])
+def test_a_mistyped_verb_suggests_another(monkeypatch, capsys, verb, meant):
+    monkeypatch.setattr(sys, "argv", ["qbench", verb])
+    with pytest.raises(SystemExit):
+        cli.main()
+    assert f"Did you mean {meant}" in capsys.readouterr().err

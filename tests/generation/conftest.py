@@ -120,6 +120,9 @@ def write_index(folder, rows, extractor="given"):
         table.write_parquet(draft.folder / "sentences.parquet")
         quantities.write_parquet(draft.folder / "quantities.parquet")
         pairs.write_parquet(draft.folder / "pairs.parquet")
+        sizes = {"documents": table.height, "sentences": table.height, "quantities": quantities.height}
+        kinds = {"pairs": pairs.height, "concepts": pairs["concept"].n_unique(), "units": pairs["unit"].n_unique()}
+        draft.counts = {**sizes, **kinds, "bad": {}, "mended": {}, "ignored_files": 0}
     return Index.open(folder)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -56,9 +58,17 @@ def test_nothing_found_names_what_is_close(index, concept, unit, hint):
 
 def test_examples_spread_over_the_values_and_mark_the_mention(index):
     shown = views.examples(index, "laptop weight", None, 3)
-    assert [example.value for example in shown] == [1.5, 4.5, 7.5]
+    assert [example.quantity for example in shown] == ["1.5 kilogram", "4.5 kilogram", "7.5 kilogram"]
     for example in shown:
-        assert example.text[example.start : example.end] == f"{example.value}"
+        assert example.text[example.start : example.end] == example.quantity.split()[0]
+
+
+def test_bounds_are_part_of_an_example(tmp_path):
+    texts = ["The weight of the laptop is below 1.4 kg.", "The weight of the laptop is between 1.5 and 2 kg."]
+    (tmp_path / "c.jsonl").write_text("".join(json.dumps({"id": t[-9:], "text": t}) + "\n" for t in texts))
+    index = build_index(tmp_path / "c.jsonl", tmp_path / "index", workers=1)
+    shown = views.examples(index, None, "kilogram", 3)
+    assert [example.quantity for example in shown] == ["< 1.4 kilogram", "1.5 to 2 kilogram"]
 
 
 def test_text_of_a_corpus_cannot_drive_the_terminal():

@@ -295,3 +295,10 @@ def test_options_of_bind_that_would_change_nothing_are_refused(name, message):
 
 def test_a_default_that_is_written_out_changes_nothing():
     assert parse_system("ColBERT(model=m, nprobe=4)") == parse_system("ColBERT(model=m)")
+
+
+def test_a_list_of_systems_says_to_repeat_the_option():
+    with pytest.raises(OptionError, match=r"Repeat the option: --systems BM25 --systems 'QBM25\(alpha=2, k1=1\)'"):
+        parse_system("BM25, QBM25(alpha=2, k1=1)")
+    with pytest.raises(OptionError, match="unknown"):
+        parse_system("BM26(alpha=2, k1=1)")
