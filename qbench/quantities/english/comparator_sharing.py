@@ -28,15 +28,17 @@ def is_listed(tokens: Sequence[Token], a: Amount, b: Amount, first: int) -> bool
 
 
 def of_other_year(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
-    """Whether b is what a was in another year: "more than 37% (2018: 29%)"."""
-    if a.unit.base_unit != b.unit.base_unit or a.is_range or b.is_range or a.p_value or b.first - a.last != _YEAR_MARK:
+    """Whether b is what a was in another year: "more than 37% (2018: 29%)", "(2017/18: 29%)", "(30 June 2018: 29%)"."""
+    if a.unit.base_unit != b.unit.base_unit or a.is_range or b.is_range or a.p_value:
         return False
-    opens, year, colon = tokens[a.last : b.first]
-    return opens.text in "([" and colon.text == ":" and len(year.text) == 4 and year.text.isdecimal()
+    gap = tokens[a.last : b.first]
+    if not _SHORTEST_MARK <= len(gap) <= _LONGEST_MARK or gap[0].text not in "([" or gap[-1].text != ":":
+        return False
+    return any(len(t.text) == 4 and t.text.isdecimal() and t.text[:2] in ("19", "20") for t in gap)
 
 
-_YEAR_MARK = 3
-"""Tokens of "(2018:"."""
+_SHORTEST_MARK, _LONGEST_MARK = 3, 6
+"""Tokens of "(2018:", and of "(30 June 2018:" with something more."""
 
 
 def _governs(between: Sequence[str]) -> bool:

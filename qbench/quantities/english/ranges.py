@@ -146,8 +146,13 @@ def _range(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphens: bool) -> A
     hyphen = joint == "-"
     if not joint or hyphen != hyphens or (b.is_range and not (lead == "from" and joint == "to")):
         return None
-    if joint == "to" and lead not in ("from", "between") and _moves(tokens, a) and not (a.bare and not b.bare):
-        return None  # "rose 5 per cent to 8 per cent"
+    if (
+        joint == "to"
+        and lead not in ("from", "between")
+        and _moves(tokens, a)
+        and (not (a.bare and not b.bare) or a.number.scaled)
+    ):
+        return None  # "rose 5 per cent to 8 per cent", "rose 5 million to 8 million marks"
     unit = None if a.year and not b.year and _tells_when(tokens, a, b) else _common_unit(a, b)
     ends = None if unit is None else _ends(a, b, hyphen=hyphen)
     if unit is None or ends is None:
@@ -204,6 +209,8 @@ def _may_fall(tokens: Sequence[Token], a: Amount, b: Amount, unit: Unit, joint: 
         if b.bare and not a.bare and a.unit_span is not None and a.unit_span[0] > tokens[a.number.first].start:
             return False  # "6-foot-2"
         return unit.name != "" and unit.family not in ("count", "date") and min(a.low, b.low) >= 0
+    if joint == "to" and lead not in ("from", "between") and a.number.scaled and b.number.scaled:
+        return False  # "would cut the deficit of 171 billion to 134 billion"
     alike = a.unit.name == b.unit.name or min(abs(a.low), abs(b.low)) * 3 > max(abs(a.low), abs(b.low))
     return unit.name != "" and unit.family != "date" and (alike or joint == "and")
 

@@ -306,6 +306,8 @@ def test_no_amounts_no_readings():
         ("About 60% came from wheat, and 25% was rye.", ["~", "="]),
         ("Over 60% of wheat, 25% for rye.", [">", "="]),
         ("The maximum exposure to rain at 31 May 2019 was $59 (2018: $56).", ["<=", "<="]),
+        ("The minimum rent was $59 (2017/18: $56).", [">=", ">="]),
+        ("The minimum rent was $59 (tax: $56).", [">=", "="]),
         ("The most that we have paid was $1.2 million.", ["="]),
         ("The maximum amount of payments to the firm was $1.2 million.", ["<="]),
         ("A gain of about $59 (2018: $56).", ["~", "="]),

@@ -82,6 +82,11 @@ def test_a_tolerance_at_both_ends_makes_two_levels():
         # when, and no end of a range
         ("in the second quarter of 2007 to 5.0 mln euro", [(5e6, "euro")]),
         ("from 7.8% during period 1 to 17.1% during period 2", [(7.8, "percentage"), (17.1, "percentage")]),
+        (
+            "the total rose 5.44 billion to 222.22 billion marks",
+            [(5.44e9, "deutsche mark"), (222.22e9, "deutsche mark")],
+        ),
+        ("cuts the deficit of 171 billion dollars to 134 billion dollars", [(171e9, "dollar"), (134e9, "dollar")]),
         ("from 2007 to 5000 euros", [(2007, "euro")]),
         # parts
         ("three of every five fields", [(0.6, "")]),
