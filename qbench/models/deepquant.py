@@ -68,7 +68,7 @@ class DeepQuantConfig:
     query_length: int = 0
     attended: bool = False
     max_length: int = 512
-    text_score: TextScore = "sum"
+    text_score: TextScore = "mean"
     sigma: float = 1.0
 
     def __post_init__(self) -> None:
@@ -280,7 +280,7 @@ def load_deepquant(model: str, max_length: int = 0) -> DeepQuant:
     return loaded.to(choose_device("auto"))
 
 
-def deepquant_from(model: str, *, text_score: TextScore = "sum", sigma: float = 1.0) -> tuple[DeepQuant, str]:
+def deepquant_from(model: str, *, text_score: TextScore = "mean", sigma: float = 1.0) -> tuple[DeepQuant, str]:
     """A DeepQuant to be trained, on the GPU where there is one: a trained one, or a new one around another model.
 
     A new one has the encoder, markers, filter, query augmentation and projection of the ColBERT that the model is, or

@@ -195,7 +195,7 @@ def comparison_holds(asked: Sequence[float], stated: Sequence[float]) -> NDArray
 
 
 def open_deepquant_student(
-    model: str, *, units: Sequence[str] = (), text_score: Any = "sum", sigma: float = 1.0, **options: Any
+    model: str, *, units: Sequence[str] = (), text_score: Any = "mean", sigma: float = 1.0, **options: Any
 ) -> DeepQuantStudent:
     """A DeepQuant ready to be trained: one that was saved, or a new one (`qbench.models.deepquant.deepquant_from`).
 

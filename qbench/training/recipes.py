@@ -178,7 +178,7 @@ class ContrastiveRecipe(Recipe):
         False, help="Compare numbers with the loss as it is printed, which has no negatives.", models=("deepquant",)
     )
     text_score: Literal["sum", "mean"] = option(
-        "sum", help="MaxSim of the words: its sum over the query's tokens, or its mean.", models=("deepquant",)
+        "mean", help="MaxSim of the words: its sum over the query's tokens, or its mean.", models=("deepquant",)
     )
     joint_share: float = option(0.25, help="Share of the batches that come from --joint.", low=0, high=0.9)
     lowest_grade: int = option(

@@ -61,7 +61,6 @@ def bases(base, tmp_path_factory):
     """What each kind is tuned from, and how."""
     masked = tiny_bert(tmp_path_factory.mktemp("masked") / "tiny", [*WORDS, "over", "of"], head=True)
     own = {"aggretriever": (str(masked), SLOW), "splade": (str(base), replace(QUICK, scale=1.0))}
-    own["deepquant"] = (str(base), replace(QUICK, text_score="mean"))
     return {kind: own.get(kind, (str(base), QUICK)) for kind in KINDS}
 
 

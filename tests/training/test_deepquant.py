@@ -48,7 +48,7 @@ def batch(step=0, most=16):
 
 def test_it_learns_operators_from_relevance_alone(plain):
     """Queries are "under" and "over"; nothing says so but which texts satisfy them."""
-    student = student_of(plain, text_score="mean")
+    student = student_of(plain)
     optimizer = torch.optim.Adam(student.network.parameters(), lr=5e-3)
     student.network.train()
     for step in range(140):
