@@ -156,7 +156,7 @@ def test_a_model_reads_the_labels_once_and_is_named(here, web, monkeypatch):
     assert {payload["temperature"] for _, payload, _ in web.seen} == {0.0}
     card = (here / "bench" / "README.md").read_text()
     assert "The model some/model\\-1 read 10 of 13 labels" in card
-    assert "some/model\\-1 is a chat model, told by the prompt audit\\-benchmark version 1" in card
+    assert "some/model\\-1 is a chat model, told by the prompt audit\\-benchmark version 2" in card
     assert "| relevant | 66.7 % |" in card
     answers = here / "bench.audit" / "some-model-1.json"
     before = answers.read_bytes()
