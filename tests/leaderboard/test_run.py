@@ -62,14 +62,16 @@ def labels(leaderboard) -> list[str]:
     return sorted(row.entry.label for row in leaderboard.rows)
 
 
-def test_defaults_run_three_systems_in_both_settings(tmp_path, fake):
+def test_defaults_run_four_systems_in_both_settings(tmp_path, fake):
     ran = fake()
     leaderboard = run_leaderboard(tiny_benchmark(), output=tmp_path / "out", resamples=100)
-    assert ran.calls == [(["BM25", "BM25_filter", "QBM25"], ("given", "parsed"))]
+    assert ran.calls == [(["BM25", "BM25_filter", "QBM25", "BindBM25"], ("given", "parsed"))]
     assert labels(leaderboard) == [
         "BM25",
         "BM25_filter [given]",
         "BM25_filter [parsed]",
+        "BindBM25 [given]",
+        "BindBM25 [parsed]",
         "QBM25 [given]",
         "QBM25 [parsed]",
     ]
@@ -94,14 +96,14 @@ def test_without_conditions_only_the_parsed_setting_runs(tmp_path, fake):
 def test_a_failing_system_does_not_lose_the_others(tmp_path, fake):
     fake({"QBM25 [parsed]": ValueError("bad luck"), "BM25_filter [given]": InputError("cannot read", file="x.json")})
     leaderboard = run_leaderboard(tiny_benchmark(), output=tmp_path / "out", **QUICK)
-    assert len(leaderboard.rows) == 5
+    assert len(leaderboard.rows) == 7
     reasons = {row.entry.label: row.entry.problem for row in leaderboard.problems}
     assert reasons == {
         "QBM25 [parsed]": "ValueError: bad luck (traceback in errors.txt)",
         "BM25_filter [given]": "x.json: cannot read",
     }
     assert all(row.ranks is None for row in leaderboard.problems)
-    assert leaderboard.scores["label"].n_unique() == 3
+    assert leaderboard.scores["label"].n_unique() == 5
 
 
 def test_the_traceback_of_an_unexpected_error_is_kept_until_the_next_call(tmp_path, fake):
@@ -135,8 +137,8 @@ def test_a_setting_is_ranked_and_tested_by_itself(tmp_path, fake):
     fake()
     leaderboard = run_leaderboard(tiny_benchmark(), output=tmp_path / "out", **QUICK)
     crossing = {frozenset(pair) for pair in leaderboard.pairs.select("a", "b").rows()}
-    # Of ten pairs, four are a given and a parsed row.
-    assert len(crossing) == 6
+    # Of 21 pairs, nine are a given and a parsed row.
+    assert len(crossing) == 12
     assert not any("[given]" in a + b and "[parsed]" in a + b for a, b in crossing)
 
 
