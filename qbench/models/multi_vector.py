@@ -28,6 +28,7 @@ from qbench.models.folders import (
     transformer_folder,
 )
 from qbench.models.limits import check_length, positions, prompt_of, too_long_documents, with_smaller_batches
+from qbench.models.numbers import Span
 from qbench.models.numcolbert import attach_saved, has_numeric_heads
 from qbench.models.single_vector import BATCH, Role, load_model
 
@@ -189,3 +190,23 @@ def limit_documents(model: sentence_transformers.MultiVectorEncoder, max_length:
     check_length(max_length, positions(model), markers)
     transformer: Any = model[0]
     transformer.document_length = max_length
+
+
+def token_offsets(network: Any, texts: Sequence[str], role: Role, width: int) -> list[list[Span]]:
+    """The characters of each text's tokens, as a late-interaction model reads it; (0, 0) for what is not of the text.
+
+    Args:
+        network: a MultiVectorEncoder.
+        texts: n of them.
+        role: as they are embedded.
+        width: tokens of the longest that is read, padding included.
+    """
+    prompt = prompt_of(network, role)
+    encoded = network.tokenizer([prompt + text for text in texts], return_offsets_mapping=True)
+    found = []
+    for offsets in encoded["offset_mapping"]:
+        spans = [(start - len(prompt), end - len(prompt)) if start >= len(prompt) else (0, 0) for start, end in offsets]
+        if len(spans) > width:  # the last token that is read of a text that is cut is a marker
+            spans = [*spans[: width - 1], (0, 0)]
+        found.append(spans)
+    return found

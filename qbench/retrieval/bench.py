@@ -218,7 +218,8 @@ class Bench:
         content = query if source == "given" else self.parsed(query)[0]
         alone = stage.takes_terms and content.conditions and content.terms.strip()
         conditions = tuple(content.conditions) if "conditions" in stage.entry().reads else ()
-        return Search(query.query_id, content.terms if alone else query.text, conditions)
+        terms = content.terms if conditions else ""
+        return Search(query.query_id, content.terms if alone else query.text, conditions, terms=terms)
 
     def build(self, system: System) -> None:
         """Open and build everything a system needs besides its first stage, outside the time of queries."""

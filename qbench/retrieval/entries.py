@@ -9,6 +9,7 @@ from qbench.compression.trained import Trained
 from qbench.retrieval.ranker_options import (
     AggretrieverOptions,
     BindOptions,
+    CodedOptions,
     CohereOptions,
     DeepQuantOptions,
     DenseOptions,
@@ -205,6 +206,19 @@ BUILT_IN = Registry(
             reads=("conditions", "quantities"),
             helps={"model": "the checkpoint of `qbench train deepquant`: a folder, or a name on the hub"},
             needs=(*_NEURAL, "conditions"),
+        ),
+        Entry(
+            "CodedColBERT",
+            _MODEL,
+            "late interaction (MaxSim) with reserved dimensions that compare quantities: a condition's words look for "
+            "tokens of mentions that satisfy it",
+            "qbench",
+            CodedOptions,
+            "qbench.retrieval.coded:open_coded",
+            steps=("coded token vectors", "centroid index"),
+            reads=("conditions", "quantities"),
+            helps={"model": "a ColBERT, single-vector or plain BERT model: a folder, or a name on the hub"},
+            needs=_NEURAL,
         ),
         _splade(
             "SPLADE",

@@ -7,10 +7,10 @@ Source: Khattab and Zaharia (2020); *Numbers Matter* eq. 6 and 7.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,15 @@ from qbench.scoring.maxsim import rerank, search
 
 BLOCK = 1024
 """Texts that are encoded before they are on disk: with 512 tokens each their vectors are 268 MB in single precision."""
+
+
+class IndexedEncoder(MultiVectorEncoder, Protocol):
+    """An encoder, and whether its model was trained for late interaction."""
+
+    @property
+    def trained(self) -> bool:
+        """Whether it was saved as a late-interaction model."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -113,12 +122,31 @@ def open_multi_vector(stage: Stage, options: MultiVectorOptions, context: Ranker
         "max_length": options.max_length,
         "dtype": options.dtype,
     }
+    return open_late_interaction("token vectors", encoder, params, stage, options, context)
+
+
+def open_late_interaction(
+    step: str,
+    encoder: IndexedEncoder,
+    params: Mapping[str, Any],
+    stage: Stage,
+    options: MultiVectorOptions,
+    context: RankerContext,
+) -> OpenedRanker:
+    """Late interaction with an encoder: its vectors on disk, compressed where the stage says so, and their search.
+
+    Args:
+        step: of `qbench.keys`.
+        encoder: makes the vectors.
+        params: everything that can change the documents' vectors, but for the corpus.
+        stage, options, context: of the system.
+    """
 
     def encode(texts: list[str]) -> Arrays:
         lengths, vectors = encoder.encode(texts)
         return {LENGTHS: lengths, **DTYPES[options.dtype].encode(vectors)}
 
-    built = build_vectors("token vectors", encoder, encode, params, context, block=BLOCK)
+    built = build_vectors(step, encoder, encode, params, context, block=BLOCK)
     documents_cut = read_notes(built.folder)["documents_cut"]
     tokens, built = open_vectors(built, options.dtype, stage, context)
     meta: dict[str, int | float | str] = {

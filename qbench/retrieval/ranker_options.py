@@ -173,6 +173,14 @@ class MultiVectorOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CodedOptions(MultiVectorOptions):
+    """Options of coded late interaction."""
+
+    satisfied: float = option(5.0, help="What a mention that satisfies a condition adds to a score", low=0)
+    words: float = option(10.0, help="Weight of how near its tokens are to the query's words", low=0)
+
+
+@dataclass(frozen=True, kw_only=True)
 class DeepQuantOptions:
     """Options of DeepQuant."""
 

@@ -54,6 +54,7 @@ class Search:
         tokens: of that text; a lexical ranker's `encoded` fills them in.
         vector: what an encoder made of that text, in the ranker's own shape.
         hits: what a ranker has retrieved already that answers many searches at once.
+        terms: the search words alone, for a model that reads conditions; "" where unknown.
     """
 
     query_id: str
@@ -62,6 +63,7 @@ class Search:
     tokens: Sequence[str] = ()
     vector: Any = None
     hits: Candidates | None = None
+    terms: str = ""
 
 
 class Ranker(Protocol):

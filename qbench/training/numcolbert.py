@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qbench.models.multi_vector import load_multi_vector_encoder
+from qbench.models.multi_vector import load_multi_vector_encoder, token_offsets
 from qbench.models.numbers import Number, UnitList
 from qbench.models.numcolbert import add_numeric_heads, heads_of, save_numcolbert
 from qbench.models.single_vector import Role
@@ -24,7 +24,7 @@ from qbench.quantities.conditions import BROKEN, MET
 from qbench.training.losses.numeric import Contrast, classes, contrast, detection, value
 from qbench.training.numeric_labels import NumericLabels, query_numbers, satisfaction, text_numbers
 from qbench.training.outputs import Embedded
-from qbench.training.students import HeldOut, LateInteractionStudent, forward, padded, token_offsets
+from qbench.training.students import HeldOut, LateInteractionStudent, forward, padded
 from qbench.training.trainer import adamw
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qbench.errors import OptionError
-from qbench.models.limits import limit_texts, prompt_of
-from qbench.models.multi_vector import limit_documents
+from qbench.models.limits import limit_texts
+from qbench.models.multi_vector import limit_documents, token_offsets
 from qbench.models.numbers import token_owners
 from qbench.models.single_vector import Role
 from qbench.quantities.types import Span
@@ -255,26 +255,6 @@ class SparseStudent(Student):
         warm = min(1.0, 3 * (batch.step + 1) / batch.steps)
         both = self.query_flops * flops(outputs.queries.vectors) + self.text_flops * flops(outputs.texts.vectors)
         return self.objective(batch, outputs) + warm**2 * both
-
-
-def token_offsets(network: Any, texts: Sequence[str], role: Role, width: int) -> list[list[Span]]:
-    """The characters of each text's tokens, as a late-interaction model reads it; (0, 0) for what is not of the text.
-
-    Args:
-        network: a MultiVectorEncoder.
-        texts: n of them.
-        role: as they are embedded.
-        width: tokens of the longest that is read, padding included.
-    """
-    prompt = prompt_of(network, role)
-    encoded = network.tokenizer([prompt + text for text in texts], return_offsets_mapping=True)
-    found = []
-    for offsets in encoded["offset_mapping"]:
-        spans = [(start - len(prompt), end - len(prompt)) if start >= len(prompt) else (0, 0) for start, end in offsets]
-        if len(spans) > width:  # the last token that is read of a text that is cut is a marker
-            spans = [*spans[: width - 1], (0, 0)]
-        found.append(spans)
-    return found
 
 
 @dataclass

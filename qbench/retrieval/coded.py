@@ -1,0 +1,195 @@
+"""Coded late interaction: token vectors with reserved dimensions in which MaxSim itself compares quantities.
+
+    document   [v_j ; 0] for each token j, and [v_j ; x] for each token of a mention's value, unit and concept
+    query      [v_i ; 0] for each token i, and for each condition [words/n v_i ; satisfied/n w] for its n search words
+
+with x and w of `qbench.scoring.value_code`: a word of the query finds its best partner among tokens of mentions that
+satisfy the condition. Nothing is trained for it, and the index is that of every other multi-vector model: one matrix,
+MaxSim, candidates from centroids, compression. Documents' quantities are read when the index is made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from qbench.models.folders import model_digest, model_folder
+from qbench.models.limits import with_smaller_batches
+from qbench.models.multi_vector import MultiVector, load_multi_vector_encoder, token_offsets
+from qbench.models.numbers import Span, token_owners
+from qbench.models.single_vector import Role
+from qbench.quantities.types import Quantity
+from qbench.quantities.written import condition_spans
+from qbench.retrieval.late_interaction import LateInteraction, open_late_interaction
+from qbench.retrieval.mentions import DocumentMentions
+from qbench.retrieval.ranker_options import CodedOptions
+from qbench.retrieval.rankers import OpenedRanker, RankerContext, Search
+from qbench.retrieval.systems import Stage
+from qbench.scoring.value_code import DIMENSION, ValueCode, unit_name
+
+
+@dataclass(frozen=True)
+class CodedEncoder:
+    """A late-interaction model whose document vectors have codes of the mentions that their tokens belong to.
+
+    Attributes:
+        encoder: the model.
+        code: the grids of the corpus' units.
+        mentions: of a document's text.
+    """
+
+    encoder: MultiVector
+    code: ValueCode
+    mentions: Callable[[str], Sequence[Quantity]]
+
+    @property
+    def dimension(self) -> int:
+        """Numbers in a vector."""
+        return self.encoder.dimension + DIMENSION
+
+    @property
+    def trained(self) -> bool:
+        """Whether the model was saved as a late-interaction model."""
+        return self.encoder.trained
+
+    def cut(self, texts: Sequence[str]) -> NDArray[np.bool_]:
+        """Which documents have more tokens than are read, shape (texts,)."""
+        return self.encoder.cut(texts)
+
+    def encode(self, texts: Sequence[str], role: Role = "document") -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Number of vectors of each text, and all vectors in order; queries have zeros for codes, see `question`."""
+        rows = []
+        for text, (vectors, offsets) in zip(texts, self._tokens(texts, role), strict=True):
+            parts = [_with_code(vectors)]
+            for mention in self.mentions(text) if role == "document" else ():
+                spans = [mention.value_span, mention.unit_span, *mention.concept_spans]
+                own = token_owners(offsets, spans) >= 0
+                parts.append(_with_code(vectors[own], self.code.mention(mention)))
+            rows.append(np.concatenate(parts))
+        lengths = np.array([len(some) for some in rows], np.int64)
+        return lengths, np.concatenate(rows) if rows else np.empty((0, self.dimension), np.float32)
+
+    def question(self, search: Search, satisfied: float, words: float) -> NDArray[np.float32]:
+        """The vectors of a query with its conditions, shape (vectors, dimension).
+
+        Args:
+            search: with conditions.
+            satisfied: what a mention that satisfies a condition adds to a score.
+            words: weight of how near its tokens are to the query's words.
+        """
+        ((vectors, offsets),) = self._tokens([search.text], "query")
+        spans = condition_spans(search.text, search.conditions)
+        numbers: list[Span | None] = [span for found in spans for span in (found.value, found.unit)]
+        terms = set(search.terms.casefold().split())
+        meant = [
+            place
+            for place, ((start, end), owner) in enumerate(zip(offsets, token_owners(offsets, numbers), strict=True))
+            if end > start and owner < 0 and (not terms or _in(search.text[start:end], terms))
+        ] or list(range(len(vectors)))
+        parts = [_with_code(vectors)]
+        for condition in search.conditions:
+            code = self.code.condition(condition)
+            share = np.float32(1 / len(meant))
+            parts.append(_with_code(words * share * vectors[meant], satisfied * share * code))
+        return np.concatenate(parts)
+
+    def _tokens(self, texts: Sequence[str], role: Role) -> list[tuple[NDArray[np.float32], list[Span]]]:
+        """The vectors of each text's tokens that are kept, and the characters of each."""
+        model: Any = self.encoder.model
+        call = model.encode_query if role == "query" else model.encode_document
+
+        def run(batch: int) -> list[dict[str, Any]]:
+            return list(call(list(texts), batch_size=batch, output_value=None, show_progress_bar=False))
+
+        found = []
+        for text, item in zip(texts, with_smaller_batches(run, self.encoder.batch) if texts else [], strict=True):
+            kept = item["attention_mask"].bool().cpu().numpy()
+            vectors = item["token_embeddings"].float().cpu().numpy()[kept]
+            (offsets,) = token_offsets(model, [text], role, len(kept))
+            offsets = [*offsets, *[(0, 0)] * (len(kept) - len(offsets))]
+            some = [offset for offset, keep in zip(offsets, kept, strict=True) if keep]
+            found.append((vectors, some) if some else (np.zeros((1, self.encoder.dimension), np.float32), [(0, 0)]))
+        return found
+
+
+def _in(piece: str, terms: set[str]) -> bool:
+    """Whether a piece of a word is of one of some words."""
+    return any(piece.casefold() in term for term in terms)
+
+
+def _with_code(vectors: NDArray[np.float32], code: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
+    """Vectors with a code behind them, or zeros; shape (n, dimension + DIMENSION)."""
+    codes = np.zeros((len(vectors), DIMENSION), np.float32)
+    if code is not None:
+        codes[:] = code
+    return np.concatenate([vectors, codes], axis=1, dtype=np.float32)
+
+
+@dataclass(frozen=True)
+class CodedInteraction(LateInteraction):
+    """Late interaction whose queries have codes of their conditions; all else is `LateInteraction`.
+
+    Attributes:
+        coded: makes the queries' vectors.
+        satisfied, words: as in `CodedEncoder.question`.
+    """
+
+    coded: CodedEncoder | None = None
+    satisfied: float = 0.0
+    words: float = 0.0
+
+    def encoded(self, searches: Sequence[Search]) -> list[Search]:
+        """The searches with their vectors, each of shape (query vectors, dimension)."""
+        if self.coded is None:
+            return super().encoded(searches)
+        return [replace(one, vector=self.coded.question(one, self.satisfied, self.words)) for one in searches]
+
+
+def open_coded(stage: Stage, options: CodedOptions, context: RankerContext) -> OpenedRanker:
+    """Coded late interaction ready to answer.
+
+    Raises:
+        InputError: the model is missing, not whole or of another kind.
+        MissingPackageError: sentence-transformers is not installed.
+    """
+    mentions = context.quantities()
+    plain = load_multi_vector_encoder(options.model, max_length=options.max_length)
+    first: dict[str, int] = {}
+    for position, passage in enumerate(context.corpus["passage"]):
+        first.setdefault(passage, position)
+    encoder = CodedEncoder(plain, value_code(mentions), lambda text: mentions.of(first[text]))
+    params = {
+        "model": model_digest(model_folder(options.model), "multi-vector"),
+        "max_length": options.max_length,
+        "dtype": options.dtype,
+        "quantities": _content(mentions.table),
+    }
+    opened = open_late_interaction("coded token vectors", encoder, params, stage, options, context)
+    ranker: Any = opened.ranker
+    coded = CodedInteraction(
+        encoder, ranker.tokens, ranker.depth, ranker.probing, encoder, options.satisfied, options.words
+    )
+    return replace(opened, ranker=coded)
+
+
+def value_code(mentions: DocumentMentions) -> ValueCode:
+    """The grids of a corpus' units, from the quantities of its documents."""
+    table = mentions.table
+    names = [unit_name(*row) for row in table.select("base_unit", "change").iter_rows()]
+    return ValueCode.of(names, table["base_value"].to_numpy())
+
+
+def _content(table: pl.DataFrame) -> str:
+    """A digest of what the codes are made of."""
+    columns = ["doc_id", "base_unit", "base_value", "base_high", "comparator", "change", "value_start", "value_end"]
+    columns += ["unit_start", "unit_end", "offset"]
+    seen = hashlib.sha256()
+    for row in table.select(*columns, pl.col("concept_spans").cast(pl.List(pl.List(pl.Int64)))).iter_rows():
+        seen.update(repr(row).encode())
+    return seen.hexdigest()[:16]

@@ -1,0 +1,85 @@
+"""CodedColBERT: satisfied conditions rank first, in the index and search of every multi-vector model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from qbench.llm.client import Access
+from qbench.models.multi_vector import load_multi_vector_encoder
+from qbench.progress import silent
+from qbench.quantities.extractors import ExtractorOptions
+from qbench.retrieval.bench import Bench
+from qbench.retrieval.execute import execute
+from qbench.retrieval.grammar import parse_system
+from qbench.retrieval.jobs import ExecuteOptions
+from qbench.retrieval.late_interaction import LateInteraction
+from qbench.retrieval.mentions import document_mentions
+from qbench.retrieval.opening import open_ranker
+from qbench.retrieval.passages import passages
+from qbench.retrieval.rankers import RankerContext, Search
+from qbench.scoring.value_code import DIMENSION
+from tests.encoder_factories import tiny_bert
+from tests.factories import condition
+from tests.numeric_factories import KINDS, NUMERIC_WORDS, numeric_benchmark
+
+BENCHMARK = numeric_benchmark()
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    return tiny_bert(tmp_path_factory.mktemp("models") / "tiny", NUMERIC_WORDS)
+
+
+def opened(tiny, root, more="", codec=""):
+    (stage,) = parse_system(f"CodedColBERT(model={tiny}{more}){codec}").stages
+    corpus = passages(BENCHMARK.corpus)
+    context = RankerContext(
+        corpus, "key", root, 100, quantities=lambda: document_mentions(BENCHMARK.quantities, corpus["doc_id"])
+    )
+    return open_ranker(stage, context), corpus["passage"].to_list()
+
+
+@pytest.mark.parametrize(("more", "codec"), [("", ""), (", engine=centroids, nprobe=1000", ""), ("", "-int8")])
+def test_documents_that_satisfy_the_condition_come_first(tiny, tmp_path, more, codec):
+    made, texts = opened(tiny, tmp_path, f", words=1{more}", codec)
+    assert isinstance(made.ranker, LateInteraction)
+    for number, unit in ((4, "metre"), (6, "second")):
+        asked = Search("q", f"boats over {number} {unit}", (condition("boats", ">", number, unit),), terms="boats")
+        found = made.ranker.search(asked)
+        ranked = [texts[doc] for doc in found.docs[np.argsort(-found.scores, kind="stable")]]
+        met = {text for text in texts if text.endswith(unit) and int(text.split()[-2]) > number}
+        assert set(ranked[: len(met)]) == met
+
+
+def test_without_conditions_it_is_colbert(tiny, tmp_path):
+    made, texts = opened(tiny, tmp_path, ", dtype=float32")
+    plain = load_multi_vector_encoder(str(tiny)).model
+    found = made.ranker.search(Search("q", "boats over 4"))
+    expected = plain.similarity(plain.encode_query(["boats over 4"]), plain.encode_document(texts))[0].numpy()
+    np.testing.assert_allclose(found.scores, expected[found.docs], atol=1e-4)
+    assert made.ranker.tokens.dimension == plain.get_embedding_dimension() + DIMENSION
+
+
+def test_weights_of_zero_leave_colbert(tiny, tmp_path):
+    made, _ = opened(tiny, tmp_path, ", satisfied=0, words=0")
+    asked = Search("q", "boats over 4 metre", (condition("boats", ">", 4, "metre"),))
+    np.testing.assert_allclose(
+        made.ranker.search(asked).scores, made.ranker.search(Search("q", asked.text)).scores, atol=1e-6
+    )
+
+
+def test_it_runs_in_both_settings_reranks_and_is_fused(tiny, tmp_path):
+    names = [f"CodedColBERT(model={tiny})", f"BM25 + CodedColBERT(model={tiny}, k=10)-I(alpha=0.2)"]
+    results = execute(BENCHMARK, [parse_system(name) for name in names], tmp_path, ExecuteOptions())
+    assert [result.label.rpartition(" ")[2] for result in results] == ["[given]", "[parsed]"] * 2
+    assert all(result.run.height for result in results)
+
+
+def test_searches_carry_the_search_words_of_a_model_that_reads_conditions(tiny, tmp_path):
+    query = BENCHMARK.queries_of("test")[0]
+    assert query.terms in KINDS
+    (stage,) = parse_system(f"CodedColBERT(model={tiny})").stages
+    bench = Bench(BENCHMARK, "key", tmp_path, "auto", ExtractorOptions(), 1, silent, Access())
+    search = bench.search(stage, query, "given")
+    assert (search.text, search.terms, search.conditions) == (query.text, query.terms, query.conditions)
