@@ -362,7 +362,7 @@ def test_what_is_made_of_an_audited_benchmark_is_not_audited(subject, audit, tmp
         (lambda data: {"figures": 3}, "the record lacks agreement"),
         (lambda data: {**data, "figure": 3}, "the record has an unknown entry figure"),
         (lambda data: {**data, "figures": 3}, "figures is no list"),
-        (lambda data: {**data, "auditors": 3}, "auditors is no object"),
+        (lambda data: {**data, "auditors": 3}, "auditors is no object, or holds something else"),
         (lambda data: {**data, "figures": [data["figures"][0], {}]}, "entry 2 of figures lacks by"),
         (lambda data: {**data, "causes": ["luck"]}, "entry 1 of causes is no object"),
     ],
