@@ -248,7 +248,7 @@ class BindOptions:
         checkpoint="single-vector",
     )
     meaning: float = option(
-        1.0,
+        2.0,
         help="Weight of how near the query's words are in meaning to such a value and the text around it",
         low=0,
         needs=("encoder", "not "),
