@@ -9,6 +9,7 @@ import pytest
 from qbench.errors import InputError
 from qbench.training.mined_pairs import read_pairs, sampled
 from tests.encoder_factories import regular_pairs, write_pairs
+from tests.resealed import reseal
 
 DESCRIPTIONS, PAIRS = regular_pairs(documents=16)
 
@@ -119,6 +120,7 @@ def test_tables_that_are_missing_cut_short_or_of_another_kind(tmp_path, name):
     with pytest.raises(InputError, match=size):
         read_pairs(tmp_path / "changed", dev_share=0, seed=3)
     path.write_bytes(b"x" * len(whole))
+    reseal(path.parent)
     with pytest.raises(InputError, match=rf"{name}: the table cannot be read"):
         read_pairs(tmp_path / "changed", dev_share=0, seed=3)
     path.unlink()
@@ -127,12 +129,8 @@ def test_tables_that_are_missing_cut_short_or_of_another_kind(tmp_path, name):
 
 
 def test_a_table_without_a_column_is_named(tmp_path):
-    import json
-
     folder = written(tmp_path, PAIRS)
     pl.DataFrame({"query_id": ["a"]}).write_parquet(folder / "pairs.parquet")
-    manifest = json.loads((folder / "manifest.json").read_text())
-    manifest["files"]["pairs.parquet"]["bytes"] = (folder / "pairs.parquet").stat().st_size
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+    reseal(folder)
     with pytest.raises(InputError, match=r"pairs.parquet: the table cannot be read: .*doc_id"):
         read_pairs(folder, dev_share=0, seed=3)
