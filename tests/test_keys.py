@@ -12,7 +12,15 @@ from qbench.quantities.extractors import ExtractorOptions
 from qbench.quantities.languages import data_files
 
 PACKAGE = Path(__file__).parent.parent / "qbench"
-CALLS = {"key": 0, "training_key": 0, "train_checkpoint": 0, "build_vectors": 0, "revision": 0, "stored": 1}
+CALLS = {
+    "key": 0,
+    "training_key": 0,
+    "train_checkpoint": 0,
+    "build_vectors": 0,
+    "revision": 0,
+    "stored": 1,
+    "open_late_interaction": 0,
+}
 """Functions that take a step's name, and as which argument."""
 
 
