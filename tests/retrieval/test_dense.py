@@ -24,6 +24,7 @@ from qbench.retrieval.systems import Component, Stage
 from qbench.retrieval.vectors import StoredVectors
 from tests.encoder_factories import FILLERS, THINGS, WORDS, YEARS, tiny_bert
 from tests.rankers import scores_of
+from tests.resealed import reseal
 
 TEXTS = [f"the {filler} {thing} of {year}" for filler in FILLERS for thing in THINGS for year in YEARS]
 CORPUS = pl.DataFrame({"doc_id": [f"d{n:03}" for n in range(96)][::-1], "passage": TEXTS})
@@ -185,6 +186,7 @@ def test_a_damaged_faiss_file_is_named(tiny, tmp_path):
     dense(tiny, tmp_path, engine="faiss")
     path = next(tmp_path.rglob(FILE))
     path.write_bytes(b"x" * path.stat().st_size)
+    reseal(path.parent)
     with pytest.raises(InputError, match=r"vectors.faiss: the index cannot be read"):
         dense(tiny, tmp_path, engine="faiss")
 
