@@ -55,10 +55,11 @@ def check(
     from qbench.benchmark.disk import open_benchmark
     from qbench.store import MANIFEST
 
-    benchmark = open_benchmark(bench, qrels=qrels)
     findings = check_files(bench) if (bench / MANIFEST).is_file() else []
-    with progress("checking") as advance:
-        findings += run_checks(benchmark, progress=advance)
+    if not findings:  # a benchmark whose tables were changed is not opened
+        benchmark = open_benchmark(bench, qrels=qrels)
+        with progress("checking") as advance:
+            findings = run_checks(benchmark, progress=advance)
     if as_json:
         _print_json(findings)
     else:
