@@ -1,11 +1,12 @@
 """Coded late interaction: token vectors with reserved dimensions in which MaxSim itself compares quantities.
 
     document   [v_j ; 0] for each token j, and [v_j ; x] for each token of a mention's value, unit and concept
-    query      [v_i ; 0] for each token i, and for each condition [words/n v_i ; satisfied/n w] for its n search words
+    query      [v_i ; 0] for each token i, and for each condition [b/n v_i ; a/n w] for its n search words
 
-with x and w of `qbench.scoring.value_code`: a word of the query finds its best partner among tokens of mentions that
-satisfy the condition. Nothing is trained for it, and the index is that of every other multi-vector model: one matrix,
-MaxSim, candidates from centroids, compression. Documents' quantities are read when the index is made.
+with x and w of `qbench.scoring.value_code`, and a = `code_weight` and b = `token_weight`: a word of the query finds its
+best partner among tokens of mentions that satisfy the condition. Nothing is trained for it, and the index is that of
+every other multi-vector model: one matrix, MaxSim, candidates from centroids, compression. Documents' quantities are
+read when the index is made.
 """
 
 from __future__ import annotations
@@ -75,13 +76,13 @@ class CodedEncoder:
         lengths = np.array([len(some) for some in rows], np.int64)
         return lengths, np.concatenate(rows) if rows else np.empty((0, self.dimension), np.float32)
 
-    def question(self, search: Search, satisfied: float, words: float) -> NDArray[np.float32]:
+    def question(self, search: Search, code_weight: float, token_weight: float) -> NDArray[np.float32]:
         """The vectors of a query with its conditions, shape (vectors, dimension).
 
         Args:
             search: with conditions.
-            satisfied: what a mention that satisfies a condition adds to a score.
-            words: weight of how near its tokens are to the query's words.
+            code_weight: what a mention that satisfies a condition adds to a score.
+            token_weight: weight of how near its tokens are to the query's words.
         """
         ((vectors, offsets),) = self._tokens([search.text], "query")
         spans = condition_spans(search.text, search.conditions)
@@ -96,7 +97,7 @@ class CodedEncoder:
         for condition in search.conditions:
             code = self.code.condition(condition)
             share = np.float32(1 / len(meant))
-            parts.append(_with_code(words * share * vectors[meant], satisfied * share * code))
+            parts.append(_with_code(token_weight * share * vectors[meant], code_weight * share * code))
         return np.concatenate(parts)
 
     def _tokens(self, texts: Sequence[str], role: Role) -> list[tuple[NDArray[np.float32], list[Span]]]:
@@ -137,18 +138,18 @@ class CodedInteraction(LateInteraction):
 
     Attributes:
         coded: makes the queries' vectors.
-        satisfied, words: as in `CodedEncoder.question`.
+        code_weight, token_weight: as in `CodedEncoder.question`.
     """
 
     coded: CodedEncoder | None = None
-    satisfied: float = 0.0
-    words: float = 0.0
+    code_weight: float = 0.0
+    token_weight: float = 0.0
 
     def encoded(self, searches: Sequence[Search]) -> list[Search]:
         """The searches with their vectors, each of shape (query vectors, dimension)."""
         if self.coded is None:
             return super().encoded(searches)
-        return [replace(one, vector=self.coded.question(one, self.satisfied, self.words)) for one in searches]
+        return [replace(one, vector=self.coded.question(one, self.code_weight, self.token_weight)) for one in searches]
 
 
 def open_coded(stage: Stage, options: CodedOptions, context: RankerContext) -> OpenedRanker:
@@ -173,7 +174,7 @@ def open_coded(stage: Stage, options: CodedOptions, context: RankerContext) -> O
     opened = open_late_interaction("coded token vectors", encoder, params, stage, options, context)
     ranker: Any = opened.ranker
     coded = CodedInteraction(
-        encoder, ranker.tokens, ranker.depth, ranker.probing, encoder, options.satisfied, options.words
+        encoder, ranker.tokens, ranker.depth, ranker.probing, encoder, options.code_weight, options.token_weight
     )
     return replace(opened, ranker=coded)
 

@@ -176,8 +176,8 @@ class MultiVectorOptions:
 class CodedOptions(MultiVectorOptions):
     """Options of coded late interaction."""
 
-    satisfied: float = option(5.0, help="What a mention that satisfies a condition adds to a score", low=0)
-    words: float = option(10.0, help="Weight of how near its tokens are to the query's words", low=0)
+    code_weight: float = option(5.0, help="What a mention that satisfies a condition adds to a score", low=0)
+    token_weight: float = option(10.0, help="Weight of how near its tokens are to the query's words", low=0)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -64,7 +64,7 @@ def test_from_a_benchmark_to_a_judged_leaderboard(here):
     assert "Judged@10" in result.stdout
     assert "not judged; they count as not relevant" in result.stdout
     rows = json.loads((here / "out" / "leaderboard.json").read_text())["rows"]
-    assert {row["label"] for row in rows} == {"BM25", "BM25_filter [given]", "QBM25 [given]"}
+    assert {row["label"] for row in rows} == {"BM25", "BM25_filter [given]", "QBM25 [given]", "BindBM25 [given]"}
 
 
 def test_bad_answers_are_skipped_and_told(here):

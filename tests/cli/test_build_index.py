@@ -9,6 +9,7 @@ from qbench.cli.build_index import app as build_app
 from qbench.cli.index import app as index_app
 from qbench.errors import OptionError, UnknownNameError
 from tests.index.test_build import make_corpus
+from tests.resealed import reseal
 
 runner = CliRunner()
 
@@ -48,6 +49,7 @@ def test_bad_records_are_shown_with_their_place_and_markup_is_text(tmp_path):
     corpus = make_corpus(tmp_path / "gold", 1, ending=" [red]now[/red] [/].")
     with (corpus / "corpus.jsonl").open("a") as lines:
         lines.write('{"doc_id": "2", "text": 7}\n')
+    reseal(corpus)
     options = ("--extractor", "given", "--workers", "1", "--id-field", "doc_id", "--text-field", "text")
     result = build(corpus, "-o", tmp_path / "index", *options)
     assert result.exit_code == 0

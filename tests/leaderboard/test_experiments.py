@@ -228,6 +228,7 @@ def test_there_is_a_experiment_for_each_table():
         "numconq",
         "storage",
         "compression",
+        "deepquant",
         "papers",
         "papers_numconq",
         "seeds",

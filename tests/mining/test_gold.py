@@ -91,7 +91,7 @@ def test_a_quantity_over_the_end_of_a_sentence_has_both(tmp_path):
 BAD_ROWS = {
     "another one": [["p1", "1", "Quantity", "0", "4", "Q1", "Lake", "{}"]],
     "not whole numbers": [["p1", "1", "Quantity", "x", "4", "Q1", "Deep", "{}"]],
-    "not JSON": [["p1", "1", "Quantity", "0", "4", "Q1", "Deep", "{unit"]],
+    "not valid JSON": [["p1", "1", "Quantity", "0", "4", "Q1", "Deep", "{unit"]],
     "not a JSON object": [["p1", "1", "Quantity", "0", "4", "Q1", "Deep", "[1]"]],
     "twice": [ROWS[0], ROWS[0]],
     "not there": [ROWS[0], row("Qualifier", "lakes", "U1", '{"Qualifies": "Q9"}')],

@@ -42,7 +42,7 @@ def opened(tiny, root, more="", codec=""):
 
 @pytest.mark.parametrize(("more", "codec"), [("", ""), (", engine=centroids, nprobe=1000", ""), ("", "-int8")])
 def test_documents_that_satisfy_the_condition_come_first(tiny, tmp_path, more, codec):
-    made, texts = opened(tiny, tmp_path, f", words=1{more}", codec)
+    made, texts = opened(tiny, tmp_path, f", token_weight=1{more}", codec)
     assert isinstance(made.ranker, LateInteraction)
     for number, unit in ((4, "metre"), (6, "second")):
         asked = Search("q", f"boats over {number} {unit}", (condition("boats", ">", number, unit),), terms="boats")
@@ -62,7 +62,7 @@ def test_without_conditions_it_is_colbert(tiny, tmp_path):
 
 
 def test_weights_of_zero_leave_colbert(tiny, tmp_path):
-    made, _ = opened(tiny, tmp_path, ", satisfied=0, words=0")
+    made, _ = opened(tiny, tmp_path, ", code_weight=0, token_weight=0")
     asked = Search("q", "boats over 4 metre", (condition("boats", ">", 4, "metre"),))
     np.testing.assert_allclose(
         made.ranker.search(asked).scores, made.ranker.search(Search("q", asked.text)).scores, atol=1e-6

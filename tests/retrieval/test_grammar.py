@@ -284,7 +284,7 @@ def test_parameters_that_would_change_nothing_are_refused(name, message):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("BindBM25(meaning=2)", r"meaning changes nothing without encoder=\.\.\."),
+        ("BindBM25(meaning=3)", r"meaning changes nothing without encoder=\.\.\."),
         ("BM25 + BindBM25(pool=5)", "no such parameter .*pool"),
     ],
 )
