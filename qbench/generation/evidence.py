@@ -93,8 +93,8 @@ _BEYOND = re.compile(r"\s+(?:exceed\w*|in\s+excess\s+of|over\s+and\s+above)\b", 
 """After a concept: the number says by how much, "$420 million of expense exceeding payments"."""
 _UNREAL = re.compile(
     r"\b(?:would|could|may|might|[Ii]f|expect\w*|[Aa]nticipat\w*|forecasts?|forecasting|project(?:s|ed|ing)|aim(?:s|ed|ing)?"
-    r"|target(?:s|ed|ing)?|hop(?:es?|ed|ing)|plan(?:s|ned|ning)|intend(?:s|ed|ing)?|propos(?:es?|ed|ing)|propos(?:al|als))\b"
-    r"[^.;:!?]*$"
+    r"|target(?:s|ed|ing)?|hop(?:es?|ed|ing)|plan(?:s|ned|ning)|intend(?:s|ed|ing)?|propos(?:es?|ed|ing)|propos(?:al|als)|probably|likely)\b"
+    r"(?:[^.;:!?]|(?<=\d)\.(?=\d))*$"
 )
 """Before a number in its clause: what is hoped for, expected or supposed leaves open what it comes to."""
 _SHARED = re.compile(r"\s*\(\s*\d[\d.]*\s*%\s*\)")

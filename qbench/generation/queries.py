@@ -47,8 +47,7 @@ SPOKEN = 2
 ODD = 0.05
 """Share of constraints whose number and unit are written in any form that there is."""
 
-_AGED = re.compile(r"\baged (?:of|at) ")
-"""A comparator's word that does not follow "aged"."""
+_AGED = re.compile(r"\baged (?:of|at) (?!least\b|most\b)")
 
 AGED = frozenset({"age", "aged"})
 """Words of a concept with which a unit of age need not say that it is one."""
@@ -330,7 +329,7 @@ class Plan:
         wording = Wording(low_text, high_text, form.before, form.after)
         concept = singular(topic.text) if about == "count" and high == 1 else topic.text
         text, name = self.templates.render(concept, comparator, wording, rng, about)
-        text = _AGED.sub("aged ", text)
+        text = after_aged(text)
         condition = Condition(
             comparator=comparator,
             value=low,
@@ -360,6 +359,15 @@ class Plan:
             return forms[0]
         weights = np.array([number for _, number in usual], dtype=float)
         return usual[int(rng.choice(len(usual), p=weights / weights.sum()))][0]
+
+
+def after_aged(text: str) -> str:
+    """A query without a comparator's word that does not follow "aged".
+
+    >>> after_aged("children aged of 5 years"), after_aged("children aged at least 5 years")
+    ('children aged 5 years', 'children aged at least 5 years')
+    """
+    return _AGED.sub("aged ", text)
 
 
 def _sets(name: str, number: int) -> tuple[ValueSet, ...]:

@@ -221,7 +221,7 @@ def _one(surface: str, unit: Unit, units: Units) -> str:
 
 def _many(surface: str, unit: Unit, units: Units) -> str:
     """A surface as it stands after a number that is not 1: "months" where the corpus has "a 6-month period"."""
-    several = plural(surface)
+    several = next((name for name in unit.names if _plural_of(name, surface.lower())), plural(surface))
     words = surface.replace(" ", "").isalpha() and not surface.isupper()
     read = units.lookup(several) if words and singular(surface) == surface and len(surface) > 2 else None
     return several if read is not None and read.name == unit.name else surface
@@ -237,13 +237,14 @@ def _sticks(symbol: str) -> bool:
     return not symbol[0].isalnum()
 
 
+def _plural_of(many: str, single: str) -> bool:
+    """Whether a name is another one with some of its words in the plural: "years old", "year old"."""
+    a, b = many.split(), single.split()
+    return len(a) == len(b) and a != b and all(x == y or singular(x) == y for x, y in zip(a, b, strict=True))
+
+
 def _agreeing(names: Sequence[str], is_singular: bool) -> list[str]:
-
-    def plural_of(many: str, single: str) -> bool:
-        a, b = many.split(), single.split()
-        return len(a) == len(b) and a != b and all(x == y or singular(x) == y for x, y in zip(a, b, strict=True))
-
-    pairs = [(many, single) for many in names for single in names if plural_of(many, single)]
+    pairs = [(many, single) for many in names for single in names if _plural_of(many, single)]
     unwanted = {many if is_singular else single for many, single in pairs}
     return [name for name in names if name not in unwanted]
 

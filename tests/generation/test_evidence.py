@@ -103,6 +103,8 @@ def test_beside_their_concept(text):
         "The board expects a {ferry fare} of <5>.",
         "If all sail, this would result in a {ferry fare} of <5>.",
         "They may raise the {ferry fare} to <5>.",
+        "It expects to spend 3.65 dollars, with a {ferry fare} of <5>.",
+        "The {ferry fare} is probably <5>.",
     ],
 )
 def test_parted_from_their_concept(text):

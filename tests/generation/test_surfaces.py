@@ -92,6 +92,8 @@ def test_a_unit_is_written_as_the_corpus_does_and_agrees_with_the_number():
     months = {("month", False): 9, ("months", False): 3}
     assert [form.after for form, _ in usual_forms(months, UNITS.get("month"), UNITS, 6.0)] == [" months"]
     assert [form.after for form, _ in usual_forms({("days", False): 3}, UNITS.get("day"), UNITS, 1.0)] == [" day"]
+    ages = usual_forms({("year old", False): 3}, UNITS.get("year of age"), UNITS, 53.0)
+    assert [form.after for form, _ in ages] == [" years old"]
     assert not usual_forms({("year-old", False): 3}, UNITS.get("year of age"), UNITS, 6.0)
     assert not usual_forms({("EUR €", True): 3}, UNITS.get("euro"), UNITS, 6.0)
     assert usual_forms({}, UNITS.get("month"), UNITS, 6.0) == []
