@@ -7,6 +7,7 @@ it, else those that follow it, else what the query asks for, its opening words.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from qbench.quantities.english.lexicon import CHANGE_NOUNS, CHANGE_VERBS, VERBS
@@ -62,7 +63,11 @@ class Concepts:
         self._units = units
         self._spans = [_extent(each) for each in conditions]
         units_of = [each.unit_span for each in conditions if each.unit_span is not None]
-        self._free = [k for k in range(len(words)) if not any(_overlap(self._span(k), span) for span in units_of)]
+        # Words stand in order: those that a span meets are found by bisection, as a text may have thousands.
+        self._starts, self._ends = [word.start for word in words], [word.end for word in words]
+        taken = set(self._within(units_of))
+        self._free = [k for k in range(len(words)) if k not in taken]
+        self._free_starts = [self._starts[k] for k in self._free]
         self._own = [self._grown(self._within(each.concept_spans)) for each in conditions]
         for k in range(len(conditions)):
             if not self._own[k] and self._is_with(k):
@@ -186,10 +191,13 @@ class Concepts:
         return len(gap) < 10 and JOINERS.fullmatch(gap.strip(" '’")) is not None
 
     def _between(self, start: int, stop: int) -> list[int]:
-        return [n for n in self._free if start <= self._words[n].start < stop]
+        return self._free[bisect_left(self._free_starts, start) : bisect_left(self._free_starts, stop)]
 
     def _within(self, spans: Sequence[Span]) -> Chunk:
-        return [n for n in range(len(self._words)) if any(_overlap(self._span(n), span) for span in spans)]
+        found: set[int] = set()
+        for start, end in spans:
+            found.update(range(bisect_right(self._ends, start), bisect_left(self._starts, end)))
+        return sorted(found)
 
     def _grown(self, chunk: Chunk) -> Chunk:
         """With the words that go on with it: "4tb external hard drive"."""
@@ -202,18 +210,11 @@ class Concepts:
     def _gap(self, start: int, end: int) -> str:
         return self._text[start:end].strip()
 
-    def _span(self, n: int) -> Span:
-        return self._words[n].start, self._words[n].end
-
 
 def _extent(condition: ReadCondition) -> Span:
     """The characters from the first to the last of a condition."""
     spans = [*condition.used, condition.value_span, *([condition.unit_span] if condition.unit_span else [])]
     return min(start for start, _ in spans), max(end for _, end in spans)
-
-
-def _overlap(a: Span, b: Span) -> bool:
-    return a[0] < b[1] and b[0] < a[1]
 
 
 def _folded(word: str) -> str:
