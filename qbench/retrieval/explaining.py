@@ -107,14 +107,13 @@ def explain(
         message = "only a last stage with Bind, without fusion, can be explained"
         raise OptionError(message, value=str(system), remedy=remedy)
     bench = bench_of(benchmark, folder)
-    if unknown := set(docs) - set(bench.corpus["doc_id"]):
-        raise OptionError("the benchmark has no such document", value=sorted(unknown))
+    wanted = positions_of(bench, docs)
     asked_query = query_of(benchmark, query, source)
     (asked,) = bench.asked([asked_query], source, stage.encoder)
     hits = _scored(bench, system, asked_query, source)
     index, weights = bench.binding(stage.encoder).index, stage.quantity_options()
-    pooled = None if docs or system.rerankers else top
-    best = best_of(with_binding(hits, index, asked, weights, pooled), bench, top, docs)
+    pooled = None if wanted.size or system.rerankers else top
+    best = shown(with_binding(hits, index, asked, weights, pooled), top, wanted)
     if not best.docs.size:
         raise OptionError("the system scores none of these documents", value=list(docs) or query)
     own = dict(zip(hits.docs.tolist(), binding_parts(hits, index, asked), strict=True))
@@ -157,13 +156,23 @@ def query_of(benchmark: Benchmark, query: str, source: ConditionSource) -> Query
     return found
 
 
-def best_of(scored: Candidates, bench: Bench, top: int, docs: Sequence[str]) -> Candidates:
-    """The best documents, or those of `docs` that were found."""
-    if not docs:
+def positions_of(bench: Bench, docs: Sequence[str]) -> NDArray[np.intp]:
+    """The positions of some documents, ascending.
+
+    Raises:
+        OptionError: one of them is unknown.
+    """
+    if unknown := set(docs) - set(bench.corpus["doc_id"]):
+        raise OptionError("the benchmark has no such document", value=sorted(unknown))
+    return np.flatnonzero(bench.corpus["doc_id"].is_in(list(docs)).to_numpy())
+
+
+def shown(scored: Candidates, top: int, wanted: NDArray[np.intp]) -> Candidates:
+    """The best documents, or those at the wanted positions that were found, if there are any wanted."""
+    if not wanted.size:
         return ranked(scored, top)
-    positions = np.flatnonzero(bench.corpus["doc_id"].is_in(list(docs)).to_numpy())
-    kept = np.isin(scored.docs, positions)
-    return ranked(Candidates(scored.docs[kept], scored.scores[kept]), len(docs))
+    kept = np.isin(scored.docs, wanted)
+    return ranked(Candidates(scored.docs[kept], scored.scores[kept]), wanted.size)
 
 
 def _scored(bench: Bench, system: System, query: Query, source: ConditionSource) -> Candidates:

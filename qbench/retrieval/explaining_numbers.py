@@ -13,7 +13,7 @@ from qbench.benchmark.benchmark import Benchmark
 from qbench.errors import OptionError
 from qbench.models.numbers import Number
 from qbench.quantities.written import asked_numbers, stated_numbers
-from qbench.retrieval.explaining import bench_of, best_of, query_of
+from qbench.retrieval.explaining import bench_of, positions_of, query_of, shown
 from qbench.retrieval.rankers import Candidates
 from qbench.retrieval.systems import System
 from qbench.retrieval.types import ConditionSource
@@ -108,18 +108,16 @@ def explain_numbers(
     if system.rerankers or stage.model.name != NAME or stage.quantity is not None:
         raise OptionError("only DeepQuant alone is explained by its numbers", value=str(system))
     bench = bench_of(benchmark, folder)
-    if unknown := set(docs) - set(bench.corpus["doc_id"]):
-        raise OptionError("the benchmark has no such document", value=sorted(unknown))
+    wanted = positions_of(bench, docs)
     ranker: NumberInteraction = bench.first_stage(stage, top).ranker  # type: ignore[assignment]
     (search,) = ranker.encoded([bench.search(stage, query_of(benchmark, query, source), source)])
-    if docs:
-        positions = np.flatnonzero(bench.corpus["doc_id"].is_in(list(docs)).to_numpy())
-        (scores,) = ranker.rerank([search], [Candidates(positions, np.zeros(positions.size))])
-        hits = Candidates(positions, scores)
+    if wanted.size:
+        (scores,) = ranker.rerank([search], [Candidates(wanted, np.zeros(wanted.size))])
+        hits = Candidates(wanted, scores)
     else:
         (search,) = ranker.prepared([search])
         hits = ranker.search(search)
-    best, asked = best_of(hits, bench, top, docs), search.vector
+    best, asked = shown(hits, top, wanted), search.vector
     return NumberExplanation(
         asked.alpha,
         [

@@ -123,6 +123,21 @@ def test_lines_of_buckets_go_by_topic(open_page, tmp_path):
     assert halves == pytest.approx([own, five], rel=0.01)
 
 
+def test_an_interval_without_width_is_not_shown(open_page, tmp_path):
+    """All queries of one topic, or all scores equal: the interval is a point, which says nothing."""
+    topics = dict.fromkeys((f"q{i}" for i in range(60)), "one")
+    view = leaderboard(entry("first", 0.6), entry("second", 0.3, seed=1), topics=topics)
+    page = ready(open_page(write_page(view, tmp_path / "page.html")))
+    assert set(page.locator(".leaderboard .ci").all_inner_texts()) == {"-"}
+    strips = page.locator(".leaderboard tbody svg[role=img]")
+    assert all(strips.nth(n).get_attribute("aria-label").endswith(", no interval") for n in range(strips.count()))
+    assert "(" not in page.locator(".headline").inner_text()
+    wide = ready(open_page(write_page(leaderboard(entry("first", 0.6)), tmp_path / "wide.html")))
+    assert "\u2013" in wide.locator(".leaderboard .ci").first.inner_text()
+    assert ", from 0." in wide.locator(".leaderboard tbody svg[role=img]").first.get_attribute("aria-label")
+    assert " to 0." in wide.locator(".headline").inner_text()
+
+
 def test_systems_are_filtered_and_chosen_for_the_charts(open_page, full):
     page = ready(open_page(full))
     page.fill("#filter", "qbm25")

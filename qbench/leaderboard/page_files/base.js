@@ -125,6 +125,10 @@ const cellOf = (i, measure = chosen.measure) => ({
   letters: rows[i].cells[measure][3],
 });
 
+/** An interval in words; nothing where it has no width: one topic, or figures that are all equal, say nothing. */
+const fromTo = ({ low, high }) => (low < high ? `${fixed(low)} to ${fixed(high)}` : "");
+const inBrackets = (cell) => (fromTo(cell) ? ` (${fromTo(cell)})` : "");
+
 /** Results of blocks that are read once, when somebody first needs them. */
 const read = {};
 function once(name, make) {

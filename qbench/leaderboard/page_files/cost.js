@@ -44,7 +44,7 @@ function scatter(plane, points, width) {
     fronts.map((one, n) => svg("path", { class: "front", d: path(one), ...FRONT_LINES[n] })),
     points.map((p) => {
       const [px, py] = [x.place(p.cost), y.place(p.mean)];
-      return svg("g", {}, svg("title", {}, `${rows[p.row].number} ${rows[p.row].label}: ${measureName()} ${fixed(p.mean)} (${fixed(p.low)} to ${fixed(p.high)}), ${short(p.cost)} ${plane.axis}`),
+      return svg("g", {}, svg("title", {}, `${rows[p.row].number} ${rows[p.row].label}: ${measureName()} ${fixed(p.mean)}${inBrackets(p)}, ${short(p.cost)} ${plane.axis}`),
         svg("line", { x1: px, x2: px, y1: y.place(p.low), y2: y.place(p.high), stroke: look(p.row).colour, opacity: 0.4 }),
         p.upper === null ? null : svg("line", { x1: px, x2: x.place(p.upper), y1: py, y2: py, stroke: look(p.row).colour, opacity: 0.4 }),
         best.has(p) ? svg("circle", { cx: px, cy: py, r: 9, fill: "none", stroke: "var(--text)", "stroke-width": 1 }) : null,

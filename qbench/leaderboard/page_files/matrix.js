@@ -24,7 +24,7 @@ function pairDetails(i, j) {
   return el("div", { class: "pair" }, title,
     el("p", {}, `${rows[i].number} ${verdict(i, j).words === "cannot be told apart" ? "and" : "is " + verdict(i, j).words} ${rows[j].number}${verdict(i, j).kind === "same" ? " cannot be told apart" : ""} on ${measureName()}.`),
     el("dl", {},
-      line("Difference", `${signed(found.difference)} (95 % interval ${signed(found.low)} to ${signed(found.high)})`),
+      line("Difference", `${signed(found.difference)}${found.low < found.high ? ` (95 % interval ${signed(found.low)} to ${signed(found.high)})` : ""}`),
       line("p", `${probability(found.p)}; after Holm ${probability(found.holm)}`),
       line("Effect d_z", found.effect === null ? "not defined: the difference never varies" : signed(found.effect, 2)),
       wins ? line("Queries", `${rows[i].number} scores higher on ${wins[0].toLocaleString("en")}, ${rows[j].number} on ${wins[1].toLocaleString("en")}, equal on ${(total - wins[0] - wins[1]).toLocaleString("en")}`) : null),

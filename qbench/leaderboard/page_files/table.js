@@ -52,9 +52,10 @@ function heading(key, title, { falling = true, kind = "number", help = "" } = {}
 
 /** The intervals of all rows on one axis, a strip for each row. */
 function strip(i, scale, width) {
-  const { mean, low, high } = cellOf(i);
+  const cell = cellOf(i);
+  const { mean, low, high } = cell;
   const x = scale.place;
-  return svg("svg", { width, height: 24, role: "img", "aria-label": `${fixed(mean)}, from ${fixed(low)} to ${fixed(high)}` },
+  return svg("svg", { width, height: 24, role: "img", "aria-label": `${fixed(mean)}, ${fromTo(cell) ? `from ${fromTo(cell)}` : "no interval"}` },
     scale.ticks.map((tick) => svg("line", { class: "grid", x1: x(tick), x2: x(tick), y1: 0, y2: 24 })),
     svg("line", { x1: x(low), x2: x(high), y1: 12, y2: 12, stroke: look(i).colour, "stroke-width": 2 }),
     mark(i, x(mean), 12, 4.5));
@@ -94,8 +95,8 @@ function leaderboardTable() {
     });
     const same = ran.filter((j) => relation(i, j) && !relation(i, j).significant);
     const figure = (m, strong) => {
-      const { mean, low, high, letters } = cellOf(i, m);
-      return el("td", { class: "number" }, el("span", { class: strong ? "mean" : "" }, fixed(mean)), el("sup", {}, letters), el("span", { class: "ci" }, `${fixed(low)}\u2013${fixed(high)}`));
+      const cell = cellOf(i, m);
+      return el("td", { class: "number" }, el("span", { class: strong ? "mean" : "" }, fixed(cell.mean)), el("sup", {}, cell.letters), el("span", { class: "ci" }, fromTo(cell).replace(" to ", "\u2013") || "-"));
     };
     return el("tr", {}, el("td", {}, pick), el("td", { class: "number rank" }, rankText(i)), title,
       figure(chosen.measure, true), el("td", {}, strip(i, scale, width)),
@@ -115,13 +116,13 @@ function headline() {
   if (!ran.length) return el("p", { class: "headline" }, "No system has a run: every row of the table says why.");
   const order = [...ran].sort((i, j) => cellOf(j).mean - cellOf(i).mean || i - j);
   const best = order[0];
-  const { mean, low, high } = cellOf(best);
-  if (ran.length === 1) return el("p", { class: "headline" }, text(`${rows[best].number} ${rows[best].label}`), ` has a mean ${measureName()} of ${fixed(mean)} (${fixed(low)} to ${fixed(high)}).`);
+  const figure = `${fixed(cellOf(best).mean)}${inBrackets(cellOf(best))}`;
+  if (ran.length === 1) return el("p", { class: "headline" }, text(`${rows[best].number} ${rows[best].label}`), ` has a mean ${measureName()} of ${figure}.`);
   const near = ran.filter((j) => relation(best, j) && !relation(best, j).significant);
   const apart = ran.filter((j) => relation(best, j) && relation(best, j).significant);
   const other = ran.filter((j) => j !== best && !relation(best, j));
   const list = (places) => numbersOf(places).replaceAll(" ", ", ");
-  const said = [text(`${rows[best].number} ${rows[best].label}`), ` has the highest ${measureName()}: ${fixed(mean)} (${fixed(low)} to ${fixed(high)}). `];
+  const said = [text(`${rows[best].number} ${rows[best].label}`), ` has the highest ${measureName()}: ${figure}. `];
   if (near.length) said.push(`It cannot be told apart from ${list(near)}. `);
   const all = ran.length < rows.length ? "all others that ran" : "all others";
   if (apart.length) said.push(`It is significantly above ${apart.length === ran.length - 1 ? all : list(apart)}. `);
