@@ -190,7 +190,11 @@ def show_leaderboard(result: Leaderboard, shown: ShowOptions, folder: Path | Non
     from qbench.leaderboard.page import write_page
     from qbench.leaderboard.terminal import show
 
-    show(out(), [*result.table(), *(result.win_table() if shown.wins else []), *result.bucket_tables()])
+    explain = shown.explain
+    wins = result.win_table() if shown.wins else []
+    show(out(), [*result.table(explain=explain), *wins, *result.bucket_tables(explain=explain)])
+    if not explain:
+        note("How to read these tables: --explain")
     if folder is not None:
         note(f"Written to {folder}: leaderboard.md, .tex, .json, .parquet; scores, significance and buckets as Parquet")
     if shown.html is not None:

@@ -86,6 +86,7 @@ class TableOptions:
 class ShowOptions:
     """How the leaderboard is shown."""
 
+    explain: bool = option(False, help="Also say how to read the tables.", recorded=False)
     wins: bool = option(False, help="Also show on which share of the queries one row beats another.", recorded=False)
     html: Path | None = option(
         None,

@@ -9,6 +9,7 @@ import polars as pl
 
 from qbench.evaluation.buckets import DIMENSIONS, FEWEST
 from qbench.leaderboard.standings import BOTH, SMOKE, Cell, Row, Standings, rank_text
+from qbench.leaderboard.verdict import verdict
 from qbench.retrieval.types import Cost
 
 MISSING = "-"
@@ -181,6 +182,7 @@ def markdown(leaderboard: Standings) -> str:
     """The leaderboard as a Markdown page; `-` for missing figures."""
     header = ["#", "Ranks", "System", f"{leaderboard.primary} (95 % interval)", *leaderboard.measures[1:]]
     lines = [f"# Leaderboard: {escape(leaderboard.name)}", "", *_facts(leaderboard)]
+    lines += [escape(verdict(leaderboard)), ""]
     lines += [f"**{escape(board_words(leaderboard))}**", ""] if leaderboard.words else []
     lines += grid(header, [_figures(row, leaderboard) for row in leaderboard.rows], text_columns=3)
     lines += [f"- {escape(line)}" for line in (*caption(leaderboard), *leaderboard.notes, *problems(leaderboard))] + [
@@ -231,7 +233,7 @@ def latex(leaderboard: Standings) -> str:
             r"\bottomrule",
             *([foot] if leaderboard.words else []),
             r"\end{tabular}",
-            *(f"% {plain(line)}" for line in (*caption(leaderboard), *problems(leaderboard))),
+            *(f"% {plain(line)}" for line in (verdict(leaderboard), *caption(leaderboard), *problems(leaderboard))),
             "",
         ]
     )

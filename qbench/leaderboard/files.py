@@ -10,6 +10,7 @@ import polars as pl
 
 from qbench.leaderboard.documents import latex, markdown
 from qbench.leaderboard.standings import Row, Standings
+from qbench.leaderboard.verdict import verdict
 from qbench.store import atomic_file, write_json, write_text
 
 
@@ -55,6 +56,7 @@ def as_dict(leaderboard: Standings) -> dict[str, Any]:
         **leaderboard.about,
         "notes": list(leaderboard.notes),
         "words": list(leaderboard.words),
+        "verdict": verdict(leaderboard),
         "rows": [
             {
                 "number": row.number,

@@ -25,6 +25,7 @@ from qbench.evaluation.wins import win_counts
 from qbench.leaderboard.documents import DIMENSION_TITLES, caption, clipped, win_caption
 from qbench.leaderboard.page_evidence import BUDGET, document_block, query_block
 from qbench.leaderboard.standings import Row, Standings
+from qbench.leaderboard.verdict import verdict
 from qbench.pages import static_page
 from qbench.store import write_text
 
@@ -105,6 +106,7 @@ def page_data(leaderboard: Standings) -> dict[str, Any]:
         ],
         "notes": [clipped(note, REASON) for note in leaderboard.notes],
         "words": [clipped(word, LABEL) for word in leaderboard.words],
+        "verdict": clipped(verdict(leaderboard), REASON),
         "caption": caption(leaderboard),
         "rows": [_row(leaderboard, row) for row in leaderboard.rows],
         "pairs": _pairs(leaderboard),

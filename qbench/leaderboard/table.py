@@ -17,19 +17,25 @@ from qbench.leaderboard import documents, files, terminal
 from qbench.leaderboard.evidence import Evidence
 from qbench.leaderboard.page import leaderboard_page
 from qbench.leaderboard.standings import BOTH, Cell, Entry, Row, Standings, group_letters, rank_range
+from qbench.leaderboard.verdict import verdict
 from qbench.progress import Progress, silent
 
 
 class Leaderboard(Standings):
     """Ranked systems on one benchmark, as tables, pages and files."""
 
-    def table(self) -> list[RenderableType]:
-        """Renderables for rich's `Console.print`: title, figures, costs, caption."""
-        return terminal.tables(self)
+    @property
+    def verdict(self) -> str:
+        """What the tests say, in one plain sentence: who beats whom, and which differences may be chance."""
+        return verdict(self)
 
-    def bucket_tables(self) -> list[RenderableType]:
+    def table(self, *, explain: bool = True) -> list[RenderableType]:
+        """Renderables for rich's `Console.print`: title, verdict, figures, costs, and how to read them."""
+        return terminal.tables(self, explain=explain)
+
+    def bucket_tables(self, *, explain: bool = True) -> list[RenderableType]:
         """Renderables of the buckets of the primary measure; empty if no dimension has two buckets."""
-        return terminal.bucket_tables(self)
+        return terminal.bucket_tables(self, explain=explain)
 
     def win_table(self) -> list[RenderableType]:
         """Renderables of the win matrix; empty if no two rows can be compared."""

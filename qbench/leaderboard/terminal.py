@@ -28,26 +28,34 @@ from qbench.leaderboard.documents import (
     win_grid,
 )
 from qbench.leaderboard.standings import Row, Standings, rank_text
+from qbench.leaderboard.verdict import verdict
 
 
-def tables(leaderboard: Standings) -> list[RenderableType]:
-    """Title, figures, caption, costs. Only the primary measure has interval and letters; files have them for all."""
+def tables(leaderboard: Standings, *, explain: bool = True) -> list[RenderableType]:
+    """Title, verdict, figures, costs, notes. Only the primary measure has interval and letters; files have all.
+
+    Args:
+        leaderboard: the board.
+        explain: also say how to read it.
+    """
     header = ["#", "Ranks", "System", leaderboard.primary, "", "95 %", *leaderboard.measures[1:]]
     rows = [_figures(row, leaderboard) for row in leaderboard.rows]
     parts: list[RenderableType] = [
         Text(f"{plain(leaderboard.name)}: {_size(leaderboard)}", style="bold"),
+        Text(plain(verdict(leaderboard))),
         *([Text(plain(board_words(leaderboard)), style="bold yellow")] if leaderboard.words else []),
+        Text(),
         text_grid(header, rows, left=(1, 2, 4)),
     ]
     if has_costs(leaderboard):
         costs = [[str(row.number), plain(row.entry.label), *cost_cells(row.entry.cost)] for row in leaderboard.rows]
         parts.append(text_grid(["#", "System", *COST_HEADERS], costs, left=(0, 1)))
-    parts += [Text(plain(line), style="dim") for line in caption(leaderboard)]
+    parts += [Text(plain(line), style="dim") for line in (caption(leaderboard) if explain else ())]
     parts += [Text(plain(line)) for line in (*leaderboard.notes, *problems(leaderboard))]
     return parts
 
 
-def bucket_tables(leaderboard: Standings) -> list[RenderableType]:
+def bucket_tables(leaderboard: Standings, *, explain: bool = True) -> list[RenderableType]:
     """The primary measure by kind of query, one table for each dimension with two buckets or more.
 
     Columns are headed by the numbers of the rows: names would not fit.
@@ -60,7 +68,7 @@ def bucket_tables(leaderboard: Standings) -> list[RenderableType]:
             parts.append(Text(f"{DIMENSION_TITLES[dimension]} ({leaderboard.primary})", style="bold"))
             lines = [[plain(cell) for cell in line] for line in grid]
             parts.append(text_grid([dimension, "queries", "topics", *numbers], lines, left=(0,)))
-            if any(TOO_FEW in line[2] for line in grid):
+            if explain and any(TOO_FEW in line[2] for line in grid):
                 parts.append(Text(bucket_caption(leaderboard), style="dim"))
     return parts
 
