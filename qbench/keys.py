@@ -62,7 +62,7 @@ REVISIONS: dict[str, int] = {
     "bi-encoder training": 2,
     "description-parser training": 1,
     "extractor training": 1,
-    "codebook training": 1,
+    "codebook training": 2,
     # Publishing
     "publication": 1,
 }

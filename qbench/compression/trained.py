@@ -1,4 +1,4 @@
-"""Codebooks that were trained for ranking: WolfPQ under its five names. What they store and score is a PQ's."""
+"""Codebooks that were trained for ranking: WolfPQ under its five names, and DPQ. They store and score as a PQ does."""
 
 from __future__ import annotations
 
@@ -12,31 +12,18 @@ from numpy.typing import NDArray
 
 from qbench.artefacts import open_artefact
 from qbench.compression.product import ProductCodec
+from qbench.compression.quantiser import ABOUT, CODEBOOK, KIND, Quantiser
 from qbench.errors import InputError, OptionError
 from qbench.options import option
-from qbench.scoring.product import encoded
-from qbench.scoring.semantic import Network, semantic_codes
 from qbench.store import Manifest, read_json
-
-KIND = "codebook"
-"""Of the artefact that `qbench train codebook` writes."""
-
-ABOUT = "codebook.json"
-"""Its file with `variant`, `vectors` (what makes the encoder's vectors) and, for a semantic one, `gamma` and `mdf`."""
-
-CODEBOOK = "codebook.npy"
-"""Its file with the rotated codewords R^(j) c, shape (M, K, H / M)."""
-
-WEIGHTS = ("w1", "b1", "w2", "b2")
-"""Its files `NAME.npy` of the network of a semantic selection."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trained(ProductCodec):
     """A codebook from `qbench train codebook` (*WolfPQ* 5.3); its name in a system is the variant that was trained.
 
-    The rotated codewords are what is stored (figure 5.2), so that an index has a PQ's files, size and scoring. The
-    network of a semantic selection is read where vectors are encoded, and is no part of the index.
+    The (rotated) codewords are what is stored (figure 5.2), so that an index has a PQ's files, size and scoring. Keys,
+    and the network of a semantic selection, are read where vectors are encoded, and are no part of the index.
     """
 
     codebook: Path = option(help="Folder that `qbench train codebook` wrote")
@@ -60,13 +47,8 @@ class Trained(ProductCodec):
         return fitted
 
     def selected(self, vectors: NDArray[np.float32]) -> NDArray[np.uint16]:
-        """The codeword of each part: the nearest one (eq. 5.17), or that of the semantic selection (eq. 5.26)."""
-        about = read_json(self.codebook / ABOUT)
-        codebook = self.learnt["codebook"]
-        if "gamma" not in about:
-            return encoded(vectors, codebook)
-        weights = [np.load(self.codebook / f"{name}.npy", allow_pickle=False) for name in WEIGHTS]
-        return semantic_codes(vectors, codebook, Network(*weights), float(about["gamma"]), float(about["mdf"]))
+        """The codeword of each part, as the training selected it."""
+        return Quantiser.open(self.codebook).codes(vectors)
 
     def refuse_unfit(self, name: str, vectors: Mapping[str, Any]) -> None:
         """Refuse a codebook of another variant than the system says, or of another encoder.

@@ -11,8 +11,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from qbench.models.product_quantiser import ProductQuantiser, looked_up, nearest
 
-class WolfPQ(nn.Module):
+
+class WolfPQ(ProductQuantiser):
     """Codewords C, a rotation for each part, and a selection.
 
     Eq. 5.13 prints the rotations as K x K matrices. R^(j) multiplies codewords of H / M numbers, so it is H/M x H/M
@@ -29,12 +31,8 @@ class WolfPQ(nn.Module):
     def __init__(
         self, codebook: NDArray[np.float32], *, semantic: bool = False, mdf: float = 30.0, temperature: float = 1.0
     ) -> None:
-        super().__init__()
+        super().__init__(codebook)
         M, K, width = codebook.shape
-        # Learnt in units of their own size, so that one learning rate suits any encoder.
-        size = float(np.sqrt((codebook.astype(np.float64) ** 2).mean())) or 1.0
-        self.register_buffer("size", torch.tensor(size))
-        self.codewords = nn.Parameter(torch.from_numpy(codebook / np.float32(size)))
         self.turns = nn.Parameter(torch.zeros(M, width, width))
         self.semantic, self.mdf, self.temperature = semantic, mdf, temperature
         if semantic:
@@ -46,10 +44,9 @@ class WolfPQ(nn.Module):
         """R, shape (M, H / M, H / M)."""
         return torch.matrix_exp(self.turns - self.turns.mT)
 
-    def rotated(self) -> Tensor:
-        """The rotated codewords R^(j) c, shape (M, K, H / M): what is stored."""
-        size: Tensor = self.get_buffer("size")
-        return size * (self.codewords @ self.rotations().mT)
+    def stored(self) -> Tensor:
+        """The rotated codewords R^(j) c, shape (M, K, H / M)."""
+        return super().stored() @ self.rotations().mT
 
     @property
     def gamma(self) -> Tensor:
@@ -59,9 +56,8 @@ class WolfPQ(nn.Module):
     def forward(self, vectors: Tensor) -> Tensor:
         """Quantised vectors, with gradients for what is learnt.
 
-        By minimum distance the product with a one-hot vector (eq. 5.18) is a look-up: its gradient goes to the selected
-        codeword. The selection itself has none, and needs none: the vectors do not change. By semantic sampling the
-        selection is drawn in training, by the Gumbel-max trick, and its gradient is that of the softmax
+        By minimum distance, the selection has no gradient, and needs none: the vectors do not change. By semantic
+        sampling the selection is drawn in training, by the Gumbel-max trick, and its gradient is that of the softmax
         (straight-through); at inference it is the highest logit.
 
         Args:
@@ -70,24 +66,14 @@ class WolfPQ(nn.Module):
         Returns:
             shape (n, H).
         """
-        codewords = self.rotated()
-        M, _, width = codewords.shape
-        nearest = self.nearest(vectors, codewords)
         if not self.semantic:
-            return self._looked_up(codewords, nearest).reshape(len(vectors), M * width)
-        logits = self.logits(vectors, nearest)
+            return super().forward(vectors)
+        codewords = self.stored()
+        logits = self.logits(vectors, nearest(vectors, codewords))
         if not self.training:
-            return self._looked_up(codewords, logits.argmax(dim=2)).reshape(len(vectors), M * width)
+            return looked_up(codewords, logits.argmax(dim=2))
         weights = nn.functional.gumbel_softmax(logits, tau=self.temperature, hard=True)
-        return torch.einsum("nmk,mkd->nmd", weights, codewords).reshape(len(vectors), M * width)
-
-    def nearest(self, vectors: Tensor, codewords: Tensor) -> Tensor:
-        """The nearest codeword of each part (eq. 5.17), shape (n, M)."""
-        M, _, width = codewords.shape
-        with torch.no_grad():
-            cut = vectors.reshape(len(vectors), M, width).transpose(0, 1)
-            products = torch.bmm(cut, codewords.mT) - codewords.square().sum(dim=2)[:, None] / 2
-            return products.argmax(dim=2).T
+        return torch.einsum("nmk,mkd->nmd", weights, codewords).flatten(start_dim=1)
 
     def logits(self, vectors: Tensor, nearest: Tensor) -> Tensor:
         """L of eq. 5.24, shape (n, M, K).
@@ -100,7 +86,3 @@ class WolfPQ(nn.Module):
         semantic = torch.relu(self.second(torch.tanh(self.first(vectors)))).reshape(len(vectors), M, K)
         hot = nn.functional.one_hot(nearest, K).to(semantic.dtype)
         return (1 - self.gamma) * semantic + self.gamma * self.mdf * hot
-
-    @staticmethod
-    def _looked_up(codewords: Tensor, codes: Tensor) -> Tensor:
-        return codewords[torch.arange(len(codewords)), codes]

@@ -8,16 +8,16 @@ from typing import Literal
 from qbench.options import again, option
 from qbench.training.recipes import Recipe
 
-Variant = Literal["WolfPQPre", "WolfPQ", "WolfPQSem", "WolfPQI", "WolfPQSemI"]
+Variant = Literal["WolfPQPre", "WolfPQ", "WolfPQSem", "WolfPQI", "WolfPQSemI", "DPQ", "RepCONC"]
 
 
 @dataclass(frozen=True)
 class CodebookRecipe(Recipe):
-    """How a WolfPQ is trained (*WolfPQ* 5.3.4, 5.3.5, 6.4).
+    """How a codebook is trained (*WolfPQ* 5.3.4, 5.3.5, 6.4; 2.3.3 for DPQ and RepCONC).
 
     WolfPQPre is trained for distortion alone; WolfPQ and WolfPQSem further with MarginMSE on dense scores; WolfPQI and
     WolfPQSemI with MarginMSE and RankNet on scores interpolated with BM25's. Those with Sem select by semantic
-    sampling.
+    sampling. DPQ is trained as WolfPQ is; RepCONC for the share of positives beside negatives, and for distortion.
     """
 
     variant: Variant = option("WolfPQ", help="What is trained: the name of the compression in systems.")
@@ -39,13 +39,17 @@ class CodebookRecipe(Recipe):
         0.1, help="Weight of BM25 in interpolated scores (eq. 5.10), of WolfPQI and WolfPQSemI.", low=0, high=1
     )
     norm: Literal["max", "none"] = option(
-        "max", help="max: divide scores by the query's highest before they are added; none: as in the thesis."
+        "max", help="max: divide scores by the query's highest before they are added or scaled; none: as in the thesis."
     )
     scale: float = option(
-        10.0, help="Factor of the scores in RankNet; 1 for norm=none, as in the thesis.", low=0, high=1e6
+        10.0,
+        help="Factor of the scores in RankNet, and in RepCONC's loss; 1 for norm=none, as in the thesis.",
+        low=0,
+        high=1e6,
     )
+    mse: float = option(1.0, help="Weight of the distortion in RepCONC's loss (lambda of eq. 2.20).", low=0)
     mdf: float = option(30.0, help="Logit of the nearest codeword (MDF), of semantic selections.", low=0)
-    temperature: float = option(1.0, help="Of the Gumbel-softmax, of semantic selections.", low=1e-3)
+    temperature: float = option(1.0, help="Of the softmax, of DPQ and of semantic selections.", low=1e-3)
     negatives: Literal["lowest", "uniform", "highest"] = option(
         "lowest",
         help="Which of BM25's best documents are negatives: the lowest-ranked as in the thesis, any, or the highest.",

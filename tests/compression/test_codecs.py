@@ -24,7 +24,7 @@ CODECS |= {
     if entry.options is not Trained
 }
 CODECS |= {"PQ, 9 bits": PQ(M=3, K=257), "PQ, 3 bits": PQ(M=12, K=7), "OPQ, 5 bits": OPQ(M=6, K=20)}
-CODECS |= {"WolfPQ": None, "WolfPQSem": None}  # made by `codecs`, which knows a folder
+CODECS |= {"WolfPQ": None, "WolfPQSem": None, "DPQ": None}  # made by `codecs`, which knows a folder
 STRENGTH = {"float32": 1e-7, "float16": 1e-3, "int8": 1e-2}
 """How far a number may be off, as a share of the largest number."""
 
@@ -44,6 +44,7 @@ def codecs(tmp_path_factory):
     codebook = product_codebook(drawn(300, seed=1), 4, 32)
     paths = {
         "WolfPQ": write_codebook(folder / "distance", codebook),
+        "DPQ": write_codebook(folder / "keys", codebook, "DPQ", keys=np.float32(0.9) * codebook),
         "WolfPQSem": write_codebook(folder / "semantic", codebook, "WolfPQSem", network=some_network(4, 32, D), mdf=9),
     }
     return CODECS | {name: Trained(codebook=path) for name, path in paths.items()}

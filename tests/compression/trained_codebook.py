@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from qbench.compression.trained import ABOUT, CODEBOOK, KIND
-from qbench.store import drafting, write_json
+from qbench.compression.quantiser import KIND, Quantiser, Semantic
+from qbench.scoring.semantic import Network
+from qbench.store import drafting
 
 
 def drawn(shape, seed=0):
     return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
 
-def write_codebook(folder, codebook, variant="WolfPQ", vectors=None, network=None, gamma=0.5, mdf=3.0):
+def write_codebook(folder, codebook, variant="WolfPQ", vectors=None, network=None, gamma=0.5, mdf=3.0, keys=None):
     """A trained codebook; `network` is (w1, b1, w2, b2) of a semantic one."""
+    semantic = Semantic(Network(*network), gamma, mdf) if network else None
     with drafting(folder, KIND, "a key", {}) as draft:
-        np.save(draft.folder / CODEBOOK, codebook)
-        about = {"variant": variant, "vectors": vectors or {}}
-        if network is not None:
-            for name, array in zip(("w1", "b1", "w2", "b2"), network, strict=True):
-                np.save(draft.folder / f"{name}.npy", array)
-            about |= {"gamma": gamma, "mdf": mdf}
-        write_json(draft.folder / ABOUT, about)
+        Quantiser(codebook, keys, semantic).save(draft.folder, variant=variant, vectors=vectors or {})
     return folder
 
 

@@ -23,7 +23,7 @@ from qbench.retrieval.jobs import ExecuteOptions
 from qbench.scoring.product import encoded, product_codebook
 from qbench.scoring.semantic import Network, semantic_codes
 from qbench.store import MANIFEST
-from qbench.training.codebook import CodebookTask, train_codebook
+from qbench.training.codebook import open_task, train_codebook
 from qbench.training.codebook_data import CodebookData, Pairs, encoder_stage
 from qbench.training.codebook_recipe import CodebookRecipe
 from qbench.training.losses.quantisers import distortion, margin_mse, ranknet
@@ -53,14 +53,14 @@ def test_rotations_are_the_identity_at_first_and_rotations_for_ever():
     rotations = network.rotations().detach()
     np.testing.assert_allclose(rotations @ rotations.mT, np.broadcast_to(np.eye(4), (3, 4, 4)), atol=1e-5)
     expected = torch.einsum("mij,mkj->mki", rotations, network.codewords * network.size)
-    np.testing.assert_allclose(network.rotated().detach(), expected.detach(), atol=1e-5)
+    np.testing.assert_allclose(network.stored().detach(), expected.detach(), atol=1e-5)
 
 
 def test_a_quarter_turn_turns_codewords():
     network = WolfPQ(CODEBOOK)
     with torch.no_grad():
         network.turns[1, 1, 0] = math.pi / 2  # of the second part: (2, 0) -> (0, 2), (0, 2) -> (-2, 0)
-    np.testing.assert_allclose(network.rotated()[1].detach(), [[0, 2], [-2, 0]], atol=1e-5)
+    np.testing.assert_allclose(network.stored()[1].detach(), [[0, 2], [-2, 0]], atol=1e-5)
 
 
 def semantic_wolf(gamma=0.5, mdf=3.0):
@@ -96,7 +96,7 @@ def test_training_and_search_select_the_same_codewords():
     for mdf in (0.0, 0.5, 30.0):
         network, layers = semantic_wolf(mdf=mdf)
         network.eval()
-        codebook = network.rotated().detach().numpy()
+        codebook = network.stored().detach().numpy()
         codes = semantic_codes(vectors, codebook, layers, 0.5, mdf)
         np.testing.assert_array_equal(
             network.logits(torch.from_numpy(vectors), torch.from_numpy(encoded(vectors, codebook).astype(np.int64)))
@@ -117,7 +117,7 @@ def test_sampling_in_training_is_random_hard_and_has_gradients():
     vectors = torch.from_numpy(drawn((40, 12), 5))
     first, second = network(vectors), network(vectors)
     assert not torch.equal(first, second)
-    codewords = network.rotated().detach()
+    codewords = network.stored().detach()
     parts = first.detach().reshape(40, 4, 1, 3)
     assert torch.allclose((parts - codewords).abs().sum(dim=3).min(dim=2).values, torch.zeros(()), atol=1e-5)
     first.square().sum().backward()
@@ -164,10 +164,10 @@ def task_of(variant, **options):
         np.ones((60, 2), np.float32),
     )
     recipe = CodebookRecipe(variant=variant, M=4, K=8, pretraining=30, **options)
-    return CodebookTask(CodebookData(Vectors(vectors), pairs, None), recipe)
+    return open_task(CodebookData(Vectors(vectors), pairs, None), recipe)
 
 
-@pytest.mark.parametrize("variant", ["WolfPQ", "WolfPQSem", "WolfPQI", "WolfPQSemI"])
+@pytest.mark.parametrize("variant", ["WolfPQ", "WolfPQSem", "WolfPQI", "WolfPQSemI", "DPQ", "RepCONC"])
 def test_every_variant_lowers_its_loss(variant):
     task = task_of(variant, lr=3e-2)
     everything = np.arange(60)
@@ -215,7 +215,7 @@ def encoder(bench, tmp_path_factory):
 RECIPE = CodebookRecipe(M=8, K=4, epochs=2, pretraining=5, pairs=4)
 
 
-@pytest.mark.parametrize("variant", ["WolfPQPre", "WolfPQ", "WolfPQSemI"])
+@pytest.mark.parametrize("variant", ["WolfPQPre", "WolfPQ", "WolfPQSemI", "DPQ", "RepCONC"])
 def test_a_trained_codebook_is_searched_with_as_a_pq(bench, encoder, tmp_path, variant):
     recipe = replace(RECIPE, variant=variant)
     manifest = train_codebook(bench, tmp_path / "wolf", encoder, recipe, work=tmp_path / "work")
@@ -230,7 +230,7 @@ def test_a_trained_codebook_is_searched_with_as_a_pq(bench, encoder, tmp_path, v
     plain, wolf = codes.values()
     assert plain == wolf
     assert results[0].meta["codes_bytes"] == results[1].meta["reranker_codes_bytes"]
-    (folder,) = [folder for folder in codes if "Wolf" in (folder / MANIFEST).read_text()]
+    (folder,) = [folder for folder in codes if f'"codec": "{variant}"' in (folder / MANIFEST).read_text()]
     stored = np.load(folder / "codec.codebook.npy")
     np.testing.assert_array_equal(stored, np.load(tmp_path / "wolf" / "codebook.npy"))
 

@@ -44,3 +44,16 @@ def ranknet(positives: Tensor, negatives: Tensor) -> Tensor:
     import torch
 
     return torch.nn.functional.softplus(negatives[:, None, :] - positives[:, :, None]).mean()
+
+
+def contrast(positives: Tensor, negatives: Tensor) -> Tensor:
+    """-log of each positive's share beside all negatives of its query (*WolfPQ* eq. 2.20, L_r), the mean; shape ().
+
+    Args:
+        positives: shape (queries, p), scores.
+        negatives: shape (queries, n).
+    """
+    import torch
+
+    others = torch.logsumexp(negatives, dim=1, keepdim=True)
+    return torch.nn.functional.softplus(others - positives).mean()

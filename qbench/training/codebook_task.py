@@ -1,0 +1,171 @@
+"""A codebook as it is trained: for distortion and then for ranking, measured as it would be stored.
+
+Source: *WolfPQ* 5.3.4 and 5.3.5. Documents and queries are encoded once; what is trained is the quantiser.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from qbench.compression.quantiser import Quantiser, Semantic
+from qbench.compression.trained import encoder_of
+from qbench.evaluation.measures import score_run
+from qbench.progress import Progress, silent
+from qbench.randomness import generator
+from qbench.retrieval.types import run_schema
+from qbench.retrieval.vectors import SAMPLE
+from qbench.scoring.fusion import interpolated
+from qbench.scoring.product import product_codebook
+from qbench.scoring.ranking import top_k
+from qbench.scoring.semantic import Network
+from qbench.training.codebook_data import CodebookData, Held
+from qbench.training.codebook_recipe import CodebookRecipe
+from qbench.training.losses.quantisers import distortion
+from qbench.training.trainer import History, Record, Task, seeded
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from qbench.models.product_quantiser import ProductQuantiser
+
+MEASURE = "nDCG@10"
+VECTORS = 512
+"""Vectors in a step of pre-training."""
+
+
+class CodebookTask(Task[NDArray[np.int64]]):
+    """A quantiser that learns from pairs; a batch is some queries. A subclass says which one, and its loss.
+
+    Args:
+        data: vectors, pairs and held-out queries.
+        recipe: the options of the training.
+        progress: is given the steps of pre-training.
+    """
+
+    network: ProductQuantiser
+
+    def __init__(self, data: CodebookData, recipe: CodebookRecipe, progress: Progress = silent) -> None:
+        self.data, self.recipe = data, recipe
+        sample = data.vectors.chosen(data.vectors.spread_rows(SAMPLE))
+        start = product_codebook(sample, recipe.M, recipe.K)
+        with seeded(recipe.seed):
+            self.network = self.started(start)
+            self._pretrain(sample, progress)
+        self._sample = sample[:: max(len(sample) // 4096, 1)]
+        self._started = _distortion(self._sample, Quantiser(start))
+
+    @abstractmethod
+    def started(self, codebook: NDArray[np.float32]) -> Any:
+        """The quantiser before training.
+
+        Args:
+            codebook: of a PQ, shape (M, K, H / M).
+        """
+
+    def batches(self, epoch: int) -> list[NDArray[np.int64]]:
+        """All queries in random order."""
+        order = generator(self.recipe.seed, "order", str(epoch)).permutation(len(self.data.pairs.queries))
+        return [order[first : first + self.recipe.batch_size] for first in range(0, len(order), self.recipe.batch_size)]
+
+    def documents(self, batch: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
+        """The vectors of a batch's documents, shape (n, H), and which are its pairs, shape (queries, pairs, 2)."""
+        import torch
+
+        pairs = self.data.pairs
+        docs = np.stack([pairs.positives[batch], pairs.negatives[batch]], axis=2)
+        distinct, back = np.unique(docs, return_inverse=True)
+        return torch.from_numpy(self.data.vectors.chosen(distinct)), torch.from_numpy(back.reshape(docs.shape))
+
+    def scaled(self, scores: Tensor, batch: NDArray[np.int64]) -> Tensor:
+        """Scores, shape (queries, ...), times `scale`; divided by the query's highest where the recipe normalises."""
+        import torch
+
+        highest = torch.ones(len(batch))
+        if self.recipe.norm != "none":
+            highest = torch.from_numpy(self.data.pairs.highest[batch, 0])
+        scaled: Tensor = self.recipe.scale * scores / highest.reshape(-1, *(1,) * (scores.dim() - 1))
+        return scaled
+
+    def evaluate(self) -> Record:
+        """Distortion, and nDCG@10 on dev, of the quantiser as it would be stored."""
+        quantiser = quantiser_of(self.network)
+        found: Record = {"distortion": round(_distortion(self._sample, quantiser), 6)}
+        if self.data.held is not None:
+            found["ndcg"] = self._ndcg(self.data.held, quantiser)
+        return found
+
+    def figure(self, record: Record) -> float | None:
+        """nDCG@10 on dev."""
+        return float(record["ndcg"]) if "ndcg" in record else None
+
+    def save(self, folder: Path) -> None:
+        """Write the quantiser."""
+        about = {"variant": self.recipe.variant, "vectors": encoder_of(self.data.vectors.about)}
+        quantiser_of(self.network).save(folder, **about)
+
+    def counts(self, history: History) -> dict[str, Any]:
+        """Counts of the manifest; the network has the weights of the best epoch."""
+        best = history.record(history.best)
+        return {
+            "queries": len(self.data.pairs.queries),
+            "dev_queries": 0 if self.data.held is None else len(self.data.held.ids),
+            **super().counts(history),
+            "distortion_pq": round(self._started, 6),
+            "distortion": best.get("distortion"),
+            "dev_untrained": history.record(0).get("ndcg"),
+            "dev": best.get("ndcg"),
+        }
+
+    def _pretrain(self, sample: NDArray[np.float32], progress: Progress) -> None:
+        """Lower the distortion (eq. 5.28)."""
+        import torch
+
+        steps, optimizer = self.recipe.pretraining, self.optimizer()
+        random = generator(self.recipe.seed, "pretraining")
+        self.network.train()
+        for step in range(steps if len(sample) else 0):
+            rows = random.choice(len(sample), min(VECTORS, len(sample)), replace=False)
+            some = torch.from_numpy(sample[np.sort(rows)])
+            for group in optimizer.param_groups:
+                group["lr"] = self.recipe.lr * (1 - step / steps)
+            optimizer.zero_grad()
+            loss = distortion(some, self.network(some)) / self.network.size**2
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+            progress(step + 1, steps, "pre-training")
+
+    def _ndcg(self, held: Held, quantiser: Quantiser) -> float:
+        of, rows = self.data.vectors.shared.of, []
+        for query_id, query, found in zip(held.ids, held.queries, held.found, strict=True):
+            own = (quantiser.quantised(self.data.vectors.chosen(of[found.docs])) @ query).astype(np.float64)
+            if self.recipe.interpolated:
+                own = interpolated(found.scores, own, self.recipe.alpha, raw=self.recipe.norm == "none")
+            best = top_k(own, 10)
+            rows += [(query_id, held.doc_ids[int(found.docs[at])], rank, -rank) for rank, at in enumerate(best, 1)]
+        run = pl.DataFrame(rows, schema=run_schema(), orient="row", strict=False)
+        return float(score_run(run, held.qrels, [MEASURE], held.ids)["value"].to_numpy().mean())
+
+
+def quantiser_of(network: ProductQuantiser) -> Quantiser:
+    """A quantiser as it would be stored."""
+    from qbench.models.wolfpq import WolfPQ
+
+    def array(tensor: Tensor) -> NDArray[np.float32]:
+        return np.ascontiguousarray(tensor.detach().numpy())
+
+    keys, semantic = network.keys(), None
+    if isinstance(network, WolfPQ) and network.semantic:
+        layers = (network.first.weight, network.first.bias, network.second.weight, network.second.bias)
+        semantic = Semantic(Network(*map(array, layers)), network.gamma.item(), network.mdf)
+    return Quantiser(array(network.stored()), None if keys is None else array(keys), semantic)
+
+
+def _distortion(vectors: NDArray[np.float32], quantiser: Quantiser) -> float:
+    """The mean squared distance to the quantised vectors; of shape (n, H)."""
+    return float(((vectors - quantiser.quantised(vectors)) ** 2).sum(axis=1).mean()) if len(vectors) else 0.0
