@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -10,8 +11,9 @@ import polars as pl
 from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.types import Query
 from qbench.mining.types import DESCRIPTIONS, PAIRS, PAIRS_KIND, description_schema, pair_schema
+from qbench.quantities.types import to_row
 from qbench.store import digest, drafting
-from tests.factories import condition, frame
+from tests.factories import condition, frame, quantity
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
@@ -133,11 +135,14 @@ def regular_benchmark(documents: int = 96) -> Benchmark:
     Queries are conditions on a thing's amount; each sentence states one thing's amount. Every third query is of the
     development split, and every third of the test split.
     """
-    corpus, queries, qrels, samples, triples = [], [], [], [], []
+    corpus, mentions, queries, qrels, samples, triples = [], [], [], [], [], []
     amounts = [(number % len(THINGS), number % 4, 5 + number) for number in range(documents)]
     for number, (thing, year, amount) in enumerate(amounts):
         text = f"in {YEARS[year]} {FILLERS[number % 4]} {THINGS[thing]} {amount}"
         corpus.append((f"d{number:03}", text, "", f"page{number}"))
+        stated = quantity(text, str(amount), amount, concept=THINGS[thing])
+        span = (len(text) - len(str(amount)), len(text))  # the year may have these digits, too
+        mentions.append(to_row(f"d{number:03}", replace(stated, value_span=span)))
     for place, thing in enumerate(THINGS):
         for turn, split in enumerate(("train", "train", "dev", "test")):
             name = f"q{place}{turn}"
@@ -161,4 +166,5 @@ def regular_benchmark(documents: int = 96) -> Benchmark:
         qrels=frame("qrels", qrels),
         samples=frame("samples", samples),
         triples=frame("triples", triples),
+        quantities=frame("quantities", mentions),
     )

@@ -6,9 +6,11 @@ This module imports torch: import it inside functions.
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy, linear, mse_loss
+from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, linear, logsigmoid, mse_loss
 
 from qbench.models.numbers import EXPONENTS, MAX_EXPONENT, OPERATORS
 
@@ -26,6 +28,9 @@ class NumberEmbedding(nn.Module):
 
         mantissa[j] = exp(-(m - mu_j)^2 / sigma^2), mu_j = -10 + 20 j / (J_m - 1), j = 0 ... J_m - 1
 
+    Exponents are random at the start, and as large as mantissas: both have the same mean square in a dimension, that of
+    the Gaussian over [-10, 10]. Much smaller ones vanish where the encoder scales its input to unit variance.
+
     Args:
         width: J.
         sigma: of the Gaussian.
@@ -37,7 +42,8 @@ class NumberEmbedding(nn.Module):
         super().__init__()
         self.sigma = sigma
         self.exponents = nn.Embedding(EXPONENTS, width - mantissa_width(width))
-        nn.init.normal_(self.exponents.weight, std=0.02)  # as a BERT's embeddings are
+        # The integral of exp(-2 x^2 / sigma^2) is sigma sqrt(pi / 2).
+        nn.init.normal_(self.exponents.weight, std=math.sqrt(sigma * math.sqrt(math.pi / 2) / 20))
         self.register_buffer("means", torch.linspace(-10, 10, mantissa_width(width)), persistent=False)
 
     def forward(self, mantissas: Tensor, exponents: Tensor) -> Tensor:
@@ -194,7 +200,7 @@ def regulariser(logits: Tensor) -> Tensor:
 def comparison_loss(logits: Tensor, holds: Tensor, *, as_printed: bool = False) -> Tensor:
     """The cross-entropy of N with whether "b op a" holds, over all pairs of the batch, whatever their units; shape ().
 
-        - [b op a] log N - (1 - [b op a]) log(1 - N), the mean over pairs and operators
+        the sum over op of - [b op a] log N - (1 - [b op a]) log(1 - N), the mean over pairs
 
     *DeepQuant* eq. 3 has the first term alone, which N = 1 for everything makes 0; the regulariser (eq. 2) is 0 there,
     too. "Cross-entropy", as the text calls it, has both.
@@ -207,8 +213,8 @@ def comparison_loss(logits: Tensor, holds: Tensor, *, as_printed: bool = False) 
     if not logits.numel():
         return logits.sum()
     if as_printed:
-        return -(holds * torch.nn.functional.logsigmoid(logits)).sum(dim=2).mean()
-    return torch.nn.functional.binary_cross_entropy_with_logits(logits, holds)
+        return -(holds * logsigmoid(logits)).sum(dim=2).mean()
+    return binary_cross_entropy_with_logits(logits, holds, reduction="none").sum(dim=2).mean()
 
 
 def reconstruction_loss(heads: NumberHeads, vectors: Tensor, mantissas: Tensor, exponents: Tensor) -> Tensor:

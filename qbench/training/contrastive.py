@@ -127,9 +127,10 @@ def _task(
             chunk=recipe.chunk,
             **own,
         )
-    if student.reads_numbers and not (data.text_mentions.known or data.text_mentions.changed):
-        remedy = "Import it with its quantities extracted: --quantities ours"
-        message = f"a {kind} learns from quantities, and the benchmark has none"
+    if student.reads_numbers and not data.text_mentions.known:
+        # Of a sample the changed quantity alone would be known: its other numbers would be learnt as words.
+        remedy = "Generate it again, or import it with its quantities extracted: --quantities ours"
+        message = f"a {kind} learns from the quantities of all documents, and the benchmark has no table of them"
         raise InputError(message, value=benchmark.name, remedy=remedy)
     loss = LOSSES[recipe.loss]
     if teacher is not None:
@@ -316,8 +317,10 @@ class RetrieverTask(Task[tuple[Triples, list[Drawn]]]):
         """nDCG@10 on the held-out queries, and how well numbers are read."""
         if self.held_out is None:
             return {}
-        numbers = self.student.figures(self.held_out)
-        return {"ndcg": self.held_out.score(self.student), **({"numbers": numbers} if numbers else {})}
+        # As search reads texts, whatever their length in training.
+        with self.student.whole():
+            numbers = self.student.figures(self.held_out)
+            return {"ndcg": self.held_out.score(self.student), **({"numbers": numbers} if numbers else {})}
 
     def figure(self, record: Record) -> float | None:
         """nDCG@10."""

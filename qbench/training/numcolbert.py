@@ -21,8 +21,9 @@ from qbench.models.numbers import Number, UnitList
 from qbench.models.numcolbert import add_numeric_heads, heads_of, save_numcolbert
 from qbench.models.single_vector import Role
 from qbench.quantities.conditions import BROKEN, MET
+from qbench.quantities.types import Span
 from qbench.training.losses.numeric import Contrast, classes, contrast, detection, value
-from qbench.training.numeric_labels import NumericLabels, query_numbers, satisfaction, text_numbers
+from qbench.training.numeric_labels import NumericLabels, query_numbers, satisfaction, text_numbers, unsure_spans
 from qbench.training.outputs import Embedded
 from qbench.training.students import HeldOut, LateInteractionStudent, forward, padded
 from qbench.training.trainer import adamw
@@ -108,11 +109,13 @@ class NumericStudent(LateInteractionStudent):
 
     def _sides(self, batch: Batch, outputs: Outputs) -> list[tuple[NumericLabels, Any]]:
         """The labels of queries and of texts, each with the tensors."""
-        queries = self._labels(
-            batch.queries, "query", query_numbers(batch), outputs.queries, [bool(some) for some in batch.conditions]
-        )
-        known = batch.data.text_mentions.known
-        texts = self._labels(batch.texts, "document", text_numbers(batch), outputs.texts, [known] * len(batch.texts))
+        numbers = query_numbers(batch)
+        rows = zip(batch.queries, numbers, batch.conditions, strict=True)
+        queries = self._labels(batch.queries, "query", numbers, outputs.queries, [unsure_spans(*row) for row in rows])
+        # The texts of a benchmark without quantities may have numbers anywhere.
+        none: Sequence[Span] | None = () if batch.data.text_mentions.known else None
+        unsure = [none] * len(batch.texts)
+        texts = self._labels(batch.texts, "document", text_numbers(batch), outputs.texts, unsure)
         return [(queries, outputs.queries), (texts, outputs.texts)]
 
     def _labels(
@@ -121,20 +124,20 @@ class NumericStudent(LateInteractionStudent):
         role: Role,
         numbers: Sequence[Sequence[Number]],
         embedded: Embedded,
-        known: Sequence[bool],
+        unsure: Sequence[Sequence[Span] | None],
     ) -> NumericLabels:
         width = embedded.vectors.shape[1]
         heads = heads_of(self.network)
         units = UnitList(heads.config.units if heads else ())
-        return NumericLabels.of(numbers, token_offsets(self.network, texts, role, width), width, units, known)
+        return NumericLabels.of(numbers, token_offsets(self.network, texts, role, width), width, units, unsure)
 
     def _detection(self, sides: list[tuple[NumericLabels, Any]]) -> Tensor:
-        """The mean over queries' and texts' tokens, each side for itself."""
+        """The mean over those tokens of queries and texts that are known, each side for itself."""
         import torch
 
         parts = []
         for labels, embedded in sides:
-            counted = embedded.mask & torch.from_numpy(labels.known).to(embedded.mask.device)[:, None]
+            counted = embedded.mask & torch.from_numpy(labels.known).to(embedded.mask.device)
             parts.append(detection(embedded.detected, torch.from_numpy(labels.owners >= 0), counted))
         return torch.stack(parts).mean()
 
@@ -193,9 +196,8 @@ class NumericStudent(LateInteractionStudent):
         """How well the heads read queries: see `head_figures`."""
         return head_figures(self, held_out.queries)
 
-    def save(self, folder: Path) -> None:
-        """Write the folder of a ColBERT with the heads beside it."""
-        self._restore()
+    def _save(self, folder: Path) -> None:
+        # The folder of a ColBERT, with the heads beside it.
         save_numcolbert(self.network, folder)
 
 
@@ -251,13 +253,18 @@ def head_figures(student: NumericStudent, queries: Sequence[Query]) -> dict[str,
     student.network.eval()
     with torch.no_grad():
         embedded = student.embed(texts, "query")
-        labels = student._labels(texts, "query", [numbers[row] for row in told], embedded, [True] * len(told))
+        asking = [numbers[row] for row in told]
+        unsure = [
+            unsure_spans(text, some, queries[row].conditions)
+            for text, some, row in zip(texts, asking, told, strict=True)
+        ]
+        labels = student._labels(texts, "query", asking, embedded, unsure)
         tokens, owners = _tokens(labels, embedded)
         heads: Any = heads_of(student.network)
         units, operators = (
             head(embedded.hidden[tokens]).argmax(dim=1).cpu().numpy() for head in (heads.unit, heads.operator)
         )
-        detected = ((embedded.detected > 0) & embedded.counted).cpu().numpy()
+        detected = ((embedded.detected > 0) & embedded.counted).cpu().numpy() & labels.known
     student.network.train(training)
     numeric = (labels.owners >= 0) & embedded.counted.cpu().numpy()
     asked = labels.operators[owners]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from qbench.models.numbers import OPERATORS, Number, Span, UnitList, scientific, token_owners
 from qbench.quantities.conditions import BROKEN, MET, UNDECIDED, verdicts
+from qbench.quantities.types import Condition
 from qbench.quantities.written import asked_numbers, stated_numbers
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ class NumericLabels:
 
     Attributes:
         owners: shape (n, tokens): the number that a token is part of, in the order of all; -1 for none.
-        known: shape (n,), bool: texts whose numbers are known, such that all other tokens are of none.
+        known: shape (n, tokens), bool: tokens of which it is known whether they are part of a number.
         rows, sources: shape (m,): each number's text, and its mention or condition in that text's list.
         mantissas, exponents: shape (m,); see `qbench.models.numbers.scientific`.
         units: shape (m,), numbers in the list of units.
@@ -47,7 +49,7 @@ class NumericLabels:
         offsets: Sequence[Sequence[Span]],
         width: int,
         units: UnitList,
-        known: Sequence[bool],
+        unsure: Sequence[Sequence[Span] | None],
     ) -> NumericLabels:
         """The labels of n texts.
 
@@ -56,19 +58,25 @@ class NumericLabels:
             offsets: half-open characters of each text's tokens; (0, 0) for markers.
             width: number of tokens of a text, padding included; those beyond are cut off.
             units: the list of units that the model tells apart.
-            known: whether the numbers of a text are known.
+            unsure: characters of each text that may be of other numbers; None where all others may be.
         """
         owners, first = np.full((len(numbers), width), -1, np.int64), 0
-        for row, (some, tokens) in enumerate(zip(numbers, offsets, strict=True)):
+        known = np.ones(owners.shape, dtype=bool)
+        for row, (some, tokens, others) in enumerate(zip(numbers, offsets, unsure, strict=True)):
             if some:
                 found = token_owners(tokens[:width], [number.span for number in some])
                 owners[row, : len(found)] = np.where(found >= 0, found + first, -1)
+            if others:
+                perhaps = token_owners(tokens[:width], others) >= 0
+                known[row, : len(perhaps)] = ~perhaps | (owners[row, : len(perhaps)] >= 0)
+            elif others is None:
+                known[row] = owners[row] >= 0
             first += len(some)
         flat = [number for some in numbers for number in some]
         mantissas, exponents = scientific([number.value for number in flat])
         return cls(
             owners,
-            np.asarray(known, dtype=bool),
+            known,
             np.repeat(np.arange(len(numbers)), [len(some) for some in numbers]),
             np.array([number.source for number in flat], np.int64),
             mantissas,
@@ -76,6 +84,22 @@ class NumericLabels:
             units.ids([number.unit for number in flat]),
             np.array([OPERATORS.index(n.operator) if n.operator else -1 for n in flat], np.int64),
         )
+
+
+_DIGITS = re.compile(r"\d(?:[\d.,]*\d)?")
+
+
+def unsure_spans(query: str, numbers: Sequence[Number], conditions: Sequence[Condition]) -> list[Span] | None:
+    """What may be of a number of a query beside those of its conditions: digits; None, any word, if one is not found.
+
+    >>> asked = Number(300.0, "euro", (21, 24))
+    >>> price = Condition("<", 300, 300, "euro", "euro", 300, 300, value_text="300", unit_text="euros")
+    >>> unsure_spans("phones of 2019 under 300 euros", [asked], [price])
+    [(10, 14), (21, 24)]
+    """
+    if not conditions or len({number.source for number in numbers}) < len(conditions):
+        return None
+    return [match.span() for match in _DIGITS.finditer(query)]
 
 
 def query_numbers(batch: Batch) -> list[list[Number]]:

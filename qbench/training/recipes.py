@@ -163,7 +163,10 @@ class ContrastiveRecipe(Recipe):
         1e-3, help="Peak learning rate of the layers of numbers.", low=0, high=1, models=("numcolbert", "deepquant")
     )
     number_weight: float = option(
-        1.0, help="Weight of the reconstruction of mantissas and exponents; 0: without.", low=0, models=("deepquant",)
+        0.1,
+        help="Weight of the reconstruction of mantissas and exponents, 1 in the paper; 0: without.",
+        low=0,
+        models=("deepquant",),
     )
     unit_weight: float = option(
         1.0, help="Weight of the prediction of units; 0: without.", low=0, models=("deepquant",)
@@ -184,7 +187,9 @@ class ContrastiveRecipe(Recipe):
     lowest_grade: int = option(
         1, help="Lowest grade of a positive, for benchmarks without triples (2 for TREC Deep Learning).", low=1
     )
-    max_length: int = option(0, help="Tokens read of a text in training; 0: the model's own maximum.", low=0)
+    max_length: int = option(
+        0, help="Tokens read of a text in training, but for dev; 0: the model's own maximum.", low=0
+    )
     max_pairs: int = option(0, help="Positives per epoch, every query's first before any second; 0: all.", low=0)
     limit: int = option(
         0,

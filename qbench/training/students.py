@@ -7,7 +7,8 @@ All but Aggretriever are models of sentence-transformers, saved and opened by it
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -89,7 +90,7 @@ class Student(ABC):
     start: str = field(default="", kw_only=True)
     precision: Precision = field(default="auto", kw_only=True)
     chunk: int = field(default=0, kw_only=True)
-    _restore: Callable[[], None] = field(default=lambda: None, kw_only=True, repr=False)  # undoes `limit`
+    _limit: tuple[int, Callable[[], None]] | None = field(default=None, init=False, repr=False)  # what undoes it, too
 
     reads_numbers: ClassVar[bool] = False
     """Whether it is given the numbers of texts, by `embed_numbered`."""
@@ -136,19 +137,51 @@ class Student(ABC):
         return {}
 
     def limit(self, max_length: int) -> None:
-        """Read at most `max_length` tokens of a text in training.
+        """Read at most `max_length` tokens of a text in training; `whole` is as it was before.
 
         Raises:
             OptionError: that is more than the model can read, or too little for any word.
         """
+        self._limit = max_length, self._limited(max_length)
+
+    def _limited(self, max_length: int) -> Callable[[], None]:
+        """Limit the network, and give what undoes it."""
         own = self.network.max_seq_length
         limit_texts(self.network, max_length)
-        self._restore = partial(setattr, self.network, "max_seq_length", own)
+        return partial(setattr, self.network, "max_seq_length", own)
+
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """For a while it reads as much of a text as the model that it comes from, which is what a search reads."""
+        if self._limit is None:
+            yield
+            return
+        length, restore = self._limit
+        restore()
+        try:
+            yield
+        finally:
+            self._limited(length)
 
     def save(self, folder: Path) -> None:
         """Write it into a folder, as safetensors; it reads as much there as the model that it comes from."""
-        self._restore()
+        with self.whole():
+            self._save(folder)
+
+    def _save(self, folder: Path) -> None:
         self.network.save_pretrained(str(folder), create_model_card=False)
+
+
+class OwnStudent(Student):
+    """A student whose network has `config.max_length`, `limit` and `save`: one of our own models."""
+
+    def _limited(self, max_length: int) -> Callable[[], None]:
+        own = self.network.config.max_length
+        self.network.limit(max_length)
+        return partial(self.network.limit, own)
+
+    def _save(self, folder: Path) -> None:
+        self.network.save(folder)
 
 
 def groups_of(texts: Sequence[str], device: torch.device, chunk: int = 0) -> list[list[int]]:
@@ -161,7 +194,7 @@ def groups_of(texts: Sequence[str], device: torch.device, chunk: int = 0) -> lis
     return [order[start : start + size] for start in range(0, len(texts), size)]
 
 
-def cached(run: Callable[[S], T], features: S, chunk: int) -> T:
+def cached(run: Callable[[S], T], features: S, chunk: int, device: torch.device) -> T:
     """What a group's run through a model gives, without what its gradients need; they run the group again.
 
     So a batch needs the memory of one group beside the vectors of all: the loss is computed on the vectors, then one
@@ -172,6 +205,7 @@ def cached(run: Callable[[S], T], features: S, chunk: int) -> T:
         run: runs a group through a model; it gives the same again, and leaves the features as they are.
         features: of the group.
         chunk: size of groups; 0 runs it as it is.
+        device: where it runs, whose random numbers are repeated beside those of the CPU.
     """
     import torch
 
@@ -179,7 +213,9 @@ def cached(run: Callable[[S], T], features: S, chunk: int) -> T:
         return run(features)
     from torch.utils.checkpoint import checkpoint
 
-    return cast("T", checkpoint(run, features, use_reentrant=False))
+    # The generators that are restored are those of the devices of its arguments, and texts are on none.
+    there = torch.empty(0, device=device)
+    return cast("T", checkpoint(lambda given, _: run(given), features, there, use_reentrant=False))
 
 
 def forward(
@@ -194,9 +230,15 @@ def forward(
         prompt = network.prompts.get(role) or None
         features = network.preprocess([texts[i] for i in rows], prompt=prompt, task=role)
         features = batch_to_device(features, network.device)
-        # The network writes into the dictionary that it is given.
-        results.append((rows, cached(lambda features: network(dict(features), task=role), features, chunk)))
+        run = partial(_through, network, role)
+        results.append((rows, cached(run, features, chunk, network.device)))
     return results
+
+
+def _through(network: Any, role: Role, features: dict[str, Tensor]) -> dict[str, Tensor]:
+    # The network writes into the dictionary that it is given.
+    found: dict[str, Tensor] = network(dict(features), task=role)
+    return found
 
 
 def sentence_vectors(network: Any, texts: Sequence[str], role: Role, chunk: int = 0) -> Tensor:
@@ -265,11 +307,11 @@ class LateInteractionStudent(Student):
         network: a MultiVectorEncoder.
     """
 
-    def limit(self, max_length: int) -> None:
-        """Read at most `max_length` tokens of a document; queries have a length of their own."""
+    def _limited(self, max_length: int) -> Callable[[], None]:
+        # Queries have a length of their own.
         own = self.network[0].document_length
         limit_documents(self.network, max_length)
-        self._restore = partial(setattr, self.network[0], "document_length", own)
+        return partial(setattr, self.network[0], "document_length", own)
 
     def embed(self, texts: Sequence[str], role: Role) -> Embedded:
         """Token vectors of length 1, padded: shape (texts, tokens, dimension)."""
@@ -300,7 +342,7 @@ class LateInteractionStudent(Student):
 
 
 @dataclass
-class AggretrieverStudent(Student):
+class AggretrieverStudent(OwnStudent):
     """Aggretriever: dot products of [CLS] and agg* (*WolfPQ* eq. 3.7), which are learnt together.
 
     Attributes:
@@ -315,20 +357,12 @@ class AggretrieverStudent(Student):
 
         groups = groups_of(texts, self.network.device, self.chunk)
         features = (self.network.features([texts[i] for i in rows]) for rows in groups)
-        vectors = [cached(self.network.embed, given, self.chunk) for given in features]
+        vectors = [cached(self.network.embed, given, self.chunk, self.network.device) for given in features]
         return Embedded(_in_order(torch.cat(vectors).float(), groups))
 
-    def limit(self, max_length: int) -> None:
-        """Read at most `max_length` tokens of a text in training."""
-        own = self.network.config.max_length
-        self.network.limit(max_length)
-        self._restore = partial(self.network.limit, own)
-
-    def save(self, folder: Path) -> None:
-        """Write it into a folder that `Aggretriever.load` opens, as a trained one."""
-        self._restore()
+    def _save(self, folder: Path) -> None:
         self.network.config = replace(self.network.config, trained=True)
-        self.network.save(folder)
+        super()._save(folder)
 
 
 def padded(groups: list[tuple[list[int], dict[str, Tensor]]], name: str) -> Tensor:

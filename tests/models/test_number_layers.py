@@ -55,6 +55,16 @@ def test_a_wider_gaussian_reaches_further():
     torch.testing.assert_close(two, one ** (1 / 4))
 
 
+@pytest.mark.parametrize("sigma", [0.5, 1.0, 2.0])
+def test_exponents_and_mantissas_are_of_one_size(sigma):
+    torch.manual_seed(3)
+    layer = NumberEmbedding(400, sigma)
+    mantissas = torch.linspace(1, 9.9, 41)
+    vectors = layer(mantissas, torch.arange(-20, 21)).detach()
+    exponent, mantissa = (part.square().mean().sqrt().item() for part in (vectors[:, :40], vectors[:, 40:]))
+    assert exponent == pytest.approx(mantissa, rel=0.15)
+
+
 def test_heads_read_their_own_part_of_the_vector():
     heads, vectors = NumberHeads(WIDTH, units=5), torch.randn(3, WIDTH, requires_grad=True)
     assert heads.exponents(vectors).shape == (3, 41)
@@ -111,9 +121,11 @@ def test_the_regulariser_wants_equality_where_less_and_more_agree():
 def test_the_supplementary_loss_is_a_cross_entropy():
     logits = torch.tensor([[[logit(0.8), logit(0.4), logit(0.5)]]])
     holds = torch.tensor([[[1.0, 0.0, 0.0]]])
-    both = -(math.log(0.8) + math.log(0.6) + math.log(0.5)) / 3
+    both = -(math.log(0.8) + math.log(0.6) + math.log(0.5))
     torch.testing.assert_close(comparison_loss(logits, holds), torch.tensor(both))
     torch.testing.assert_close(comparison_loss(logits, holds, as_printed=True), torch.tensor(-math.log(0.8)))
+    # Operators are summed up, pairs are averaged.
+    torch.testing.assert_close(comparison_loss(logits.repeat(2, 5, 1), holds.repeat(2, 5, 1)), torch.tensor(both))
 
 
 def test_as_it_is_printed_believing_everything_costs_nothing():

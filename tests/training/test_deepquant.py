@@ -151,9 +151,12 @@ def test_a_trained_model_goes_on_with_other_units(plain, tmp_path):
     torch.testing.assert_close(student.network.heads.unit.weight[:3], before)
 
 
-def test_a_benchmark_without_quantities_teaches_nothing(plain, tmp_path):
-    none = replace(BENCHMARK, quantities=None, triples=BENCHMARK.triples.clear(), samples=BENCHMARK.samples.clear())
-    with pytest.raises(InputError, match=r"learns from quantities.*--quantities ours"):
+@pytest.mark.parametrize("samples", [True, False])
+def test_a_benchmark_without_quantities_teaches_nothing(plain, tmp_path, samples):
+    none = replace(BENCHMARK, quantities=None)
+    if not samples:
+        none = replace(none, triples=BENCHMARK.triples.clear(), samples=BENCHMARK.samples.clear())
+    with pytest.raises(InputError, match=r"learns from the quantities.*--quantities ours"):
         train_retriever("deepquant", none, tmp_path / "out", str(plain), ContrastiveRecipe(epochs=1, dev_queries=0))
 
 

@@ -13,12 +13,13 @@ from qbench.models.multi_vector import load_multi_vector_encoder, load_multi_vec
 from qbench.models.numbers import OPERATORS, Number, UnitList
 from qbench.models.numcolbert import heads_of
 from qbench.quantities.conditions import BROKEN, MET, UNDECIDED
+from qbench.quantities.written import asked_numbers
 from qbench.training.batch import Batch
 from qbench.training.contrastive import train_retriever
 from qbench.training.dev import dev_pool
 from qbench.training.losses.numeric import classes, contrast, detection, value
 from qbench.training.numcolbert import head_figures
-from qbench.training.numeric_labels import NumericLabels, satisfaction
+from qbench.training.numeric_labels import NumericLabels, satisfaction, unsure_spans
 from qbench.training.opening import open_student
 from qbench.training.recipes import ContrastiveRecipe
 from qbench.training.triples import read_triples
@@ -130,7 +131,7 @@ def test_labels_of_extreme_and_many_numbers():
         [Number(float(n), "parsec", (2 * n, 2 * n + 1), operator=">") for n in range(200)],
     ]
     offsets = [[(0, 0), *((2 * n, 2 * n + 1) for n in range(count))] for count in (4, 3, 200)]
-    labels = NumericLabels.of(numbers, offsets, 64, UnitList(("metre",)), [True, False, True])
+    labels = NumericLabels.of(numbers, offsets, 64, UnitList(("metre",)), [(), None, ()])
     assert labels.owners[0, :6].tolist() == [-1, 0, 1, 2, 3, -1]
     assert (labels.owners[1] == -1).all()
     assert labels.owners[2, [1, 63]].tolist() == [4, 66]  # those beyond are cut off
@@ -139,7 +140,8 @@ def test_labels_of_extreme_and_many_numbers():
     assert set(labels.units[:4]) == {1}
     assert set(labels.units[4:]) == {0}  # a unit that the list lacks
     assert labels.operators[[0, 4]].tolist() == [-1, OPERATORS.index(">")]
-    assert labels.known.tolist() == [True, False, True]
+    assert labels.known.all(axis=1).tolist() == [True, False, True]
+    assert not labels.known[1].any()
 
 
 def test_gate_and_heads_learn(base, trained):
@@ -260,6 +262,34 @@ def test_texts_whose_numbers_nobody_extracted_are_no_example_of_text_without_num
     parts = student.numeric_losses(batch, student.outputs(batch))
     assert [part.item() for part in parts] == [0, 0, 0]
     student.loss(batch).backward()
+
+
+def test_other_numbers_of_a_query_are_no_example_of_words(base):
+    """Digits beside those of the conditions may be numbers; a condition that is not found may be any word."""
+    texts = ["boats 7 over 3 metre", "boats over three metre", "boats over 3 metre under nine second"]
+    over, under = condition("boats", ">", 3, "metre"), condition("boats", "<", 9, "second")
+    conditions = [(over,), (over,), (over, under)]
+    student = open_student("numcolbert", base)
+    numbers = [asked_numbers(*row) for row in zip(texts, conditions, strict=True)]
+    unsure = [unsure_spans(*row) for row in zip(texts, numbers, conditions, strict=True)]
+    labels = student._labels(texts, "query", numbers, student.embed(texts, "query"), unsure)
+    words = [student.network.tokenizer.convert_ids_to_tokens(row) for row in tokens_of(student, texts)]
+    told = [
+        [word for word, known in zip(row, some, strict=False) if known]
+        for row, some in zip(words, labels.known, strict=True)
+    ]
+    assert "7" not in told[0]
+    assert {"boats", "over", "3", "metre"} <= set(told[0])
+    assert told[1:] == [[], ["3"]]
+    # What the head says of an unsure token does not change the loss.
+    embedded = student.embed(texts, "query")
+    before = student._detection([(labels, embedded)])
+    other = embedded.detected + 5.0 * torch.from_numpy(~labels.known)
+    torch.testing.assert_close(student._detection([(labels, replace(embedded, detected=other))]), before)
+
+
+def tokens_of(student, texts):
+    return student.network.preprocess(texts, prompt=student.network.prompts.get("query"), task="query")["input_ids"]
 
 
 def test_two_benchmarks_are_learnt_together(base, tmp_path):
