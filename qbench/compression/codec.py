@@ -81,6 +81,10 @@ class Codec(ABC):
         products: NDArray[np.floating[Any]] = tables @ self.decode(arrays).T
         return products
 
+    def query_model(self) -> Path | None:
+        """The folder of the model that encodes queries in place of the documents' encoder; None: none does."""
+        return None
+
     def refuse_unfit(self, name: str, vectors: Mapping[str, Any]) -> None:  # noqa: B027
         """Refuse vectors that it was not made for; by default it takes any.
 

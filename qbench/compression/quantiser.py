@@ -26,6 +26,9 @@ CODEBOOK = "codebook.npy"
 KEYS = "keys.npy"
 """Its file with what vectors are compared with, where that is not the codewords; of the same shape."""
 
+QUERY_ENCODER = "query-encoder"
+"""Its folder with the model that encodes queries, where one was trained with the codewords (JPQ)."""
+
 WEIGHTS = ("w1", "b1", "w2", "b2")
 """Its files `NAME.npy` of the network of a semantic selection."""
 

@@ -1,4 +1,4 @@
-"""Codebooks that were trained for ranking: WolfPQ under its five names, and DPQ. They store and score as a PQ does."""
+"""Codebooks that were trained for ranking, under the names of their variants. They store and score as a PQ does."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from qbench.artefacts import open_artefact
 from qbench.compression.product import ProductCodec
-from qbench.compression.quantiser import ABOUT, CODEBOOK, KIND, Quantiser
+from qbench.compression.quantiser import ABOUT, CODEBOOK, KIND, QUERY_ENCODER, Quantiser
 from qbench.errors import InputError, OptionError
 from qbench.options import option
 from qbench.store import Manifest, read_json
@@ -49,6 +49,11 @@ class Trained(ProductCodec):
     def selected(self, vectors: NDArray[np.float32]) -> NDArray[np.uint16]:
         """The codeword of each part, as the training selected it."""
         return Quantiser.open(self.codebook).codes(vectors)
+
+    def query_model(self) -> Path | None:
+        """The encoder of queries that was trained with the codewords."""
+        folder = self.codebook / QUERY_ENCODER
+        return folder if folder.is_dir() else None
 
     def refuse_unfit(self, name: str, vectors: Mapping[str, Any]) -> None:
         """Refuse a codebook of another variant than the system says, or of another encoder.

@@ -75,20 +75,25 @@ class TCTColBERT:
     def _run(self, texts: list[str], role: Role) -> NDArray[np.float32]:
         import torch
 
+        with torch.inference_mode():
+            vectors: NDArray[np.float32] = self.embed(texts, role).float().cpu().numpy()
+        return vectors
+
+    def embed(self, texts: Sequence[str], role: Role) -> Tensor:
+        """The vectors of a batch, shape (texts, dimension), with gradients where torch records them."""
+        import torch
+
         prefix = self._prefix(role)
         marked = [self._marked(prefix, ids, role) for ids in self._tokens(texts)]
         width = max(len(ids) for ids in marked)
-        with torch.inference_mode():
-            ids = torch.full((len(marked), width), self.tokenizer.pad_token_id or 0)
-            mask = torch.zeros_like(ids)
-            for row, read, tokens in zip(ids, mask, marked, strict=True):
-                row[: len(tokens)] = torch.tensor(tokens)
-                read[: len(tokens)] = 1
-            ids, mask = ids.to(self.network.device), mask.to(self.network.device)
-            hidden = self.network(input_ids=ids, attention_mask=mask).last_hidden_state
-            pooled = self._pooled(hidden[:, len(prefix) :], mask[:, len(prefix) :])
-            vectors: NDArray[np.float32] = pooled.float().cpu().numpy()
-        return vectors
+        ids = torch.full((len(marked), width), self.tokenizer.pad_token_id or 0)
+        mask = torch.zeros_like(ids)
+        for row, read, tokens in zip(ids, mask, marked, strict=True):
+            row[: len(tokens)] = torch.tensor(tokens)
+            read[: len(tokens)] = 1
+        ids, mask = ids.to(self.network.device), mask.to(self.network.device)
+        hidden = self.network(input_ids=ids, attention_mask=mask).last_hidden_state
+        return self._pooled(hidden[:, len(prefix) :], mask[:, len(prefix) :])
 
     def _pooled(self, hidden: Tensor, mask: Tensor) -> Tensor:
         if not hidden.shape[1]:

@@ -6,8 +6,9 @@ Source: *Quantity Retrieval*, sections 3.3 and 5.2; *WolfPQ*, section 2.2.3 and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -92,11 +93,10 @@ def open_dense(stage: Stage, options: DenseOptions, context: RankerContext) -> O
         InputError: the model is missing, not whole, or of another kind.
         MissingPackageError: a package is not installed.
     """
-    encoder = load_encoder(
-        options.model, max_length=options.max_length, pooling=options.pooling, similarity=options.similarity
-    )
     how = {"max_length": options.max_length, "pooling": options.pooling}
-    return opened(encoder, {"model": _digest(options.model), **how}, stage, options, context)
+    load = partial(load_encoder, max_length=options.max_length, pooling=options.pooling, similarity=options.similarity)
+    about = {"model": _digest(options.model), **how}
+    return opened(load(options.model), about, stage, options, context, load)
 
 
 def open_tct_colbert(stage: Stage, options: TctColbertOptions, context: RankerContext) -> OpenedRanker:
@@ -106,11 +106,9 @@ def open_tct_colbert(stage: Stage, options: TctColbertOptions, context: RankerCo
         InputError: the model is missing, not whole, or of another kind.
         MissingPackageError: a package is not installed.
     """
-    encoder = load_tct_colbert(
-        options.model, max_length=options.max_length, pooling=options.pooling, markers=options.markers
-    )
     how = {"max_length": options.max_length, "pooling": options.pooling, "markers": options.markers}
-    return opened(encoder, {"model": _digest(options.model), **how}, stage, options, context)
+    load = partial(load_tct_colbert, max_length=options.max_length, pooling=options.pooling, markers=options.markers)
+    return opened(load(options.model), {"model": _digest(options.model), **how}, stage, options, context, load)
 
 
 def open_aggretriever(stage: Stage, options: AggretrieverOptions, context: RankerContext) -> OpenedRanker:
@@ -125,13 +123,14 @@ def open_aggretriever(stage: Stage, options: AggretrieverOptions, context: Ranke
     require_neural()
     from qbench.models.aggretriever import load_aggretriever
 
-    encoder = load_aggretriever(options.model, max_length=options.max_length)
+    load = partial(load_aggretriever, max_length=options.max_length)
+    encoder = load(options.model)
     how = {
         "model": _digest(options.model, "aggretriever"),
         "max_length": options.max_length,
         "head": "aggretriever",
     }
-    ranker = opened(encoder, how, stage, options, context)
+    ranker = opened(encoder, how, stage, options, context, load)
     return replace(ranker, meta={**ranker.meta, **encoder.notes()})
 
 
@@ -140,7 +139,12 @@ def _digest(model: str, kind: str | None = None) -> str:
 
 
 def opened(
-    encoder: Encoder, how: Mapping[str, Any], stage: Stage, options: VectorOptions, context: RankerContext
+    encoder: Encoder,
+    how: Mapping[str, Any],
+    stage: Stage,
+    options: VectorOptions,
+    context: RankerContext,
+    load: Callable[[str], Encoder] | None = None,
 ) -> OpenedRanker:
     """Dense search with any encoder; its vectors and index are built if they are not there yet.
 
@@ -150,6 +154,7 @@ def opened(
         stage: says how they are compressed.
         options: how vectors are stored and searched.
         context: the corpus, and the folder of indexes.
+        load: opens another model of the kind, for a codec with an encoder of queries of its own.
 
     Raises:
         InputError: a document's vector is not finite.
@@ -163,6 +168,8 @@ def opened(
     vectors, built = open_vectors(built, options.dtype, stage, context)
     if stage.compression is not None:
         meta |= vectors.cost(read_notes(built.folder)["vectors"])
+        own = vectors.codec.query_model()
+        encoder = load(str(own)) if own and load else encoder
     dense = Dense(encoder, vectors, context.depth)
     if not faiss:
         return OpenedRanker(dense, built.seconds, built.size, meta)

@@ -304,6 +304,7 @@ BUILT_IN = Registry(
         _trained("WolfPQI", "with MarginMSE and RankNet on scores interpolated with BM25's", "5.3.5"),
         _trained("WolfPQSemI", "as WolfPQI's, codewords selected as WolfPQSem's", "5.3.3, 5.3.5"),
         _trained("DPQ", "with MarginMSE, codewords selected by keys of their own", "2.3.3; Chen, Li and Sun (2020)"),
+        _trained("JPQ", "with LambdaRank below PQ's codes, with an encoder of queries", "4.2; Zhan et al. (2021)"),
         _trained("RepCONC", "for ranking and distortion, codewords used equally often", "2.3.3; Zhan et al. (2022)"),
         Entry(
             "Coalesced",

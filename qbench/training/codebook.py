@@ -20,6 +20,7 @@ from qbench.store import Manifest, drafting, finished, read_manifest, write_json
 from qbench.training.codebook_data import CodebookData, encoder_stage, read_codebook_data
 from qbench.training.codebook_recipe import CodebookRecipe
 from qbench.training.codebook_task import CodebookTask
+from qbench.training.jpq import JpqTask
 from qbench.training.repconc import RepconcTask
 from qbench.training.trainer import History, Record, train_checkpoint, training_key
 from qbench.training.wolfpq import DpqTask, WolfTask
@@ -97,5 +98,7 @@ def _identity(stage: Stage) -> dict[str, Any]:
 
 def open_task(data: CodebookData, recipe: CodebookRecipe, progress: Progress = silent) -> CodebookTask:
     """The task of a recipe's variant, pre-trained; arguments as in `CodebookTask`."""
-    task = {"DPQ": DpqTask, "RepCONC": RepconcTask}.get(recipe.variant, WolfTask)
-    return task(data, recipe, progress)
+    return _TASKS.get(recipe.variant, WolfTask)(data, recipe, progress)
+
+
+_TASKS: dict[str, Callable[..., CodebookTask]] = {"DPQ": DpqTask, "RepCONC": RepconcTask, "JPQ": JpqTask}

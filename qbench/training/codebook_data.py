@@ -5,7 +5,7 @@ Source: *WolfPQ* 6.4. Vectors stay mapped from disk: a batch reads its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from qbench.benchmark.benchmark import Benchmark, benchmark_key
 from qbench.benchmark.types import Query
 from qbench.errors import InputError, OptionError
 from qbench.evaluation.measures import relevant_queries
+from qbench.models.single_vector import Encoder
 from qbench.progress import Progress
 from qbench.randomness import generator
 from qbench.retrieval.dense import Dense
@@ -40,6 +41,8 @@ class Pairs:
         lexical: shape (q, pairs, 2), BM25's scores of both.
         highest: shape (q, 2): the query's highest uncompressed and BM25 score, which divide scores where they are
             normalised.
+        texts: of the queries.
+        judged: for each query, the rows of all documents that are no negatives: relevant ones, and undecided ones.
     """
 
     queries: NDArray[np.float32]
@@ -47,6 +50,8 @@ class Pairs:
     negatives: NDArray[np.int64]
     lexical: NDArray[np.float32]
     highest: NDArray[np.float32]
+    texts: Sequence[str]
+    judged: Sequence[NDArray[np.int64]]
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,7 @@ class Held:
     Attributes:
         queries: shape (q, H), vectors.
         ids: of the queries.
+        texts: of the queries.
         found: for each, positions and BM25's scores, best first.
         doc_ids: of all positions.
         qrels: of these queries.
@@ -63,6 +69,7 @@ class Held:
 
     queries: NDArray[np.float32]
     ids: Sequence[str]
+    texts: Sequence[str]
     found: Sequence[Candidates]
     doc_ids: pl.Series
     qrels: pl.DataFrame
@@ -70,8 +77,9 @@ class Held:
 
 @dataclass(frozen=True)
 class CodebookData:
-    """Vectors on disk, pairs to learn from, and held-out queries; None where the benchmark has none on dev."""
+    """The encoder, vectors on disk, pairs to learn from, and held-out queries; None where none are on dev."""
 
+    encoder: Encoder
     vectors: StoredVectors
     pairs: Pairs
     held: Held | None
@@ -110,7 +118,7 @@ def read_codebook_data(
     if not (isinstance(dense, Dense) and isinstance(lexical, BM25)):
         raise OptionError("this model is not searched by one vector for each text", value=str(stage))
     reader = _Reader(benchmark, context.corpus["doc_id"], dense, lexical, recipe)
-    return CodebookData(dense.vectors, reader.pairs(), reader.held())
+    return CodebookData(dense.encoder, dense.vectors, reader.pairs(), reader.held())
 
 
 @dataclass(frozen=True)
@@ -131,9 +139,7 @@ class _Reader:
         for number, (query, some) in enumerate(zip(queries, found, strict=True)):
             grades = judged.get(query.query_id, {})
             positives = np.array([doc for doc, grade in grades.items() if grade >= self.recipe.lowest_grade], np.int64)
-            # What is judged above 0, or undecided, is no negative.
-            clear = np.array([grades.get(int(doc), 0) == 0 for doc in some.docs], bool)
-            pool = some.docs[clear].astype(np.int64)
+            pool = some.docs[~np.isin(some.docs, _unclear(grades))].astype(np.int64)
             if positives.size and pool.size:
                 drawn.append(self._drawn(query.query_id, np.sort(positives), pool))
                 numbers.append(number)
@@ -152,6 +158,8 @@ class _Reader:
             rows[np.array([pair[1] for pair in drawn])],
             np.ascontiguousarray(scores.transpose(0, 2, 1)),
             self._highest(chosen, [found[number] for number in numbers]),
+            [search.text for search in chosen],
+            [rows[_unclear(judged[search.query_id])] for search in chosen],
         )
 
     def held(self) -> Held | None:
@@ -166,7 +174,8 @@ class _Reader:
         searches = self.dense.encoded([Search(query.query_id, query.text) for query in queries])
         vectors = np.array([search.vector for search in searches], np.float32)
         qrels = self.benchmark.qrels.filter(pl.col("query_id").is_in(ids))
-        return Held(vectors, ids, self._found(queries), self.doc_ids, qrels)
+        texts = [query.text for query in queries]
+        return Held(vectors, ids, texts, self._found(queries), self.doc_ids, qrels)
 
     def _found(self, queries: Sequence[Query]) -> list[Candidates]:
         searches = self.lexical.prepared([Search(query.query_id, query.text) for query in queries])
@@ -197,6 +206,11 @@ class _Reader:
         scores = self.dense.rerank(searches, found)
         pairs = zip(scores, found, strict=True)
         return np.array([[_divisor(own), _divisor(some.scores)] for own, some in pairs], np.float32)
+
+
+def _unclear(grades: Mapping[int, int]) -> NDArray[np.int64]:
+    """The documents that are no negatives: judged above 0, or undecided."""
+    return np.array([doc for doc, grade in grades.items() if grade != 0], np.int64)
 
 
 def _divisor(scores: NDArray[np.float64]) -> float:

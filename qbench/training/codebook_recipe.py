@@ -8,22 +8,23 @@ from typing import Literal
 from qbench.options import again, option
 from qbench.training.recipes import Recipe
 
-Variant = Literal["WolfPQPre", "WolfPQ", "WolfPQSem", "WolfPQI", "WolfPQSemI", "DPQ", "RepCONC"]
+Variant = Literal["WolfPQPre", "WolfPQ", "WolfPQSem", "WolfPQI", "WolfPQSemI", "DPQ", "RepCONC", "JPQ"]
 
 
 @dataclass(frozen=True)
 class CodebookRecipe(Recipe):
-    """How a codebook is trained (*WolfPQ* 5.3.4, 5.3.5, 6.4; 2.3.3 for DPQ and RepCONC).
+    """How a codebook is trained (*WolfPQ* 5.3.4, 5.3.5, 6.4; 2.3.3 and 4.2 for the others).
 
     WolfPQPre is trained for distortion alone; WolfPQ and WolfPQSem further with MarginMSE on dense scores; WolfPQI and
     WolfPQSemI with MarginMSE and RankNet on scores interpolated with BM25's. Those with Sem select by semantic
-    sampling. DPQ is trained as WolfPQ is; RepCONC for the share of positives beside negatives, and for distortion.
+    sampling. DPQ is trained as WolfPQ is; RepCONC for the share of positives beside negatives, and for distortion; JPQ
+    for order under the compressed index, together with the encoder of queries.
     """
 
     variant: Variant = option("WolfPQ", help="What is trained: the name of the compression in systems.")
     M: int = option(96, help="Number of parts of a vector; divides its dimension.", low=1)
     K: int = option(256, help="Number of codewords of each part.", low=2, high=2**16)
-    pretraining: int = option(300, help="Steps of training for distortion before the rest.", low=0)
+    pretraining: int = option(300, help="Steps of training for distortion before the rest; JPQ makes none.", low=0)
     epochs: int = again(Recipe, "epochs", 20, help="Passes over the training queries; WolfPQPre makes none.")
     batch_size: int = again(Recipe, "batch_size", 16, help="Queries per batch.")
     lr: float = again(
@@ -43,11 +44,14 @@ class CodebookRecipe(Recipe):
     )
     scale: float = option(
         10.0,
-        help="Factor of the scores in RankNet, and in RepCONC's loss; 1 for norm=none, as in the thesis.",
+        help="Factor of the scores in RankNet, and in RepCONC's and JPQ's loss; 1 for norm=none, as in the thesis.",
         low=0,
         high=1e6,
     )
     mse: float = option(1.0, help="Weight of the distortion in RepCONC's loss (lambda of eq. 2.20).", low=0)
+    query_lr: float = option(
+        2e-5, help="Peak learning rate of JPQ's encoder of queries; 0: it stays as it is.", low=0, high=1
+    )
     mdf: float = option(30.0, help="Logit of the nearest codeword (MDF), of semantic selections.", low=0)
     temperature: float = option(1.0, help="Of the softmax, of DPQ and of semantic selections.", low=1e-3)
     negatives: Literal["lowest", "uniform", "highest"] = option(

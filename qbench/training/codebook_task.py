@@ -56,7 +56,7 @@ class CodebookTask(Task[NDArray[np.int64]]):
         start = product_codebook(sample, recipe.M, recipe.K)
         with seeded(recipe.seed):
             self.network = self.started(start)
-            self._pretrain(sample, progress)
+            self.pretrain(sample, progress)
         self._sample = sample[:: max(len(sample) // 4096, 1)]
         self._started = _distortion(self._sample, Quantiser(start))
 
@@ -122,7 +122,11 @@ class CodebookTask(Task[NDArray[np.int64]]):
             "dev": best.get("ndcg"),
         }
 
-    def _pretrain(self, sample: NDArray[np.float32], progress: Progress) -> None:
+    def held_queries(self, held: Held) -> NDArray[np.float32]:
+        """The vectors of held-out queries, shape (queries, H)."""
+        return held.queries
+
+    def pretrain(self, sample: NDArray[np.float32], progress: Progress) -> None:
         """Lower the distortion (eq. 5.28)."""
         import torch
 
@@ -142,7 +146,7 @@ class CodebookTask(Task[NDArray[np.int64]]):
 
     def _ndcg(self, held: Held, quantiser: Quantiser) -> float:
         of, rows = self.data.vectors.shared.of, []
-        for query_id, query, found in zip(held.ids, held.queries, held.found, strict=True):
+        for query_id, query, found in zip(held.ids, self.held_queries(held), held.found, strict=True):
             own = (quantiser.quantised(self.data.vectors.chosen(of[found.docs])) @ query).astype(np.float64)
             if self.recipe.interpolated:
                 own = interpolated(found.scores, own, self.recipe.alpha, raw=self.recipe.norm == "none")

@@ -15,11 +15,14 @@ from typer.testing import CliRunner
 from qbench.benchmark.disk import write_benchmark
 from qbench.benchmark.types import Query
 from qbench.cli.train import app
+from qbench.compression.plain import Float32
 from qbench.errors import InputError, OptionError
 from qbench.models.wolfpq import WolfPQ
 from qbench.retrieval.execute import execute
 from qbench.retrieval.grammar import parse_system
 from qbench.retrieval.jobs import ExecuteOptions
+from qbench.retrieval.shared_texts import SharedTexts
+from qbench.retrieval.vectors import StoredVectors
 from qbench.scoring.product import encoded, product_codebook
 from qbench.scoring.semantic import Network, semantic_codes
 from qbench.store import MANIFEST
@@ -136,19 +139,12 @@ def test_losses_by_hand():
     assert distortion(torch.tensor([[1.0, 2.0], [0.0, 0.0]]), torch.tensor([[1.0, 0.0], [0.0, 1.0]])).item() == 2.5
 
 
-class Vectors:
-    """Stored vectors in memory."""
-
-    about = {"model": "m"}
-
-    def __init__(self, vectors):
-        self.vectors = vectors
-
-    def spread_rows(self, count):
-        return np.arange(len(self.vectors))
-
-    def chosen(self, rows):
-        return self.vectors[rows]
+def in_memory(vectors):
+    """Stored vectors in memory, a text each."""
+    each = np.arange(len(vectors) + 1)
+    return StoredVectors(
+        Float32(), {"vectors": vectors}, SharedTexts(each, each[:-1]), vectors.shape[1], each, {"model": "m"}
+    )
 
 
 def task_of(variant, **options):
@@ -162,14 +158,16 @@ def task_of(variant, **options):
         best[:, 50:58].astype(np.int64),
         rng.random((*shape, 2)).astype(np.float32),
         np.ones((60, 2), np.float32),
+        [str(number) for number in range(60)],
+        list(best[:, :8]),
     )
     recipe = CodebookRecipe(variant=variant, M=4, K=8, pretraining=30, **options)
-    return open_task(CodebookData(Vectors(vectors), pairs, None), recipe)
+    return open_task(CodebookData(None, in_memory(vectors), pairs, None), recipe)
 
 
-@pytest.mark.parametrize("variant", ["WolfPQ", "WolfPQSem", "WolfPQI", "WolfPQSemI", "DPQ", "RepCONC"])
+@pytest.mark.parametrize("variant", ["WolfPQ", "WolfPQSem", "WolfPQI", "WolfPQSemI", "DPQ", "RepCONC", "JPQ"])
 def test_every_variant_lowers_its_loss(variant):
-    task = task_of(variant, lr=3e-2)
+    task = task_of(variant, lr=3e-2, query_lr=0.0)
     everything = np.arange(60)
 
     def loss():
@@ -215,7 +213,7 @@ def encoder(bench, tmp_path_factory):
 RECIPE = CodebookRecipe(M=8, K=4, epochs=2, pretraining=5, pairs=4)
 
 
-@pytest.mark.parametrize("variant", ["WolfPQPre", "WolfPQ", "WolfPQSemI", "DPQ", "RepCONC"])
+@pytest.mark.parametrize("variant", ["WolfPQPre", "WolfPQ", "WolfPQSemI", "DPQ", "RepCONC", "JPQ"])
 def test_a_trained_codebook_is_searched_with_as_a_pq(bench, encoder, tmp_path, variant):
     recipe = replace(RECIPE, variant=variant)
     manifest = train_codebook(bench, tmp_path / "wolf", encoder, recipe, work=tmp_path / "work")

@@ -57,3 +57,29 @@ def contrast(positives: Tensor, negatives: Tensor) -> Tensor:
 
     others = torch.logsumexp(negatives, dim=1, keepdim=True)
     return torch.nn.functional.softplus(others - positives).mean()
+
+
+def lambda_rank(positives: Tensor, negatives: Tensor) -> Tensor:
+    """LambdaRank for the reciprocal rank: RankNet's pairs, each weighted by what exchanging both would change.
+
+        sum over d+, d- of |1 / rank(d+) - 1 / rank(d-)| log(1 + exp(s- - s+))
+
+    Ranks are those of one positive among all negatives; the weights have no gradient (Burges 2010; *WolfPQ* 4.2). It is
+    the mean over d+ of the sums over d-.
+
+    Args:
+        positives: shape (queries, p), scores of the documents that belong above.
+        negatives: shape (queries, n).
+
+    Returns:
+        shape ().
+    """
+    import torch
+
+    margins = negatives[:, None, :] - positives[:, :, None]
+    with torch.no_grad():
+        above = margins > 0
+        own = 1 + above.sum(dim=2, keepdim=True)
+        among = 1 + negatives.argsort(dim=1, descending=True, stable=True).argsort(dim=1)
+        weights = (1 / own - 1 / (among[:, None, :] + ~above)).abs()
+    return (weights * torch.nn.functional.softplus(margins)).sum(dim=2).mean()
