@@ -5,6 +5,7 @@ import re
 import runpy
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -112,6 +113,34 @@ def test_public_names_exist():
         assert getattr(qbench, name) is not None
     with pytest.raises(AttributeError):
         qbench.nonsense  # noqa: B018
+
+
+def test_packages_that_not_all_commands_need_are_in_the_extra_that_the_error_names():
+    extras = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    calls = [
+        [getattr(argument, "value", None) for argument in node.args]
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "needed"
+    ]
+    assert {extra for _, extra, *_ in calls} == {*extras["optional-dependencies"]} - {"docs", "test"}
+    core = {re.split(r"[>=]", line)[0].replace("-", "_") for line in extras["dependencies"]}
+    for package, extra, *_ in calls:
+        if package is not None:
+            name = package.partition(".")[0]
+            assert name not in core
+            assert any(name in line.replace("-", "_") for line in extras["optional-dependencies"][extra])
+
+
+def test_a_package_that_is_missing_is_named_with_its_extra(monkeypatch):
+    from qbench.errors import MissingPackageError
+    from qbench.extras import needed
+
+    assert needed("json.decoder", "x", "x") is sys.modules["json.decoder"]
+    monkeypatch.setitem(sys.modules, "some_package", None)
+    with pytest.raises(MissingPackageError) as caught:
+        needed("some_package.part", "some", "engine=some", otherwise="or leave it")
+    assert str(caught.value) == "engine=some needs some-package. Install it: pip install 'qbench[some]', or leave it"
 
 
 PAGES = sorted(

@@ -10,7 +10,8 @@ from qbench.corpora.fields import choose
 from qbench.corpora.formats import BATCH_BYTES, rows_of, used_columns
 from qbench.corpora.streams import Meter
 from qbench.corpora.types import Problems, ReadOptions, Record
-from qbench.errors import InputError, MissingPackageError
+from qbench.errors import InputError
+from qbench.extras import needed
 from qbench.store import file_digest
 
 
@@ -63,10 +64,10 @@ def open_datasets_folder(folder: Path) -> DatasetSource:
     """A folder that `save_to_disk` made.
 
     Raises:
+        MissingPackageError: datasets is not installed.
         InputError: it cannot be loaded.
     """
-    import datasets
-
+    datasets = needed("datasets", "datasets", "a folder of save_to_disk")
     try:
         loaded = datasets.load_from_disk(str(folder))
     except Exception as fault:
@@ -78,10 +79,10 @@ def open_hub(spec: str) -> DatasetSource:
     """A hub data set, `NAME[:CONFIG][:SPLIT]` (an empty CONFIG is the default one); without SPLIT, all of them.
 
     Raises:
+        MissingPackageError: datasets is not installed.
         InputError: it cannot be loaded (unknown, private, no network).
     """
-    import datasets
-
+    datasets = needed("datasets", "datasets", "hf:")
     name, _, rest = spec.partition(":")
     config, _, split = rest.partition(":")
     try:
@@ -146,12 +147,7 @@ def open_ir_datasets(name: str) -> IrDatasetsSource:
         MissingPackageError: ir_datasets is not installed.
         InputError: the id is unknown or cannot be loaded, or has no documents.
     """
-    try:
-        import ir_datasets
-    except ImportError:
-        raise MissingPackageError(
-            "ir_datasets is not installed", remedy="Install it with `pip install qbench[ir-datasets]`"
-        ) from None
+    ir_datasets = needed("ir_datasets", "ir-datasets", "irds:")
     try:
         dataset = ir_datasets.load(name)
         if not dataset.has_docs():

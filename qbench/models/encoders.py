@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from qbench.errors import MissingPackageError, OptionError
+from qbench.errors import OptionError
+from qbench.extras import needed
 from qbench.models.folders import readable, require_words
 
 
@@ -17,12 +17,7 @@ def require_neural() -> None:
         MissingPackageError: one of them is not installed.
     """
     for name in ("safetensors", "torch", "transformers"):
-        try:
-            import_module(name)
-        except ImportError:
-            raise MissingPackageError(
-                f"neural models need {name}", remedy="Install it: pip install 'qbench[neural]'"
-            ) from None
+        needed(name, "neural", "neural models")
 
 
 def open_encoder(folder: Path, *, weights: bool = True) -> tuple[Any, Any]:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from qbench.digests import remembered
 from qbench.errors import InputError, MissingPackageError, QbenchError
+from qbench.extras import needed
 from qbench.keys import key
 from qbench.store import DIGITS, MANIFEST, digest, file_digest, read_json, read_manifest
 
@@ -353,12 +354,7 @@ def require_sentence_transformers() -> None:
     Raises:
         MissingPackageError: it is not installed.
     """
-    try:
-        import sentence_transformers  # noqa: F401
-    except ImportError:
-        raise MissingPackageError(
-            "neural models need sentence-transformers", remedy="Install it: pip install 'qbench[neural]'"
-        ) from None
+    needed("sentence_transformers", "neural", "neural models")
 
 
 def require_words(tokenizer: Any) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from qbench.errors import MissingPackageError
+from qbench.extras import needed
 
 MOST_BARS = 10
 """Bars per panel; the rest is one more bar, "others"."""
@@ -56,15 +56,12 @@ def draw(panels: Sequence[Panel], title: str) -> bytes:
     Raises:
         MissingPackageError: matplotlib is not installed.
     """
-    try:
-        import matplotlib
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingPackageError(
-            "the picture of the card needs matplotlib",
-            remedy="Install it with `pip install 'qbench[publish]'`, or leave the picture out with --no-picture",
-        ) from None
+    matplotlib = needed(
+        "matplotlib", "publish", "the picture of the card", otherwise="or leave the picture out with --no-picture"
+    )
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
     with matplotlib.rc_context():
         # The user's own settings do not change what is published.
         matplotlib.rcdefaults()

@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,8 @@ from numpy.typing import NDArray
 
 from qbench.compression.codec import Codec
 from qbench.compression.plain import Float16, Float32
-from qbench.errors import InputError, MissingPackageError
+from qbench.errors import InputError
+from qbench.extras import needed
 from qbench.progress import Progress, silent
 from qbench.retrieval.stored import Stored, stored
 from qbench.retrieval.vectors import StoredVectors
@@ -79,12 +79,7 @@ def require_faiss() -> Any:
     Raises:
         MissingPackageError: it is not installed.
     """
-    try:
-        return import_module("faiss")
-    except ImportError:
-        raise MissingPackageError(
-            "engine=faiss needs faiss", remedy="Install it: pip install 'qbench[faiss]', or write engine=exact"
-        ) from None
+    return needed("faiss", "faiss", "engine=faiss", otherwise="or write engine=exact")
 
 
 def build_faiss(vectors: StoredVectors, key: str, root: Path, progress: Progress = silent) -> Stored:

@@ -92,7 +92,7 @@ def model_digest(folder: Path) -> str:
 
 
 def sentence_splitter() -> EnglishSplitter:
-    """The splitter by spaCy's tokeniser and rules for abbreviations."""
+    """The splitter by rules for abbreviations."""
     from qbench.quantities.english.sentences import EnglishSplitter
 
     return EnglishSplitter()

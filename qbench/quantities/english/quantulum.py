@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from qbench.extras import needed
 from qbench.quantities.english.amounts import Amount
 from qbench.quantities.english.numbers import Number, significant_digits
 from qbench.quantities.english.p_values import P_VALUE, p_value_name
@@ -28,6 +29,9 @@ class QuantulumExtractor(RulesExtractor):
         units: the known units; quantulum3's names are mapped to them where a name or symbol agrees.
         years: report calendar years too (found by our rules: quantulum3 reads them as bare numbers).
         p_values: report p-values too.
+
+    Raises:
+        MissingPackageError: quantulum3 is not installed.
     """
 
     name = "quantulum3"
@@ -39,8 +43,8 @@ class QuantulumExtractor(RulesExtractor):
         with warnings.catch_warnings():
             # It advises to install a classifier that we switch off below.
             warnings.simplefilter("ignore")
-            from quantulum3 import classifier
-            from quantulum3.parser import parse
+            classifier = needed("quantulum3.classifier", "quantulum", "the extractor quantulum3")
+            parse = needed("quantulum3.parser", "quantulum", "the extractor quantulum3").parse
 
         # With scikit-learn importable, quantulum3 0.10 crashes on ambiguous units.
         classifier.USE_CLF = False

@@ -1,18 +1,17 @@
-"""Text -> spans of sentences: spaCy's tokeniser says which full stops are tokens, a few rules say which of them end.
+"""Text -> spans of sentences: which full stops are words of their own, and which of these end a sentence.
 
-The candidates (full stops and their kin, line ends, bullets) are found by one regular expression, and spaCy sees only
-the word before each: its tokeniser works on one word at a time anyway, so the answer is the same, and much cheaper
-than to tokenise all. Cost is linear in the text; there is no limit to its length.
+The candidates (full stops and their kin, line ends, bullets) are found by one regular expression, and rules look at the
+words around each. Cost is linear in the text; there is no limit to its length.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from heapq import merge
 from itertools import pairwise
-from typing import Any
+
+from qbench.quantities.english.full_stops import full_stop_is_token
 
 LONGEST = 2_000
 """Longest sentence in characters; longer ones are cut at white space (tables flattened into text have no full stop)."""
@@ -54,24 +53,7 @@ STARTERS = frozenset(
 
 
 class EnglishSplitter:
-    """Cuts texts into sentences. Deterministic, free of state between calls but for a bounded cache."""
-
-    def __init__(self) -> None:
-        import spacy
-
-        nlp: Any = spacy.blank("en")
-        special = frozenset(nlp.tokenizer.rules)
-
-        @lru_cache(maxsize=1 << 16)
-        def full_stop_is_token(word: str) -> bool:
-            plain = word.isascii() and word.isalpha() and word[-1].islower()
-            if plain or word[-1:].isdigit():  # nothing else in spaCy's rules keeps the full stop of these
-                return word + "." not in special
-            # Strings that spaCy meets stay in its vocabulary for good, unless they are met in a memory zone.
-            with nlp.memory_zone():
-                return str(nlp.tokenizer(word + ".")[-1]) == "."
-
-        self._full_stop_is_token = full_stop_is_token
+    """Cuts texts into sentences. Deterministic, free of state."""
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Half-open character spans of the sentences of `text`, in order, without overlap.
@@ -124,7 +106,7 @@ class EnglishSplitter:
             return False
         if _NUMERAL.fullmatch(word) and (not before or before[-1].lower().endswith(tuple(HEADINGS))):
             return False  # the number of a heading or of an item of a list
-        if bare in BEFORE_NUMBER or not self._full_stop_is_token(word):
+        if bare in BEFORE_NUMBER or not full_stop_is_token(word):
             return following.strip(",.;:").lower() in STARTERS and following[0].isupper()
         return True
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from qbench.errors import OptionError
+from qbench.extras import needed
 from qbench.quantities.english.parsers.words import Cut, Reading
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def unknown(name: str) -> OptionError:
         "no such spaCy pipeline",
         value=name,
         remedy="Use `embedded`, `none`, a folder, or the name of a pipeline that is installed, "
-        "such as en_core_web_sm (python -m spacy download en_core_web_sm)",
+        "such as en_core_web_sm (pip install 'qbench[spacy]' && python -m spacy download en_core_web_sm)",
     )
 
 
@@ -62,10 +63,10 @@ def load_pipeline(name: str) -> PipelineParser:
     """The pipeline of a name, or in a folder.
 
     Raises:
+        MissingPackageError: spaCy is not installed.
         OptionError: there is no such pipeline, or it has no tagger or no parser.
     """
-    import spacy
-
+    spacy = needed("spacy", "spacy", "this parser", otherwise="or use `embedded`")
     try:
         pipeline: Any = spacy.load(name)
     except OSError as fault:
