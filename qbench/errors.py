@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -113,3 +114,32 @@ def shorten(value: object, width: int = 80) -> str:
         return str(value)
     text = repr(value)
     return text if len(text) <= width else text[: width - 3] + "..."
+
+
+def is_path(text: str) -> bool:
+    """Whether a value is a path of this machine, and not a name that means the same anywhere."""
+    if text.startswith(("/", "~", "./", "../")) or text in (".", ".."):
+        return True
+    try:
+        return Path(text).is_absolute() or Path(text).exists()
+    except (OSError, ValueError):
+        return False  # too long, or with a sign that no path has
+
+
+_PATHS = re.compile(r"(?<![\w.:/~-])~?(?:/[^\s/:;,()'\"<>|]+)+/([^\s/:;,()'\"<>|]+)")
+
+
+def without_paths(text: str, known: Iterable[str | Path] = ()) -> str:
+    """A text to be shown, in which paths stand by their last part.
+
+    Args:
+        text: a sentence.
+        known: paths that may stand in it; any other is recognised by its slashes, if it has no spaces.
+
+    >>> without_paths("/home/me/models/minilm: no such folder"), without_paths("5 km/h, see https://a.org/b/c")
+    ('minilm: no such folder', '5 km/h, see https://a.org/b/c')
+    """
+    for path in sorted(map(str, known), key=len, reverse=True):
+        if "/" in path and is_path(path):
+            text = text.replace(path, Path(path).name)
+    return _PATHS.sub(r"\1", text)

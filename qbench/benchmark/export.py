@@ -185,7 +185,9 @@ def find_runs(folder: str | Path, benchmark: Benchmark) -> dict[str, pl.DataFram
                 "" if source == "none" else source,
                 params.get("split", ""),
             ]
-            runs[" ".join(filter(None, parts))] = read_run(path.parent / "run.parquet")
+            name = " ".join(filter(None, parts))
+            # Models in folders of one name are told apart by the keys of their runs.
+            runs[f"{name} {path.parent.name}" if name in runs else name] = read_run(path.parent / "run.parquet")
     return runs
 
 

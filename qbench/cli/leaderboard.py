@@ -24,16 +24,29 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 HOME = Path("qbench-leaderboard")
 
 
+def _shown(system: str) -> str:
+    """A system as it is recorded."""
+    from qbench.leaderboard.views import shown_name
+
+    return shown_name(system)
+
+
 @dataclass(frozen=True)
 class RunOptions:
     """The systems, and how they are run."""
 
     systems: tuple[str, ...] = option(
         (),
-        help="A system, as `qbench systems` lists them; repeat it for more. [default: BM25, BM25_filter, "
-        "QBM25, BindBM25] "
+        help="A system, as `qbench systems` lists them; repeat it for more. LABEL=SYSTEM names its row. "
+        "[default: those of the board in the folder; of a new one BM25, BM25_filter, QBM25, BindBM25] "
         "On a test set with the corpus in front: C_s- for sentences, C_q- for descriptions. "
         "[default: C_s-BM25, C_q-BM25]",
+        recorded=_shown,
+    )
+    only: bool = option(
+        False,
+        help="Begin a new board with these systems alone, instead of adding them to that in the folder.",
+        recorded=False,
     )
     conditions: Literal["given", "parsed", "both"] | None = option(
         None,
@@ -116,7 +129,8 @@ def leaderboard(
 ) -> None:
     """Run systems on a benchmark, score them, test their differences, show and write a table.
 
-    Finished runs are reused, and interrupted ones resume. With --experiment a file says what is trained and run; the
+    Finished runs are reused, and interrupted ones resume. Another call into the same folder adds rows to its board.
+    With --experiment a file says what is trained and run; the
     benchmark is then its input "bench", and --html names a page in each leaderboard's folder.
 
     Example: qbench leaderboard my-benchmark --systems BM25 --systems "QBM25(alpha=0.5)"
@@ -150,6 +164,7 @@ def leaderboard(
             benchmark,
             chosen,
             output=folder,
+            add=not run.only,
             command=line,
             split=table.split,
             qrels=table.qrels,

@@ -63,6 +63,9 @@ def caption(leaderboard: Standings) -> list[str]:
             "Tests by query: queries of one topic count as independent, which they are not, so that p-values, "
             "intervals and ranks are surer than the data."
         )
+    labels = {row.entry.name: row.entry.system for row in leaderboard.rows if row.entry.name != row.entry.system}
+    if labels:
+        lines.append(f"Names of rows: {'; '.join(f'{name} is {system}' for name, system in labels.items())}.")
     if any(row.entry.words for row in leaderboard.rows):
         lines.append(
             f"Smoke size: trained on fewer than {SMOKE:,} samples. Such a row shows that training runs, not what the "

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from qbench.errors import OptionError
+from qbench.errors import OptionError, without_paths
 from qbench.evaluation.significance import RESAMPLES, By, check_by, check_resamples
 from qbench.leaderboard import experiment_documents as documents
 from qbench.leaderboard.experiment_steps import Steps
@@ -125,7 +125,10 @@ def run_experiment(
             raise next(iter(steps.failed.values()))
         tables = tuple(make_table(table, experiment, ran, tests) for table in experiment.tables)
         about = {"command": command, **steps.about(ran), "tests": {"by": by, "resamples": resamples, "seed": seed}}
-        failed = {name: str(error) for name, error in steps.failed.items()}
+        failed = {
+            name: without_paths(str(error), [error.file or "", *values.values()])
+            for name, error in steps.failed.items()
+        }
         result = ExperimentResult(experiment, ran, tables, about, failed, tuple(steps.notes))
         write_text(root / "experiment.md", documents.markdown(result))
         write_json(root / "experiment.json", documents.as_dict(result))

@@ -237,7 +237,7 @@ class Steps:
                 list(systems.values()),
                 output=output,
                 work=self.folder / WORK,
-                names={str(system): row for row, system in systems.items()},
+                labels={str(system): row for row, system in systems.items()},
                 command=None if self.command is None else f"{self.command}, leaderboard {leaderboard.name}",
                 split=leaderboard.split,
                 measures=leaderboard.measures,

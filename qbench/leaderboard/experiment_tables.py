@@ -143,7 +143,7 @@ def make_table(
     selected = {name: leaderboards[name] for name in table.leaderboards or leaderboards}
     plans = [plan for plan in experiment.leaderboards if plan.name in selected]
     rows = list(dict.fromkeys(row for plan in plans for row in plan.systems))
-    words = {row.entry.system: row.entry.words for board in selected.values() for row in board.rows if row.entry.words}
+    words = {row.entry.name: row.entry.words for board in selected.values() for row in board.rows if row.entry.words}
     if table.columns != "leaderboards":
         return replace(_buckets(table, selected, rows), words=words)
     measures = {name: table.measures or leaderboard.measures for name, leaderboard in selected.items()}
@@ -171,7 +171,7 @@ def _head(key: Key, *, one_leaderboard: bool, one_measure: bool) -> str:
 
 def _ran(leaderboard: Leaderboard) -> dict[str, Row]:
     """The rows with a run, by their names in the experiment."""
-    return {row.entry.system: row for row in leaderboard.rows if row.cells}
+    return {row.entry.name: row for row in leaderboard.rows if row.cells}
 
 
 def _means(
@@ -278,7 +278,7 @@ def _buckets(table: Table, leaderboards: Mapping[str, Leaderboard], rows: Sequen
         for bucket, queries, topics in sizes.iter_rows():
             keys.append((name, bucket))
             heads.append(("" if len(leaderboards) == 1 else f"{name}, {measure}: ") + f"{bucket} ({queries}/{topics})")
-        names = {row.entry.label: row.entry.system for row in leaderboard.rows}
+        names = {row.entry.label: row.entry.name for row in leaderboard.rows}
         for bucket, label, mean in part.select("bucket", "label", "mean").iter_rows():
             if mean is not None:
                 cells[names[label], (name, bucket)] = ExperimentCell(mean)

@@ -21,9 +21,9 @@ from qbench.leaderboard.run import (
     audit_words,
     select_queries,
     sort_into_buckets,
-    unjudged,
     versions,
 )
+from qbench.leaderboard.run_notes import unjudged
 from qbench.leaderboard.standings import Entry
 from qbench.leaderboard.table import Leaderboard, make_leaderboard
 from qbench.mining.test_set import VIEWS, is_test_set

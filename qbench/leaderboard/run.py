@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -15,11 +15,13 @@ from qbench import __version__
 from qbench.benchmark.audits import audit_note, audit_of
 from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.types import Query, Split
-from qbench.errors import BusyError, OptionError, QbenchError
+from qbench.errors import BusyError, OptionError, QbenchError, without_paths
 from qbench.evaluation.buckets import query_buckets
 from qbench.evaluation.measures import parse_measures, relevant_queries, score_run
 from qbench.evaluation.significance import RESAMPLES, By, check_by, check_resamples
+from qbench.leaderboard.board import RUNS, Board, Ran, read_board
 from qbench.leaderboard.evidence import Collection, Evidence, heads
+from qbench.leaderboard.run_notes import run_notes
 from qbench.leaderboard.standings import Entry
 from qbench.leaderboard.table import Leaderboard, make_leaderboard
 from qbench.leaderboard.training_sizes import training_samples
@@ -37,13 +39,10 @@ from qbench.retrieval.systems import System
 from qbench.retrieval.types import ConditionSource, RunResult
 from qbench.store import MANIFEST, locked, write_text
 
-__all__ = ["DEFAULT_SYSTEMS", "run_leaderboard", "select_queries", "sort_into_buckets", "unjudged", "versions"]
+__all__ = ["DEFAULT_SYSTEMS", "run_leaderboard", "select_queries", "sort_into_buckets", "versions"]
 
 DEPTH = 1000
 """Number of documents kept per query."""
-
-TOP = 10
-"""Depth of the check for unjudged documents."""
 
 ERRORS = "errors.txt"
 """File in `output` with the tracebacks of unexpected errors."""
@@ -55,7 +54,8 @@ def run_leaderboard(
     *,
     output: str | Path,
     work: str | Path | None = None,
-    names: Mapping[str, str] | None = None,
+    labels: Mapping[str, str] | None = None,
+    add: bool = False,
     command: str | None = None,
     split: Split = "test",
     qrels: str | None = None,
@@ -83,10 +83,12 @@ def run_leaderboard(
     Args:
         benchmark: a folder (ours, a BEIR folder as it is, or a test set), or a benchmark or test set in memory.
         systems: names in the grammar (`qbench systems` lists them), or parsed ones; on a test set names with the corpus
-            to search in front, C_s- or C_q-. By default `DEFAULT_SYSTEMS`, on a test set BM25 on both corpora.
+            to search in front, C_s- or C_q-. Before a name may stand a label: "MiniLM=SBERT(model=...)". By default
+            `DEFAULT_SYSTEMS`, on a test set BM25 on both corpora; of a board that is added to, none but its own.
         output: the output folder for runs and tables, created if missing.
         work: a separate folder for runs and indexes, which leaderboards can share.
-        names: what systems of a benchmark are called in the tables, instead of by their names in the grammar.
+        labels: system in the grammar -> what it is called in the tables, as if it stood before the name.
+        add: add rows to the board that is in `output`; else it is replaced.
         command: the command line, for the tables.
         split: split of the benchmark with the queries to run.
         qrels: which judgments of a BEIR folder with several.
@@ -122,7 +124,7 @@ def run_leaderboard(
     for count in (depth, 1 if pool is None else pool):
         if count < 1:
             raise OptionError("a run keeps at least one document per query", value=count)
-    contest = line_up(benchmark, systems, qrels, names)
+    contest = line_up(benchmark, systems, qrels, labels)
     measured = parse_measures(contest.measures if measures is None else measures, primary)
     queries, left_out = select_queries(contest.groups[0].benchmark, split)
     options = ExecuteOptions(
@@ -137,10 +139,11 @@ def run_leaderboard(
     folder = output_folder(output)
     work_folder = folder if work is None else output_folder(work)
     with locked(folder):
-        outcomes = [_execute(group, work_folder, options) for group in contest.groups]
-        if not any(outcome.results for outcome in outcomes):
-            raise next(outcome.first for outcome in outcomes if outcome.first is not None)
-        judged = _Judged([group.benchmark.qrels for group in contest.groups], queries)
+        board = read_board(folder) if add else None
+        if board is not None:
+            board.check(_about(contest, 0, options, pool, None))
+        outcomes = _outcomes(contest, board, work_folder, options, nothing_new=systems is None)
+        judged = _Judged([outcome.group.benchmark.qrels for outcome in outcomes], queries)
         judged = judged if pool is None else _pooled(outcomes, judged, pool)
         bucket_table, bucket_notes = _buckets(contest, queries) if buckets else (None, [])
         leaderboard = make_leaderboard(
@@ -150,11 +153,16 @@ def run_leaderboard(
             topics={query.query_id: query.topic for query in judged.queries},
             by=by,
             buckets=bucket_table,
-            about=_about(contest, len(judged.queries), options, pool, command),
+            about=_about(contest, len(judged.queries), options, pool, command, board),
             notes=[
                 *left_out,
+                *(note for outcome in outcomes for note in outcome.notes),
                 *judged.notes,
-                *_run_notes(contest, outcomes, judged),
+                *run_notes(
+                    [(outcome.ran, qrels) for outcome, qrels in zip(outcomes, judged.qrels, strict=True)],
+                    judged.query_ids,
+                    judged_fully=contest.judged_fully,
+                ),
                 *bucket_notes,
                 *audit_notes(contest.groups[0].benchmark),
             ],
@@ -175,17 +183,31 @@ class _Outcome:
 
     Attributes:
         group: the group.
-        results: the runs.
+        ran: rows with runs.
         failed: rows without a run.
         tracebacks: tracebacks of unexpected errors.
+        notes: on rows of an earlier call.
         first: the first error.
     """
 
     group: Group
-    results: list[RunResult] = field(default_factory=list)
+    ran: list[Ran] = field(default_factory=list)
     failed: list[Entry] = field(default_factory=list)
     tracebacks: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     first: Exception | None = None
+
+    def add(self, results: Iterable[RunResult]) -> None:
+        """Make rows of runs."""
+        for result in results:
+            label, shown = self.group.label(result.system, result.conditions), self.group.shown(result.system)
+            self.ran.append(Ran(label, shown, result, training_samples(parse_system(result.system))))
+
+    def keep(self, board: Board, work: Path) -> None:
+        """Keep the rows of an earlier call that this one does not make again."""
+        failed = {entry.label for entry in self.failed}
+        kept, self.notes = board.kept(self.group, work / RUNS, self.ran)
+        self.ran += [ran for ran in kept if ran.label not in failed]
 
 
 @dataclass(frozen=True)
@@ -202,7 +224,8 @@ class _Judged:
 
 
 def _pooled(outcomes: list[_Outcome], judged: _Judged, depth: int) -> _Judged:
-    qrels, removed = pooled_qrels([(outcome.group, outcome.results) for outcome in outcomes], depth)
+    runs = [(outcome.group, [ran.result for ran in outcome.ran]) for outcome in outcomes]
+    qrels, removed = pooled_qrels(runs, depth)
     answered = set(relevant_queries(qrels[0]))
     queries = [query for query in judged.queries if query.query_id in answered]
     if not queries:
@@ -262,22 +285,44 @@ def output_folder(output: str | Path) -> Path:
     return folder
 
 
+def _outcomes(
+    contest: Contest, board: Board | None, work: Path, options: ExecuteOptions, *, nothing_new: bool
+) -> list[_Outcome]:
+    """The rows of each group with any, those that stay on a board among them; to one, nothing new may be added."""
+    groups = contest.groups
+    if board is not None and nothing_new:
+        groups = [replace(group, systems=[]) for group in groups]
+    outcomes = [_execute(group, work, options) for group in groups]
+    if board is not None:
+        for outcome in outcomes:
+            outcome.keep(board, work)
+    if not any(outcome.ran for outcome in outcomes):
+        if board is not None and nothing_new:
+            raise OptionError("the board in this folder has no row with a run", remedy="Name systems with --systems")
+        raise next(outcome.first for outcome in outcomes if outcome.first is not None)
+    return [outcome for outcome in outcomes if outcome.ran or outcome.failed]
+
+
 def _execute(group: Group, folder: Path, options: ExecuteOptions) -> _Outcome:
     """Run all rows of a group together; if that fails, one by one, so that only the faulty rows fail."""
     rows = [(system, setting) for system in group.systems for setting in options.settings if system.uses_conditions]
     rows += [(system, options.settings[0]) for system in group.systems if not system.uses_conditions]
+    outcome = _Outcome(group)
+    if not rows:
+        return outcome
     try:
-        return _Outcome(group, execute(group.benchmark, group.systems, folder, options))
+        outcome.add(execute(group.benchmark, group.systems, folder, options))
+        return outcome
     except BusyError:
         raise
     except Exception as error:
-        outcome = _Outcome(group, first=error)
+        outcome.first = error
         if len(rows) == 1:
             return _fail(outcome, rows[0], error)
         outcome.tracebacks += _unexpected(f"{group.prefix}all rows at once", error)
     for system, setting in rows:
         try:
-            outcome.results += execute(group.benchmark, [system], folder, replace(options, settings=(setting,)))
+            outcome.add(execute(group.benchmark, [system], folder, replace(options, settings=(setting,))))
         except Exception as error:
             _fail(outcome, (system, setting), error)
     return outcome
@@ -287,10 +332,11 @@ def _fail(outcome: _Outcome, row: tuple[System, Setting], error: Exception) -> _
     """Record that a row has no run."""
     system, setting = row
     source: ConditionSource = setting if system.uses_conditions else "none"
-    name, label = outcome.group.named(system), outcome.group.label(system, source)
+    label = outcome.group.label(system, source)
     unexpected = _unexpected(label, error)
     reason = f"{type(error).__name__}: {error} (traceback in {ERRORS})" if unexpected else str(error)
-    outcome.failed.append(Entry(label, name, source, problem=reason))
+    reason = without_paths(reason, filter(None, [getattr(error, "file", None), *system.paths()]))
+    outcome.failed.append(Entry(label, outcome.group.shown(system), source, problem=reason))
     outcome.tracebacks += unexpected
     return outcome
 
@@ -312,17 +358,17 @@ def _entries(outcomes: list[_Outcome], judged: _Judged, measures: Sequence[str])
     """The rows of all groups: scored runs first, then rows without a run."""
     entries = [
         Entry(
-            label=outcome.group.label(result.system, result.conditions),
-            system=outcome.group.named(result.system),
-            conditions=result.conditions,
-            scores=score_run(result.run, qrels, measures, judged.query_ids),
-            cost=result.cost,
-            digest=result.digest,
-            meta=result.meta,
-            trained_on=training_samples(parse_system(result.system)),
+            label=ran.label,
+            system=ran.system,
+            conditions=ran.result.conditions,
+            scores=score_run(ran.result.run, qrels, measures, judged.query_ids),
+            cost=ran.result.cost,
+            digest=ran.result.digest,
+            meta=ran.result.meta,
+            trained_on=ran.trained_on,
         )
         for outcome, qrels in zip(outcomes, judged.qrels, strict=True)
-        for result in outcome.results
+        for ran in outcome.ran
     ]
     return [*entries, *(entry for outcome in outcomes for entry in outcome.failed)]
 
@@ -333,7 +379,7 @@ def _evidence(outcomes: list[_Outcome], judged: _Judged, buckets: pl.DataFrame |
         buckets,
         tuple(
             Collection(
-                heads((outcome.group.label(r.system, r.conditions), r.run) for r in outcome.results),
+                heads((ran.label, ran.result.run) for ran in outcome.ran),
                 qrels,
                 outcome.group.benchmark.corpus,
                 lambda benchmark=outcome.group.benchmark: benchmark.quantities,  # type: ignore[misc]
@@ -341,57 +387,6 @@ def _evidence(outcomes: list[_Outcome], judged: _Judged, buckets: pl.DataFrame |
             for outcome, qrels in zip(outcomes, judged.qrels, strict=True)
         ),
     )
-
-
-def _run_notes(contest: Contest, outcomes: list[_Outcome], judged: _Judged) -> list[str]:
-    """Notes about the runs, each with the rows it applies to."""
-    rows: dict[str, list[str]] = {}
-    for outcome, qrels in zip(outcomes, judged.qrels, strict=True):
-        for result in outcome.results:
-            notes = _notes_of(result)
-            if not contest.judged_fully:
-                notes += unjudged(result.run, qrels, judged.query_ids)
-            for note in notes:
-                rows.setdefault(note, []).append(outcome.group.label(result.system, result.conditions))
-    return [f"{', '.join(labels)}: {note}" for note, labels in rows.items()]
-
-
-def _notes_of(result: RunResult) -> list[str]:
-    """Notes from the metadata of a run."""
-    notes, queries = [], result.meta.get("queries", 0)
-    bare, empty = result.meta.get("queries_without_condition", 0), result.meta.get("queries_without_results", 0)
-    if bare:
-        verb = "found in the text" if result.conditions == "parsed" else "given"
-        notes.append(f"no condition was {verb} for {bare} of {queries} queries.")
-    if empty:
-        notes.append(f"no results for {empty} of {queries} queries; they score 0.")
-    kinds = ("documents_cut", "note")
-    prefixes = {name.removesuffix(kind) for name in result.meta for kind in kinds if name.endswith(kind)}
-    for prefix in sorted(prefixes, key=lambda prefix: (len(prefix), prefix)):
-        # "reranker_" says "reranker: ", "reranker2_" says "reranker 2: "
-        stage = f"{prefix.removesuffix('_').replace('reranker', 'reranker ').strip()}: " if prefix else ""
-        cut = result.meta.get(f"{prefix}documents_cut", 0)
-        if cut:
-            notes.append(f"{stage}{cut} documents are longer than the model reads, and were cut.")
-        if f"{prefix}note" in result.meta:
-            notes.append(f"{stage}{result.meta[f'{prefix}note']}.")
-    return notes
-
-
-def unjudged(run: pl.DataFrame, qrels: pl.DataFrame, query_ids: Sequence[str]) -> list[str]:
-    """Note with the share of unjudged documents in the top 10 of a run; empty if all are judged.
-
-    Args:
-        run: columns query_id, doc_id, rank.
-        qrels: columns query_id, doc_id, grade; grade 0 is a judgment too.
-        query_ids: the queries to score.
-    """
-    top = run.filter(pl.col("query_id").is_in(list(query_ids)) & (pl.col("rank") <= TOP))
-    missing = top.join(qrels, on=["query_id", "doc_id"], how="anti").height
-    if not missing:
-        return []
-    share = 100 * missing / top.height
-    return [f"{share:.1f} % of the documents in the top {TOP} are not judged; they count as not relevant."]
 
 
 def _buckets(contest: Contest, queries: list[Query]) -> tuple[pl.DataFrame, list[str]]:
@@ -441,11 +436,18 @@ def _with_conditions(queries: list[Query], benchmark: Benchmark) -> list[Query]:
 
 
 def _about(
-    contest: Contest, queries: int, options: ExecuteOptions, pool: int | None, command: str | None
+    contest: Contest,
+    queries: int,
+    options: ExecuteOptions,
+    pool: int | None,
+    command: str | None,
+    board: Board | None = None,
 ) -> dict[str, Any]:
     """Provenance of the figures; independent of where the folders are."""
     benchmark = contest.groups[0].benchmark
     neural = any(system.is_neural for group in contest.groups for system in group.systems)
+    if board is not None:
+        neural, command = neural or board.neural, board.commands(command)
     quantities = f"found in their texts by qbench (extractor {extractor_options(benchmark).name})"
     if stored_quantities(benchmark, options.document_quantities) is not None:
         quantities = f"stored in the benchmark ({benchmark.params.get('quantities') or 'source unknown'})"

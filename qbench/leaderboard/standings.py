@@ -29,7 +29,7 @@ class Entry:
 
     Attributes:
         label: names the row; unique.
-        system: the system's name in the grammar, or the name of a run file.
+        system: the system's name in the grammar, paths by their last part; or the name of a run file.
         conditions: where the system took the queries' conditions from: none, given, parsed; unknown for a run file.
         scores: columns query_id, measure, value; None where there is no run.
         cost: its cost; None if not measured.
@@ -49,6 +49,11 @@ class Entry:
     digest: str = ""
     meta: Mapping[str, int | float | str] = field(default_factory=dict)
     trained_on: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The label without the source of conditions: the system's own, or its name in the grammar."""
+        return self.label.removesuffix(f" [{self.conditions}]")
 
     @property
     def words(self) -> tuple[str, ...]:

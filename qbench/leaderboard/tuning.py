@@ -108,8 +108,9 @@ def tune(
         tuned = Tuned(best, means, name, len(query_ids))
         write_text(folder / SYSTEM, best + "\n")
         about = {"benchmark": opened.name, "digest": opened.digest, "split": split, "queries": len(query_ids)}
-        tried = [{"system": each, "mean": mean} for each, mean in means.items()]
-        write_json(folder / TRIED, {"system": best, "measure": name, **about, "tried": tried})
+        shown = {name: parse_system(name).shown() for name in means}
+        tried = [{"system": shown[each], "mean": mean} for each, mean in means.items()]
+        write_json(folder / TRIED, {"system": shown[best], "measure": name, **about, "tried": tried})
     return tuned
 
 

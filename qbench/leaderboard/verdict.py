@@ -48,7 +48,7 @@ def listed(names: Sequence[str], most: int = MOST) -> str:
 
 def _said(leaderboard: Standings, rows: Sequence[Row]) -> str:
     """The clause on rows that are all compared with each other, by falling mean."""
-    names = [_name(row) for row in rows]
+    names = [row.entry.name for row in rows]
     if len(rows) < 2:
         return f"{names[0]} has nothing to be compared with" if names else "No row has a run"
     places = {leaderboard.rows.index(row): place for place, row in enumerate(rows)}
@@ -98,11 +98,6 @@ def _chance(groups: Sequence[Sequence[str]]) -> str:
 
 def _verb(names: Sequence[str]) -> str:
     return "beats" if len(names) == 1 else "beat"
-
-
-def _name(row: Row) -> str:
-    """The row's name without the setting, which the sentence says."""
-    return row.entry.label.removesuffix(f" [{row.entry.conditions}]")
 
 
 def _without_run(leaderboard: Standings) -> str:

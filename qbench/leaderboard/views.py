@@ -6,20 +6,23 @@ On a test set a row's name says which corpus its system searches, and then the s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 import polars as pl
 
 from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.disk import open_benchmark
-from qbench.errors import OptionError, UnknownNameError
+from qbench.errors import OptionError, QbenchError, UnknownNameError
 from qbench.evaluation.buckets import magnitude
 from qbench.evaluation.measures import DEFAULT_MEASURES
 from qbench.mining.test_set import VIEWS, QuantityTestSet, is_test_set, open_test_set
 from qbench.retrieval.grammar import parse_system
-from qbench.retrieval.systems import System
+from qbench.retrieval.systems import System, shown_systems
 from qbench.retrieval.types import ConditionSource, RunResult, row_label
 
 DEFAULT_SYSTEMS: tuple[str, ...] = ("BM25", "BM25_filter", "QBM25", "BindBM25")
@@ -68,16 +71,47 @@ def parse_view_system(text: str) -> ViewSystem:
     return ViewSystem(view, parse_system(rest))
 
 
-def with_models(text: str, models: Mapping[str, str]) -> str:
-    """A system's name, with a view or without, in which every neural model says `model=...`.
+_LABELLED = re.compile(r"""\s*([^\s=()"'+,][^=()"+,]*?)\s*=\s*(\S.*)""", re.DOTALL)
 
-    >>> with_models("C_q-SBERT-PQ", {"SBERT": "my-model"})
-    'C_q-SBERT(model=my-model)-PQ'
+
+def labelled(text: str) -> tuple[str | None, str]:
+    """The label that is written before a system, if there is one, and the system.
+
+    >>> labelled("MiniLM = SBERT(model=m)"), labelled("SBERT(model=m)")
+    (('MiniLM', 'SBERT(model=m)'), (None, 'SBERT(model=m)'))
     """
-    view, hyphen, rest = text.strip().partition("-")
+    match = _LABELLED.fullmatch(text)
+    return (match[1], match[2]) if match else (None, text)
+
+
+def with_models(text: str, models: Mapping[str, str]) -> str:
+    """A system's name, with a label and a view or without, in which every neural model says `model=...`.
+
+    >>> with_models("C_q-SBERT-PQ", {"SBERT": "my-model"}), with_models("Mine=SBERT", {"SBERT": "my-model"})
+    ('C_q-SBERT(model=my-model)-PQ', 'Mine=SBERT(model=my-model)')
+    """
+    label, named = labelled(text)
+    view, hyphen, rest = named.strip().partition("-")
     if hyphen and view in VIEWS:
-        return f"{view}-{parse_system(rest, models=models)}"
-    return str(parse_system(text, models=models))
+        whole = f"{view}-{parse_system(rest, models=models)}"
+    else:
+        whole = str(parse_system(named, models=models))
+    return whole if label is None else f"{label}={whole}"
+
+
+def shown_name(text: str) -> str:
+    """A system as it is recorded: with its label, and paths by their last part; what is no system as it is."""
+    label, named = labelled(text)
+    view, hyphen, rest = named.strip().partition("-")
+    of_view = bool(hyphen) and view in VIEWS
+    try:
+        whole = parse_system(rest if of_view else named).shown()
+    except QbenchError:
+        return text
+    return f"{f'{label}=' if label else ''}{f'{view}-' if of_view else ''}{whole}"
+
+
+_Named = TypeVar("_Named", System, ViewSystem)
 
 
 @dataclass(frozen=True)
@@ -90,18 +124,27 @@ class Group:
         prefix: prefix of the names of their rows: "C_q-", or "" for a single benchmark.
         evidence: returns columns doc_id, evidence, which link documents of different groups with the same content;
             None if each document is its own evidence.
-        names: system in the grammar -> display name.
+        labels: system in the grammar -> its label, of those that have one.
     """
 
     benchmark: Benchmark
     systems: list[System]
     prefix: str = ""
     evidence: Callable[[], pl.DataFrame] | None = None
-    names: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    def shown(self, system: System | str) -> str:
+        """A system's name in the grammar, with the view before it, and without the paths of this machine."""
+        return self.prefix + (parse_system(system) if isinstance(system, str) else system).shown()
 
     def named(self, system: System | str) -> str:
-        """Name of a system on the leaderboard."""
-        return self.prefix + self.names.get(str(system), str(system))
+        """Name of a system on the leaderboard: its label, or its name in the grammar."""
+        return self.labels.get(str(system)) or self.prefix + self._names[str(system)]
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        """The names of the systems without a label."""
+        return shown_systems(system for system in self.systems if str(system) not in self.labels)
 
     def label(self, system: System | str, conditions: ConditionSource) -> str:
         """Name of the system's row."""
@@ -135,35 +178,37 @@ def line_up(
     benchmark: str | Path | Benchmark | QuantityTestSet,
     systems: Sequence[str | System] | None,
     qrels: str | None,
-    names: Mapping[str, str] | None = None,
+    labels: Mapping[str, str] | None = None,
 ) -> Contest:
     """Assign systems to benchmarks.
 
     Args:
         benchmark: a folder (a benchmark of ours, a BEIR folder, a test set), or one of them in memory.
-        systems: names, with a view in front on a test set; by default BM25 and its kin.
+        systems: names, with a view in front on a test set, and before that a label or none (`labelled`); by default
+            BM25 and its kin.
         qrels: which judgments of a BEIR folder with several.
-        names: system in the grammar -> display name.
+        labels: system in the grammar, with its view -> label, besides those that are written with systems.
 
     Raises:
         UnknownNameError: a system is not known, or does not say which view of a test set it searches.
-        OptionError: no system, or one for a view that is not there.
+        OptionError: no system, one for a view that is not there, or two of one label.
         InputError: the folder cannot be read.
     """
     if isinstance(benchmark, QuantityTestSet) or (isinstance(benchmark, str | Path) and is_test_set(benchmark)):
         if qrels is not None:
             raise OptionError("only a BEIR folder has judgments to choose from", value=qrels)
-        return _of_test_set(benchmark if isinstance(benchmark, QuantityTestSet) else open_test_set(benchmark), systems)
+        test_set = benchmark if isinstance(benchmark, QuantityTestSet) else open_test_set(benchmark)
+        return _of_test_set(test_set, systems, labels or {})
     for name in systems or ():
-        if str(name).strip().partition("-")[0] in VIEWS:
+        if labelled(str(name))[1].strip().partition("-")[0] in VIEWS:
             raise OptionError(
                 "the name is that of a test set's corpus, but the folder holds a benchmark",
                 value=str(name),
                 remedy="Remove the prefix, or name a folder that `qbench test-set make` wrote",
             )
-    parsed = _parsed(DEFAULT_SYSTEMS if systems is None else systems)
+    parsed, written = _parsed(DEFAULT_SYSTEMS if systems is None else systems, parse_system)
     content = _open(benchmark, qrels)
-    group = Group(content, parsed, names=names or {})
+    group = Group(content, list(parsed.values()), labels={**(labels or {}), **written})
     judged_fully = _judged_fully(content)
     return Contest(
         content.name,
@@ -185,11 +230,28 @@ def _judged_fully(benchmark: Benchmark) -> bool:
     return not (benchmark.manual or (imported and bool((benchmark.qrels["grade"] <= 0).any())))
 
 
-def _parsed(systems: Sequence[str | System]) -> list[System]:
-    parsed = {str(system): system for system in (parse_system(s) if isinstance(s, str) else s for s in systems)}
+def _parsed(
+    systems: Sequence[str | System], parse: Callable[[str], _Named]
+) -> tuple[dict[str, _Named], dict[str, str]]:
+    """Systems and labels, by the systems' names in the grammar; each system once.
+
+    Raises:
+        OptionError: no system, or a label is given twice.
+    """
+    parsed: dict[str, _Named] = {}
+    labels: dict[str, str] = {}
+    for each in systems:
+        label, text = labelled(each) if isinstance(each, str) else (None, str(each))
+        system = parse(text)
+        parsed[str(system)] = system
+        if label is None:
+            continue
+        if label in labels.values() and labels.get(str(system)) != label:
+            raise OptionError("two systems of one label", value=label, remedy="Give each its own")
+        labels[str(system)] = label
     if not parsed:
         raise OptionError("no system named", remedy=f"For example: {', '.join(DEFAULT_SYSTEMS)}")
-    return list(parsed.values())
+    return parsed, labels
 
 
 def _open(benchmark: str | Path | Benchmark, qrels: str | None) -> Benchmark:
@@ -200,12 +262,13 @@ def _open(benchmark: str | Path | Benchmark, qrels: str | None) -> Benchmark:
     return benchmark
 
 
-def _of_test_set(test_set: QuantityTestSet, systems: Sequence[str | System] | None) -> Contest:
+def _of_test_set(
+    test_set: QuantityTestSet, systems: Sequence[str | System] | None, labels: Mapping[str, str]
+) -> Contest:
     if systems is None:
         systems = [name for name in TEST_SET_SYSTEMS if parse_view_system(name).view in test_set.views]
-    view_systems = {str(named): named for named in (parse_view_system(str(system)) for system in systems)}
-    if not view_systems:
-        raise OptionError("no system named", remedy=f"For example: {', '.join(TEST_SET_SYSTEMS)}")
+    view_systems, written = _parsed(systems, parse_view_system)
+    named_all = {**labels, **written}
     missing = next((named for named in view_systems.values() if named.view not in test_set.views), None)
     if missing is not None:
         raise OptionError(f"this test set has no {VIEWS[missing.view]}", file=test_set.folder, value=str(missing))
@@ -221,6 +284,7 @@ def _of_test_set(test_set: QuantityTestSet, systems: Sequence[str | System] | No
             [named.system for named in view_systems.values() if named.view == name],
             f"{name}-",
             lambda name=name: evidence(name),  # type: ignore[misc]
+            {str(n.system): named_all[key] for key, n in view_systems.items() if n.view == name and key in named_all},
         )
         for name, view in test_set.views.items()
     ]
@@ -228,7 +292,7 @@ def _of_test_set(test_set: QuantityTestSet, systems: Sequence[str | System] | No
         test_set.name,
         test_set.digest,
         {VIEWS[name]: view.corpus.height for name, view in test_set.views.items()},
-        [group for group in groups if group.systems],
+        groups,
         (*TEST_SET_MEASURES, JUDGED) if test_set.manual else TEST_SET_MEASURES,
         lambda: _value_buckets(test_set.queries()),
         judged_fully=not test_set.manual,

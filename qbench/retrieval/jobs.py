@@ -128,7 +128,7 @@ def plan(
             # Components instead of the name, which would change with a file's path.
             content = {"stages": stages, "conditions": source, **common, **extraction}
             name = key("run", **content, steps=_revisions(system))
-            params = {**common, "system": str(system), "conditions": source}
+            params = {**common, "system": system.shown(), "conditions": source}
             jobs.setdefault((str(system), source), Job(system, source, name, root / name, params))
     return list(jobs.values())
 

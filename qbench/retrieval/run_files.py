@@ -17,7 +17,7 @@ import polars as pl
 from qbench.errors import InputError
 from qbench.retrieval.jobs import KIND, Job
 from qbench.retrieval.pipeline import Rankings
-from qbench.retrieval.types import Cost, RunResult, run_schema
+from qbench.retrieval.types import ConditionSource, Cost, RunResult, run_schema
 from qbench.store import read_json, read_manifest, write_json
 from qbench.work.shards import FOLDER
 from qbench.work.tasks import Shard
@@ -84,20 +84,34 @@ def join_shards(folder: Path, names: list[str], cost: Cost, meta: dict[str, int 
 
 
 def read_result(job: Job) -> RunResult:
-    """A finished run.
+    """The finished run of a job.
 
     Raises:
         InputError: it is not there, or a file in it cannot be read.
     """
-    read_manifest(job.folder, KIND)
-    about = read_json(job.folder / "cost.json")
-    path = job.folder / "run.parquet"
+    return read_run_folder(job.folder, str(job.system), job.source)
+
+
+def read_run_folder(folder: Path, system: str, source: ConditionSource) -> RunResult:
+    """A finished run, whose folder is named after its key.
+
+    Args:
+        folder: of the run.
+        system: what ran.
+        source: where it took the queries' conditions from.
+
+    Raises:
+        InputError: it is not there, or a file in it cannot be read.
+    """
+    read_manifest(folder, KIND)
+    about = read_json(folder / "cost.json")
+    path = folder / "run.parquet"
     try:
         run = pl.read_parquet(path, glob=False)
     except (pl.exceptions.PolarsError, OSError):
         remedy = "Remove its folder: it is then made again"
         raise InputError("a finished run cannot be read", file=path, remedy=remedy) from None
-    return RunResult(str(job.system), job.source, run, Cost(**about["cost"]), job.key, about["meta"])
+    return RunResult(system, source, run, Cost(**about["cost"]), folder.name, about["meta"])
 
 
 def peak_bytes() -> int:

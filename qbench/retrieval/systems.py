@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
+from qbench.errors import is_path
 from qbench.retrieval.entries import REGISTRY
 from qbench.retrieval.registry import Entry, K, Registry, Role, Value, affixed
 
@@ -161,8 +163,56 @@ class System:
         """Whether a model on this machine encodes texts for it: then its figures depend on torch and its kin."""
         return any(stage.entry().is_neural or stage.encoder for stage in self.stages)
 
+    def paths(self) -> list[str]:
+        """The paths among its parameters."""
+        parts = [(each.model, each.compression, each.quantity, each.fusion) for each in self.stages]
+        values = [value for part in parts for component in part if component for _, value in component.params]
+        return [value for value in values if isinstance(value, str) and is_path(value)]
+
+    def shown(self, parts: int = 1) -> str:
+        """Its name with the last parts of the paths in it, which say nothing of the machine that it ran on."""
+        return str(System(tuple(_shown(stage, parts) for stage in self.stages)))
+
     def __str__(self) -> str:
         return " + ".join(map(str, self.stages))
+
+
+def shown_systems(systems: Iterable[System]) -> dict[str, str]:
+    """The names of systems as tables show them: paths by their last part, by more where two would be called alike.
+
+    Returns:
+        name in the grammar -> name that is shown; all different.
+    """
+    names: dict[str, str] = {}
+    alike: dict[str, dict[str, System]] = {}
+    for system in systems:
+        alike.setdefault(system.shown(), {})[str(system)] = system
+    for shown, group in alike.items():
+        longer = ([each.shown(parts) for each in group.values()] for parts in range(1, 4))
+        distinct = next((found for found in longer if len(set(found)) == len(group)), None)
+        names |= zip(group, distinct or (f"{shown} ({n})" for n in range(1, len(group) + 1)), strict=True)
+    return names
+
+
+def _shown(stage: Stage, parts: int) -> Stage:
+    def of(component: Component) -> Component:
+        return replace(component, params=tuple((name, _last(value, parts)) for name, value in component.params))
+
+    return replace(
+        stage,
+        model=of(stage.model),
+        compression=stage.compression and of(stage.compression),
+        quantity=stage.quantity and of(stage.quantity),
+        fusion=stage.fusion and of(stage.fusion),
+    )
+
+
+def _last(value: Value, parts: int) -> Value:
+    """The last parts of a path; any other value, a model's name on the hub among them, as it is."""
+    if not isinstance(value, str) or not is_path(value):
+        return value
+    path = Path(value) if Path(value).name not in ("", "..") else Path(value).resolve()
+    return "/".join([part for part in path.parts if part not in (path.anchor, "..", "~")][-parts:]) or value
 
 
 def _parameters(params: Iterable[tuple[str, Value]]) -> str:

@@ -107,7 +107,7 @@ def test_rows_are_compared_with_rows_and_leaderboards_with_leaderboards(here):
     plain, masked = result.leaderboards["plain"], result.leaderboards["masked"]
     assert rows.columns == ("plain: nDCG@10", "plain: P@10", "masked: nDCG@10", "masked: P@10")
     first = rows.rows["Q"][0]
-    means = {row.entry.system: row.cells["nDCG@10"].mean for row in plain.rows}
+    means = {row.entry.name: row.cells["nDCG@10"].mean for row in plain.rows}
     assert (first.mean, first.base) == (means["Q"], "BM25")
     assert first.change == pytest.approx(means["Q"] - means["BM25"])
     # Two comparisons of the measure are shown, one for each leaderboard; Holm is over them.
@@ -118,7 +118,7 @@ def test_rows_are_compared_with_rows_and_leaderboards_with_leaderboards(here):
     assert leaderboards.columns == ("plain", "masked")
     start, end = leaderboards.rows["BM25"]
     assert start.change is None
-    there = {row.entry.system: row.cells["nDCG@10"].mean for row in masked.rows}
+    there = {row.entry.name: row.cells["nDCG@10"].mean for row in masked.rows}
     assert end.change == pytest.approx(there["BM25"] - means["BM25"])
     assert end.base == "plain"
     assert 0 < end.p <= 1
@@ -174,7 +174,7 @@ def test_training_then_searching_with_it(here):
     assert "labels not audited" in result.words
     assert "**Labels not audited" in page
     board = result.leaderboards["all"]
-    assert {row.entry.system: row.entry.trained_on for row in board.rows} == {
+    assert {row.entry.name: row.entry.trained_on for row in board.rows} == {
         "BM25": None,
         "SBERT": None,
         "SBERT_ft": 24,

@@ -1,0 +1,72 @@
+"""What is said of runs under a table: queries without conditions or results, documents cut, documents not judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from qbench.leaderboard.board import Ran
+from qbench.retrieval.types import RunResult
+
+TOP = 10
+"""Depth of the check for unjudged documents."""
+
+
+def run_notes(
+    groups: Sequence[tuple[Sequence[Ran], pl.DataFrame]], query_ids: Sequence[str], *, judged_fully: bool
+) -> list[str]:
+    """Notes about the runs, each with the rows it applies to.
+
+    Args:
+        groups: rows that searched one benchmark, and its judgments.
+        query_ids: the queries to score.
+        judged_fully: whether documents without a judgment are known not to be relevant.
+    """
+    rows: dict[str, list[str]] = {}
+    for group, qrels in groups:
+        for ran in group:
+            notes = _notes_of(ran.result)
+            if not judged_fully:
+                notes += unjudged(ran.result.run, qrels, query_ids)
+            for note in notes:
+                rows.setdefault(note, []).append(ran.label)
+    return [f"{', '.join(labels)}: {note}" for note, labels in rows.items()]
+
+
+def _notes_of(result: RunResult) -> list[str]:
+    """Notes from the metadata of a run."""
+    notes, queries = [], result.meta.get("queries", 0)
+    bare, empty = result.meta.get("queries_without_condition", 0), result.meta.get("queries_without_results", 0)
+    if bare:
+        verb = "found in the text" if result.conditions == "parsed" else "given"
+        notes.append(f"no condition was {verb} for {bare} of {queries} queries.")
+    if empty:
+        notes.append(f"no results for {empty} of {queries} queries; they score 0.")
+    kinds = ("documents_cut", "note")
+    prefixes = {name.removesuffix(kind) for name in result.meta for kind in kinds if name.endswith(kind)}
+    for prefix in sorted(prefixes, key=lambda prefix: (len(prefix), prefix)):
+        # "reranker_" says "reranker: ", "reranker2_" says "reranker 2: "
+        stage = f"{prefix.removesuffix('_').replace('reranker', 'reranker ').strip()}: " if prefix else ""
+        cut = result.meta.get(f"{prefix}documents_cut", 0)
+        if cut:
+            notes.append(f"{stage}{cut} documents are longer than the model reads, and were cut.")
+        if f"{prefix}note" in result.meta:
+            notes.append(f"{stage}{result.meta[f'{prefix}note']}.")
+    return notes
+
+
+def unjudged(run: pl.DataFrame, qrels: pl.DataFrame, query_ids: Sequence[str]) -> list[str]:
+    """Note with the share of unjudged documents in the top 10 of a run; empty if all are judged.
+
+    Args:
+        run: columns query_id, doc_id, rank.
+        qrels: columns query_id, doc_id, grade; grade 0 is a judgment too.
+        query_ids: the queries to score.
+    """
+    top = run.filter(pl.col("query_id").is_in(list(query_ids)) & (pl.col("rank") <= TOP))
+    missing = top.join(qrels, on=["query_id", "doc_id"], how="anti").height
+    if not missing:
+        return []
+    share = 100 * missing / top.height
+    return [f"{share:.1f} % of the documents in the top {TOP} are not judged; they count as not relevant."]
