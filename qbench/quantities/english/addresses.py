@@ -32,6 +32,52 @@ def _phone(tokens: Sequence[Token], number: Number) -> int | None:
     return first + 3 if code or {"call", "dial", "telephone", "hotline", "mobile"} & set(words) else None
 
 
+def _international(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "+358 20 555 0123": a plus, the code of a country, and groups of figures parted by spaces."""
+    first, last = number.first, number.first + 1
+    plus = first > 0 and tokens[first - 1].text == "+" and glued(tokens[first - 1], tokens[first])
+    if not plus or not tokens[first].text.isdecimal() or len(tokens[first].text) > 3:
+        return None
+    while last < len(tokens) and tokens[last].text.isdecimal() and 2 <= len(tokens[last].text) <= 8:
+        if tokens[last].start - tokens[last - 1].end != 1:
+            break
+        last += 1
+    figures = sum(len(token.text) for token in tokens[first:last])
+    return last if last - first >= _GROUPS_OF_PHONE and figures >= _FIGURES_OF_PHONE else None
+
+
+_GROUPS_OF_PHONE, _FIGURES_OF_PHONE = 3, 8
+"""Groups and figures of a telephone number, the code of the country included, at least."""
+
+
+def _listed(tokens: Sequence[Token], number: Number) -> int | None:
+    """The 7203 of "(TYO: 7203)", "TSE : 8002": a share at an exchange."""
+    first = number.first
+    code = first > 1 and tokens[first - 1].text == ":" and tokens[first - 2].text in _EXCHANGES
+    return number.last if code and tokens[first].text.isdecimal() and 3 <= len(tokens[first].text) <= 6 else None
+
+
+_EXCHANGES = frozenset("TSE TYO HKG HKEX SEHK SHA SSE SHE SZSE KRX KOSPI KOSDAQ KRS TPE TWSE BOM KLSE".split())
+"""Exchanges whose shares have numbers."""
+
+
+def _cited(tokens: Sequence[Token], number: Number) -> int | None:
+    """Volume and pages behind a year, "2017;66:389-397", "2015;33(8):911-918"."""
+    first = number.first
+    after_year = first > 1 and tokens[first - 1].text == ";" and len(tokens[first - 2].text) == 4
+    if not after_year or tokens[first - 2].kind != "number" or not glued(tokens[first - 2], tokens[first - 1]):
+        return None
+    end = min(_end_of_word(tokens, first + 1), first + _LONGEST_CITATION)
+    paged = any(t.text == ":" for t in tokens[first:end])
+    while end > first + 1 and tokens[end - 1].text in ".,;)]":
+        end -= 1
+    return end if paged and glued(tokens[first - 1], tokens[first]) else None
+
+
+_LONGEST_CITATION = 9
+"""Tokens of "33(8):911-918" at most."""
+
+
 def _area_code(tokens: Sequence[Token], number: Number) -> int | None:
     """The 212 of "(212) 555-0123"."""
     first, last = number.first, number.last
@@ -137,9 +183,9 @@ def _address(tokens: Sequence[Token], number: Number) -> int | None:
     """A number within a web address: "https://example.org/a?b=12", "www.example.org/b%20c"."""
     k, stop = number.first - 1, max(0, number.first - _LONGEST_ADDRESS)
     if tokens[number.first].text.startswith("10.") and number.last + 1 < len(tokens):
-        slash = tokens[number.last]
+        slash = tokens[number.first + 1]
         if slash.text == "/" and len(tokens[number.first].text) == 7 and glued(tokens[number.first], slash):
-            return _end_of_word(tokens, number.last)  # a DOI, "10.1186/s12"
+            return _end_of_word(tokens, number.first + 1)  # a DOI, "10.1186/s12"
     if number.written or k < 0 or tokens[k].text not in "/=%&?-._#:~" or not glued(tokens[k], tokens[k + 1]):
         return None
     while k >= stop and (k + 1 == number.first or glued(tokens[k], tokens[k + 1])):
@@ -161,4 +207,4 @@ def _end_of_word(tokens: Sequence[Token], j: int) -> int:
     return j
 
 
-_RULES = (_area_code, _phone, _coordinate, _legal, _address, _postcode, _street)
+_RULES = (_area_code, _phone, _international, _listed, _cited, _coordinate, _legal, _address, _postcode, _street)

@@ -135,10 +135,18 @@ class AmountFinder:
         return amounts
 
     def _lend_rate(self, tokens: Sequence[Token], text: str, amounts: list[Amount]) -> None:
-        """ "C$6 (US$4.46) per share": both amounts of money are per share."""
-        if len(amounts) < 2 or any(a.unit.family != "currency" for a in amounts[-2:]):
+        """ "C$6 (US$4.46) per share", "$900-1,100 per month": both amounts of money are per share, per month."""
+        if len(amounts) < 2 or amounts[-2].unit.family != "currency":
             return
         a, b = amounts[-2:]
+        gap = [t.low for t in tokens[a.last : b.first]]
+        if b.bare and gap in _TO_MORE and a.first < a.number.first:
+            unit, last, span = self.forms.compound(tokens, text, a.unit, b.last, None)
+            if unit.family != "currency":
+                amounts[-1] = replace(b, unit=unit, last=last, unit_span=span, how=(*b.how, "rate"))
+            return
+        if b.unit.family != "currency":
+            return
         if (
             b.last + 1 >= len(tokens)
             or tokens[b.last].text != ")"
@@ -326,7 +334,9 @@ class AmountFinder:
         if before in ("in", "since", "during", ",") or (tokens[k].low == "and" and before != "between"):
             return False  # "53% in 1978 and 55% in 1984"
         other = read_number(tokens, k + 1)
-        return other is not None and self.forms.after(tokens, text, other)[0] is not None
+        if other is None or (other.scaled and tokens[k].low == "to"):
+            return False  # "fell in calendar 1986 to 15 billion dollars"
+        return self.forms.after(tokens, text, other)[0] is not None
 
     def _is_exponent(self, tokens: Sequence[Token], number: Number) -> bool:
         """Whether a number is what is left of a unit's negative power: the 1 of "12 counts s −1"."""
@@ -342,6 +352,8 @@ _PERIODS = frozenset("quarter quarters half months month period".split())
 OFTEN = "how often"
 """The rule's name of "twice daily" in `Amount.how`."""
 _OFTEN = {"once": 1.0, "twice": 2.0, "thrice": 3.0}
+_TO_MORE = (["-"], ["–"], ["‑"], ["to"])
+"""What joins the ends of a range of money."""
 _FRAMES = {("(", ")"), ("&", ";")}
 """The marks around a currency that some texts leave there."""
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from qbench.quantities.english.amounts import Amount
 from qbench.quantities.english.lexicon import CLAUSES, VERBS
-from qbench.quantities.english.tokens import Token
+from qbench.quantities.english.tokens import Token, glued
 
 NEAR_ENOUGH = 0.12
 """Two amounts restate each other ("60 miles (100 km)") if they differ by at most this share."""
@@ -21,6 +21,8 @@ def is_listed(tokens: Sequence[Token], a: Amount, b: Amount, first: int) -> bool
     between = [t.low for t in tokens[a.last : b.first]]
     if between == [","] and b.last < len(tokens) and tokens[b.last].low in _DIFFERING:
         return False  # "about 5 million, 1 million above its limit"
+    if between == ["/"]:
+        return glued(tokens[a.last - 1], tokens[a.last]) and glued(tokens[a.last], tokens[b.first])  # "<130/80"
     listed = between in _LISTING or (
         tokens[first].low in _GOVERNING and (_governs(between) or (a.unit.family == "ratio" and _is_share(between)))
     )
@@ -35,6 +37,14 @@ def of_other_year(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
     if not _SHORTEST_MARK <= len(gap) <= _LONGEST_MARK or gap[0].text not in "([" or gap[-1].text != ":":
         return False
     return any(len(t.text) == 4 and t.text.isdecimal() and t.text[:2] in ("19", "20") for t in gap)
+
+
+def of_other_group(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
+    """Whether b is what a is somewhere else: "the maximum was 4 in group I and 2 in group II"."""
+    if a.unit.base_unit != b.unit.base_unit or a.is_range or b.is_range or b.p_value:
+        return False
+    between = [t.low for t in tokens[a.last : b.first]]
+    return between in (["and"], [",", "and"]) or _governs(between)
 
 
 _SHORTEST_MARK, _LONGEST_MARK = 3, 6

@@ -20,7 +20,7 @@ from qbench.quantities.english.comparator_phrases import (
     after,
     before,
 )
-from qbench.quantities.english.comparator_sharing import is_listed, of_other_year, restates, spans_ages
+from qbench.quantities.english.comparator_sharing import is_listed, of_other_group, of_other_year, restates, spans_ages
 from qbench.quantities.english.lexicon import CHANGE_VERBS, CLAUSES, FUNCTION_WORDS, VERBS
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.tokens import Token, glued
@@ -114,6 +114,8 @@ def read_comparators(tokens: Sequence[Token], amounts: Sequence[Amount], parse: 
 def _goes_on(tokens: Sequence[Token], a: Amount, b: Amount, bound: MentionComparator, lead: int | None) -> bool:
     """Whether the bound of a, whose words begin at token `lead`, is one of b, too."""
     yearly = bound != "~" and of_other_year(tokens, a, b)
+    if lead is None and bound in (">=", "<=") and _extreme(tokens, a) is not None and of_other_group(tokens, a, b):
+        return True
     return yearly or (lead is not None and is_listed(tokens, a, b, lead))
 
 

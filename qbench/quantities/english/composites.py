@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from qbench.quantities.english.amounts import Amount
-from qbench.quantities.english.lexicon import ABBREVIATED_SCALES, FUNCTION_WORDS, SCALES
+from qbench.quantities.english.lexicon import ABBREVIATED_SCALES, FUNCTION_WORDS, SCALES, VERBS
 from qbench.quantities.english.tokens import Token
 from qbench.quantities.english.written import and_fraction
 from qbench.quantities.units import Units
@@ -44,7 +44,8 @@ def compose(tokens: Sequence[Token], amounts: Sequence[Amount], units: Units) ->
                 continue
             if (lent := _slashed(tokens, previous, amount)) is not None:
                 joined[-1] = lent
-            if (one := _sum(tokens, previous, amount, units) or _proportion(tokens, previous, amount)) is not None:
+            one = _sum(tokens, previous, amount, units) or _height(tokens, previous, amount)
+            if (one := one or _proportion(tokens, previous, amount)) is not None:
                 joined[-1] = one
                 continue
         joined.append(_and_a_half(tokens, amount))
@@ -77,6 +78,26 @@ def _sum(tokens: Sequence[Token], a: Amount, b: Amount, units: Units) -> Amount 
         return None
     whole = _with(a, float(f"{a.low + part:.12g}"), b.last, b.last, "several units")
     return replace(whole, unit=units.get(a.unit.name + per + below)) if per else whole
+
+
+def _height(tokens: Sequence[Token], a: Amount, b: Amount) -> Amount | None:
+    """ "6 ft 2", "5 foot 4 tall", "6-foot-2": feet, and inches of which the unit is not said."""
+    hyphen = [t.text for t in tokens[a.last : b.first]] == ["-"]
+    if a.unit.name != "foot" or not b.bare or a.is_range or (b.first != a.last and not hyphen):
+        return None
+    whole = a.low.is_integer() and 1 <= a.low <= _TALLEST and b.low.is_integer() and 0 < b.low < _INCHES
+    after = tokens[b.last] if b.last < len(tokens) else None
+    if not whole or b.how[:1] != ("digits",) or len(b.how) > 1 or (after is not None and after.kind == "number"):
+        return None
+    ends = after is None or (after.kind == "mark" and after.text not in "-–/:'\"″′") or after.low in _SIZED
+    if not ends and not hyphen and (after is None or after.low not in FUNCTION_WORDS | VERBS or after.low in _FURTHER):
+        return None
+    return _with(a, float(f"{a.low + b.low / _INCHES:.12g}"), b.last, b.last, "several units")
+
+
+_TALLEST, _INCHES = 9, 12
+_SIZED = frozenset("tall high long wide deep".split())
+_FURTHER = frozenset("of x by to or per".split())
 
 
 def _before_brackets(tokens: Sequence[Token], a: Amount, b: Amount) -> Amount | None:
@@ -142,11 +163,13 @@ _OF_EVERY = (["of", "every"], ["out", "of", "every"], ["in", "every"])
 def _proportion(tokens: Sequence[Token], a: Amount, b: Amount) -> Amount | None:
     """ "one in five adults", "three in ten", "1 in 20 trees": a share, said of a round number."""
     between = [t.low for t in tokens[a.last : b.first]]
-    if not (a.bare and b.bare) or a.is_range or b.is_range or between not in (["in"], *_OF_EVERY):
+    every = between in _OF_EVERY
+    # "three of every five hectares" is a share, too; "one in 5 km" is none.
+    known = b.bare or (every and b.first == b.number.first)
+    if not (a.bare and known) or a.is_range or b.is_range or not (every or between == ["in"]):
         return None
     if not 0 < a.low < b.low or b.low not in _WHOLES or not a.low.is_integer():
         return None
-    every = between in _OF_EVERY
     if a.number.written != b.number.written or not (a.number.written or a.low == 1 or every):
         return None
     if a.first and tokens[a.first - 1].low in ("no", "number", "the", "ranked", "finished"):

@@ -104,7 +104,7 @@ def clock_until(tokens: Sequence[Token], number: Number) -> int | None:
     if last + 1 < len(tokens) and tokens[last].text == ":" and tokens[last + 1].kind == "number":
         if glued(tokens[last - 1], tokens[last]) and glued(tokens[last], tokens[last + 1]):
             chain = chain_of_numbers(tokens, first, ":")
-            return first + max(chain, 3)
+            return _past_pages(tokens, first, first + max(chain, 3))
     if (end := _half_of_day(tokens, number.value, last)) is not None:
         return end
     if last < len(tokens) and len(tokens[first].text) == 4 and tokens[first].text.isdecimal():
@@ -123,6 +123,13 @@ def clock_until(tokens: Sequence[Token], number: Number) -> int | None:
         if small and _half_of_day(tokens, float(plain_digits(other)), last + 2) is not None:
             return last + 1
     return None
+
+
+def _past_pages(tokens: Sequence[Token], first: int, end: int) -> int:
+    """Past the last page of "2017;66:389-397", which is no time of day."""
+    volume = first > 1 and tokens[first - 1].text == ";" and tokens[first - 2].kind == "number"
+    paged = end + 1 < len(tokens) and tokens[end].text in "-–" and tokens[end + 1].kind == "number"
+    return end + 2 if volume and paged and glued(tokens[end - 1], tokens[end]) else end
 
 
 def _is_hour(tokens: Sequence[Token], number: Number) -> bool:
@@ -186,6 +193,8 @@ _BOUNDS = frozenset("under below over above least most".split())
 
 
 def _closes(tokens: Sequence[Token], k: int) -> bool:
+    if k + 1 < len(tokens) and tokens[k].low == "and" and _is_like_year(tokens[k + 1].text):
+        return False  # "spread over 2011 and 2012"
     return k >= len(tokens) or tokens[k].low in ("with", "and", "but")
 
 
@@ -239,9 +248,13 @@ def _last_day(tokens: Sequence[Token], last: int) -> int:
     if last + 1 >= len(tokens) or tokens[last].low not in _SPANS or not _may_be_day(tokens, last + 1):
         return last
     after = tokens[last + 2] if last + 2 < len(tokens) else None
-    counts = after is not None and after.text.islower() and after.low not in FUNCTION_WORDS | VERBS
+    counts = after is not None and after.text.islower() and after.low not in FUNCTION_WORDS | VERBS | _RELATIVE
     percent = after is not None and after.text in "%°"
     return last if percent or (counts and tokens[last].text not in "-–—") else last + 2
+
+
+_RELATIVE = frozenset("last this next each every inclusive".split())
+"""What may follow a date, and is counted by no number: "September 23 and 30 last year"."""
 
 
 def _may_be_day(tokens: Sequence[Token], i: int) -> bool:

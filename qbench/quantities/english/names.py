@@ -108,13 +108,28 @@ def _model_code(tokens: Sequence[Token], number: Number) -> int | None:
         letter, figure = tokens[last], tokens[last + 1]
         if letter.text in ("G", "S", "X") and figure.text.isdecimal() and glued(letter, figure):
             return last + 2
-    if last + 2 >= len(tokens) or tokens[last].text != "-" or not tokens[last + 1].text.isdecimal():
+    if last + 1 >= len(tokens) or tokens[last].text != "-" or not tokens[last + 1].text.isdecimal():
+        return None
+    if first and _is_compound_of_firm(tokens, first, tokens[last + 1].text):
+        return last + 2
+    if last + 2 >= len(tokens):
         return None
     letters = tokens[last + 2]
     joined = all(glued(tokens[k], tokens[k + 1]) for k in range(last - 1, last + 2))
     falls = int(tokens[first].text) > int(tokens[last + 1].text)
     code = joined and falls and letters.kind == "word" and letters.text.isupper() and len(letters.text) > 1
     return last + 3 if code else None
+
+
+def _is_compound_of_firm(tokens: Sequence[Token], first: int, figures: str) -> bool:
+    """Whether capitals stand before a short and a long number: "BAY 94-8862", the name of a substance."""
+    code = tokens[first - 1].text
+    short = len(tokens[first].text) <= 3 < len(figures) and not glued(tokens[first - 1], tokens[first])
+    return short and code.isupper() and 2 <= len(code) <= 4 and code not in _STATED and tokens[first + 1].text == "-"
+
+
+_STATED = frozenset("CI IQR SD HR OR RR BMI MD US USD EUR GBP".split())
+"""Capitals before two numbers that make a range of them."""
 
 
 def _index(tokens: Sequence[Token], number: Number) -> int | None:

@@ -68,6 +68,10 @@ def _joined_to_word(tokens: Sequence[Token], number: Number) -> int | None:
         return None
     if first and glued(tokens[first - 1], tokens[first]):
         before = tokens[first - 1]
+        if before.low in _RUN_ON:
+            return None
+        if before.low == "auc":
+            return _end_of_period(tokens, last)
         if before.kind == "word" or before.text in ")]}":
             return _end_of_code(tokens, last)
         if before.text in "-‐‑/#@_" and first > 1 and tokens[first - 2].kind == "word":
@@ -79,6 +83,18 @@ def _joined_to_word(tokens: Sequence[Token], number: Number) -> int | None:
         if before.text in "#@_":
             return _end_of_code(tokens, last)
     return _followed_by_letters(tokens, number)
+
+
+_RUN_ON = frozenset("from than between approximately nearly almost".split())
+"""Words that make no name with the number glued to them: "from2 to 5 years" has lost a space."""
+
+
+def _end_of_period(tokens: Sequence[Token], j: int) -> int:
+    """Past the period of "AUC0-24 h", "AUC0–9 h"."""
+    if j + 1 < len(tokens) and tokens[j].text in "-–−" and tokens[j + 1].kind == "number":
+        j += 2
+        return j + 1 if j < len(tokens) and tokens[j].low in ("h", "hr", "hrs", "min") else j
+    return j
 
 
 _SPLIT_NAMES = frozenset("COVID Covid SARS CoV covid".split())
@@ -174,7 +190,28 @@ def _label(tokens: Sequence[Token], number: Number) -> int | None:
     if word.low in _COUNTED_LABELS and len(tokens[first].text) > 2:
         return None  # "in the year 1990"
     several = word.low.endswith("s") or word.low in _SEVERAL
+    if word.low in _GRADED and (end := _end_of_grades(tokens, number)) is not None:
+        return end
     return _end_of_labels(tokens, number.last) if several else _end_of_section(tokens, number.last)
+
+
+def _end_of_grades(tokens: Sequence[Token], number: Number) -> int | None:
+    """Past the second of "grade 3 to 4", "level 1 and 2", "type 1 or 2 diabetes"; None if there is none."""
+    last = number.last
+    if last + 1 >= len(tokens) or tokens[last].low not in ("to", "or", "and", "-", "–", "/"):
+        return None
+    other = tokens[last + 1].text
+    if not other.isdecimal() or len(other) > 1 or not number.value < int(other) <= number.value + _STEP:
+        return None
+    after = tokens[last + 2] if last + 2 < len(tokens) else None
+    plural = after is not None and after.kind == "word" and after.low.endswith("s") and tokens[last].low == "and"
+    percent = after is not None and after.text in "%°$€£"
+    return None if percent or plural or _measures(tokens, last + 2) else last + 2
+
+
+_GRADED = frozenset("grade stage level type class phase tier".split())
+_STEP = 3
+"""How far the second of two grades is above the first at most."""
 
 
 _SEVERAL = frozenset("pp fig scope day week month visit".split())
@@ -355,13 +392,39 @@ _RACES = frozenset("run runs race races runner runners running jog walk walks co
 
 
 def _resolution(tokens: Sequence[Token], number: Number) -> int | None:
-    """ "a 4K screen", "in 8K": the name of a picture format."""
+    """ "a 4K screen", "in 8K", "1080p": the name of a picture format."""
     last = number.last
+    if tokens[number.first].text in _LINES and last < len(tokens) and tokens[last].text in ("p", "i"):
+        return last + 1 if glued(tokens[last - 1], tokens[last]) else None
     if tokens[number.first].text not in ("2", "4", "5", "6", "8") or tokens[last - 1].low != "k":
         return None
     pictured = last < len(tokens) and tokens[last].low in _PICTURES
+    pictured = pictured or (tokens[last - 1].text == "K" and last < len(tokens) and tokens[last].low in ("at", "or"))
     alone = last >= len(tokens) or tokens[last].text in ".,;)"
     return last if pictured or (alone and tokens[last - 1].text == "K") else None
+
+
+_LINES = frozenset("240 360 480 576 720 1080 1440 2160 4320".split())
+"""Lines of the formats that are named by them."""
+
+
+def _design(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "a 2×3 factorial design", "a 2 x 2 table": how a study or a table is laid out."""
+    first = k = number.first
+    while k + 2 < len(tokens) and tokens[k + 1].low in ("x", "×", "by") and tokens[k + 2].text.isdecimal():
+        k += 2
+    small = all(len(tokens[n].text) == 1 for n in range(first, k + 1, 2))
+    laid = k > first and small and k + 1 < len(tokens) and tokens[k + 1].low in _LAYOUTS
+    return k + 1 if laid else None
+
+
+_LAYOUTS = frozenset("factorial crossover contingency table tables matrix design latin".split())
+
+
+def _standard_time(tokens: Sequence[Token], number: Number) -> int | None:
+    """The 1 of "forced expiratory volume in 1 s", which is a part of the measure's name."""
+    near = [t.low for t in tokens[max(0, number.first - 3) : number.first]]
+    return number.last + 1 if near == ["expiratory", "volume", "in"] else None
 
 
 def _generation(tokens: Sequence[Token], number: Number) -> int | None:
@@ -390,6 +453,6 @@ _AFTER_ZERO = frozenset("percent per cent pct degree degrees to day days year ye
 
 _RULES = (
     date_until, clock_until, level_until, freedom_until, _version, _ordinal, _joined_to_word, _label, mark_until,
-    reached_until, _odds, _idiom, _any, _generation, _resolution, _race,
+    reached_until, _odds, _idiom, _any, _generation, _resolution, _race, _design, _standard_time,
     named_until,
 )  # fmt: skip

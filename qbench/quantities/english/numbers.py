@@ -228,6 +228,8 @@ def _slash(tokens: Sequence[Token], i: int) -> Number | None:
     if not (glued(tokens[i], tokens[i + 1]) and glued(tokens[i + 1], tokens[i + 2])):
         return None
     top, bottom = tokens[i].text, tokens[i + 2].text
+    if _inch_after(tokens, i + 3) and (parts := _of_an_inch(top, bottom)):
+        return Number(parts, parts, i, i + 3, significant_digits(bottom), rule="fraction")
     if not (top.isdecimal() and bottom.isdecimal()) or len(bottom) > 3 or not 0 < int(top) < int(bottom):
         return None
     if i + 3 < len(tokens) and (tokens[i + 3].text == "/" or tokens[i + 3].text in _BYTES):
@@ -238,6 +240,19 @@ def _slash(tokens: Sequence[Token], i: int) -> Number | None:
         return None  # "9/16 patients"
     value = int(top) / int(bottom)
     return Number(value, value, i, i + 3, len(top), rule="fraction")
+
+
+def _of_an_inch(top: str, bottom: str) -> float:
+    """The value of "40/64" and "1/1.7" before "inch": a drill, the sensor of a camera; 0 for anything else."""
+    if top == "1" and 1 < float(bottom) < 10 and "." in bottom and len(bottom) <= 4:
+        return 1 / float(bottom)
+    halves = bottom in ("8", "16", "32", "64") and top.isdecimal() and 0 < int(top) < int(bottom)
+    return int(top) / int(bottom) if halves else 0.0
+
+
+def _inch_after(tokens: Sequence[Token], k: int) -> bool:
+    k += k < len(tokens) and tokens[k].text == "-"
+    return k < len(tokens) and (tokens[k].low in ("inch", "inches") or tokens[k].text in '"″')
 
 
 def _fraction_mark(tokens: Sequence[Token], i: int) -> Number | None:

@@ -57,6 +57,8 @@ def _list_mark(tokens: Sequence[Token], number: Number) -> int | None:
     first, last = number.first, number.last
     if number.written or number.value > 30 or not tokens[first].text.isdecimal() or last >= len(tokens):
         return None
+    if number.rule == "ratio":
+        return None
     closes = tokens[last].text == ")" and glued(tokens[last - 1], tokens[last])
     if first and tokens[first - 1].text == "(":
         opens = first < 2 or tokens[first - 2].text in ".:;" or tokens[first - 2].low in ("and", "or")

@@ -12,6 +12,7 @@ from qbench.quantities.english.dates import is_month
 from qbench.quantities.english.elided import share_elided
 from qbench.quantities.english.intervals import in_interval
 from qbench.quantities.english.lexicon import CHANGE_VERBS, VERBS
+from qbench.quantities.english.ratios import RATIO
 from qbench.quantities.english.tokens import Token, glued
 from qbench.quantities.units import Unit
 
@@ -124,17 +125,7 @@ _SPREAD = frozenset("range ranges ranged ranging vary varies varied varying betw
 
 def _range(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphens: bool) -> Amount | None:
     """The range of two amounts; None if they are none."""
-    if (
-        a.is_range
-        or a.last >= b.first
-        or (tokens[a.last].text == "~" and not glued(tokens[a.last - 1], tokens[a.last]))
-    ):
-        return None
-    if (tokens[a.last].text in JOINERS) != hyphens and tokens[a.last].low != "to":
-        return None
-    if not hyphens and tokens[a.last].low not in _OPEN and tokens[b.first - 1].low not in _BEFORE_HIGH:
-        return None
-    if _are_apart(a, b):
+    if a.is_range or a.last >= b.first or not _may_join(tokens, a, b, hyphens=hyphens) or _are_apart(a, b):
         return None
     lead, start = _lead(tokens, a.first)
     joint = _joint(between := [t.low for t in tokens[a.last : b.first]], lead)
@@ -142,17 +133,14 @@ def _range(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphens: bool) -> A
         if between[1:] == ["-"] and glued(tokens[b.first - 1], tokens[b.first]):
             b = replace(b, low=-b.high, high=-b.low)  # "CI -4;-2": the sign is glued on both sides
             between = between[:1]
+        if between[1:] == ["+"] and glued(tokens[b.first - 1], tokens[b.first]):
+            between = between[:1]  # "CI -2.1, +0.5"
         joint = "and" if len(between) == 1 else ""
     hyphen = joint == "-"
     if not joint or hyphen != hyphens or (b.is_range and not (lead == "from" and joint == "to")):
         return None
-    if (
-        joint == "to"
-        and lead not in ("from", "between")
-        and _moves(tokens, a)
-        and (not (a.bare and not b.bare) or a.number.scaled)
-    ):
-        return None  # "rose 5 per cent to 8 per cent", "rose 5 million to 8 million marks"
+    if joint == "to" and lead not in ("from", "between") and _leads(tokens, a, b):
+        return None
     unit = None if a.year and not b.year and _tells_when(tokens, a, b) else _common_unit(a, b)
     ends = None if unit is None else _ends(a, b, hyphen=hyphen)
     if unit is None or ends is None:
@@ -178,10 +166,22 @@ def _range(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphens: bool) -> A
     return Amount(number, unit, first, b.last, span, low, high, is_range=True, how=how)
 
 
+def _may_join(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphens: bool) -> bool:
+    """Whether what stands right behind a, or right before b, joins the ends of ranges."""
+    joint = tokens[a.last]
+    if joint.text == "~" and not glued(tokens[a.last - 1], joint):
+        return False
+    if (joint.text in JOINERS) != hyphens and joint.low != "to":
+        return False
+    return hyphens or joint.low in _OPEN or tokens[b.first - 1].low in _BEFORE_HIGH
+
+
 def _are_apart(a: Amount, b: Amount) -> bool:
     """Whether two amounts are of different things: "11 per cent to 18.3 million", "4.1 ± 0.3 to 4.0 ± 0.2 s"."""
     if a.unit.family == "ratio" and b.number.magnitude >= _THOUSAND:
         return True
+    if RATIO in a.how or RATIO in b.how:
+        return True  # "assigned 1:1 to 18 months of treatment"
     return _is_part(a, b) or (a.how[-1:] == (TOLERANCE,) and b.how[-1:] == (TOLERANCE,))
 
 
@@ -233,6 +233,22 @@ def _moves(tokens: Sequence[Token], a: Amount) -> bool:
     return bool(around & _CHANGING) and not {"between", "ranging", "range", "ranged", "ranges"} & around
 
 
+def _leads(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
+    """Whether a change leads to a level: "rose 5 per cent to 8 per cent", "rose 5 million to 8 million marks"."""
+    shares = a.bare and not b.bare and not a.number.scaled
+    return _moves(tokens, a) and not shares and not _moves_by(tokens, a, b)
+
+
+def _moves_by(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
+    """ "rose by INR 2 to 3 per kg": a rise between two sizes, since a level would name its currency."""
+    before = tokens[a.first - 1].low if a.first else ""
+    alike = a.low < b.low <= _ALIKE * a.low
+    return before == "by" and alike and a.first < a.number.first and b.first == b.number.first
+
+
+_ALIKE = 3
+
+
 def _common_unit(a: Amount, b: Amount) -> Unit | None:
     """The unit of a range: of both ends, of the one that has it, or of the one that says per what."""
     if a.year != b.year:
@@ -261,7 +277,7 @@ def _tells_when(tokens: Sequence[Token], year: Amount, b: Amount) -> bool:
     return b.first < b.number.first or not b.low <= 5 * year.low
 
 
-_DATED = frozenset("in , since during fiscal year by of until".split())
+_DATED = frozenset("in , since during fiscal calendar year by of until".split())
 
 
 def _ends(a: Amount, b: Amount, *, hyphen: bool) -> tuple[float, float, bool] | None:
@@ -311,7 +327,7 @@ def _share(tokens: Sequence[Token], joined: list[Amount]) -> None:
 
 def _lent(tokens: Sequence[Token], a: Amount, following: Amount, b: Amount, nearest: bool) -> Amount | None:
     """`a` with the unit of `b`; `following` stands next to `a`, and is `b` itself for the nearest."""
-    if not a.bare or b.bare or following.first - a.last > 3 or _is_part(a, b):
+    if not a.bare or b.bare or following.first - a.last > 3 or _is_part(a, b) or RATIO in a.how:
         return None
     between = "".join(t.low for t in tokens[a.last : following.first])
     if between not in (
@@ -325,12 +341,18 @@ def _lent(tokens: Sequence[Token], a: Amount, following: Amount, b: Amount, near
     if b.is_range or a.is_range or b.unit.family == "date":
         return None
     memory = b.unit.family == "data" and between == "/"  # "8/128 GB"
-    if between != "to" and not memory and a.low and not abs(b.low) / 10 <= abs(a.low) <= abs(b.low) * 10:
+    listed = not nearest and _near(a.low, following.low / (b.number.magnitude if following.number.scaled else 1.0))
+    if between != "to" and not memory and not listed and a.low and not _near(a.low, b.low):
         if not (b.number.magnitude != 1 and a.number.magnitude == 1 and a.number.value < 1000):
             return None  # "2,227,000 or four cts a share": two quantities, not two guesses at one
     scale = b.number.magnitude if a.number.magnitude == 1 else 1.0
     how = (*a.how, "shared unit")
     return replace(a, unit=b.unit, low=a.low * scale, high=a.high * scale, unit_span=b.unit_span, how=how)
+
+
+def _near(x: float, y: float) -> bool:
+    """Whether one is at most ten times the other."""
+    return abs(y) / 10 <= abs(x) <= abs(y) * 10
 
 
 def _is_part(a: Amount, b: Amount) -> bool:

@@ -26,6 +26,7 @@ from qbench.quantities.english.parse import Parse, Parser
 from qbench.quantities.english.parsers.load import load_parser, require_parser
 from qbench.quantities.english.queries import parse_query
 from qbench.quantities.english.ranges import join
+from qbench.quantities.english.ratios import RATIO
 from qbench.quantities.english.settled import settle
 from qbench.quantities.english.stand_ins import stand_ins
 from qbench.quantities.english.tokens import Token, spans_of, tokenize, words_of
@@ -210,7 +211,7 @@ def _with_bindings(text: ReadText, bindings: Sequence[Binding]) -> Iterator[tupl
         if amount.p_value:
             yield amount, reading, Concept(p_value_name(text.tokens, amount.number), P_VALUE)
             continue
-        if not (binding.quantity or amount.year):
+        if not (binding.quantity or amount.year or _is_sure(text.tokens, amount, reading)):
             continue
         own = amount
         lent = None if binding.unit_of is None else text.amounts[binding.unit_of].unit
@@ -218,6 +219,13 @@ def _with_bindings(text: ReadText, bindings: Sequence[Binding]) -> Iterator[tupl
         if lent is not None and not (paid and lent.family == "count"):
             own = replace(own, unit=lent, how=(*own.how, "shared unit"))
         yield own, reading._replace(change=binding.change), binding.concept
+
+
+def _is_sure(tokens: Sequence[Token], amount: Amount, reading: Modifiers) -> bool:
+    """Whether an amount is one by its form: "1:1", "256,000", "≥ 1", "2 x HDMI"; codes and labels have none of that."""
+    number = amount.number
+    times = number.last < len(tokens) and tokens[number.last].text in ("x", "×")
+    return RATIO in amount.how or "," in tokens[number.first].text or reading.comparator in (">=", "<=", ">") or times
 
 
 def _bindings_by_words(text: ReadText) -> list[Binding]:

@@ -181,6 +181,12 @@ def test_comparator(text, comparator):
         ("over 5 kg of tea and 6 kg of rice", [">", "="]),
         ("about 16 mln, one mln above its limit", ["~", "="]),
         ("about $4 million and $1 million higher", ["~", "~"]),
+        # both sides of a stroke, and what a limit is elsewhere
+        ("a pressure of <130/80 and >5/10 mg", ["<", "<", ">", ">"]),
+        ("over 5 / 10 kg", [">", "="]),
+        ("The maximum was 4 in group I and 2 in group II", ["<=", "<="]),
+        ("The minimum wage was 4 euros in May and 5 boats in June", [">=", "="]),
+        ("The maximum was 4 in group I, which had 2 in May", ["<=", "="]),
         # the ends of an age
         ("lambs aged 4 weeks to 5 months", [">=", "<="]),
         ("it grew from 4 weeks to 5 months", ["=", "="]),

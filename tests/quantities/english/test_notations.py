@@ -1,6 +1,8 @@
 """Notations of amounts and what only looks like one, in texts of our own."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from qbench.quantities.extractors import ExtractorOptions, get_extractor
 
@@ -98,3 +100,54 @@ def test_a_tolerance_at_both_ends_makes_two_levels():
 def test_what_belongs_to_two_numbers(text, expected):
     read = [(q.value, q.unit) for q in RULES.extract(text)]
     assert read == [(pytest.approx(value), unit) for value, unit in expected]
+
+
+@given(
+    low=st.integers(1, 400),
+    more=st.integers(1, 500),
+    sign=st.sampled_from("$£€"),
+    per=st.sampled_from(["week", "month"]),
+)
+def test_the_rate_of_a_range_of_money_is_said_once(low, more, sign, per):
+    high = low + more
+    for text in (f"a rent of {sign}{low}-{high} per {per}", f"a rent of {sign}{low} to {high} a {per}"):
+        (found,) = RULES.extract(text)
+        (whole,) = RULES.extract(f"a rent of {sign}{high} per {per}")
+        assert (found.value, found.high, found.unit) == (low, high, whole.unit)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Rates are EUR 40-60 per hour.", [(40, 60, "euro per hour")]),
+        ("Tickets cost $20-30 each.", [(20, 30, "dollar")]),
+        ("It cost $5 to 6 a year ago.", [(5, 6, "dollar")]),
+        # the size of a change, between two; a level has a currency of its own
+        ("Prices rose by INR 2 to 3 per litre.", [(2, 3, "indian rupee per litre")]),
+        ("Shares rose by $2 to $3.", [(2, 2, "dollar"), (3, 3, "dollar")]),
+        ("Shares rose by $2 to 30.", [(2, 2, "dollar"), (30, 30, "")]),
+        # feet and inches
+        ("He stands 6 ft 2 and rows.", [(74 / 12, 74 / 12, "foot")]),
+        ("a 6-foot-2 rower, 5 feet 4 tall", [(74 / 12, 74 / 12, "foot"), (64 / 12, 64 / 12, "foot")]),
+        ("They live 5 feet 2 doors down.", [(5, 5, "foot"), (2, 2, "door")]),
+        ("a wall of 6 ft 20 long", [(6, 6, "foot"), (20, 20, "")]),
+        # parts of an inch
+        ("a drill of 40/64 inch", [(0.625, 0.625, "inch")]),
+        ("a 1/1.7-inch sensor", [(1 / 1.7, 1 / 1.7, "inch")]),
+        ("40/64 of them", [(40, 40, ""), (64, 64, "")]),
+        # a share of things that have a unit, too
+        ("with three of every five hectares sown", [(0.6, 0.6, "")]),
+        # lists
+        ("taken at 30 minutes, 2, 4, and 24 hours", [(30, 30, "minute"), *((h, h, "hour") for h in (2, 4, 24))]),
+        ("taken at 0, 1, 4 and 24 h", [(h, h, "hour") for h in (0, 1, 4, 24)]),
+        ("in 3,400, 2 and 5 hours", [(3400, 3400, ""), (2, 2, "hour"), (5, 5, "hour")]),
+        # no ends of a range
+        ("randomised 1:1 to 18 months of rye", [(1, 1, ""), (18, 18, "month")]),
+        ("Exports fell in calendar 1986 to 15.9 billion dollars.", [(15.9e9, 15.9e9, "dollar")]),
+        ("a change of -0.8, 95% CI -2.1, +0.5", [(-0.8, -0.8, ""), (-2.1, 0.5, "")]),
+        ("a life from2 to 5 years", [(2, 5, "year")]),
+    ],
+)
+def test_ends_of_ranges(text, expected):
+    read = [(q.value, q.high, q.unit) for q in RULES.extract(text)]
+    assert read == [(pytest.approx(low), pytest.approx(high), unit) for low, high, unit in expected]
