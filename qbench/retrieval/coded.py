@@ -11,13 +11,11 @@ read when the index is made.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from qbench.models.folders import model_digest, model_folder
@@ -31,6 +29,7 @@ from qbench.retrieval.late_interaction import LateInteraction, open_late_interac
 from qbench.retrieval.mentions import DocumentMentions
 from qbench.retrieval.ranker_options import CodedOptions
 from qbench.retrieval.rankers import OpenedRanker, RankerContext, Search
+from qbench.retrieval.shared_texts import mentions_by_text
 from qbench.retrieval.systems import Stage
 from qbench.scoring.value_code import DIMENSION, ValueCode, unit_name
 
@@ -161,15 +160,12 @@ def open_coded(stage: Stage, options: CodedOptions, context: RankerContext) -> O
     """
     mentions = context.quantities()
     plain = load_multi_vector_encoder(options.model, max_length=options.max_length)
-    first: dict[str, int] = {}
-    for position, passage in enumerate(context.corpus["passage"]):
-        first.setdefault(passage, position)
-    encoder = CodedEncoder(plain, value_code(mentions), lambda text: mentions.of(first[text]))
+    encoder = CodedEncoder(plain, value_code(mentions), mentions_by_text(mentions, context.corpus["passage"]))
     params = {
         "model": model_digest(model_folder(options.model), "multi-vector"),
         "max_length": options.max_length,
         "dtype": options.dtype,
-        "quantities": _content(mentions.table),
+        "quantities": mentions.digest,
     }
     opened = open_late_interaction("coded token vectors", encoder, params, stage, options, context)
     ranker: Any = opened.ranker
@@ -184,13 +180,3 @@ def value_code(mentions: DocumentMentions) -> ValueCode:
     table = mentions.table
     names = [unit_name(*row) for row in table.select("base_unit", "change").iter_rows()]
     return ValueCode.of(names, table["base_value"].to_numpy())
-
-
-def _content(table: pl.DataFrame) -> str:
-    """A digest of what the codes are made of."""
-    columns = ["doc_id", "base_unit", "base_value", "base_high", "comparator", "change", "value_start", "value_end"]
-    columns += ["unit_start", "unit_end", "offset"]
-    seen = hashlib.sha256()
-    for row in table.select(*columns, pl.col("concept_spans").cast(pl.List(pl.List(pl.Int64)))).iter_rows():
-        seen.update(repr(row).encode())
-    return seen.hexdigest()[:16]

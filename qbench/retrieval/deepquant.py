@@ -7,7 +7,7 @@ Source: *DeepQuant* 3.9 and appendix C.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,16 +19,15 @@ from qbench.compression.codec import Arrays
 from qbench.compression.plain import DTYPES
 from qbench.models.encoders import require_neural
 from qbench.models.folders import model_digest, model_folder
-from qbench.models.numbers import Number
 from qbench.quantities.written import asked_numbers, stated_numbers
-from qbench.retrieval.late_interaction import BLOCK
-from qbench.retrieval.mentions import DocumentMentions
+from qbench.retrieval.late_interaction import BLOCK, token_notes
 from qbench.retrieval.ranker_options import DeepQuantOptions
 from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Search
-from qbench.retrieval.shared_texts import distinct
+from qbench.retrieval.shared_texts import mentions_by_text
 from qbench.retrieval.stored import mapped, save_arrays
 from qbench.retrieval.systems import Stage
-from qbench.retrieval.vectors import LENGTHS, StoredVectors, build_vectors, open_vectors, read_notes
+from qbench.retrieval.vector_ranker import VectorRanker
+from qbench.retrieval.vectors import LENGTHS, StoredVectors, build_vectors, open_vectors
 from qbench.scoring.number_relevance import AskedNumbers, StatedNumbers, scored, search
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ _STARTS, _TOWERS, _UNITS = "number_starts", "number_towers", "number_units"
 
 
 @dataclass(frozen=True)
-class NumberInteraction:
+class NumberInteraction(VectorRanker):
     """DeepQuant, ready to answer.
 
     Attributes:
@@ -68,27 +67,12 @@ class NumberInteraction:
             for query, one in zip(searches, made, strict=True)
         ]
 
-    def prepared(self, searches: Sequence[Search]) -> list[Search]:
-        """The searches with their hits; documents are read once for many searches."""
-        encoded = self.encoded(searches)
-        return [replace(query, hits=hits) for query, hits in zip(encoded, self._retrieved(encoded), strict=True)]
-
-    def search(self, search: Search) -> Candidates:
-        """The `depth` documents with the highest scores; of equal ones the lower positions."""
-        return self._retrieved(self.encoded([search]))[0] if search.hits is None else search.hits
-
-    def rerank(self, searches: Sequence[Search], candidates: Sequence[Candidates]) -> list[NDArray[np.float64]]:
-        """The scores of each search's candidates."""
-        return [self._scores(query.vector, some.docs) for query, some in zip(searches, candidates, strict=True)]
-
     def _retrieved(self, encoded: Sequence[Search]) -> list[Candidates]:
         best = search(self.tokens, self.numbers, [query.vector for query in encoded], self.depth)
         return [self.tokens.shared.spread(*row, self.depth) for row in best]
 
-    def _scores(self, query: AskedNumbers, docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
-        texts, inverse = np.unique(self.tokens.shared.of[docs], return_inverse=True)
-        scores: NDArray[np.float64] = scored(self.tokens, self.numbers, query, texts)[inverse]
-        return scores
+    def _scores(self, vector: AskedNumbers, docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+        return self.tokens.shared.scores(docs, lambda texts: scored(self.tokens, self.numbers, vector, texts))
 
 
 def open_deepquant(stage: Stage, options: DeepQuantOptions, context: RankerContext) -> OpenedRanker:
@@ -104,7 +88,7 @@ def open_deepquant(stage: Stage, options: DeepQuantOptions, context: RankerConte
 
     encoder = DeepQuantEncoder(load_deepquant(options.model, options.max_length))
     mentions = context.quantities()
-    numbers_of = _numbers_by_text(context, mentions)
+    mentions_of = mentions_by_text(mentions, context.corpus["passage"])
     params = {
         "model": model_digest(model_folder(options.model)),
         "max_length": options.max_length,
@@ -115,7 +99,7 @@ def open_deepquant(stage: Stage, options: DeepQuantOptions, context: RankerConte
     small = np.float32 if options.dtype == "float32" else np.float16
 
     def encode(texts: list[str]) -> Arrays:
-        made = encoder.documents(texts, [numbers_of(text) for text in texts])
+        made = encoder.documents(texts, [stated_numbers(text, mentions_of(text)) for text in texts])
         return {
             LENGTHS: made.lengths,
             **DTYPES[options.dtype].encode(made.vectors),
@@ -125,21 +109,13 @@ def open_deepquant(stage: Stage, options: DeepQuantOptions, context: RankerConte
         }
 
     built = build_vectors("token vectors", encoder, encode, params, context, block=BLOCK, finish=_save_numbers)
-    notes = read_notes(built.folder)
-    tokens, compressed = open_vectors(built, options.dtype, stage, context)
+    tokens, held = open_vectors(built, options.dtype, stage, context)
     numbers = open_numbers(built.folder)
-    size = compressed.size
     if stage.compression is not None:
-        size += sum((built.folder / f"{name}.npy").stat().st_size for name in (_STARTS, _TOWERS, _UNITS))
-    meta: dict[str, int | float | str] = {
-        "documents_cut": notes["documents_cut"],
-        "token_vectors": len(tokens),
-        "numbers": int(numbers.starts[-1]),
-        "bytes_per_document": round(size / max(context.corpus.height, 1), 1),
-    }
-    if stage.compression is not None:
-        meta |= tokens.cost(read_notes(compressed.folder)["vectors"])
-    return OpenedRanker(NumberInteraction(encoder, tokens, numbers, context.depth), compressed.seconds, size, meta)
+        beside = sum((built.folder / f"{name}.npy").stat().st_size for name in (_STARTS, _TOWERS, _UNITS))
+        held = replace(held, size=held.size + beside)
+    meta = {**token_notes(tokens, held, stage, context), "numbers": int(numbers.starts[-1])}
+    return OpenedRanker(NumberInteraction(encoder, tokens, numbers, context.depth), held.seconds, held.size, meta)
 
 
 def open_numbers(folder: Path) -> StatedNumbers:
@@ -163,14 +139,3 @@ def _clipped(array: NDArray[np.float32], dtype: type[np.floating[Any]]) -> NDArr
     """In another precision; what is too large for it becomes the largest that it has."""
     most = float(np.finfo(dtype).max)
     return np.clip(array, -most, most).astype(dtype)
-
-
-def _numbers_by_text(context: RankerContext, mentions: DocumentMentions) -> Callable[[str], list[Number]]:
-    """From a passage to its numbers: those of the first document that has this text."""
-    texts, shared = distinct(context.corpus["passage"])
-    first = dict(zip(texts.to_list(), shared.docs[shared.starts[:-1]].tolist(), strict=True))
-
-    def numbers(text: str) -> list[Number]:
-        return stated_numbers(text, mentions.of(first[text]))
-
-    return numbers

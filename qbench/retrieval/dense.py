@@ -25,13 +25,14 @@ from qbench.retrieval.ranker_options import AggretrieverOptions, DenseOptions, T
 from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Search
 from qbench.retrieval.stored import Stored
 from qbench.retrieval.systems import Stage
+from qbench.retrieval.vector_ranker import VectorRanker
 from qbench.retrieval.vectors import StoredVectors, build_vectors, open_vectors, read_notes
 from qbench.scoring.quantised import Precision
 
 
 @dataclass(frozen=True)
-class Dense:
-    """Dense search.
+class Dense(VectorRanker):
+    """Dense search: scores are products.
 
     Attributes:
         encoder: makes the queries' vectors.
@@ -61,20 +62,6 @@ class Dense:
         vectors = self.encoder.encode([search.text for search in searches], "query")
         return [replace(search, vector=vector) for search, vector in zip(searches, vectors, strict=True)]
 
-    def prepared(self, searches: Sequence[Search]) -> list[Search]:
-        """The searches with what they retrieve: encoding and searching many at once is many times quicker."""
-        encoded = self.encoded(searches)
-        return [replace(search, hits=hits) for search, hits in zip(encoded, self._retrieved(encoded), strict=True)]
-
-    def search(self, search: Search) -> Candidates:
-        """The `depth` documents with the highest products; of equal ones the lower positions."""
-        return self._retrieved(self.encoded([search]))[0] if search.hits is None else search.hits
-
-    def rerank(self, searches: Sequence[Search], candidates: Sequence[Candidates]) -> list[NDArray[np.float64]]:
-        """The products of each search's vector with its candidates' vectors."""
-        texts, products = self.vectors.shared.of, self.vectors.products
-        return [products(texts[some.docs], search.vector) for search, some in zip(searches, candidates, strict=True)]
-
     def _retrieved(self, encoded: Sequence[Search]) -> list[Candidates]:
         queries = np.array([search.vector for search in encoded], np.float32).reshape(-1, self.vectors.dimension)
         if self.index is None:
@@ -84,6 +71,9 @@ class Dense:
             proposed = self.index.propose(queries, self.depth)
             best = zip(proposed, map(self.vectors.products, proposed, queries), strict=True)
         return [self.vectors.shared.spread(*row, self.depth) for row in best]
+
+    def _scores(self, vector: NDArray[np.float32], docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+        return self.vectors.products(self.vectors.shared.of[docs], vector)
 
 
 def open_dense(stage: Stage, options: DenseOptions, context: RankerContext) -> OpenedRanker:

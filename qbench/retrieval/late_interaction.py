@@ -25,6 +25,7 @@ from qbench.retrieval.ranker_options import MultiVectorOptions
 from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Search
 from qbench.retrieval.stored import Stored, mapped, save_arrays, stored
 from qbench.retrieval.systems import Stage
+from qbench.retrieval.vector_ranker import VectorRanker
 from qbench.retrieval.vectors import LENGTHS, StoredVectors, build_vectors, open_vectors, read_notes
 from qbench.scoring.centroids import CentroidIndex, build_centroids, candidates
 from qbench.scoring.maxsim import rerank, search
@@ -58,8 +59,8 @@ class Probing:
 
 
 @dataclass(frozen=True)
-class LateInteraction:
-    """Late interaction.
+class LateInteraction(VectorRanker):
+    """Late interaction: scores are MaxSim, exact for given documents whatever the engine.
 
     Attributes:
         encoder: makes the queries' vectors.
@@ -79,29 +80,14 @@ class LateInteraction:
         parts = np.split(vectors, np.cumsum(lengths)[:-1]) if len(searches) else []
         return [replace(query, vector=part) for query, part in zip(searches, parts, strict=True)]
 
-    def prepared(self, searches: Sequence[Search]) -> list[Search]:
-        """The searches with their hits; documents are read once for many searches."""
-        encoded = self.encoded(searches)
-        return [replace(query, hits=hits) for query, hits in zip(encoded, self._retrieved(encoded), strict=True)]
-
-    def search(self, search: Search) -> Candidates:
-        """The `depth` documents with the highest MaxSim; of equal ones the lower positions."""
-        return self._retrieved(self.encoded([search]))[0] if search.hits is None else search.hits
-
-    def rerank(self, searches: Sequence[Search], candidates: Sequence[Candidates]) -> list[NDArray[np.float64]]:
-        """The MaxSim of each search's candidates, exact with either engine."""
-        return [self._maxsim(query.vector, some.docs) for query, some in zip(searches, candidates, strict=True)]
-
     def _retrieved(self, encoded: Sequence[Search]) -> list[Candidates]:
         if self.probing is not None:
             return [self._probed(query.vector, self.probing) for query in encoded]
         best = search(self.tokens, [query.vector for query in encoded], self.depth)
         return [self.tokens.shared.spread(*row, self.depth) for row in best]
 
-    def _maxsim(self, query: NDArray[np.float32], docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
-        texts, inverse = np.unique(self.tokens.shared.of[docs], return_inverse=True)
-        scores: NDArray[np.float64] = rerank(self.tokens, query, texts)[inverse]
-        return scores
+    def _scores(self, vector: NDArray[np.float32], docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+        return self.tokens.shared.scores(docs, lambda texts: rerank(self.tokens, vector, texts))
 
     def _probed(self, query: NDArray[np.float32], how: Probing) -> Candidates:
         # No fewer than can be returned.
@@ -147,15 +133,8 @@ def open_late_interaction(
         return {LENGTHS: lengths, **DTYPES[options.dtype].encode(vectors)}
 
     built = build_vectors(step, encoder, encode, params, context, block=BLOCK)
-    documents_cut = read_notes(built.folder)["documents_cut"]
     tokens, built = open_vectors(built, options.dtype, stage, context)
-    meta: dict[str, int | float | str] = {
-        "documents_cut": documents_cut,
-        "token_vectors": len(tokens),
-        "bytes_per_document": round(built.size / max(context.corpus.height, 1), 1),
-    }
-    if stage.compression is not None:
-        meta |= tokens.cost(read_notes(built.folder)["vectors"])
+    meta = token_notes(tokens, built, stage, context)
     if not encoder.trained:
         meta["note"] = UNTRAINED
     ranker = LateInteraction(encoder, tokens, context.depth)
@@ -167,6 +146,25 @@ def open_late_interaction(
         seconds, size = seconds + centroids.seconds, size + centroids.size
         meta["centroids"] = len(index.centroids)
     return OpenedRanker(ranker, seconds, size, meta)
+
+
+def token_notes(
+    tokens: StoredVectors, built: Stored, stage: Stage, context: RankerContext
+) -> dict[str, int | float | str]:
+    """What a leaderboard says of an index of token vectors.
+
+    Args:
+        tokens: the vectors that are searched.
+        built: the folder that holds them; its size is that of the whole index.
+        stage, context: of the system.
+    """
+    notes = read_notes(built.folder)
+    meta: dict[str, int | float | str] = {
+        "documents_cut": notes["documents_cut"],
+        "token_vectors": len(tokens),
+        "bytes_per_document": round(built.size / max(context.corpus.height, 1), 1),
+    }
+    return meta if stage.compression is None else {**meta, **tokens.cost(notes["vectors"])}
 
 
 def open_numcolbert(stage: Stage, options: MultiVectorOptions, context: RankerContext) -> OpenedRanker:

@@ -57,8 +57,7 @@ class MentionVectors:
         counts = starts[docs + 1] - starts[docs]
         ends = np.cumsum(counts)
         mentions = np.arange(ends[-1] if ends.size else 0) + np.repeat(starts[docs] - (ends - counts), counts)
-        texts, which = np.unique(self.vectors.shared.of[mentions], return_inverse=True)
-        return self.vectors.products(texts, vector)[which]
+        return self.vectors.shared.scores(mentions, lambda texts: self.vectors.products(texts, vector))
 
 
 def mention_texts(passages: pl.Series, mentions: DocumentMentions) -> list[str]:

@@ -33,12 +33,17 @@ class DocumentMentions:
 
     @cached_property
     def digest(self) -> str:
-        """Names the numbers, their units and their places: for keys of indexes that are made from them."""
-        hashed = sha256(self.starts.tobytes())
-        for name in ("value", "high", "value_start", "value_end", "offset"):
-            hashed.update(np.ascontiguousarray(self.table[name].to_numpy()).tobytes())
-        hashed.update("\n".join(self.table["unit"].to_list()).encode())
+        """Names the values, units, comparators and places of all mentions: for keys of indexes made from them."""
+        hashed, table = sha256(self.starts.tobytes()), self.table
+        for name in (*_NUMBERS, *(f"{part}_{end}" for part in ("value", "unit") for end in ("start", "end"))):
+            hashed.update(np.ascontiguousarray(table[name].to_numpy()).tobytes())
+        for name in ("unit", "base_unit", "comparator", "change"):
+            hashed.update("\n".join(table[name].to_list()).encode())
+        hashed.update(repr(table["concept_spans"].to_list()).encode())
         return hashed.hexdigest()[:16]
+
+
+_NUMBERS = ("value", "high", "base_value", "base_high", "offset")
 
 
 def document_mentions(

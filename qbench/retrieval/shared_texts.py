@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from qbench.retrieval.rankers import Candidates
+
+if TYPE_CHECKING:
+    from qbench.quantities.types import Quantity
+    from qbench.retrieval.mentions import DocumentMentions
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,21 @@ class SharedTexts:
     def first(self, text: int) -> int:
         """The first document with a text."""
         return int(self.docs[self.starts[text]])
+
+    def scores(
+        self,
+        docs: NDArray[np.integer[Any]],
+        of_texts: Callable[[NDArray[np.integer[Any]]], NDArray[np.float64]],
+    ) -> NDArray[np.float64]:
+        """The scores of documents, computed once for each of their texts.
+
+        Args:
+            docs: shape (n,), positions of documents, in any order.
+            of_texts: the scores of some texts, ascending, in their order.
+        """
+        texts, which = np.unique(self.of[docs], return_inverse=True)
+        scores: NDArray[np.float64] = of_texts(texts)[which]
+        return scores
 
     def count(self, texts: NDArray[np.bool_]) -> int:
         """The number of documents that have one of some texts; shape (distinct texts,)."""
@@ -68,3 +88,15 @@ def distinct(passages: pl.Series) -> tuple[pl.Series, SharedTexts]:
     docs = groups["doc"].explode().to_numpy() if len(passages) else np.empty(0)
     starts = np.append(0, np.cumsum(sizes)).astype(np.int64)
     return groups["text"], SharedTexts(starts, docs.astype(np.int64))
+
+
+def mentions_by_text(mentions: DocumentMentions, passages: pl.Series) -> Callable[[str], list[Quantity]]:
+    """From a passage to its mentions: those of the first document that has this text, as its vectors are.
+
+    Args:
+        mentions: of each document.
+        passages: shape (documents,), their texts.
+    """
+    texts, shared = distinct(passages)
+    first = {text: shared.first(place) for place, text in enumerate(texts)}
+    return lambda text: mentions.of(first[text])

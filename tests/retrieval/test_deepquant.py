@@ -197,7 +197,9 @@ def test_mentions_are_named_by_what_they_say():
     rows = operator_benchmark().quantities.head(2).with_columns(doc_id=pl.Series(["a", "b"]))
     one = document_mentions(rows, ids).digest
     assert document_mentions(rows, ids).digest == one
-    changes = [pl.lit(9.0).alias("value"), pl.lit("gram").alias("unit"), pl.lit(3, pl.Int32).alias("value_start")]
+    numbers = {"value": 9.0, "base_value": 9.0, "base_high": 9.0, "value_start": 3, "unit_end": 99}
+    words = {"unit": "gram", "base_unit": "gram", "comparator": ">", "change": "up", "concept_spans": [[0, 1]]}
+    changes = [pl.lit(to).cast(rows[name].dtype).alias(name) for name, to in (numbers | words).items()]
     others = {document_mentions(rows.with_columns(change), ids).digest for change in changes}
-    assert len(others | {one}) == 4
+    assert len(others | {one}) == 1 + len(changes)
     assert document_mentions(rows.head(1), ids).digest != document_mentions(rows.head(1).clear(), ids).digest
