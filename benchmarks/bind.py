@@ -7,7 +7,8 @@ DATA holds retrieval/numconq-*, whose queries are split by a digest of their ids
 has the benchmarks that real_corpora.sh generates; their development and training queries are for development. WORK
 keeps indexes. Conditions are parsed from the queries' texts everywhere.
 
-Every document that BM25 retrieves is scored in full, once; weights are then tried on the stored parts. `--choose`
+Every document that BindBM25 looks at is scored in full, once (those that BM25 retrieves, and those with a value that
+satisfies); weights are then tried on the stored parts. `--choose`
 raises and lowers one weight after the other as long as the mean over the sets grows, from those of the options. With
 `--encoder` there is a part for meaning.
 """
@@ -31,6 +32,7 @@ from qbench.llm.client import Access
 from qbench.progress import silent
 from qbench.retrieval.bench import Bench
 from qbench.retrieval.document_quantities import extractor_options
+from qbench.retrieval.finishing import with_satisfying
 from qbench.retrieval.grammar import parse_system
 from qbench.retrieval.ranker_options import BindOptions
 from qbench.scoring.binding import MEANING, PARTS, meanings, parts
@@ -77,17 +79,17 @@ def scored(benchmark: Benchmark, queries: Sequence[Query], root: Path, encoder: 
     """The candidates of each query."""
     options = extractor_options(benchmark)
     bench = Bench(benchmark, benchmark_key(benchmark), root, "auto", options, 1, silent, Access())
-    stage, index = parse_system("BM25").first, bench.binding(encoder).index
+    stage, index = parse_system("BindBM25").first, bench.binding(encoder).index
     ranker = bench.first_stage(stage, 1000).ranker
     positions = {doc: number for number, doc in enumerate(bench.corpus["doc_id"])}
     grades: dict[str, dict[int, int]] = {query.query_id: {} for query in queries}
     for query_id, doc_id, grade in benchmark.qrels.select("query_id", "doc_id", "grade").iter_rows():
         if query_id in grades and doc_id in positions:
             grades[query_id][positions[doc_id]] = grade
-    searches = ranker.prepared([bench.search(stage, query, "none") for query in queries])
+    searches = ranker.prepared([bench.search(stage, query, "parsed") for query in queries])
     made = []
     for query, search, asked in zip(queries, searches, bench.asked(queries, "parsed", encoder), strict=True):
-        hits, judged = ranker.search(search), grades[query.query_id]
+        hits, judged = with_satisfying(ranker.search(search), index, asked), grades[query.query_id]
         found = parts(index.mentions, index.texts, asked, hits.docs)
         of_hits = np.array([judged.get(int(doc), 0) for doc in hits.docs], dtype=np.float64)
         ideal = dcg(np.array(sorted((g for g in judged.values() if g > 0), reverse=True)[:DEPTH], dtype=np.float64))

@@ -43,7 +43,7 @@ REVISIONS: dict[str, int] = {
     "quantity-index": 2,
     "binding-index": 1,
     "mention texts": 1,
-    "run": 3,
+    "run": 4,
     # Judging
     "annotation sheet": 2,
     "judged benchmark": 1,

@@ -20,7 +20,7 @@ from qbench.quantities.extractors import Extractor, ExtractorOptions, get_extrac
 from qbench.quantities.types import Condition, ParsedQuery
 from qbench.quantities.units import Units, load_units
 from qbench.retrieval.binding_index import BindingIndex, build_binding_index, open_binding_index
-from qbench.retrieval.binding_query import BindingQuery, asked_of
+from qbench.retrieval.binding_query import BindingQuery, asked_of, without_values
 from qbench.retrieval.document_quantities import FILE, DocumentQuantities, extract_documents, stored_quantities
 from qbench.retrieval.finishing import Conditions
 from qbench.retrieval.mentions import DocumentMentions, document_mentions
@@ -211,15 +211,19 @@ class Bench:
         """The input of a stage for a query.
 
         A stage with a Q searches the query without its conditions, or the full text if no condition is known or no word
-        would remain; all other stages search the full text.
+        would remain; a lexical one with Bind the text without the conditions' values; all others the full text.
         """
         if source == "none":
             return Search(query.query_id, query.text)
         content = query if source == "given" else self.parsed(query)[0]
-        alone = stage.takes_terms and content.conditions and content.terms.strip()
+        text = query.text
+        if stage.takes_terms and content.conditions and content.terms.strip():
+            text = content.terms
+        elif stage.binds and stage.is_lexical:
+            text = without_values(text, content.conditions)
         conditions = tuple(content.conditions) if "conditions" in stage.entry().reads else ()
         terms = content.terms if conditions else ""
-        return Search(query.query_id, content.terms if alone else query.text, conditions, terms=terms)
+        return Search(query.query_id, text, conditions, terms=terms)
 
     def build(self, system: System) -> None:
         """Open and build everything a system needs besides its first stage, outside the time of queries."""

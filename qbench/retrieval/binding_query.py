@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -38,6 +40,22 @@ class BindingQuery:
     text: str
     terms: str
     conditions: tuple[Condition, ...]
+
+
+def without_values(text: str, conditions: Sequence[Condition]) -> str:
+    """A query without the values of its conditions, which are no words; units, "not" and all others stay.
+
+    The text itself where nothing else would remain.
+
+    >>> from qbench.quantities.types import Condition
+    >>> without_values("not 5 kg of 15", [Condition("!=", 5, 5, "kilogram", "kilogram", 5, 5, value_text="5")])
+    'not   kg of 15'
+    """
+    rest = text
+    for condition in conditions:
+        if value := condition.value_text:
+            rest = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", " ", rest, count=1)
+    return rest if rest.strip() else text
 
 
 def asked_of(queries: Sequence[BindingQuery], index: BindingIndex, units: Units, language: str) -> list[Asked]:
@@ -95,7 +113,8 @@ class _Words:
     """Words as terms of an index."""
 
     def __init__(self, index: BindingIndex, language: str) -> None:
-        self.index, self.stem = index, language_package(language).stem
+        # A query's words are asked for several times: of its text, its search words and its concepts.
+        self.index, self.stem = index, cache(language_package(language).stem)
 
     def numbers(self, stem: str) -> list[int]:
         """The term of a stem, the two that it is made of, or none."""

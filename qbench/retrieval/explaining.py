@@ -17,7 +17,7 @@ from qbench.quantities.languages import language_package
 from qbench.quantities.types import Condition, Quantity
 from qbench.retrieval.analysis import token_lists
 from qbench.retrieval.bench import Bench
-from qbench.retrieval.finishing import binding_parts, ranked, with_binding
+from qbench.retrieval.finishing import binding_parts, ranked, with_binding, with_satisfying
 from qbench.retrieval.jobs import ExecuteOptions, Job
 from qbench.retrieval.pipeline import Pipeline
 from qbench.retrieval.rankers import Candidates
@@ -110,8 +110,10 @@ def explain(
     wanted = positions_of(bench, docs)
     asked_query = query_of(benchmark, query, source)
     (asked,) = bench.asked([asked_query], source, stage.encoder)
-    hits = _scored(bench, system, asked_query, source)
     index, weights = bench.binding(stage.encoder).index, stage.quantity_options()
+    hits = _scored(bench, system, asked_query, source)
+    if stage.finds_terms and not system.rerankers:
+        hits = with_satisfying(hits, index, asked)
     pooled = None if wanted.size or system.rerankers else top
     best = shown(with_binding(hits, index, asked, weights, pooled), top, wanted)
     if not best.docs.size:

@@ -90,6 +90,19 @@ def with_quantity_score(
     return Candidates(candidates.docs, terms)
 
 
+def with_satisfying(candidates: Candidates, index: BindingIndex, asked: Asked) -> Candidates:
+    """What a lexical model retrieved, and, with a score of 0, all other documents that hold a value that satisfies.
+
+    Such a document may say what is asked about in other forms of the words.
+    """
+    held = satisfied(index.entries, asked) > 0
+    held[candidates.docs] = False
+    others = np.flatnonzero(held)
+    docs = np.append(candidates.docs, others)
+    order = np.argsort(docs)
+    return Candidates(docs[order], np.append(candidates.scores, np.zeros(others.size))[order])
+
+
 def with_binding(
     candidates: Candidates, index: BindingIndex, asked: Asked, options: BindOptions, depth: int | None = None
 ) -> Candidates:

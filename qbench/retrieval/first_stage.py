@@ -8,7 +8,15 @@ from typing import cast
 
 from qbench.retrieval import whole
 from qbench.retrieval.binding_index import BindingIndex
-from qbench.retrieval.finishing import Conditions, best_of, filtered, ranked, with_binding, with_quantity_score
+from qbench.retrieval.finishing import (
+    Conditions,
+    best_of,
+    filtered,
+    ranked,
+    with_binding,
+    with_quantity_score,
+    with_satisfying,
+)
 from qbench.retrieval.quantity_index import QuantityIndex
 from qbench.retrieval.rankers import Candidates, Ranker, Search, SumRanker
 from qbench.retrieval.systems import Stage
@@ -51,7 +59,8 @@ class FirstStage:
         # Loops are loaded now and not in the time of the first query.
         if binding is not None:
             load_loops(binding.mentions, binding.texts, binding.entries)
-        self._from_sums = bool(stage.quantity) and not stage.takes_best and not (stage.binds and self.options.own == 0)
+        weighs = not stage.binds or min(self.options.own, self.options.satisfied) > 0
+        self._from_sums = bool(stage.quantity) and not stage.takes_best and weighs
 
     def from_sums(self, inputs: Sequence[Input]) -> list[Candidates] | None:
         """The rankings of many queries, on all cores; None where one of them is better answered by `from_list`."""
@@ -68,6 +77,8 @@ class FirstStage:
             one: the query.
         """
         if self.binding is not None:
+            if self.stage.finds_terms:
+                hits = with_satisfying(hits, self.binding, cast("Asked", one.asked))
             hits = with_binding(hits, self.binding, cast("Asked", one.asked), self.options, self.depth)
         elif self.index is not None and self.stage.filters:
             hits = filtered(hits, self.index, one.conditions)

@@ -91,21 +91,29 @@ class QuantityIndex:
         return np.bincount(np.concatenate(docs), weights=means, minlength=self.size).astype(np.float64, copy=False)
 
     def weighted(
-        self, conditions: Sequence[Condition], name: str, units: Sequence[float] | None, norm: Norm
+        self,
+        conditions: Sequence[Condition],
+        name: str,
+        units: Sequence[float] | None,
+        norm: Norm,
+        among: NDArray[np.float64] | None = None,
     ) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64]]]:
         """What `scores` adds up: documents of mentions, and the score of each, divided as `norm` says; shape (n,) each.
 
         Args:
             conditions, name, units, norm: as for `scores`.
+            among: shape (size,), above zero for the documents that are wanted; None for all.
         """
         family(name)
         shares = {"all": self.shares, "unit": self.unit_shares, "none": None}[norm]
         others = {"all": self.interval_shares, "unit": self.interval_unit_shares, "none": None}[norm]
         for condition, unit in zip(conditions, units or [1.0] * len(conditions), strict=True):
-            for part in self._scoring(condition, name, unit):
+            for where in self._scoring(condition, name, unit):
+                part = where if among is None else _held(where, self.docs, among)
                 score = phi_of_satisfying(name, condition, self.values[part], unit)
                 yield self.docs[part], score if shares is None else score * shares[part]
-            if (rest := self.intervals.get(condition.base_unit)) is not None:
+            if (all_of_them := self.intervals.get(condition.base_unit)) is not None:
+                rest = all_of_them if among is None else _held(all_of_them, self.interval_docs, among)
                 score = phi(name, condition, self.lows[rest], self.highs[rest], self._comparators_of(rest), unit)
                 yield self.interval_docs[rest], score if others is None else score * others[rest]
 
@@ -171,7 +179,7 @@ class QuantityIndex:
             first, last = np.searchsorted(self.values[part], (x - reach, x + reach))
             yield slice(part.start + int(first), part.start + int(last))
 
-    def _comparators_of(self, part: slice) -> NDArray[np.object_]:
+    def _comparators_of(self, part: slice | NDArray[np.int32]) -> NDArray[np.object_]:
         return np.array(MENTION_COMPARATORS, dtype=object)[self.comparators[part]]
 
 
@@ -247,6 +255,14 @@ def open_quantity_index(folder: Path) -> QuantityIndex:
         intervals={unit: slice(ends[2], ends[3]) for unit, ends in slices if ends[3] > ends[2]},
         **{name: mapped(folder, name) for name in _ARRAYS},
     )
+
+
+def _held(part: slice, docs: NDArray[np.int32], among: NDArray[np.float64]) -> NDArray[np.int32]:
+    """The positions in a part whose document is above zero in `among`."""
+    from qbench.scoring.posting_kernel import held
+
+    positions = np.empty(part.stop - part.start + 1, np.int32)
+    return positions[: held(part.start, part.stop, docs, among, positions)]
 
 
 def _slices(mentions: pl.DataFrame) -> dict[str, slice]:

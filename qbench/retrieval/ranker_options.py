@@ -9,7 +9,7 @@ than X, and is refused then.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -263,7 +263,7 @@ class BindOptions:
     def weights(self) -> dict[str, float]:
         """The weight of each part."""
         left_out = ("pool", "encoder") if self.encoder else ("pool", "encoder", "meaning")
-        return {name: float(value) for name, value in asdict(self).items() if name not in left_out}
+        return {name: float(value) for name, value in vars(self).items() if name not in left_out}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ from typing import Any
 
 from qbench.errors import is_path
 from qbench.retrieval.entries import REGISTRY
+from qbench.retrieval.ranker_options import LexicalScoreOptions
 from qbench.retrieval.registry import Entry, K, Registry, Role, Value, affixed
 
 _BARE = re.compile(r"[\w./:~@+-]+")
@@ -65,6 +66,17 @@ class Stage:
     def takes_best(self) -> bool:
         """Whether it is a neural model with Q, which as a first stage scores its own best k alone."""
         return self.takes_terms and self.entry().is_neural
+
+    @property
+    def is_lexical(self) -> bool:
+        """Whether its model finds the documents that hold a word of the query, and no others."""
+        options = self.entry().score_options
+        return options is not None and issubclass(options, LexicalScoreOptions)
+
+    @property
+    def finds_terms(self) -> bool:
+        """Whether its model finds the documents that share a term with the query, so that all others have 0."""
+        return bool({"bm25", "sparse"} & set(self.entry().steps))
 
     @property
     def binds(self) -> bool:

@@ -68,7 +68,7 @@ def best_with_quantities(
             held = np.zeros(sums.size, np.bool_)
             held[cast("LexicalRanker", ranker).holding(search, "all")] = True
         factor = options.alpha * (high - low) / len(wanted.conditions)
-        for docs, weights in index.weighted(wanted.conditions, options.phi, wanted.units, options.norm):
+        for docs, weights in index.weighted(wanted.conditions, options.phi, wanted.units, options.norm, sums):
             raise_held(docs, weights, factor, held, sums)
     return _divided(best_above(sums, depth), sums, low, high - low)
 
@@ -86,9 +86,11 @@ def best_with_binding(
         depth: how many.
     """
     high = sums.max(initial=0.0)
-    weight = options.satisfied * high / options.own
-    kept = best_satisfying(sums, index.entries, asked, weight, max(options.pool, depth))
-    scored = with_parts(Candidates(kept.astype(np.intp), sums[kept] / high), index, asked, options)
+    weight = options.satisfied * (high or 1.0) / options.own
+    kept = best_satisfying(sums, high, index.entries, asked, weight, max(options.pool, depth))
+    # Where no document holds a word, those with a value are left, and their equal scores become 1.
+    own = sums[kept] / high if high else np.ones(kept.size)
+    scored = with_parts(Candidates(kept.astype(np.intp), own), index, asked, options)
     order = np.argsort(-scored.scores, kind="stable")[:depth]
     return Candidates(scored.docs[order], scored.scores[order])
 

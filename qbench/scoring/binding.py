@@ -19,7 +19,7 @@ document holds (`words`), and the share of its pairs of neighbouring words (`pai
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 
 from qbench.quantities.conditions import RELATIVE_TOLERANCE
 from qbench.quantities.types import COMPARATORS, Comparator
-from qbench.scoring.ranking import best_above
+from qbench.scoring.ranking import best_above, top_k
+from qbench.scoring.scratch import scratch
 
 PLACES: Final = ("concept", "unit", "subject", "near")
 """Where a word of a mention stands."""
@@ -267,9 +268,14 @@ def parts(mentions: Mentions, texts: Texts, asked: Asked, docs: NDArray[np.integ
 
 def load_loops(mentions: Mentions, texts: Texts, entries: Entries) -> None:
     """Load the compiled loops, lest the first query waits for them."""
-    target = Target(-1, BARE, "=", 0.0, 0.0, 0.0, 0.0)
+    target = Target(0, BARE, "=", 1.0, 1.0, 1.0, 1.0)
     asked = Asked(np.zeros(1, np.int32), np.zeros(1), np.zeros((1, 1)), (target,), np.zeros((1, 1)))
-    best_satisfying(np.zeros(entries.size), entries, asked, 1.0, 1)
+    one = Mentions(
+        np.array([0, 1]), np.array([[0, BARE, 0, 0, -1]], np.int32), np.ones((1, 5)), np.zeros(2, np.int64),
+        np.empty(0, np.int32),
+    )  # fmt: skip
+    for targets in ((target,), (target, target)):
+        best_satisfying(np.zeros(1), 0.0, entries_of(one, 1), replace(asked, targets=targets), 1.0, 1)
     satisfied(entries, asked)
     parts(mentions, texts, asked, np.empty(0, np.int64))
 
@@ -314,54 +320,80 @@ def satisfied(entries: Entries, asked: Asked) -> NDArray[np.float32]:
 
 
 def best_satisfying(
-    sums: NDArray[np.float64], entries: Entries, asked: Asked, weight: float, k: int
+    sums: NDArray[np.float64], high: float, entries: Entries, asked: Asked, weight: float, k: int
 ) -> NDArray[np.integer[Any]]:
     """The k best documents by their sum plus the weighted mean of sat(c), ascending.
 
     Where enough documents hold a value that satisfies a condition, the others are not looked at.
 
     Args:
-        sums: shape (documents,), above zero for the documents that count; as it was when this returns.
+        sums: shape (documents,); a document with 0 counts where it holds a value that satisfies.
+        high: the highest.
         entries, asked: as for `satisfied`.
-        weight: of the mean.
+        weight: of the mean; above zero.
         k: how many; fewer come back where fewer count.
     """
+    if len(asked.targets) == 1 and (found := _foremost(sums, high, entries, asked.targets[0], weight, k)) is not None:
+        return found
     marked, sat = _satisfying(entries, asked)
-    rough = np.empty(marked.size)
-    if marked.size:
-        from qbench.scoring.binding_kernel import collected
+    rough = sums[marked] + weight * (sat[marked] / np.float32(max(len(asked.targets), 1)))
+    # The others come in by their sum alone, so that only the best of them can.
+    others = best_above(sums, k)
+    others = others[sat[others] == 0]
+    docs, scores = np.append(marked, others), np.append(rough, sums[others])
+    order = np.argsort(docs)
+    return np.sort(docs[order[top_k(scores[order], k)]])
 
-        collected(marked, sat, weight, sums, rough)
-    best = best_above(rough, k)
-    least = rough[best[-1]] if best.size == k else 0.0
-    if least > sums.max(initial=0.0):  # no other document can come in
-        level = marked[rough == least]
-        above = marked[best[rough[best] > least]]
-        return np.sort(np.append(above, np.sort(level)[: k - above.size]))
-    before = sums[marked]
-    sums[marked] = rough
-    kept = np.sort(best_above(sums, k))
-    sums[marked] = before
-    return kept
+
+def _foremost(
+    sums: NDArray[np.float64], high: float, entries: Entries, target: Target, weight: float, k: int
+) -> NDArray[np.integer[Any]] | None:
+    """`best_satisfying` for one condition from the entries that satisfy it; None where others may be among the best."""
+    from qbench.scoring.binding_kernel import foremost, weighed
+    from qbench.scoring.selection_kernel import PLACES, SAMPLE
+
+    reached = list(_reached(entries, target))
+    size = sum(last - first for first, last, *_ in reached)
+    if size < k:
+        return None
+    rough, docs_of, at = scratch("rough", size, np.float64), scratch("docs of entries", size, np.int32), 0
+    for some in reached:
+        first, last = some[:2]
+        weighed(*some, sums, weight, rough, at)
+        docs_of[at : at + last - first] = entries.docs[first:last]
+        at += last - first
+    room = SAMPLE + PLACES * k
+    table = scratch("table", 1 << (2 * room).bit_length(), np.int32)
+    table[:] = 0
+    docs, scores, spare = scratch("docs", room, np.int64), scratch("scores", room, np.float64), np.empty(room)
+    found = foremost(rough, docs_of, k, table, docs, scores, spare)
+    if found < k or spare[0] <= high:
+        return None
+    docs, scores, least = docs[:found], scores[:found], spare[0]
+    above, level = docs[scores > least], docs[scores == least]
+    return np.sort(np.append(above, np.sort(level)[: k - above.size]))
 
 
 def _satisfying(entries: Entries, asked: Asked) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-    """The documents that hold a value that satisfies a condition, in no order, and `satisfied`."""
-    from qbench.scoring.binding_kernel import listed
+    """The documents that hold a value that satisfies a condition, in no order.
 
-    lists, total = [np.empty(0, np.int32)], np.zeros(entries.size, np.float32)
-    for number, target in enumerate(asked.targets):
-        reached = list(_reached(entries, target))
-        out = np.zeros(entries.size, np.float32) if number else total
-        marked, count = np.empty(sum(some[1] - some[0] for some in reached) + 1, np.int32), 0
-        for columns in reached:
-            count = listed(*columns, out, marked, count)
-        lists.append(marked[:count])
-        if number:
-            total += out
-    if len(asked.targets) < 2:
-        return lists[-1], total
-    return np.unique(np.concatenate(lists)), total / np.float32(len(asked.targets))
+    And the sum of sat(c) over the conditions for every document; 0 for those that are not among them.
+    """
+    from qbench.scoring.binding_kernel import gathered, listed
+
+    found, total = np.empty(0, np.int32), np.zeros(entries.size, np.float32)
+    for target in asked.targets:
+        reached, count = list(_reached(entries, target)), 0
+        marked = np.empty(sum(last - first for first, last, *_ in reached) + 1, np.int32)
+        sat = np.zeros(entries.size, np.float32) if len(asked.targets) > 1 else total
+        for some in reached:
+            count = listed(*some, sat, marked, count)
+        if sat is total:
+            return marked[:count], total
+        before = found.size
+        found = np.append(found, marked[:count])
+        found = found[: gathered(marked[:count], sat, total, found, before)]
+    return found, total
 
 
 Reached = tuple[
@@ -411,8 +443,8 @@ def _numbers(asked: Asked) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
 
 def _slots(terms: NDArray[np.int32]) -> NDArray[np.int16]:
     """The table in which the loops look up a query's terms: as small as its terms end in different bits there."""
-    size = 256
-    while np.unique(terms & (size - 1)).size < terms.size:
+    size, numbers = 256, terms.tolist()
+    while len({term & (size - 1) for term in numbers}) < len(numbers):
         size *= 2
     slots = np.zeros(size, np.int16)
     slots[terms & (size - 1)] = np.arange(1, terms.size + 1)

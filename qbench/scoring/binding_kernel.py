@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from qbench.compiling import compiled, inlined, lean, merged
 from qbench.quantities.conditions import RELATIVE_TOLERANCE
+from qbench.scoring.selection_kernel import kth, likely
 
 _COUNTED, _BARE, _AGE, _YEAR = 1, 2, 3, 4
 _AHEAD, _LINE = 32, 16
@@ -157,6 +158,86 @@ def mark(
 
 
 @lean
+def weighed(
+    first: int,
+    last: int,
+    docs: NDArray[np.int32],
+    simple: NDArray[np.bool_],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    comparator: NDArray[np.uint8],
+    change: NDArray[np.int8],
+    worth: NDArray[np.float32],
+    asked: NDArray[np.int64],
+    real: NDArray[np.float64],
+    sums: NDArray[np.float64],
+    weight: float,
+    out: NDArray[np.float64],
+    at: int,
+) -> None:
+    """The sum of the document of each of some entries, plus weight * worth; 0 where the entry does not satisfy.
+
+    Args:
+        first, ..., real: as in `mark`.
+        sums: shape (documents,).
+        weight: of what an entry is worth.
+        out: shape (at + entries or more,); filled in from `at`.
+    """
+    for entry in range(first, last):
+        score = worth_of(entry, simple, low, high, comparator, change, worth, asked, real)
+        total = sums[docs[entry]]
+        out[at + entry - first] = total + weight * score if score > 0 else 0.0
+
+
+@lean
+def foremost(
+    rough: NDArray[np.float64],
+    entry_docs: NDArray[np.int32],
+    k: int,
+    table: NDArray[np.int32],
+    docs: NDArray[np.int64],
+    scores: NDArray[np.float64],
+    spare: NDArray[np.float64],
+) -> int:
+    """Documents whose best entry is among the foremost, each once: some more than the k best.
+
+    Args:
+        rough: shape (entries,), a score for each; 0 for those that do not count.
+        entry_docs: shape (entries,).
+        k: from 1.
+        table: shape (a power of two, at least twice the next ones' length), zeros; working memory.
+        docs, scores, spare: shape (SAMPLE or more,): the documents, the highest score of each, and working memory,
+            where the k-th highest score is put first.
+
+    Returns:
+        how many there are; 0 where fewer than k were found.
+    """
+    least, size, mask = likely(rough, min(k, rough.size), spare), 0, table.size - 1
+    for entry in range(rough.size):
+        score = rough[entry]
+        if score < least or score <= 0:
+            continue
+        doc = entry_docs[entry]
+        slot = (doc * 40503) & mask
+        while table[slot] and docs[table[slot] - 1] != doc:
+            slot = (slot + 1) & mask
+        if table[slot]:
+            scores[table[slot] - 1] = max(scores[table[slot] - 1], score)
+        elif size == docs.size:
+            return 0
+        else:
+            docs[size], scores[size] = doc, score
+            size += 1
+            table[slot] = size
+    if size < k:
+        return 0
+    for n in range(size):
+        spare[n] = scores[n]
+    spare[0] = kth(spare, size, k)
+    return size
+
+
+@lean
 def listed(
     first: int,
     last: int,
@@ -194,23 +275,31 @@ def listed(
 
 
 @lean
-def collected(
+def gathered(
     marked: NDArray[np.int32],
-    sat: NDArray[np.float32],
-    factor: float,
-    sums: NDArray[np.float64],
-    out: NDArray[np.float64],
-) -> None:
-    """The sum of each of some documents plus factor * sat, or 0 where the sum is.
+    out: NDArray[np.float32],
+    total: NDArray[np.float32],
+    all_marked: NDArray[np.int32],
+    count: int,
+) -> int:
+    """Add what documents have for one condition to what they have for those before.
 
     Args:
-        marked, out: shape (n,).
-        sat, sums: shape (documents,).
-        factor: of sat.
+        marked: shape (n,), the documents.
+        out: shape (documents,), what they have.
+        total: shape (documents,); changed.
+        all_marked: shape (count + n or more,), the documents with a total; added to.
+        count: how many these are.
+
+    Returns:
+        how many there are after that.
     """
     for n in range(marked.size):
-        total = sums[marked[n]]
-        out[n] = total + factor * sat[marked[n]] if total > 0 else 0.0
+        doc = marked[n]
+        all_marked[count] = doc
+        count += total[doc] == 0
+        total[doc] += out[doc]
+    return count
 
 
 @merged

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qbench.compiling import compiled
+from qbench.compiling import compiled, lean
 
 
 @compiled
@@ -52,6 +52,27 @@ def raise_held(
         doc = docs[n]
         if sums[doc] > 0 and (held.size == 0 or held[doc]):
             sums[doc] += factor * weights[n]
+
+
+@lean
+def held(first: int, last: int, docs: NDArray[np.int32], sums: NDArray[np.float64], out: NDArray[np.int32]) -> int:
+    """Which of some entries are of documents with a sum above zero.
+
+    Args:
+        first, last: range of the entries.
+        docs: of all entries.
+        sums: shape (documents,).
+        out: shape (entries + 1 or more,), positions of entries; written.
+
+    Returns:
+        how many there are.
+    """
+    count = 0
+    for entry in range(first, last):
+        # Written down before it is known to be one: a branch that nobody can foresee takes longer.
+        out[count] = entry
+        count += sums[docs[entry]] > 0
+    return count
 
 
 @compiled

@@ -139,11 +139,12 @@ def best(postings: Postings, terms: Terms, k: int) -> tuple[NDArray[np.intp], ND
 def load_loops(postings: Postings) -> None:
     """Load the compiled loops that long lists of this kind take, lest the first query waits for them."""
     if postings.size >= LARGE:
-        from qbench.scoring.posting_kernel import collect, raise_held
+        from qbench.scoring.posting_kernel import collect, held, raise_held
 
         none = score(postings, [], np.empty(0))
         selected(none, 1, floor=LEAST)
         raise_held(np.empty(0, np.int32), np.empty(0), 1.0, np.empty(0, np.bool_), none)
+        held(0, 0, np.empty(0, np.int32), none, np.empty(1, np.int32))
         collect(none[:1], np.empty(2, np.int64), np.empty(2))
 
 

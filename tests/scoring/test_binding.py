@@ -183,10 +183,11 @@ def test_all_documents_at_once_give_what_each_gives(rows, asked_targets):
     asked = of_targets(*asked_targets, bindings=np.full((len(asked_targets), 3), 1 / 3))
     each = scored(made, asked, range(4))
     sums = np.array([0.0, 0.5, 0.0, 2.0])
-    rough = np.where(sums > 0, sums + 2 * np.array([row["satisfied"] for row in each]), 0)
-    for k in (1, 2, 3):
-        best = best_satisfying(sums, entries_of(made, 6), asked, 2.0, k)
-        assert best.tolist() == sorted(np.argsort(-rough, kind="stable")[: min(k, 2)])
-        assert sums.tolist() == [0.0, 0.5, 0.0, 2.0]
+    for weight in (2.0, 9.0):
+        rough = sums + weight * np.array([row["satisfied"] for row in each])
+        for k in (1, 2, 3):
+            best = best_satisfying(sums, 2.0, entries_of(made, 6), asked, weight, k)
+            assert best.tolist() == sorted(np.argsort(-rough, kind="stable")[: min(k, np.count_nonzero(rough))])
+            assert sums.tolist() == [0.0, 0.5, 0.0, 2.0]
     np.testing.assert_allclose(satisfied(entries_of(made, 6), asked), [row["satisfied"] for row in each], rtol=1e-6)
     assert all(0 <= row[part] <= 1 + 1e-12 for row in each for part in PARTS)
