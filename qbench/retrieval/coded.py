@@ -31,7 +31,7 @@ from qbench.retrieval.ranker_options import CodedOptions
 from qbench.retrieval.rankers import OpenedRanker, RankerContext, Search
 from qbench.retrieval.shared_texts import mentions_by_text
 from qbench.retrieval.systems import Stage
-from qbench.scoring.value_code import DIMENSION, ValueCode, unit_name
+from qbench.scoring.value_code import DIMENSION, ValueCode, ends, unit_name
 
 
 @dataclass(frozen=True)
@@ -179,4 +179,5 @@ def value_code(mentions: DocumentMentions) -> ValueCode:
     """The grids of a corpus' units, from the quantities of its documents."""
     table = mentions.table
     names = [unit_name(*row) for row in table.select("base_unit", "change").iter_rows()]
-    return ValueCode.of(names, table["base_value"].to_numpy())
+    both = ends(*(table[name].to_numpy() for name in ("base_value", "base_high", "comparator")))
+    return ValueCode.of([*names, *names], np.concatenate(both))

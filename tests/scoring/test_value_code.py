@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from qbench.quantities.conditions import verdict
-from qbench.scoring.value_code import DIMENSION, KNOTS, ValueCode, codes
+from qbench.scoring.value_code import DIMENSION, KNOTS, ValueCode, _waves, codes, ends
 from tests.factories import condition, quantity
 
 VALUES = [-40.0, -1.5, 0.0, 0.02, 1.0, 2.0, 2.5, 7.0, 100.0, 1e6, 1e300, 1e-300]
@@ -16,6 +16,13 @@ VALUES = [-40.0, -1.5, 0.0, 0.02, 1.0, 2.0, 2.5, 7.0, 100.0, 1e6, 1e300, 1e-300]
 
 def mention(value, unit="metre", **changes):
     return replace(quantity("x", "x", value, unit), **changes)
+
+
+def of_mentions(*mentions):
+    """The grids of a corpus that has these mentions of lengths."""
+    names = ("base_value", "base_high", "comparator")
+    both = ends(*(np.array([getattr(one, name) for one in mentions]) for name in names))
+    return ValueCode.of(["metre"] * 2 * len(mentions), np.concatenate(both))
 
 
 def grid(values=VALUES, units=("metre", "second", "")):
@@ -65,6 +72,33 @@ def test_open_ends_and_ranges():
     whole = mention(2.0, high=7.0, base_high=7.0, comparator="between")
     assert product(code, whole, more) > 0.99
     assert product(code, whole, condition("length", "<", 5, "metre")) < 0.6
+
+
+@pytest.mark.parametrize("value", [500.0, -500.0, 0.0, 1e-12])
+@pytest.mark.parametrize("stated", ["=", ">", ">=", "<", "<="])
+@pytest.mark.parametrize("asked", [">", ">=", "<", "<="])
+def test_an_end_that_is_excluded_is_not_the_value_itself(value, stated, asked):
+    """As `verdict` says: "more than 500" satisfies "> 500", and 500 does not."""
+    one, other = mention(value, comparator=stated), mention(value)
+    code = of_mentions(one, other, mention(-700.0), mention(700.0))
+    wanted = condition("length", asked, value, "metre")
+    assert (product(code, one, wanted) > 0.99) == (verdict(one, wanted) == "met")
+    assert (product(code, one, wanted) < 0.6) == (verdict(one, wanted) != "met")
+
+
+def test_upper_ends_of_ranges_are_values_of_the_grid():
+    """Without a knot at 70, 2 to 70 would lie between 60 and 1000 as 70 does not."""
+    lows = [mention(value) for value in (1.0, 2.0, 60.0, 1000.0)]
+    whole = mention(2.0, high=70.0, base_high=70.0, comparator="between")
+    code = of_mentions(*lows, whole)
+    assert 70.0 in code.knots["metre"]
+    assert product(code, whole, condition("length", "<=", 70, "metre")) > 0.99
+    assert product(code, whole, condition("length", "<", 70, "metre")) < 0.6
+
+
+def test_the_kernel_of_equality_is_what_the_page_says():
+    waves = [_waves(value) for value in (100.0, 100.1, 100.3, 101.0, 110.0)]
+    np.testing.assert_allclose([waves[0] @ other for other in waves], [1, 0.70, 0.57, 0.32, 0.27], atol=0.02)
 
 
 def test_between_knots_a_product_rises_with_the_value():
