@@ -9,6 +9,7 @@ from typing import Any
 
 from qbench.errors import InputError, OptionError
 from qbench.leaderboard.views import Group
+from qbench.llm.budget import Prices
 from qbench.retrieval.run_files import read_run_folder
 from qbench.retrieval.types import RunResult
 from qbench.store import is_inner, read_json
@@ -75,7 +76,7 @@ class Board:
                 message = f"the board in this folder was made with another {name.replace('_', ' ')}"
                 raise OptionError(message, file=file, value=f"{was}, and now {now}", remedy=_REMEDY)
 
-    def kept(self, group: Group, runs: Path, now: Sequence[Ran]) -> tuple[list[Ran], list[str]]:
+    def kept(self, group: Group, runs: Path, now: Sequence[Ran], prices: Prices) -> tuple[list[Ran], list[str]]:
         """The rows that stay, and notes on those that do not.
 
         A row that failed does not stay, and one that is made again has the figures of now.
@@ -84,6 +85,7 @@ class Board:
             group: of the rows: those of a test set's views are apart.
             runs: folder of the runs.
             now: rows of this call.
+            prices: of language models.
 
         Raises:
             InputError: a run cannot be read.
@@ -100,7 +102,7 @@ class Board:
             if not is_inner(run) or not (runs / run).is_dir():
                 notes.append(f"{label}: its run is no longer there, so that it is left out; name the system again.")
                 continue
-            result = read_run_folder(runs / run, str(row["system"]), row["conditions"])
+            result = read_run_folder(runs / run, str(row["system"]), row["conditions"], prices)
             kept.append(Ran(label, str(row["system"]), result, row.get("trained_on")))
         return kept, notes
 

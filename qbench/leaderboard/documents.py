@@ -28,10 +28,35 @@ DIMENSION_TITLES = {
 COST_HEADERS = ("index s", "quantities s", "index MB", "ms/query", "ms p95", "peak MB")
 
 
-def cost_cells(cost: Cost | None) -> list[str]:
-    """The text of a row's costs, under `COST_HEADERS`."""
+ASKED_HEADERS = ("calls", "tokens read", "tokens written", "refused", "malformed", "price")
+
+
+def asks(leaderboard: Standings) -> bool:
+    """Whether any row asked a language model."""
+    return any(row.entry.cost is not None and row.entry.cost.calls for row in leaderboard.rows)
+
+
+def cost_headers(leaderboard: Standings) -> tuple[str, ...]:
+    """The heads of `cost_cells`; those of language models only where a row asked one."""
+    return (*COST_HEADERS, *(ASKED_HEADERS if asks(leaderboard) else ()))
+
+
+def cost_cells(leaderboard: Standings, row: Row) -> list[str]:
+    """The text of a row's costs, under `cost_headers`."""
+    cost, asked = row.entry.cost, asks(leaderboard)
     if cost is None:
-        return [MISSING] * len(COST_HEADERS)
+        return [MISSING] * len(cost_headers(leaderboard))
+    return [*_measured_cells(cost), *(_asked_cells(cost) if asked else [])]
+
+
+def _asked_cells(cost: Cost) -> list[str]:
+    if not cost.calls:
+        return [MISSING] * len(ASKED_HEADERS)
+    counts = (cost.calls, cost.tokens_read, cost.tokens_written, cost.refused, cost.malformed)
+    return [*(f"{count:,}" for count in counts), MISSING if cost.money is None else f"{cost.money:.4g}"]
+
+
+def _measured_cells(cost: Cost) -> list[str]:
     return [
         f"{cost.index_seconds:.2f}",
         f"{cost.extraction_seconds:.2f}",
@@ -76,6 +101,12 @@ def caption(leaderboard: Standings) -> list[str]:
             "Costs: index s is all that was built for the system, quantities s the part of it that finds quantities; "
             "ms per query: median and 95th percentile, first stage included; peak MB: highest resident memory of the "
             "process up to the end of the run, whatever else it had done before."
+        )
+    if asks(leaderboard):
+        lines.append(
+            "Language models: calls are all questions behind a row's rankings, answered now or recorded before; "
+            "refused: by the server or the model; malformed: not of the form asked for; price: of the tokens, by "
+            "--prices."
         )
     sources = {row.entry.conditions for row in leaderboard.rows if row.cells}
     if sources & BOTH:
@@ -192,8 +223,8 @@ def markdown(leaderboard: Standings) -> str:
         ""
     ]
     if has_costs(leaderboard):
-        costs = [[escape(row.entry.label), *cost_cells(row.entry.cost)] for row in leaderboard.rows]
-        lines += ["## Cost", "", *grid(["System", *COST_HEADERS], costs, text_columns=1)]
+        costs = [[escape(row.entry.label), *cost_cells(leaderboard, row)] for row in leaderboard.rows]
+        lines += ["## Cost", "", *grid(["System", *cost_headers(leaderboard)], costs, text_columns=1)]
     wins = win_grid(leaderboard)
     if wins:
         rows = [

@@ -11,6 +11,7 @@ import polars as pl
 from qbench.leaderboard.documents import latex, markdown
 from qbench.leaderboard.standings import Row, Standings
 from qbench.leaderboard.verdict import verdict
+from qbench.retrieval.types import ASKED
 from qbench.store import atomic_file, write_json, write_text
 
 
@@ -20,6 +21,7 @@ def table_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
     figures = dict.fromkeys(("mean", "ci_low", "ci_high"), pl.Float64)
     costs = {"index_seconds": pl.Float64, "index_bytes": pl.Int64, "ms_median": pl.Float64, "ms_p95": pl.Float64}
     costs |= {"peak_bytes": pl.Int64, "extraction_seconds": pl.Float64}
+    costs |= {**dict.fromkeys(ASKED, pl.Int64), "money": pl.Float64}
     places = dict.fromkeys(("number", "rank_best", "rank_worst"), pl.Int64)
     groups: dict[str, pl.DataType | type[pl.DataType]] = {"letters": pl.String, "beats": pl.List(pl.String)}
     return {**places, **text, **figures, **groups, **costs, "trained_on": pl.Int64, "problem": pl.String}

@@ -26,6 +26,7 @@ from qbench.leaderboard.standings import Entry
 from qbench.leaderboard.table import Leaderboard, make_leaderboard
 from qbench.leaderboard.training_sizes import training_samples
 from qbench.leaderboard.views import DEFAULT_SYSTEMS, Contest, Group, line_up, pooled_qrels
+from qbench.llm.budget import Prices
 from qbench.llm.client import Access
 from qbench.mining.test_set import QuantityTestSet
 from qbench.progress import Progress, silent
@@ -203,10 +204,10 @@ class _Outcome:
             label, shown = self.group.label(result.system, result.conditions), self.group.shown(result.system)
             self.ran.append(Ran(label, shown, result, training_samples(parse_system(result.system))))
 
-    def keep(self, board: Board, work: Path) -> None:
+    def keep(self, board: Board, work: Path, prices: Prices) -> None:
         """Keep the rows of an earlier call that this one does not make again."""
         failed = {entry.label for entry in self.failed}
-        kept, self.notes = board.kept(self.group, work / RUNS, self.ran)
+        kept, self.notes = board.kept(self.group, work / RUNS, self.ran, prices)
         self.ran += [ran for ran in kept if ran.label not in failed]
 
 
@@ -295,7 +296,7 @@ def _outcomes(
     outcomes = [_execute(group, work, options) for group in groups]
     if board is not None:
         for outcome in outcomes:
-            outcome.keep(board, work)
+            outcome.keep(board, work, options.access.budget.prices)
     if not any(outcome.ran for outcome in outcomes):
         if board is not None and nothing_new:
             raise OptionError("the board in this folder has no row with a run", remedy="Name systems with --systems")

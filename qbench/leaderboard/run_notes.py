@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
 from qbench.leaderboard.board import Ran
 from qbench.retrieval.types import RunResult
+
+_OF_RERANKER = re.compile(r"reranker\d*_")
 
 TOP = 10
 """Depth of the check for unjudged documents."""
@@ -43,16 +46,34 @@ def _notes_of(result: RunResult) -> list[str]:
         notes.append(f"no condition was {verb} for {bare} of {queries} queries.")
     if empty:
         notes.append(f"no results for {empty} of {queries} queries; they score 0.")
-    kinds = ("documents_cut", "note")
-    prefixes = {name.removesuffix(kind) for name in result.meta for kind in kinds if name.endswith(kind)}
-    for prefix in sorted(prefixes, key=lambda prefix: (len(prefix), prefix)):
+    stages: dict[str, dict[str, int | float | str]] = {}
+    for name, value in result.meta.items():
+        found = _OF_RERANKER.match(name)
+        of = found.group() if found else ""
+        stages.setdefault(of, {})[name.removeprefix(of)] = value
+    for prefix in sorted(stages, key=lambda prefix: (len(prefix), prefix)):
         # "reranker_" says "reranker: ", "reranker2_" says "reranker 2: "
         stage = f"{prefix.removesuffix('_').replace('reranker', 'reranker ').strip()}: " if prefix else ""
-        cut = result.meta.get(f"{prefix}documents_cut", 0)
-        if cut:
-            notes.append(f"{stage}{cut} documents are longer than the model reads, and were cut.")
-        if f"{prefix}note" in result.meta:
-            notes.append(f"{stage}{result.meta[f'{prefix}note']}.")
+        notes += [f"{stage}{note}" for note in _stage_notes(stages[prefix])]
+    return notes
+
+
+def _stage_notes(meta: Mapping[str, int | float | str]) -> list[str]:
+    """Notes from what a stage of a system reports."""
+    notes = []
+    if cut := meta.get("documents_cut", 0):
+        notes.append(f"{cut} documents are longer than the model reads, and were cut.")
+    if "note" in meta:
+        notes.append(f"{meta['note']}.")
+    left, twice, unknown = (meta.get(f"{name}_texts", 0) for name in ("missing", "repeated", "unknown"))
+    if left or twice or unknown:
+        notes.append(
+            f"of the texts that it was to put in order the model left out {left}, named {twice} again, and named "
+            f"{unknown} that were not shown; those left out follow the others in their order before."
+        )
+    calls, sure = meta.get("calls", 0), meta.get("with_probabilities")
+    if sure is not None and sure != calls:
+        notes.append(f"the server gave probabilities with {sure} of {calls} scores; the others are the number alone.")
     return notes
 
 

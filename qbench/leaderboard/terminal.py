@@ -12,7 +12,6 @@ from rich.text import Text
 
 from qbench.evaluation.buckets import DIMENSIONS
 from qbench.leaderboard.documents import (
-    COST_HEADERS,
     DIMENSION_TITLES,
     MISSING,
     TOO_FEW,
@@ -21,6 +20,7 @@ from qbench.leaderboard.documents import (
     bucket_grid,
     caption,
     cost_cells,
+    cost_headers,
     has_costs,
     plain,
     problems,
@@ -48,8 +48,8 @@ def tables(leaderboard: Standings, *, explain: bool = True) -> list[RenderableTy
         text_grid(header, rows, left=(1, 2, 4)),
     ]
     if has_costs(leaderboard):
-        costs = [[str(row.number), plain(row.entry.label), *cost_cells(row.entry.cost)] for row in leaderboard.rows]
-        parts.append(text_grid(["#", "System", *COST_HEADERS], costs, left=(0, 1)))
+        costs = [[str(row.number), plain(row.entry.label), *cost_cells(leaderboard, row)] for row in leaderboard.rows]
+        parts.append(text_grid(["#", "System", *cost_headers(leaderboard)], costs, left=(0, 1)))
     parts += [Text(plain(line), style="dim") for line in (caption(leaderboard) if explain else ())]
     parts += [Text(plain(line)) for line in (*leaderboard.notes, *problems(leaderboard))]
     return parts

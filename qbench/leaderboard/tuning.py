@@ -147,7 +147,7 @@ def _parameters(system: System) -> Iterator[tuple[str, _Slot]]:
     """Every numeric parameter of a system, with its component's name."""
     for number, (stage, role) in enumerate(system.roles):
         own: tuple[tuple[_Part, Component | None, tuple[Parameter, ...]], ...] = (
-            ("model", stage.model, tuple(p for p in stage.entry().parameters_as(role) if p != RERANKED)),
+            ("model", stage.model, tuple(p for p in stage.entry().parameters_as(role) if p.name != RERANKED.name)),
             ("quantity", stage.quantity, _quantity_parameters(stage, role)),
             ("compression", stage.compression, _tail_parameters(stage.compression, "compression")),
             ("fusion", stage.fusion, _tail_parameters(stage.fusion, "fusion")),

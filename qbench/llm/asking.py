@@ -10,10 +10,17 @@ from typing import Any
 from qbench.errors import InputError, OptionError, ServerError
 from qbench.llm.client import NOT_RECORDED, Access, Estimate, ask, estimate
 from qbench.llm.openai_chat import FORMATS, OpenAIChat
+from qbench.llm.plain_answers import is_refusal
 from qbench.llm.prompts import Slots
 from qbench.progress import Progress, silent
 
 TRIES = 2
+
+COUNTED = ("calls", "tokens_read", "tokens_written", "refused")
+"""What `ask_each` counts."""
+
+AT_ONCE = 1000
+"""Questions that are sent together: waiting for many more costs time of its own."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +129,40 @@ def ask_until(
         if not left:
             break
     return counts
+
+
+def ask_each(
+    server: OpenAIChat, items: Sequence[Slots], access: Access, progress: Progress = silent
+) -> tuple[list[Any], Counter[str]]:
+    """The answer to each item, asked once; what the server refuses is an answer, too (`qbench.llm.plain_answers`).
+
+    Args:
+        server: the model.
+        items: the prompt's slots for each item.
+        access: recording, budget, patience.
+        progress: called with the number of answers.
+
+    Returns:
+        the answers, and their counts, the same in a replay: calls, tokens_read, tokens_written, refused. Tokens are
+        estimates where the server reports none.
+
+    Raises:
+        ServerError, InputError, BudgetError, OptionError: as in `qbench.llm.client.ask`.
+    """
+    answers: list[Any] = []
+    counts = Counter(dict.fromkeys(COUNTED, 0))
+    for start in range(0, len(items), AT_ONCE):
+        inputs = [server.question(item) for item in items[start : start + AT_ONCE]]
+        found = ask(server, inputs, access, keep_refusals=True)
+        answers += found
+        for question, answer in zip(inputs, found, strict=True):
+            refused = is_refusal(answer)
+            expected = server.tokens([question]) if None in answer.get("tokens", ()) else (0, 0)
+            used = answer.get("tokens", (0, 0))
+            read, written = (e if u is None else u for e, u in zip(expected, used, strict=True))
+            counts.update(calls=1, tokens_read=read, tokens_written=written, refused=int(refused))
+        progress(len(answers), len(items))
+    return answers, counts
 
 
 def forecast(asking: Asking, items: Sequence[Slots]) -> Estimate:

@@ -29,7 +29,7 @@ def texts_of(answer: Any, task: Task) -> tuple[list[str], list[tuple[str, str]]]
     (['money taken in'], [('5', 'not a text')])
     """
     answer = answer if isinstance(answer, dict) else {}
-    written = _THOUGHT.sub("", str(answer.get("text") or "")).strip()
+    written = without_thought(answer)
     value = _field(written, task.field)
     if isinstance(value, list) if task.many else isinstance(value, str):
         values = value if task.many else [value]
@@ -42,6 +42,11 @@ def texts_of(answer: Any, task: Task) -> tuple[list[str], list[tuple[str, str]]]
     if answer.get("finish") == "length":
         return [], [("", CUT)]
     return [], [("", FORMLESS if written else EMPTY)]
+
+
+def without_thought(answer: Any) -> str:
+    """The text of an answer, without the thoughts that a model writes first."""
+    return _THOUGHT.sub("", str(answer.get("text") or "")).strip()
 
 
 def _field(text: str, name: str) -> Any:

@@ -24,6 +24,9 @@ ANSWERS = "answers.sqlite"
 
 NOT_RECORDED = "not in the recording"
 
+REFUSED = "refused"
+"""The only key of what is recorded for an input that the server refuses, where that is recorded; the reason."""
+
 _LOOK = 0.2
 """Seconds between two looks for Ctrl-C while waiting."""
 
@@ -107,6 +110,7 @@ def ask(
     access: Access,
     *,
     unanswered: dict[int, str] | None = None,
+    keep_refusals: bool = False,
     progress: Progress = silent,
 ) -> list[Answer]:
     """The answer to each input, from the recording or from the server.
@@ -121,6 +125,8 @@ def ask(
         unanswered: filled with the positions and reasons of inputs that the server refuses (HTTP 400, 413, 422) or that
             are missing in replay; their answer is None and is not recorded. Without it, and if no input at all has an
             answer, they are errors.
+        keep_refusals: record what the server refuses as the answer `{REFUSED: reason}`, so that it is neither asked
+            again nor missing in a replay. Where it has never answered, and refuses all, that is an error all the same.
         progress: called with the number of different inputs that have an answer.
 
     Raises:
@@ -139,8 +145,12 @@ def ask(
                 raise _not_recorded(server, table, missing, len(set(keys)), access.recorded)
             reasons = dict.fromkeys(missing, NOT_RECORDED)
         elif missing:
-            refused = None if unanswered is None else reasons
-            _Requests(server, missing, access, table, len(answers), progress, refused).run()
+            refused = None if unanswered is None and not keep_refusals else reasons
+            known = bool(answers) or (keep_refusals and table.has(server.call))
+            _Requests(server, missing, access, table, len(answers), progress, refused, known).run()
+            if keep_refusals:
+                table.add(server.call, {key: {REFUSED: reason} for key, reason in reasons.items()})
+                reasons = {}
             # Read back: another process may have been first with another answer.
             answers |= table.find(missing)
     if unanswered is not None:
@@ -188,6 +198,7 @@ class _Requests:
         recorded: int,
         progress: Progress,
         refused: dict[bytes, str] | None,
+        answers: bool,
     ) -> None:
         self.server, self.access, self.table = server, access, table
         self.keys, self.inputs = list(missing), list(missing.values())
@@ -195,7 +206,7 @@ class _Requests:
         self.progress, self.refused = progress, refused
         self.slots = asyncio.Semaphore(access.threads)
         self.stopping = self.dropping = False
-        self.any_answer, self.refusals = recorded > 0, 0
+        self.any_answer, self.refusals = answers, 0
         self.under_way: set[range] = set()
 
     def run(self) -> None:

@@ -1,7 +1,12 @@
-"""Chat models with OpenAI's interface (POST /chat/completions), asked for JSON of a known form."""
+"""Chat models with OpenAI's interface (POST /chat/completions), asked for JSON of a known form or for plain text.
+
+Where the answer is one of a few numbers, their log-probabilities are asked for, too: `logprobs` and `top_logprobs` of
+a request, and `choices[0].logprobs.content` of its answer, a token each with its `top_logprobs`.
+"""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
@@ -29,6 +34,9 @@ _LIMITS = ("max_tokens", "max_completion_tokens")
 _ABOUT_FORMAT = re.compile(r"response_?format|json_?schema|json_?object|json mode|structured|guided", re.IGNORECASE)
 _ABOUT_LIMIT = re.compile(r"max_(completion_)?tokens", re.IGNORECASE)
 _ABOUT_SEED = re.compile(r"\bseed\b", re.IGNORECASE)
+_ABOUT_LOGPROBS = re.compile(r"logprobs", re.IGNORECASE)
+_LOGPROBS = (20, 5, 0)
+"""Numbers of the likeliest tokens that are asked for: OpenAI's most, that of stricter servers, none."""
 _REFUSED = "Look at the request's message; --base-url, --model, --temperature or --max-tokens may not suit this server"
 
 
@@ -37,7 +45,9 @@ class OpenAIChat:
     """Answers of a chat model; an input is `{"slots": ..., "attempt": n}`, as `question` makes it.
 
     An answer is `{"text": ..., "finish": ..., "format": ..., "tokens": [read, written]}`: the model's text, why it
-    stopped, how JSON was asked for, and the server's count of tokens (null if it gives none).
+    stopped, how JSON was asked for, and the server's count of tokens (null if it gives none). It has "refused" where
+    the model declines to answer, and "said" and "chances" where the prompt's task has choices and the server gives
+    log-probabilities: the number that was written last, and each number's probability in its place.
 
     Attributes:
         model: name of the model at the server.
@@ -78,6 +88,8 @@ class OpenAIChat:
             "server": self.url,
             "temperature": self.temperature,
         }
+        if self.prompt.answer.choices:
+            parameters["logprobs"] = _LOGPROBS[0]
         return Call(KIND, self.model, tuple(parameters.items()))
 
     @staticmethod
@@ -99,7 +111,8 @@ class OpenAIChat:
     @asynccontextmanager
     async def connected(self) -> AsyncIterator[Send]:
         """The function that sends requests; raises as `openai_post` does."""
-        dialect = _Dialect(limit=_LIMITS[self.url == OPENAI_URL])
+        plain = FORMATS.index("text")
+        dialect = _Dialect(limit=_LIMITS[self.url == OPENAI_URL], format=0 if self.prompt.answer.field else plain)
         async with openai_post(self.url) as post:
 
             async def send(inputs: Sequence[Any]) -> Reply:
@@ -148,6 +161,8 @@ class OpenAIChat:
             "finish": str(choice.get("finish_reason") or ""),
             "format": json_format,
             "tokens": used,
+            **({"refused": True} if message.get("refusal") and not message.get("content") else {}),
+            **_chances(choice.get("logprobs"), self.prompt.answer.choices),
         }
         return Reply([answer], *used)
 
@@ -177,6 +192,30 @@ def _written(message: dict[str, Any]) -> str:
     return str(content or message.get("refusal") or "").encode(errors="replace").decode()
 
 
+def _chances(logprobs: object, choices: Sequence[str]) -> dict[str, Any]:
+    """The last token that is one of the choices, and the probability of each choice in its place; {} where unknown."""
+    content = logprobs.get("content") if isinstance(logprobs, dict) else None
+    for token in reversed(content if isinstance(content, list) else []):
+        said = str(token.get("token")).strip() if isinstance(token, dict) else ""
+        if said not in choices:
+            continue
+        others = token.get("top_logprobs")
+        # By the token as it is written: "4" and " 4" are two tokens of one choice.
+        tokens = {
+            str(row.get("token")): row.get("logprob")
+            for row in [token, *(others if isinstance(others, list) else [])]
+            if isinstance(row, dict)
+        }
+        found: dict[str, float] = {}
+        for written, logprob in tokens.items():
+            word = written.strip()
+            if word in choices and isinstance(logprob, int | float) and logprob == logprob:
+                # A rounded logarithm may lie above 0.
+                found[word] = found.get(word, 0.0) + math.exp(min(logprob, 0.0))
+        return {"said": said, "chances": found} if sum(found.values()) > 0 else {}
+    return {}
+
+
 def _count(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
@@ -189,6 +228,7 @@ class _Dialect:
         limit: its name for the most tokens of an answer.
         format: position in `FORMATS`.
         seed: whether it accepts a seed.
+        logprobs: position in `_LOGPROBS`.
         swapped: whether the other name of the limit is in use, because the first was refused.
         sure: limits and formats that it has accepted; a refusal that mentions one of them has another reason.
     """
@@ -196,6 +236,7 @@ class _Dialect:
     limit: str
     format: int = 0
     seed: bool = True
+    logprobs: int = 0
     swapped: bool = False
     sure: set[str] = field(default_factory=set)
 
@@ -210,6 +251,8 @@ class _Dialect:
             options["response_format"] = {"type": form, "json_schema": schema}
         elif form == "json_object":
             options["response_format"] = {"type": form}
+        if task.choices and (most := _LOGPROBS[self.logprobs]):
+            options |= {"logprobs": True, "top_logprobs": most}
         return options
 
     def accepted(self, tried: _Dialect) -> None:
@@ -225,6 +268,8 @@ class _Dialect:
             self.format = max(self.format, tried.format + 1)
         elif _ABOUT_SEED.search(message) and tried.seed:
             self.seed = False
+        elif _ABOUT_LOGPROBS.search(message) and tried.logprobs + 1 < len(_LOGPROBS):
+            self.logprobs = max(self.logprobs, tried.logprobs + 1)
         else:
             return False
         return True

@@ -27,18 +27,30 @@ class Task:
     """A kind of question.
 
     Attributes:
-        slots: slots that a prompt's `user` may have; the first one is required.
-        field: the only field of the JSON object that the model answers with.
+        slots: slots that a prompt's `user` may have.
+        field: the only field of the JSON object that the model answers with; "" where it answers in plain text.
         many: whether the field holds a list of texts; else it holds one text.
+        told: the instruction about the form of an answer in plain text.
+        choices: the numbers of which a plain answer is one; their probabilities are asked for, too.
+        blocks: slots whose line breaks stay; each other slot becomes one line.
+        optional: slots that may be empty: the lines of `user` with an empty one are left out.
+        required: number of slots, from the first, that `user` must have.
     """
 
     slots: tuple[str, ...]
-    field: str
-    many: bool
+    field: str = ""
+    many: bool = False
+    told: str = ""
+    choices: tuple[str, ...] = ()
+    blocks: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    required: int = 1
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The answer's JSON schema, within the limits of providers' strict mode."""
+        """The answer's JSON schema, within the limits of providers' strict mode; {} for an answer in plain text."""
+        if not self.field:
+            return {}
         text = {"type": "string"}
         return {
             "type": "object",
@@ -50,21 +62,55 @@ class Task:
     @property
     def form(self) -> str:
         """The instruction about the form of the answer; some servers require the word JSON in the text."""
+        if not self.field:
+            return self.told
         shown = json.dumps({self.field: ["...", "..."] if self.many else "..."})
         return f"Answer with JSON alone, of this form: {shown}"
+
+    def answered(self, answer: str | tuple[str, ...]) -> str:
+        """An example's answer as the model is to write it."""
+        if not self.field:
+            return str(answer)
+        return json.dumps({self.field: list(answer) if self.many else answer}, ensure_ascii=False)
 
 
 TASKS = {
     "expand": Task(("concept", "units", "count"), "names", many=True),
-    "rewrite": Task(("query", "keep"), "query", many=False),
-    "audit": Task(("claim", "query", "condition", "text"), "verdict", many=False),
+    "rewrite": Task(("query", "keep"), "query"),
+    "audit": Task(("claim", "query", "condition", "text"), "verdict"),
+    "score": Task(
+        ("text", "query", "condition", "quantities"),
+        told="Answer with one number alone, from 1 to 5.",
+        choices=("1", "2", "3", "4", "5"),
+        optional=("condition", "quantities"),
+        required=2,
+    ),
+    "rank": Task(
+        ("texts", "query", "condition", "count"),
+        told="Answer with the numbers of all texts alone, the best text first, in this form: [2] > [3] > [1]",
+        blocks=("texts",),
+        optional=("condition",),
+        required=2,
+    ),
+    "compare": Task(
+        ("first", "second", "query", "condition"),
+        told="Answer with one number alone: 1 or 2.",
+        choices=("1", "2"),
+        blocks=("first", "second"),
+        optional=("condition",),
+        required=3,
+    ),
 }
+"""Those of rerankers are the last three: `qbench.retrieval.language_models`."""
 
 FOLDER = "prompts"
 BUILT_IN: dict[str, tuple[str, ...]] = {
     "expand": ("general", "finance", "medical", "products"),
     "rewrite": ("general",),
     "audit": ("benchmark", "pairs"),
+    "score": ("general",),
+    "rank": ("general",),
+    "compare": ("general",),
 }
 """Task -> qbench's own prompts for it; prompts/TASK-NAME.toml."""
 
@@ -102,6 +148,10 @@ class Prompt:
         """The task, which has the form of the answer."""
         return TASKS[self.task]
 
+    def has(self, slot: str) -> bool:
+        """Whether a question has a slot."""
+        return f"{{{slot}}}" in self.user
+
     @property
     def digest(self) -> str:
         """16 hexadecimal digits for everything that is sent with the input."""
@@ -111,17 +161,17 @@ class Prompt:
         """The messages before the question: the instruction, then the examples."""
         messages = [{"role": "system", "content": f"{self.system}\n{self.answer.form}"}]
         for example in self.examples:
-            answer = list(example.answer) if self.answer.many else example.answer
             messages.append(self.question(dict(example.slots)))
-            messages.append(
-                {"role": "assistant", "content": json.dumps({self.answer.field: answer}, ensure_ascii=False)}
-            )
+            messages.append({"role": "assistant", "content": self.answer.answered(example.answer)})
         return messages
 
     def question(self, slots: Slots) -> dict[str, str]:
-        """The message that asks about one input; each slot becomes one line."""
-        filled = {name: " ".join(text.split()) for name, text in slots.items()}
-        return {"role": "user", "content": self.user.format(**filled)}
+        """The message that asks about one input; each slot becomes one line, but for the blocks of the task."""
+        task = self.answer
+        filled = {name: text if name in task.blocks else " ".join(text.split()) for name, text in slots.items()}
+        left_out = [f"{{{name}}}" for name in task.optional if not filled.get(name)]
+        lines = [line for line in self.user.split("\n") if not any(slot in line for slot in left_out)]
+        return {"role": "user", "content": "\n".join(lines).format(**filled)}
 
 
 def load_prompt(task: str, name: str | Path) -> Prompt:
@@ -169,8 +219,9 @@ def _slots(file: TomlFile, task: str, user: str) -> list[str]:
         if name not in allowed or spec or conversion:
             raise file.error("user", message="unknown slot", value=name, remedy=f"Known: {listed}")
     names = [str(field[0]) for field in fields]
-    if allowed[0] not in names:
-        raise file.error("user", message=f"lacks {{{allowed[0]}}}", value=user)
+    for name in allowed[: TASKS[task].required]:
+        if name not in names:
+            raise file.error("user", message=f"lacks {{{name}}}", value=user)
     return names
 
 
@@ -185,6 +236,6 @@ def _example(file: TomlFile, task: str, row: Mapping[str, Any], slots: Sequence[
     # An example asks for as many names as it gives.
     given = {"count": str(len(answer)), **texts} if form.many else texts
     for key in (*slots, "answer"):
-        if not given.get(key):
+        if not given.get(key) and key not in form.optional:
             raise file.error("example", number, message=f"{key} is missing")
-    return Example(tuple((slot, given[slot]) for slot in dict.fromkeys(slots)), answer)
+    return Example(tuple((slot, given.get(slot, "")) for slot in dict.fromkeys(slots)), answer)

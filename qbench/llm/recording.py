@@ -70,6 +70,11 @@ class Table:
         """The number of answers of each call, by the call's JSON."""
         return dict(self._connection.execute("SELECT call, count(*) FROM answers GROUP BY call ORDER BY call"))
 
+    def has(self, call: Call) -> bool:
+        """Whether there is any answer of this call."""
+        found = self._connection.execute("SELECT 1 FROM answers WHERE call = ? LIMIT 1", (call.text,))
+        return found.fetchone() is not None
+
     def columns(self) -> dict[str, tuple[str, ...]]:
         """The columns of each table, view or index in the file."""
         rows = self._connection.execute(

@@ -221,7 +221,7 @@ class Bench:
             text = content.terms
         elif stage.binds and stage.is_lexical:
             text = without_values(text, content.conditions)
-        conditions = tuple(content.conditions) if "conditions" in stage.entry().reads else ()
+        conditions = tuple(content.conditions) if "conditions" in stage.reads else ()
         terms = content.terms if conditions else ""
         return Search(query.query_id, text, conditions, terms=terms)
 
@@ -232,7 +232,7 @@ class Bench:
         for stage in system.stages:
             if stage.binds:
                 self.binding(stage.encoder)
-        if any("quantities" in stage.entry().reads for stage in system.stages):
+        if any("quantities" in stage.reads for stage in system.stages):
             _ = self.mentions
         for stage in system.rerankers:
             self.reranker(stage)

@@ -14,10 +14,14 @@ from qbench.retrieval.ranker_options import (
     DeepQuantOptions,
     DenseOptions,
     InterpolationOptions,
+    ItemwiseOptions,
+    LanguageModelOptions,
     LexicalOptions,
     LexicalScoreOptions,
+    ListwiseOptions,
     MultiVectorOptions,
     OpenAIOptions,
+    PairwiseOptions,
     QuantityScoreOptions,
     ReciprocalRankOptions,
     RunFileOptions,
@@ -63,6 +67,20 @@ def _late_interaction(
 
 def _splade(name: str, what: str, source: str, model: str) -> Entry:
     return _checkpoint(name, what, source, SparseOptions, "qbench.retrieval.sparse:open_sparse", ("sparse",), model)
+
+
+def _language_model(name: str, what: str, source: str, options: type[LanguageModelOptions], k: int) -> Entry:
+    return Entry(
+        name,
+        ("reranker",),
+        what,
+        source,
+        options,
+        "qbench.retrieval.language_models:open_language_model",
+        steps=("language model ranking",),
+        needs=("a chat model; a key in OPENAI_API_KEY, or a server of your own",),
+        k=k,
+    )
 
 
 def _trained(name: str, how: str, section: str) -> Entry:
@@ -237,6 +255,27 @@ BUILT_IN = Registry(
             "SPLADE trained on another benchmark's triples",
             "*Numbers Matter* 4.3",
             "the checkpoint of `qbench train splade` on another benchmark",
+        ),
+        _language_model(
+            "LLM-itemwise",
+            "a chat model scores each document from 1 to 5",
+            "*DeepQuant* 4.2, appendix F",
+            ItemwiseOptions,
+            k=100,
+        ),
+        _language_model(
+            "LLM-listwise",
+            "a chat model puts windows of documents in order, from the end of the ranking to its start",
+            "*DeepQuant* 4.2, appendix F; RankZephyr, Pradeep et al. (2023)",
+            ListwiseOptions,
+            k=100,
+        ),
+        _language_model(
+            "LLM-pairwise",
+            "a chat model compares every two documents, in both orders; the share of comparisons won ranks",
+            "pairwise ranking prompting, Qin et al. (2024)",
+            PairwiseOptions,
+            k=10,
         ),
         Entry(
             "Q",

@@ -61,7 +61,7 @@ def execute(
     def read(keys: set[str]) -> None:
         for number, job in enumerate(jobs):
             if job.key in keys:
-                results[number] = read_result(job)
+                results[number] = read_result(job, options.access.budget.prices)
                 if on_result is not None:
                     on_result(results[number])
 
@@ -106,7 +106,7 @@ def run_group(bench: Bench, group: Sequence[Job], queries: Sequence[Query]) -> N
                 write_shard(folders[i], name, _run_batch(bench, pipeline, group[i]))
             bench.progress(min((number + 1) * BATCH, len(queries)), len(queries), label)
         for job, draft in zip(group, drafts, strict=True):
-            counts = join_shards(draft.folder, names, *bench.cost(job.system, first))
+            counts = join_shards(draft.folder, names, job.system, *bench.cost(job.system, first))
             draft.counts = {"queries": len(queries), **counts}
 
 

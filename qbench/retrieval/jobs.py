@@ -18,7 +18,8 @@ from qbench.progress import Progress, silent
 from qbench.quantities.extractors import ExtractorOptions
 from qbench.retrieval.api import identity
 from qbench.retrieval.document_quantities import DocumentQuantities, extractor_options, stored_quantities
-from qbench.retrieval.ranker_options import CohereOptions, OpenAIOptions
+from qbench.retrieval.language_models import language_model_identity
+from qbench.retrieval.ranker_options import CohereOptions, LanguageModelOptions, OpenAIOptions
 from qbench.retrieval.systems import Stage, System
 from qbench.retrieval.types import ConditionSource
 from qbench.store import file_digest, finished
@@ -165,6 +166,8 @@ def _identity(stage: Stage) -> dict[str, Any]:
     options = stage.options()
     if isinstance(options, OpenAIOptions | CohereOptions):
         return identity(options)
+    if isinstance(options, LanguageModelOptions):
+        return language_model_identity(options)
     values: dict[str, Any] = asdict(options)
     return _digested(stage.entry().declared, values)
 

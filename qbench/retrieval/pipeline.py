@@ -6,8 +6,8 @@ A system's time for a query is that of all its stages, whoever else shares them.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import cast
 
@@ -18,7 +18,7 @@ from qbench.retrieval.bench import Bench
 from qbench.retrieval.finishing import filtered, reranked, with_binding, with_quantity_score
 from qbench.retrieval.first_stage import FirstStage, Input
 from qbench.retrieval.jobs import Job
-from qbench.retrieval.rankers import BatchRanker, Candidates, Ranker, Search
+from qbench.retrieval.rankers import AskingRanker, BatchRanker, Candidates, Ranker, Search
 from qbench.retrieval.systems import Stage
 from qbench.retrieval.types import ConditionSource
 from qbench.scoring.binding import Asked
@@ -31,10 +31,12 @@ class Rankings:
     Attributes:
         rankings: one for each query, best first.
         seconds: what each took, with what was done for all queries together in equal shares.
+        asked: by the position of a stage, what is counted of its language model's answers.
     """
 
     rankings: list[Candidates]
     seconds: list[float]
+    asked: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,7 @@ class Pipeline:
                 seconds + (self.bench.parsed(query)[1] if job.source == "parsed" else 0.0)
                 for seconds, query in zip(result.seconds, self.queries, strict=True)
             ],
+            result.asked,
         )
 
     def _first_stage(self, prefix: Prefix, depth: int) -> Rankings:
@@ -140,7 +143,11 @@ class Pipeline:
         best = [Candidates(ranking.docs[: stage.k], ranking.scores[: stage.k]) for ranking in before.rankings]
         if index is not None and stage.filters:
             best = [filtered(some, index, conditions) for some, conditions in zip(best, query_conditions, strict=True)]
-        scores = ranker.rerank([search for search, _ in prepared], best)
+        searches, counts = [search for search, _ in prepared], None
+        if isinstance(ranker, AskingRanker):
+            scores, counts = ranker.rerank_counted(searches, best)
+        else:
+            scores = ranker.rerank(searches, best)
         rankings = []
         options = stage.quantity_options()
         for number, (some, own, conditions) in enumerate(zip(best, scores, query_conditions, strict=True)):
@@ -159,6 +166,7 @@ class Pipeline:
                 seconds + encoding + asking + share
                 for seconds, (_, encoding) in zip(before.seconds, prepared, strict=True)
             ],
+            before.asked if counts is None else {**before.asked, position: counts},
         )
 
     def _asked(self, stage: Stage, source: ConditionSource) -> tuple[list[Asked], float]:

@@ -4,7 +4,7 @@ The grammar reads them in systems' names, the reference lists them, and openers 
 `only="first stage"` does not apply to rerankers; `checkpoint=KIND` marks a model that runs on this machine, identified
 in keys by its files; `of_model=True` marks an option that a model adds to those of a Q before its name;
 `needs=(OTHER, WORD)` one that changes nothing unless the option OTHER has that value, or with a WORD "not X" another
-than X, and is refused then.
+than X, and is refused then; with `reads=(WORD, WHAT)` a model with that word reads WHAT, as an entry's `reads` says.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from qbench.errors import OptionError
 from qbench.options import option
 from qbench.scoring.phi import FAMILIES
 
@@ -142,6 +143,66 @@ class CohereOptions:
     dimensions: int = _dimensions()
     batch: int = _batch(96)
     base_url: str = _base_url("CO_API_URL", "https://api.cohere.com")
+
+
+def _shown(most: int) -> Any:
+    text = "Maximum number of tokens shown of a document, estimated as three bytes each; 0: all"
+    return option(most, help=text, low=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LanguageModelOptions:
+    """Options of rerankers that ask a chat model; `task` is that of their prompts."""
+
+    task: ClassVar[str]
+    model: str = option(help="Chat model, as its server names it")
+    condition: Literal["text", "stated"] = option(
+        "text",
+        help="text: the model reads the query's bounds in its text; stated: it is also told the conditions, given or "
+        "parsed",
+        reads=("stated", "conditions"),
+    )
+    quantities: Literal["none", "listed"] = option(
+        "none",
+        help="listed: the quantities that the extractor found in a document stand below it",
+        reads=("listed", "quantities"),
+    )
+    prompt: str = option("general", help="Prompt: a name of `qbench`'s own, or a TOML file")
+    max_length: int = _shown(500)
+    temperature: float = option(0.0, help="Temperature of the model", low=0, high=2)
+    max_tokens: int = option(
+        0, help="Maximum number of tokens of an answer; 0: enough for the form asked for, without thinking first", low=0
+    )
+    base_url: str = _base_url("OPENAI_BASE_URL", "https://api.openai.com/v1")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemwiseOptions(LanguageModelOptions):
+    """Options of a score for each document."""
+
+    task: ClassVar[str] = "score"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListwiseOptions(LanguageModelOptions):
+    """Options of an order of several documents at once."""
+
+    task: ClassVar[str] = "rank"
+    window: int = option(20, help="Number of documents that are put in order at once", low=2)
+    stride: int = option(10, help="Number of places by which the window moves, from the end to the start", low=1)
+    max_length: int = _shown(150)
+
+    def __post_init__(self) -> None:
+        if self.stride > self.window:
+            remedy = f"Use at most {self.window}"
+            raise OptionError("a stride above the window leaves documents out", value=self.stride, remedy=remedy)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairwiseOptions(LanguageModelOptions):
+    """Options of comparisons of all pairs."""
+
+    task: ClassVar[str] = "compare"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -112,6 +112,17 @@ class SumRanker(Ranker, Protocol):
         ...
 
 
+@runtime_checkable
+class AskingRanker(Ranker, Protocol):
+    """Also counts what it asks a chat model."""
+
+    def rerank_counted(
+        self, searches: Sequence[Search], candidates: Sequence[Candidates]
+    ) -> tuple[list[NDArray[np.float64]], Mapping[str, int]]:
+        """The scores of `rerank`, and counts by name, the same in a replay: those of `Asked`, and others."""
+        ...
+
+
 class LexicalRanker(Ranker, Protocol):
     """Also knows which documents hold a search's tokens; its entry has the options of a lexical Q."""
 

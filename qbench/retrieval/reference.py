@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from qbench.retrieval.entries import BUILT_IN, REGISTRY
 from qbench.retrieval.registry import RERANKED, SCORED, Entry, Parameter, Registry, Role, Value, affixed
@@ -188,4 +188,7 @@ def _owned(registry: Registry) -> Iterator[tuple[str, Parameter]]:
         else:
             yield ", ".join(names), p
     yield "Q before a neural first stage", SCORED
-    yield "any reranker", RERANKED
+    others = [entry for entry in registry.of("reranker") if entry.k != RERANKED.default]
+    for k in sorted({entry.k for entry in others}, reverse=True):
+        yield ", ".join(f"`{entry.name}`" for entry in others if entry.k == k), replace(RERANKED, default=k)
+    yield "any other reranker" if others else "any reranker", RERANKED

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import MISSING, dataclass, field
+from dataclasses import MISSING, dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -15,6 +15,9 @@ from qbench.errors import OptionError, UnknownNameError
 from qbench.options import Declared, declared
 
 Value = float | int | str
+
+K = 1000
+"""Documents that a reranker takes, unless its name or its entry says otherwise."""
 
 Role = Literal["first stage", "quantity score", "reranker", "compression", "fusion"]
 
@@ -149,6 +152,7 @@ class Entry:
         helps: option -> help, where it differs from the dataclass's.
         needs: what it cannot do without ("conditions", a package, a model).
         version: of a system that a user or another package registered: names what it computes; "" for qbench's own.
+        k: of a reranker: number of documents that it takes, unless its name says otherwise.
     """
 
     name: str
@@ -166,6 +170,7 @@ class Entry:
     helps: Mapping[str, str] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
     version: str = ""
+    k: int = K
 
     @cached_property
     def declared(self) -> tuple[Declared, ...]:
@@ -202,7 +207,7 @@ class Entry:
     def parameters_as(self, role: Role) -> tuple[Parameter, ...]:
         """The parameters that it takes in a role."""
         if role == "reranker":
-            return (*self.parameters, RERANKED)
+            return (*self.parameters, replace(RERANKED, default=self.k))
         return (*self.parameters, *self.search_parameters)
 
     def parameters_on(self, model: Entry, role: Role) -> tuple[Parameter, ...]:
@@ -213,6 +218,12 @@ class Entry:
     def presets_on(self, model: Entry) -> dict[str, dict[str, Value]]:
         """The presets of a quantity score on top of a model: word -> parameters."""
         return {word: {**params, **model.presets.get(word, {})} for word, params in self.presets.items()}
+
+    def reads_with(self, params: Iterable[tuple[str, Value]]) -> tuple[str, ...]:
+        """What it reads with these parameters: what `reads` says, and what its options add."""
+        given = dict(params)
+        words = [(option.name, *option.extra["reads"]) for option in self.declared if "reads" in option.extra]
+        return (*self.reads, *(what for name, word, what in words if given.get(name) == word))
 
     def takes_best(self, model: Entry) -> bool:
         """Whether this quantity score on top of a first stage is added to its best `k` alone, as eq. 7 has it."""
@@ -381,9 +392,6 @@ def _refuse_idle(
         remedy = f"Write {wanted} too, or leave it out"
         raise OptionError(f"{parameter.name} changes nothing {without}", value=value, remedy=remedy)
 
-
-K = 1000
-"""Documents that a reranker takes, unless its name says otherwise."""
 
 RERANKED = Parameter(
     "k", "integer", "number of documents of the ranking before it that it takes; the others are left out", K, low=1

@@ -6,18 +6,23 @@ import io
 import json
 import resource
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from qbench.errors import InputError
+from qbench.llm.budget import Prices
+from qbench.retrieval.bench import meta_prefixes
 from qbench.retrieval.jobs import KIND, Job
 from qbench.retrieval.pipeline import Rankings
-from qbench.retrieval.types import ConditionSource, Cost, RunResult, run_schema
+from qbench.retrieval.systems import System
+from qbench.retrieval.types import ASKED, ConditionSource, Cost, RunResult, run_schema
 from qbench.store import read_json, read_manifest, write_json
 from qbench.work.shards import FOLDER
 from qbench.work.tasks import Shard
@@ -48,16 +53,19 @@ def run_shard(query_ids: Sequence[str], result: Rankings, bare: int, doc_ids: pl
     )
     rows = io.BytesIO()
     run.write_parquet(rows, compression="zstd")
-    notes = {"seconds": result.seconds, "bare": bare, "empty": int((sizes == 0).sum())}
+    notes = {"seconds": result.seconds, "bare": bare, "empty": int((sizes == 0).sum()), "asked": result.asked}
     return Shard({ROWS: rows.getvalue(), NOTES: json.dumps(notes).encode()})
 
 
-def join_shards(folder: Path, names: list[str], cost: Cost, meta: dict[str, int | float | str]) -> dict[str, Any]:
+def join_shards(
+    folder: Path, names: list[str], system: System, cost: Cost, meta: dict[str, int | float | str]
+) -> dict[str, Any]:
     """Write a run into the folder of a draft, from its shards, and sum up what they cost.
 
     Args:
         folder: of the draft.
         names: of all shards, in order.
+        system: what ran.
         cost: of building the indexes.
         meta: what else is known of the run.
 
@@ -77,28 +85,43 @@ def join_shards(folder: Path, names: list[str], cost: Cost, meta: dict[str, int 
         "queries_without_condition": sum(note["bare"] for note in notes),
         "queries_without_results": sum(note["empty"] for note in notes),
     }
+    prefixes, asked = meta_prefixes(len(system.stages)), []
+    for position, stage in enumerate(system.stages):
+        counts = Counter[str]()
+        for note in notes:
+            counts.update(note.get("asked", {}).get(str(position), {}))
+        if counts:
+            asked.append({"model": str(stage.options().model), "counts": dict(counts)})
+            meta |= {f"{prefixes[position]}{name}": count for name, count in counts.items()}
     run = pl.concat([pl.read_parquet(folder / FOLDER / f"{name}{ROWS}", glob=False) for name in names])
     run.write_parquet(folder / "run.parquet", compression="zstd")
-    write_json(folder / "cost.json", {"cost": asdict(cost), "meta": meta})
+    write_json(folder / "cost.json", {"cost": asdict(cost), "meta": meta, "asked": asked})
     return meta
 
 
-def read_result(job: Job) -> RunResult:
+def read_result(job: Job, prices: Prices = MappingProxyType({})) -> RunResult:
     """The finished run of a job.
+
+    Args:
+        job: whose run it is.
+        prices: of the language models that it asked.
 
     Raises:
         InputError: it is not there, or a file in it cannot be read.
     """
-    return read_run_folder(job.folder, str(job.system), job.source)
+    return read_run_folder(job.folder, str(job.system), job.source, prices)
 
 
-def read_run_folder(folder: Path, system: str, source: ConditionSource) -> RunResult:
+def read_run_folder(
+    folder: Path, system: str, source: ConditionSource, prices: Prices = MappingProxyType({})
+) -> RunResult:
     """A finished run, whose folder is named after its key.
 
     Args:
         folder: of the run.
         system: what ran.
         source: where it took the queries' conditions from.
+        prices: of the language models that it asked.
 
     Raises:
         InputError: it is not there, or a file in it cannot be read.
@@ -111,7 +134,19 @@ def read_run_folder(folder: Path, system: str, source: ConditionSource) -> RunRe
     except (pl.exceptions.PolarsError, OSError):
         remedy = "Remove its folder: it is then made again"
         raise InputError("a finished run cannot be read", file=path, remedy=remedy) from None
-    return RunResult(system, source, run, Cost(**about["cost"]), folder.name, about["meta"])
+    asked = about.get("asked", [])
+    costs = Cost(**about["cost"] | _asked_cost(asked, prices))
+    return RunResult(system, source, run, costs, folder.name, about["meta"])
+
+
+def _asked_cost(asked: Sequence[Mapping[str, Any]], prices: Prices) -> dict[str, Any]:
+    """What language models cost: the counts of all stages, and their price where each model has one."""
+    costs: dict[str, Any] = {name: sum(one["counts"].get(name, 0) for one in asked) for name in ASKED}
+    if asked and all(one["model"] in prices for one in asked):
+        costs["money"] = sum(
+            prices[one["model"]].of(one["counts"]["tokens_read"], one["counts"]["tokens_written"]) for one in asked
+        )
+    return costs
 
 
 def peak_bytes() -> int:

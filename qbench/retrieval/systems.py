@@ -39,6 +39,7 @@ class Stage:
         fusion: of a reranker: how its scores are combined with those of the ranking before it, if they are.
         k: of a reranker: number of documents of the ranking before it that it takes; of a neural first stage with Q:
             number of its own best that get a quantity score.
+        default_k: the k that its name leaves out.
     """
 
     model: Component
@@ -46,6 +47,7 @@ class Stage:
     quantity: Component | None = None
     fusion: Component | None = None
     k: int = K
+    default_k: int = K
 
     @property
     def written(self) -> str:
@@ -94,14 +96,19 @@ class Stage:
         return Stage(self.model, self.compression)
 
     @property
+    def reads(self) -> tuple[str, ...]:
+        """What its model reads in addition to texts."""
+        return self.entry().reads_with(self.model.params)
+
+    @property
     def uses_conditions(self) -> bool:
         """Whether it looks at the queries' conditions."""
-        return self.quantity is not None or "conditions" in self.entry().reads
+        return self.quantity is not None or "conditions" in self.reads
 
     @property
     def uses_quantities(self) -> bool:
         """Whether it looks at the documents' quantities."""
-        return self.quantity is not None or "quantities" in self.entry().reads
+        return self.quantity is not None or "quantities" in self.reads
 
     def entry(self, registry: Registry = REGISTRY) -> Entry:
         """The entry of its model."""
@@ -131,7 +138,7 @@ class Stage:
 
     def __str__(self) -> str:
         params = (self.quantity.params if self.quantity else ()) + self.model.params
-        text = str(Component(self.written, params + ((("k", self.k),) if self.k != K else ())))
+        text = str(Component(self.written, params + ((("k", self.k),) if self.k != self.default_k else ())))
         return text + "".join(f"-{tail}" for tail in (self.compression, self.fusion) if tail)
 
 

@@ -27,6 +27,11 @@ class Cost:
             into tokens, encoding, dense search) counts in equal shares.
         peak_bytes: highest resident memory of the process up to the end of its run; what ran before it counts too.
         extraction_seconds: of `index_seconds`, finding the documents' quantities; 0 where they were stored.
+        calls: questions that its language models were asked, recorded ones included; 0 where it has none.
+        tokens_read, tokens_written: by those models.
+        refused: of the calls, those that the server or the model refused.
+        malformed: of the calls, those whose answers lack the form that was asked for.
+        money: price of the tokens; None where a model has no price.
     """
 
     index_seconds: float = 0.0
@@ -35,6 +40,16 @@ class Cost:
     ms_p95: float = 0.0
     peak_bytes: int = 0
     extraction_seconds: float = 0.0
+    calls: int = 0
+    tokens_read: int = 0
+    tokens_written: int = 0
+    refused: int = 0
+    malformed: int = 0
+    money: float | None = None
+
+
+ASKED = ("calls", "tokens_read", "tokens_written", "refused", "malformed")
+"""What is counted of the answers of every language model, by the names of `Cost`."""
 
 
 @dataclass(frozen=True)
