@@ -47,7 +47,8 @@ class ApiServer:
         seen: (path, JSON, headers in lower case) of each request, in order.
         embed: makes the vectors.
         base64: whether OpenAI's answers hold base64 where asked; some servers know only lists.
-        chat: what the model writes when it is asked something, from the last message.
+        chat: what the model writes when it is asked something, from the last message: a text, or the choice of the
+            answer whole, as OpenAI calls it ({"message": ..., "logprobs": ...}).
         refuses: parameters of chat that it does not know; "json_schema" and "json_object" are forms of an answer.
     """
 
@@ -56,7 +57,7 @@ class ApiServer:
         plan: Iterable[Callable[[dict[str, Any]], Answer | None]] = (),
         *,
         embed: Callable[..., Any] = embed,
-        chat: Callable[[str], str | None] = nothing_known,
+        chat: Callable[[str], str | dict[str, Any] | None] = nothing_known,
         refuses: Iterable[str] = (),
     ) -> None:
         self.plan, self.embed, self.base64 = deque(plan), embed, True
@@ -125,6 +126,9 @@ class ApiServer:
         asked = payload["messages"][-1]["content"]
         said = self.chat(asked)
         choice = {"index": 0, "message": {"role": "assistant", "content": said}, "finish_reason": "stop"}
+        if isinstance(said, dict):
+            choice |= said
+            said = said["message"]["content"]
         read = sum(len(message["content"].split()) for message in payload["messages"])
         used = {"prompt_tokens": read, "completion_tokens": len((said or "").split())}
         return good({"object": "chat.completion", "model": payload["model"], "choices": [choice], "usage": used})

@@ -91,13 +91,14 @@ def show_forecast(lines: Sequence[ExpectedCalls], total: Estimate) -> None:
     console = out()
     for line in lines:
         estimate = line.estimate
-        what = f"{line.name}, {line.model}, {' and '.join(line.roles)}: {estimate.inputs:,} texts"
-        cost = spent(estimate.calls, estimate.input_tokens, estimate.money)
+        what = f"{line.name}, {line.model}, {' and '.join(line.roles)}: {estimate.inputs:,} {line.inputs}"
+        cost = spent(estimate.calls, estimate.input_tokens + estimate.output_tokens, estimate.money)
         console.print(f"{what}, {estimate.recorded:,} recorded; about {cost}", markup=False)
     if not lines:
         console.print("Nothing would be asked of a server.")
     elif len(lines) > 1:
-        console.print(f"In all about {spent(total.calls, total.input_tokens, total.money)}", markup=False)
+        tokens = total.input_tokens + total.output_tokens
+        console.print(f"In all about {spent(total.calls, tokens, total.money)}", markup=False)
 
 
 def print_counts(counts: dict[str, Any], indent: str = "") -> None:

@@ -158,7 +158,10 @@ def leaderboard(
         chosen = [with_models(name, models.models) for name in run.systems] or None
         if server.dry_run:
             allowed = access.recording_in(folder)
-            show_forecast(*forecast(benchmark, chosen, split=table.split, qrels=table.qrels, access=allowed))
+            lines, total = forecast(
+                benchmark, chosen, split=table.split, qrels=table.qrels, settings=run.settings, access=allowed
+            )
+            show_forecast(lines, total)
             return
         result = run_leaderboard(
             benchmark,

@@ -28,6 +28,7 @@ from qbench.leaderboard.table import Leaderboard
 from qbench.llm.client import Access
 from qbench.models.folders import model_digest, model_folder
 from qbench.progress import Progress
+from qbench.retrieval.jobs import Setting
 from qbench.retrieval.systems import System
 from qbench.store import Manifest
 from qbench.training.recipes import ContrastiveRecipe
@@ -141,15 +142,17 @@ class Steps:
         bench = self._source(leaderboard.bench, leaderboard.qrels)
         return {(query.query_id, query.text) for query in bench.queries_of(leaderboard.split)}
 
-    def searched(self) -> list[tuple[Benchmark, list[System], Split]]:
-        """Benchmarks with the systems that search them and the split of their queries, without repetitions."""
-        together: dict[tuple[str, str | None, Split], dict[str, System]] = {}
+    def searched(self) -> list[tuple[Benchmark, list[System], Split, list[Setting]]]:
+        """Benchmarks, the systems that search them, split and settings of their queries, without repetitions."""
+        together: dict[tuple[str, str | None, Split], tuple[dict[str, System], dict[Setting, None]]] = {}
         for leaderboard in self.experiment.leaderboards:
-            systems = together.setdefault((self._fill(leaderboard.bench), leaderboard.qrels, leaderboard.split), {})
+            place = (self._fill(leaderboard.bench), leaderboard.qrels, leaderboard.split)
+            systems, settings = together.setdefault(place, ({}, {}))
             systems.update((str(system), system) for system in systems_of(leaderboard, self._fill).values())
+            settings[leaderboard.conditions] = None
         return [
-            (self._source(bench, qrels), list(systems.values()), split)
-            for (bench, qrels, split), systems in together.items()
+            (self._source(bench, qrels), list(systems.values()), split, list(settings))
+            for (bench, qrels, split), (systems, settings) in together.items()
         ]
 
     def _require_model(self, model: str) -> None:

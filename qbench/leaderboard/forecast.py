@@ -10,13 +10,15 @@ from qbench.benchmark.types import Split
 from qbench.leaderboard.experiment_run import inputs_of
 from qbench.leaderboard.experiment_steps import Steps
 from qbench.leaderboard.experiment_types import Experiment
-from qbench.leaderboard.run import select_queries
+from qbench.leaderboard.run import run_settings, select_queries
 from qbench.leaderboard.views import line_up
 from qbench.llm.client import Access, Estimate
 from qbench.mining.test_set import QuantityTestSet
 from qbench.progress import silent
 from qbench.retrieval.api import ExpectedCalls, expected_calls
 from qbench.retrieval.execute import BATCH
+from qbench.retrieval.expected_questions import expected_questions
+from qbench.retrieval.jobs import Setting
 from qbench.retrieval.passages import passages
 from qbench.retrieval.systems import System
 
@@ -27,12 +29,13 @@ def forecast(
     *,
     split: Split = "test",
     qrels: str | None = None,
+    settings: Sequence[Setting] | None = None,
     access: Access,
 ) -> tuple[list[ExpectedCalls], Estimate]:
     """Forecast the server calls of `run_leaderboard` that are not recorded yet.
 
     Args:
-        benchmark, systems, split, qrels: as in `run_leaderboard`.
+        benchmark, systems, split, qrels, settings: as in `run_leaderboard`.
         access: the recording and the prices.
 
     Returns:
@@ -45,11 +48,12 @@ def forecast(
     """
     contest = line_up(benchmark, systems, qrels)
     queries, _ = select_queries(contest.groups[0].benchmark, split)
-    lines = [
-        line
-        for group in contest.groups
-        for line in expected_calls(group.systems, passages(group.benchmark.corpus)["passage"], queries, access, BATCH)
-    ]
+    times = len(run_settings(queries, settings))
+    lines = []
+    for group in contest.groups:
+        texts = passages(group.benchmark.corpus)["passage"]
+        lines += expected_calls(group.systems, texts, queries, access, BATCH)
+        lines += expected_questions(group.systems, group.benchmark, queries, times, access)
     return lines, _together(lines)
 
 
@@ -74,8 +78,8 @@ def forecast_experiment(
     steps = Steps(experiment, inputs_of(experiment, given), Path(), silent, lambda line: None)
     lines = [
         line
-        for benchmark, systems, split in steps.searched()
-        for line in forecast(benchmark, systems, split=split, access=access)[0]
+        for benchmark, systems, split, settings in steps.searched()
+        for line in forecast(benchmark, systems, split=split, settings=settings, access=access)[0]
     ]
     return lines, _together(lines)
 

@@ -40,7 +40,7 @@ from qbench.retrieval.systems import System
 from qbench.retrieval.types import ConditionSource, RunResult
 from qbench.store import MANIFEST, locked, write_text
 
-__all__ = ["DEFAULT_SYSTEMS", "run_leaderboard", "select_queries", "sort_into_buckets", "versions"]
+__all__ = ["DEFAULT_SYSTEMS", "run_leaderboard", "run_settings", "select_queries", "sort_into_buckets", "versions"]
 
 DEPTH = 1000
 """Number of documents kept per query."""
@@ -130,7 +130,7 @@ def run_leaderboard(
     queries, left_out = select_queries(contest.groups[0].benchmark, split)
     options = ExecuteOptions(
         split=split,
-        settings=_settings(queries, settings),
+        settings=run_settings(queries, settings),
         depth=depth,
         document_quantities=document_quantities,
         workers=workers,
@@ -260,7 +260,12 @@ def select_queries(benchmark: Benchmark, split: Split) -> tuple[list[Query], lis
     return queries, [f"{unanswerable} queries without a relevant document are left out."] if unanswerable else []
 
 
-def _settings(queries: list[Query], settings: Sequence[Setting] | None) -> tuple[Setting, ...]:
+def run_settings(queries: list[Query], settings: Sequence[Setting] | None) -> tuple[Setting, ...]:
+    """The settings in which systems with conditions run; by default those that the queries allow.
+
+    Raises:
+        OptionError: one is unknown, or conditions are to be given and no query has any.
+    """
     has_conditions = any(query.conditions for query in queries)
     if settings is None:
         return ("given", "parsed") if has_conditions else ("parsed",)

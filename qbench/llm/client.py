@@ -387,6 +387,18 @@ class Estimate:
     money: float | None
 
 
+def recorded_answers(server: Server, access: Access) -> int:
+    """The number of recorded answers of a server's kind of call, whatever was asked.
+
+    Raises:
+        InputError: the recording cannot be used.
+    """
+    if not access.recorded.path.exists():
+        return 0
+    with access.recorded.opened(read_only=True) as table:
+        return table.calls().get(server.call.text, 0)
+
+
 def estimate(server: Server, batches: Iterable[Sequence[Any]], access: Access) -> Estimate:
     """The expected cost of several calls of `ask`; no server is asked.
 

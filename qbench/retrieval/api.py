@@ -75,14 +75,16 @@ class ExpectedCalls:
     Attributes:
         name: of the server.
         model: as the server names it.
-        roles: of the texts: "document", "query", or both where they are sent alike.
+        roles: of the texts: "document", "query", or both where they are sent alike; or the rerankers that ask.
         estimate: number of texts, calls and tokens.
+        inputs: what the inputs are.
     """
 
     name: str
     model: str
-    roles: tuple[Role, ...]
+    roles: tuple[str, ...]
     estimate: Estimate
+    inputs: str = "texts"
 
 
 def expected_calls(

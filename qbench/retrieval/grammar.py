@@ -109,11 +109,10 @@ class _Reader:
         if model.name in self.models:
             given.setdefault("model", self.models[model.name])
         params = dict(chosen(allowed, _only(given, allowed), form))
-        default_k = model.k if role == "reranker" else K
-        k = int(params.pop(RERANKED.name, default_k))
+        k = int(params.pop(RERANKED.name, model.k if role == "reranker" else K))
         component = Component(model.name, tuple(params.items()))
         score = Component(quantity.name, chosen(own, _only(given, own), form)) if quantity else None
-        return Stage(component, quantity=score, k=k, default_k=default_k)
+        return Stage(component, quantity=score, k=k)
 
     def tail(self, *roles: Any) -> Component | None:
         """What follows a hyphen: a compression or a fusion."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +132,10 @@ class LanguageModelRanker:
         """The scores of each search's candidates, and what is counted of the answers."""
         raise NotImplementedError
 
+    def slots(self, search: Search, docs: Sequence[int]) -> list[Slots]:
+        """The prompt's slots of each question about these documents, all at once where several are put in order."""
+        raise NotImplementedError
+
     def ask(self, items: Sequence[Slots], read: Callable[[int, Any], bool]) -> Counter[str]:
         """Ask about each item, and read the answers.
 
@@ -160,11 +165,8 @@ class Itemwise(LanguageModelRanker):
         self, searches: Sequence[Search], candidates: Sequence[Candidates]
     ) -> tuple[Scores, Mapping[str, int]]:
         """The scores of each search's candidates, and what is counted of the answers."""
-        items: list[Slots] = []
-        for search, some in zip(searches, candidates, strict=True):
-            asked = query_slots(search, self.stated)
-            for doc in some.docs.tolist():
-                items.append({**asked, "text": self.shown.fenced(doc), "quantities": self.shown.quantities(doc)})
+        asked = zip(searches, candidates, strict=True)
+        items = [item for search, some in asked for item in self.slots(search, some.docs.tolist())]
         given = np.full(len(items), UNUSABLE)
         expected = 0
 
@@ -180,6 +182,11 @@ class Itemwise(LanguageModelRanker):
         counts["with_probabilities"] = expected
         ends = np.cumsum([len(some.docs) for some in candidates])[:-1]
         return [scores - PLACE * np.arange(len(scores)) for scores in np.split(given, ends)], counts
+
+    def slots(self, search: Search, docs: Sequence[int]) -> list[Slots]:
+        """The slots of one question about each document."""
+        asked = query_slots(search, self.stated)
+        return [{**asked, "text": self.shown.fenced(doc), "quantities": self.shown.quantities(doc)} for doc in docs]
 
 
 @dataclass(frozen=True)
@@ -217,13 +224,11 @@ class Listwise(LanguageModelRanker):
 
     def _step(self, at: Mapping[int, tuple[Search, Candidates, NDArray[np.intp], tuple[int, int]]]) -> Counter[str]:
         """Put one window of each query in order, in place."""
-        items: list[Slots] = []
-        for search, some, order, (start, end) in at.values():
-            shown = [
-                self.shown.with_quantities(doc, self.shown.numbered(doc, number))
-                for number, doc in enumerate(some.docs[order[start:end]].tolist(), start=1)
-            ]
-            items.append({**query_slots(search, self.stated), "texts": "\n".join(shown), "count": str(end - start)})
+        items = [
+            item
+            for search, some, order, (start, end) in at.values()
+            for item in self.slots(search, some.docs[order[start:end]].tolist())
+        ]
         places, found = list(at.values()), Counter[str]()
 
         def read(i: int, answer: Any) -> bool:
@@ -234,6 +239,13 @@ class Listwise(LanguageModelRanker):
             return said.is_whole
 
         return self.ask(items, read) + found
+
+    def slots(self, search: Search, docs: Sequence[int]) -> list[Slots]:
+        """The slots of one question about all documents."""
+        shown = [
+            self.shown.with_quantities(doc, self.shown.numbered(doc, number)) for number, doc in enumerate(docs, 1)
+        ]
+        return [{**query_slots(search, self.stated), "texts": "\n".join(shown), "count": str(len(shown))}]
 
 
 class Pairwise(LanguageModelRanker):
@@ -246,13 +258,9 @@ class Pairwise(LanguageModelRanker):
         self, searches: Sequence[Search], candidates: Sequence[Candidates]
     ) -> tuple[Scores, Mapping[str, int]]:
         """The share of its comparisons that each candidate won, and what is counted of the answers."""
-        items: list[Slots] = []
-        pairs: list[list[tuple[int, int]]] = []
-        for search, some in zip(searches, candidates, strict=True):
-            asked, docs = query_slots(search, self.stated), some.docs.tolist()
-            shown = [self.shown.with_quantities(doc, self.shown.fenced(doc)) for doc in docs]
-            pairs.append([(a, b) for a in range(len(docs)) for b in range(len(docs)) if a != b])
-            items += [{**asked, "first": shown[a], "second": shown[b]} for a, b in pairs[-1]]
+        asked = zip(searches, candidates, strict=True)
+        items = [item for search, some in asked for item in self.slots(search, some.docs.tolist())]
+        pairs = [list(permutations(range(len(some.docs)), 2)) for some in candidates]
         shares = np.full(len(items), 0.5)
 
         def read(i: int, answer: Any) -> bool:
@@ -269,6 +277,32 @@ class Pairwise(LanguageModelRanker):
             for some, of, won in zip(candidates, pairs, np.split(shares, ends), strict=True)
         ], counts
 
+    def slots(self, search: Search, docs: Sequence[int]) -> list[Slots]:
+        """The slots of two questions about each pair of documents, one in each order."""
+        asked = query_slots(search, self.stated)
+        shown = [self.shown.with_quantities(doc, self.shown.fenced(doc)) for doc in docs]
+        return [{**asked, "first": a, "second": b} for a, b in permutations(shown, 2)]
+
+
+def language_model_ranker(
+    options: LanguageModelOptions, shown: ShownTexts, access: Access, progress: Progress = silent
+) -> LanguageModelRanker:
+    """The ranker of a kind of options.
+
+    Raises:
+        OptionError, InputError: as in `language_model`.
+    """
+    how: dict[str, Any] = {
+        "server": language_model(options),
+        "access": access,
+        "shown": shown,
+        "stated": options.condition == "stated",
+        "progress": progress,
+    }
+    if isinstance(options, ListwiseOptions):
+        return Listwise(**how, window=options.window, stride=options.stride)
+    return Itemwise(**how) if isinstance(options, ItemwiseOptions) else Pairwise(**how)
+
 
 def open_language_model(stage: Stage, options: LanguageModelOptions, context: RankerContext) -> OpenedRanker:
     """A language model ready to rank; its answers are recorded.
@@ -276,20 +310,9 @@ def open_language_model(stage: Stage, options: LanguageModelOptions, context: Ra
     Raises:
         OptionError, InputError: as in `language_model`.
     """
-    listed = options.quantities == "listed"
-    shown = ShownTexts(context.corpus["passage"], options.max_length, context.quantities() if listed else None)
-    how: dict[str, Any] = {
-        "server": language_model(options),
-        "access": context.access.recording_in(context.root),
-        "shown": shown,
-        "stated": options.condition == "stated",
-        "progress": context.progress,
-    }
-    ranker: LanguageModelRanker
-    if isinstance(options, ListwiseOptions):
-        ranker = Listwise(**how, window=options.window, stride=options.stride)
-    else:
-        ranker = Itemwise(**how) if isinstance(options, ItemwiseOptions) else Pairwise(**how)
+    mentions = context.quantities() if options.quantities == "listed" else None
+    shown = ShownTexts(context.corpus["passage"], options.max_length, mentions)
+    ranker = language_model_ranker(options, shown, context.access.recording_in(context.root), context.progress)
     meta: dict[str, int | float | str] = {"documents_cut": shown.cut}
     if shown.suspect:
         what = "hold delimiters of prompts, which the model is shown spaced, or characters that are not printed"

@@ -8,14 +8,15 @@ document, or start a turn of the conversation. Whether a model obeys its words i
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import polars as pl
 
 from qbench.benchmark.card import describe, printable
 from qbench.models.api_encoders import BYTES, prepared_text
 from qbench.quantities.types import Quantity
-from qbench.retrieval.mentions import DocumentMentions
 from qbench.retrieval.rankers import Search
 
 CUT = " [...]"
@@ -35,6 +36,14 @@ _NOT_PRINTED = r"[\p{Cc}\p{Cf}&&[^\t\n\r]]"
 _SIGNS = {"~": "about ", "<": "below ", "<=": "at most ", ">": "above ", ">=": "at least "}
 
 
+class Mentions(Protocol):
+    """The quantities of some texts."""
+
+    def of(self, doc: int) -> Sequence[Quantity]:
+        """The mentions in the text at a position."""
+        ...
+
+
 @dataclass(frozen=True)
 class ShownTexts:
     """The documents of a corpus as a model is shown them.
@@ -47,7 +56,7 @@ class ShownTexts:
 
     passages: pl.Series
     max_length: int
-    mentions: DocumentMentions | None = None
+    mentions: Mentions | None = None
 
     def text(self, doc: int) -> str:
         """A document, on one line."""

@@ -39,7 +39,6 @@ class Stage:
         fusion: of a reranker: how its scores are combined with those of the ranking before it, if they are.
         k: of a reranker: number of documents of the ranking before it that it takes; of a neural first stage with Q:
             number of its own best that get a quantity score.
-        default_k: the k that its name leaves out.
     """
 
     model: Component
@@ -47,7 +46,6 @@ class Stage:
     quantity: Component | None = None
     fusion: Component | None = None
     k: int = K
-    default_k: int = K
 
     @property
     def written(self) -> str:
@@ -94,6 +92,11 @@ class Stage:
     def bare(self) -> Stage:
         """The model with its compression alone: what an index is built for."""
         return Stage(self.model, self.compression)
+
+    @property
+    def default_k(self) -> int:
+        """The k that its name leaves out."""
+        return next((entry.k for entry in REGISTRY.of("reranker") if entry.name == self.model.name), K)
 
     @property
     def reads(self) -> tuple[str, ...]:

@@ -295,7 +295,8 @@ def test_texts_are_found_in_what_a_model_writes(text, finish, found):
 def test_messages_of_all_kinds_are_kept(web, tmp_path, message, text):
     web.plan.append(lambda payload: good({"choices": [{"message": message, "finish_reason": None}]}))
     (found,) = ask(chat(web), questions(THINGS[:1]), access(tmp_path))
-    assert found == {"text": text, "finish": "", "format": "json_schema", "tokens": [None, None]}
+    declined = {"refused": True} if message.get("refusal") else {}
+    assert found == {"text": text, "finish": "", "format": "json_schema", "tokens": [None, None], **declined}
 
 
 def test_two_at_once_agree(web, tmp_path):

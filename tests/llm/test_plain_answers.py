@@ -1,0 +1,91 @@
+"""Numbers and orders of texts in what a model writes."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qbench.llm.plain_answers import choice_in, is_refusal, permutation_in
+
+SCALE = ("1", "2", "3", "4", "5")
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("4", 4),
+        (" 4\n", 4),
+        ("Score: 4", 4),
+        ("Score: 4/5", 4),
+        ("4 out of 5.", 4),
+        ("**2**", 2),
+        ("3.5", 3.5),
+        ("<think>1 or 2?</think>\n5", 5),
+        ("4, that is: 4", 4),
+        ("0", None),
+        ("6", None),
+        ("10", None),
+        ("-3", None),
+        ("1,234", None),
+        ("3 or 4", None),
+        ("4, since 900 g is below 1 kg", None),
+        ("four", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_a_score_is_the_only_number_of_an_answer(text, number):
+    assert choice_in({"text": text}, SCALE) == number
+
+
+def test_an_expectation_is_over_the_numbers_that_are_offered():
+    chances = {"2": 0.2, "4": 0.4, "5": 0.2}
+    assert choice_in({"text": "4", "said": "4", "chances": chances}, SCALE) == pytest.approx((0.4 + 1.6 + 1) / 0.8)
+
+
+def test_probabilities_of_another_number_than_the_one_that_is_said_do_not_count():
+    """The 5 of "4/5", or a number in what a model thought first."""
+    assert choice_in({"text": "4/5", "said": "5", "chances": {"5": 1.0}}, SCALE) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "order", "counts"),
+    [
+        ("[2] > [3] > [1]", (1, 2, 0), (0, 0, 0)),
+        ("2 > 3 > 1", (1, 2, 0), (0, 0, 0)),
+        ("2, 3, 1", (1, 2, 0), (0, 0, 0)),
+        ("The order of the 3 texts: [3] > [1] > [2].", (2, 0, 1), (0, 0, 0)),
+        ("[3]", (2, 0, 1), (2, 0, 0)),
+        ("[3] > [3] > [3] > [1] > [2]", (2, 0, 1), (0, 2, 0)),
+        ("[0] > [4] > [2]", (1, 0, 2), (2, 0, 2)),
+        ("[999999999999999999]", (0, 1, 2), (3, 0, 0)),
+        ("<think>[1] > [2]</think> [2] > [1] > [3]", (1, 0, 2), (0, 0, 0)),
+        ("I cannot decide.", (0, 1, 2), (3, 0, 0)),
+    ],
+)
+def test_an_order_is_made_whole_and_what_was_wrong_is_counted(text, order, counts):
+    found = permutation_in({"text": text}, 3)
+    assert found.order == order
+    assert (found.missing, found.repeated, found.unknown) == counts
+    assert found.is_whole == (counts == (0, 0, 0))
+
+
+@given(st.text(alphabet="[]0123456789 >,.-a", max_size=60), st.integers(0, 12))
+def test_whatever_is_written_gives_every_text_once(text, count):
+    found = permutation_in({"text": text}, count)
+    assert sorted(found.order) == list(range(count))
+    assert 0 <= found.missing <= count
+
+
+@given(st.permutations(range(1, 9)))
+def test_a_whole_order_is_read_as_it_is_written(order):
+    written = " > ".join(f"[{number}]" for number in order)
+    assert list(permutation_in({"text": written}, 8).order) == [number - 1 for number in order]
+
+
+def test_refusals_of_servers_filters_and_models_are_known():
+    assert is_refusal({"refused": "HTTP 400, no"})
+    assert is_refusal({"text": "", "finish": "content_filter"})
+    assert is_refusal({"text": "I can't", "finish": "stop", "refused": True})
+    assert not is_refusal({"text": "4", "finish": "stop"})
