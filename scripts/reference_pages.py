@@ -27,9 +27,12 @@ SLOTS = {
 }
 
 PROMPTED = {
-    "expand": "qbench expand-concepts --prompt",
-    "rewrite": "qbench gen-queries --rewrite --rewrite-prompt",
-    "audit": "qbench benchmark audit --model MODEL --prompt",
+    "expand": "qbench expand-concepts --prompt NAME",
+    "rewrite": "qbench gen-queries --rewrite --rewrite-prompt NAME",
+    "audit": "qbench benchmark audit --model MODEL --prompt NAME",
+    "score": "LLM-itemwise(model=MODEL, prompt=NAME)",
+    "rank": "LLM-listwise(model=MODEL, prompt=NAME)",
+    "compare": "LLM-pairwise(model=MODEL, prompt=NAME)",
 }
 PROMPTS_HEAD = """# Prompts
 
@@ -103,8 +106,9 @@ def prompts() -> str:
     parts = [PROMPTS_HEAD]
     for task, names in BUILT_IN.items():
         answer = load_prompt(task, names[0]).answer
-        schema = json.dumps(answer.schema, sort_keys=True)
-        parts.append(f"## {task}\n\n`{PROMPTED[task]} NAME`. The schema of the answer: `{schema}`.\n")
+        schema = f"The schema of the answer: `{json.dumps(answer.schema, sort_keys=True)}`."
+        said = schema if answer.field else "The answer is plain text."
+        parts.append(f"## {task}\n\n`{PROMPTED[task]}`. {said}\n")
         parts += [_prompt(name, load_prompt(task, name)) for name in names]
     return "\n".join(parts)
 
