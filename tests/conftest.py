@@ -18,6 +18,9 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
     # Digests of the tests' artefacts are not remembered where the user's are.
     os.environ["QBENCH_CACHE"] = tempfile.mkdtemp(prefix="qbench-tests-")
 
+# What tests run is not in the user's log.
+os.environ["QBENCH_LOG"] = "off"
+
 # A slow machine makes no test fail.
 settings.register_profile("qbench", deadline=None)
 settings.load_profile("qbench")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -10,9 +11,10 @@ import typer
 from qbench.annotation.options import AuditOptions, ImportOptions
 from qbench.cli.audit import AuditChatOptions
 from qbench.cli.chat_options import ChatServerOptions
-from qbench.cli.console import note, out, print_counts, print_json, progress
+from qbench.cli.console import note, out, print_counts, progress
 from qbench.cli.from_options import UNRECORDED, CommandLine, command
 from qbench.cli.options import Overwrite
+from qbench.cli.records import FormatOption, print_records
 from qbench.corpora.types import OnError
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ Qrels = Annotated[
 def check(
     bench: Folder,
     qrels: Qrels = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON, for programs.")] = False,
+    output_format: FormatOption = "text",
 ) -> None:
     """Find duplicates, leaks between splits, dangling ids, labels that do not hold, queries without positives.
 
@@ -60,8 +62,8 @@ def check(
         benchmark = open_benchmark(bench, qrels=qrels)
         with progress("checking") as advance:
             findings = run_checks(benchmark, progress=advance)
-    if as_json:
-        _print_json(findings)
+    if output_format != "text":
+        print_records(map(asdict, findings), output_format)
     else:
         _print_findings(findings)
     if any(finding.severity == "error" for finding in findings):
@@ -269,8 +271,11 @@ def show(
     query: Annotated[str | None, typer.Option(metavar="ID", help="Show this query only.")] = None,
     n: Annotated[int, typer.Option("--n", min=1, help="Number of queries, and of documents of each.")] = 5,
     qrels: Qrels = None,
+    output_format: FormatOption = "text",
 ) -> None:
     """Show what is in a benchmark: counts, and some queries with conditions, positives and negatives.
+
+    With --format the queries are printed, with their conditions.
 
     Example: qbench benchmark show bench/ --query q12 --n 10
     """
@@ -280,20 +285,18 @@ def show(
 
     benchmark = open_benchmark(bench, qrels=qrels)
     if query is None:
-        print_counts(summary(benchmark))
+        if output_format == "text":
+            print_counts(summary(benchmark))
         chosen = spread(benchmark.queries, n)
     else:
         chosen = [q for q in benchmark.queries if q.query_id == query]
         if not chosen:
             raise UnknownNameError("no such query", file=bench, value=query)
+    if output_format != "text":
+        print_records(map(asdict, chosen), output_format)
+        return
     for shown in chosen:
         _print_query(benchmark, shown, n)
-
-
-def _print_json(findings: list[Finding]) -> None:
-    from dataclasses import asdict
-
-    print_json([asdict(finding) for finding in findings], indent=2)
 
 
 def _print_findings(findings: list[Finding]) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 import typer
 
 from qbench.cli.from_options import command
+from qbench.cli.records import FORMAT_HELP, print_records
 from qbench.corpora.types import OnError, Problems
 from qbench.quantities.extractors import ExtractorOptions
 
@@ -36,8 +37,9 @@ def extract(
     ],
     extractor: ExtractorOptions,
     output_format: Annotated[
-        Literal["table", "jsonl"], typer.Option("--format", help="table, or jsonl: one object per text.")
-    ] = "table",
+        Literal["text", "table", "json", "jsonl", "csv"],
+        typer.Option("--format", help=f"{FORMAT_HELP} JSON has an object per text, CSV a row per quantity."),
+    ] = "text",
     query: Annotated[
         bool, typer.Option("--query", help="Read each text as a query: search words and conditions.")
     ] = False,
@@ -58,6 +60,7 @@ def extract(
     if query and explain:
         raise OptionError("--explain is about the mentions of a text", remedy="Leave out --query, or --explain")
     engine = get_extractor(extractor)
+    rows: list[dict[str, Any]] = []
     for text in texts:
         source = _Source(text, on_error)
         for lines in _batches(source.texts(), 1 if text == "-" and sys.stdin.isatty() else BATCH):
@@ -65,9 +68,18 @@ def extract(
             for record in _records(lines, engine, explain) if queries is None else queries:
                 if output_format == "jsonl":
                     console.print_json(record)
+                elif output_format in ("json", "csv"):
+                    rows += [record] if output_format == "json" else _flat(record)
                 else:
                     _print_table(record)
         source.report()
+    if output_format in ("json", "csv"):
+        print_records(rows, "csv" if output_format == "csv" else "json")
+
+
+def _flat(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """A row for each quantity or condition of a text, with the text."""
+    return [{"text": record["text"], **row} for row in record.get("quantities", record.get("conditions", ()))]
 
 
 def _batches(lines: Iterator[str], size: int) -> Iterator[list[str]]:

@@ -101,7 +101,9 @@ def _rewriting(output: Path, rewrite: RewriteOptions, chat: ChatOptions, server:
 
 
 def _report(benchmark: Benchmark) -> None:
+    from qbench.benchmark.card import printable
     from qbench.cli import console
+    from qbench.generation.report import sample_queries, unasked_units, unusual
 
     counts = benchmark.params["counts"]
     pairs, groups = counts["pairs"], counts["groups of concepts"]
@@ -120,16 +122,23 @@ def _report(benchmark: Benchmark) -> None:
             f"{rewriting['rewritten']:,} of {rewriting['asked about']:,} queries are rewritten; "
             "the others are unchanged"
         )
+    odd = unusual(benchmark, counts["rejected"])
     for reason, number in counts["rejected"].items():
-        console.note(f"rejected: {number:,} {reason}")
+        console.note(f"rejected: {number:,} {reason}" + (f" (not normal: {odd[reason]})" if reason in odd else ""))
+    if counts["rejected"]:
+        console.note("these numbers are normal" if not odd else "the other numbers are normal")
     lines = [*_query_table(benchmark), "", *(_sample_table(benchmark) if benchmark.samples.height else ())]
     lines += [
         "",
         f"{benchmark.corpus.height:,} sentences, {len(benchmark.queries):,} queries, {benchmark.qrels.height:,} "
         f"judgments, {benchmark.samples.height:,} samples, {benchmark.triples.height:,} triples",
+        "",
+        *(f"  {printable(query.text)}" for query in sample_queries(benchmark)),
     ]
     for line in lines:
         console.out().print(line, markup=False, soft_wrap=True)
+    for warning in unasked_units(benchmark):
+        console.note(f"warning: {warning}")
 
 
 def _query_table(benchmark: Benchmark) -> list[str]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from qbench.cli.records import FormatOption, print_records
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -27,15 +30,26 @@ def show(
     concept: Annotated[str | None, typer.Option(help='What the numbers are about, for example "net sales".')] = None,
     unit: Annotated[str | None, typer.Option(help='Unit, for example "dollar"; "" for bare numbers.')] = None,
     top: Annotated[int, typer.Option(min=1, help="How many pairs, units or example sentences.")] = 10,
+    output_format: FormatOption = "text",
 ) -> None:
     """Show counts and top pairs; with --concept or --unit, the distribution of values and example sentences.
+
+    With --format the pairs are printed, or the example sentences.
 
     Example: qbench index show news-index --concept "net sales" --unit dollar
     """
     from qbench.index.disk import Index
 
     opened = Index.open(index)
-    if concept is None and unit is None:
+    if output_format != "text":
+        from qbench.index import show as views
+
+        if concept is not None or unit is not None:
+            views.select(opened, concept, unit)  # an error where there is nothing
+            print_records(map(asdict, views.examples(opened, concept, unit, top)), output_format)
+        else:
+            print_records(views.top_pairs_frame(opened, top).to_dicts(), output_format)
+    elif concept is None and unit is None:
         _overview(opened, top)
     else:
         _detail(opened, concept, unit, top)

@@ -11,6 +11,7 @@ import typer
 from qbench.cli.from_options import BY_NAME, UNRECORDED, CommandLine, changed, command
 from qbench.cli.options import ModelOptions, ServerOptions, ShowOptions, TableOptions
 from qbench.cli.recorded import named_input
+from qbench.cli.records import print_records
 from qbench.errors import OptionError
 from qbench.options import option
 
@@ -208,11 +209,14 @@ def show_leaderboard(result: Leaderboard, shown: ShowOptions, folder: Path | Non
     from qbench.leaderboard.page import write_page
     from qbench.leaderboard.terminal import show
 
-    explain = shown.explain
-    wins = result.win_table() if shown.wins else []
-    show(out(), [*result.table(explain=explain), *wins, *result.bucket_tables(explain=explain)])
-    if not explain:
-        note("How to read these tables: --explain")
+    if shown.format != "text":
+        print_records(result.to_frame().to_dicts(), shown.format)
+    else:
+        explain = shown.explain
+        wins = result.win_table() if shown.wins else []
+        show(out(), [*result.table(explain=explain), *wins, *result.bucket_tables(explain=explain)])
+        if not explain:
+            note("How to read these tables: --explain")
     if folder is not None:
         note(f"Written to {folder}: leaderboard.md, .tex, .json, .parquet; scores, significance and buckets as Parquet")
     if shown.html is not None:

@@ -6,6 +6,7 @@ import io
 import os
 import re
 import sys
+import time
 from importlib import import_module
 from typing import Any
 
@@ -17,6 +18,7 @@ VERBS: dict[str, str] = {
     "index": "Look into an index.",
     "expand-concepts": "Index -> other names of its concepts, by a model.",
     "gen-queries": "Index -> benchmark with checked labels.",
+    "templates": "Print templates and prompts, to be edited.",
     "synth": "Table of facts -> corpus with exact quantities.",
     "benchmark": "Check, import, export, show benchmarks.",
     "annotate": "Benchmark -> sheets for people to judge -> judged benchmark.",
@@ -34,6 +36,7 @@ VERBS: dict[str, str] = {
     "export": "Benchmark -> BEIR, TREC, sentence-transformers, ir_datasets.",
     "publish": "Benchmark, pairs or descriptions -> data set of the hub.",
     "pull": "Data set of the hub -> what was published.",
+    "log": "Show which commands ran.",
 }
 """Each verb is `qbench.cli.<verb with underscores>.app`, imported only when it is used."""
 
@@ -92,6 +95,21 @@ INTERRUPTED = 130
 
 
 def main() -> None:
+    """Run the command line, and note in the log what ran."""
+    start, code = time.monotonic(), 1
+    try:
+        _run()
+        code = 0
+    except SystemExit as leaving:
+        code = leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
+        raise
+    finally:
+        from qbench.cli.log import add_entry
+
+        add_entry(sys.argv[1:], time.monotonic() - start, code)
+
+
+def _run() -> None:
     """Run the command line. A qbench error is one line and exit code 1; any other is a bug, with a traceback."""
     from qbench.errors import QbenchError, visible
 

@@ -11,6 +11,7 @@ import typer
 from qbench.benchmark.types import Split
 from qbench.cli.from_options import UNRECORDED
 from qbench.cli.recorded import named_input
+from qbench.cli.records import FORMAT_HELP, Format
 from qbench.options import option
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ class TableOptions:
 class ShowOptions:
     """How the leaderboard is shown."""
 
+    format: Format = option("text", help=FORMAT_HELP, recorded=False)
     explain: bool = option(False, help="Also say how to read the tables.", recorded=False)
     wins: bool = option(False, help="Also show on which share of the queries one row beats another.", recorded=False)
     html: Path | None = option(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from qbench.cli.records import FormatOption, print_records
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -27,9 +29,7 @@ def retrieve_quantity(
         str, typer.Option(help='What ranks: BM25, or an encoder such as "BERT-WS(model=FOLDER)".')
     ] = "BM25",
     top: Annotated[int, typer.Option(min=1, help="Answers.")] = 5,
-    output_format: Annotated[
-        Literal["text", "jsonl"], typer.Option("--format", help="text, or jsonl: one object per answer.")
-    ] = "text",
+    output_format: FormatOption = "text",
 ) -> None:
     """Answer a description: quantity, unit and evidence, with the words that say what it is.
 
@@ -47,12 +47,12 @@ def retrieve_quantity(
     (answers,) = answer(descriptions, [description], system=system, top=top)
     if not answers:
         console.note("no results: no description shares a word with the query")
+    if output_format != "text":
+        print_records(map(asdict, answers), output_format)
+        return
     for n, result in enumerate(answers, start=1):
-        if output_format == "jsonl":
-            console.print_json(asdict(result))
-        else:
-            for line in _lines(n, result):
-                console.out().print(line, soft_wrap=True)
+        for line in _lines(n, result):
+            console.out().print(line, soft_wrap=True)
 
 
 def _lines(n: int, answer: Answer) -> list[Text]:

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+import re
+from collections.abc import Sequence
+from textwrap import wrap
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from qbench.cli.records import FormatOption, print_records
+
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rich.table import Table
 
+    from qbench.retrieval.reference import Row
+    from qbench.retrieval.registry import Entry, Value
+
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+WIDTH = 80
+"""Columns of the list."""
 
 
 @app.command()
@@ -17,46 +30,88 @@ def systems(
     name: Annotated[
         str | None, typer.Argument(help="A system to check and explain, for example 'QBM25(alpha=0.5)'. [default: all]")
     ] = None,
+    output_format: FormatOption = "text",
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the reference page instead of a table.")] = False,
 ) -> None:
     """List the systems that can be named on the command line, or explain every part of one.
 
     Example: qbench systems "QBM25(alpha=0.5) + BM25(k=100)-RRF"
     """
+    from qbench.retrieval.grammar import parse_system
+    from qbench.retrieval.reference import components, rows
     from qbench.retrieval.reference import markdown as page
 
     if markdown:
         typer.echo(page(), nl=False)
+    elif output_format != "text":
+        listed = [(row, {}) for row in rows()] if name is None else components(parse_system(name))
+        print_records((_record(row, given) for row, given in listed), output_format)
     elif name is None:
-        _list()
+        for line in _list():
+            typer.echo(line)
     else:
         _explain(name)
 
 
-def _list() -> None:
-    from rich.text import Text
+def _record(row: Row, given: Mapping[str, Value]) -> dict[str, Any]:
+    parameters = [
+        {"name": p.name, "default": p.default, "value": given.get(p.name, p.default), "help": p.help}
+        for p in row.parameters
+    ]
+    facts = {"name": row.name, "role": row.role, "what": row.what, "source": row.source.replace("*", "")}
+    return {**facts, "needs": row.needs, "parameters": parameters}
 
-    from qbench.cli.console import note, out
-    from qbench.retrieval.reference import OTHERS, default, rows
 
-    listed, console = rows(), out()
-    for role in ("first stage", *OTHERS):
-        some = [row for row in listed if row.role == role]
-        if not some:
-            continue
-        # What a model does stands in the first table already.
-        short = role == "reranker"
-        titles = ("name", "parameters", "needs") if short else ("name", "what it does", "source", "parameters", "needs")
-        table = _table(*titles)
-        for row in some:
-            about = () if short else (row.what, row.source.replace("*", ""))
-            parameters = ", ".join(default(p) for p in row.parameters)
-            table.add_row(*map(Text, (row.name, *about, parameters, ", ".join(row.needs))))
-        console.print(Text(f"{role}s"), style="bold")
-        console.print(table)
-        console.print()
-    note("Parameters stand in parentheses: QBM25(alpha=0.5). A reranker follows ' + ', a fusion its '-':")
-    note("BM25 + BM25(k=100)-I(alpha=0.1). `qbench systems NAME` explains one system.")
+def _list() -> list[str]:
+    """A line for each model, for what may stand with its name, and for what may follow it."""
+    from qbench.retrieval.entries import REGISTRY
+
+    models, scores = REGISTRY.of("first stage"), REGISTRY.of("quantity score")
+    needs: dict[tuple[str, ...], list[Entry]] = {}
+    for model in models:
+        needs.setdefault(tuple(need for need in model.needs if need != "conditions"), []).append(model)
+    lines = []
+    for wanted, some in needs.items():
+        lines += _section(f"models{f', which need {_and(wanted)}' if wanted else ''}", some)
+    forms = [(_form(score, models[0]), score) for score in scores]
+    lines += _section(f"with any model's name, here {models[0].name}", forms, whole=True)
+    alone = [model.name for model in models if model not in REGISTRY.of("reranker")]
+    lines += ["rerankers: after ' + ', any model" + (f" but {_and(alone)}" if alone else "")]
+    lines += ["  BM25 + ColBERT(model=my-colbert, k=100) ranks BM25's best 100 anew", ""]
+    lines += _section("fusions: after a reranker and '-'", REGISTRY.of("fusion"))
+    codecs = REGISTRY.of("compression")
+    trained = [codec for codec in codecs if _TRAINED.search(codec.what)]
+    plain = [codec for codec in codecs if codec not in trained]
+    lines += _section("compressions: after a model that stores vectors, and '-'", plain)
+    lines += _section("compressions that `qbench train codebook --variant NAME` trains", trained)
+    lines += ["Parameters, source and needs of one: qbench systems NAME, such as"]
+    return [*lines, '  qbench systems "QBM25(alpha=0.5) + SBERT(model=my-model)-PQ(M=96)-RRF"']
+
+
+_TRAINED = re.compile(r" that `qbench train codebook --variant \w+`(?= trained)")
+
+
+def _section(title: str, entries: Sequence[Entry | tuple[str, Entry]], *, whole: bool = False) -> list[str]:
+    named = [entry if isinstance(entry, tuple) else (entry.name, entry) for entry in entries]
+    width = max(len(name) for name, _ in named)
+    lines = [title]
+    for name, entry in named:
+        room = WIDTH - width - 4
+        (first, *more) = wrap(_TRAINED.sub("", entry.what), room)
+        if more and not whole:
+            first, more = f"{wrap(first, room - 3)[0]}...", []
+        lines += [f"  {name:{width}}  {first}", *(" " * (width + 4) + line for line in more)]
+    return [*lines, ""]
+
+
+def _form(score: Entry, model: Entry) -> str:
+    from qbench.retrieval.registry import affixed
+
+    return affixed(score.name, model.name)
+
+
+def _and(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
 def _explain(name: str) -> None:
@@ -89,5 +144,5 @@ def _table(*titles: str) -> Table:
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for title in titles:
-        table.add_column(title, overflow="fold", no_wrap=title == "name")
+        table.add_column(title, overflow="fold", no_wrap=title == "parameter")
     return table

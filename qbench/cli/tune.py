@@ -10,6 +10,7 @@ import typer
 
 from qbench.cli.from_options import UNRECORDED, command
 from qbench.cli.options import ModelOptions
+from qbench.cli.records import FormatOption, print_records
 from qbench.options import option
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def tune(
         typer.Option("--output", "-o", help="Folder for the choice, runs and indexes. [default: qbench-tuned/NAME]"),
         UNRECORDED,
     ] = None,
+    output_format: FormatOption = "text",
 ) -> None:
     """Choose numeric parameters of a system on validation queries, and write the chosen system down.
 
@@ -75,7 +77,10 @@ def tune(
             depth=chosen.depth,
             progress=advance,
         )
-    for line in lines(result):
+    if output_format != "text":
+        best = sorted(result.tried.items(), key=lambda pair: -pair[1])
+        print_records(({"system": each, result.measure: mean} for each, mean in best), output_format)
+    for line in lines(result) if output_format == "text" else ():
         out().print(line, markup=False, soft_wrap=True)
     note(f"Chosen on {result.queries} queries; written to {folder / SYSTEM}")
 

@@ -98,6 +98,7 @@ def counts_lines(index: Index) -> list[str]:
     lines = [", ".join(f"{counts[kind]:,} {kind}" for kind in kinds)]
     if counts["bad"]:
         lines.append("left out: " + ", ".join(f"{count:,} ({reason})" for reason, count in counts["bad"].items()))
+        lines.append(_whether_normal(sum(counts["bad"].values()), counts["documents"]))
     if counts["mended"]:
         lines.append("mended: " + ", ".join(f"{count:,} ({reason})" for reason, count in counts["mended"].items()))
     if counts["ignored_files"]:
@@ -105,12 +106,30 @@ def counts_lines(index: Index) -> list[str]:
     return lines
 
 
+_BAD = 0.01
+"""Share of bad records that is normal in text that was gathered."""
+
+
+def _whether_normal(bad: int, documents: int) -> str:
+    share = bad / (bad + documents)
+    told = f"that is {100 * share:.2g} % of the records, "
+    if share <= _BAD:
+        return told + "which is normal"
+    return told + "which is not normal: look at them, and at the options that name the format and the fields"
+
+
+def top_pairs_frame(index: Index, top: int) -> pl.DataFrame:
+    """The pairs with most mentions: concept, unit, mentions, sentences, mean, low, high."""
+    columns = ["concept", "unit", pl.col("count").alias("mentions"), "sentences", "mean", "low", "high"]
+    order = ["mentions", "concept", "unit"]
+    return index.pairs().select(columns).sort(order, descending=[True, False, False]).head(top).collect()
+
+
 def top_pairs(index: Index, top: int) -> list[str]:
-    """The pairs with most mentions."""
-    columns = ["concept", "unit", "count", "sentences", "mean", "low", "high"]
-    frame = index.pairs().select(columns).sort("count", "concept", "unit", descending=[True, False, False]).head(top)
-    rows = [["concept", "unit", "mentions", "sentences", "mean", "low", "high"]]
-    for concept, unit, *numbers in frame.with_columns(pl.col("count", "sentences").cast(pl.Float64)).collect().rows():
+    """The lines of `top_pairs_frame`."""
+    frame = top_pairs_frame(index, top)
+    rows = [frame.columns]
+    for concept, unit, *numbers in frame.with_columns(pl.col("mentions", "sentences").cast(pl.Float64)).rows():
         rows.append([_clip(concept), unit_name(unit), *map(number, numbers)])
     return aligned(rows, right=(2, 3, 4, 5, 6))
 

@@ -53,7 +53,7 @@ def test_check_finds_errors_and_fails(bench):
     assert result.exit_code == 1
     assert "label-positive" in result.stdout
     assert "changed-files" not in result.stdout
-    result = run("check", bench, "--json")
+    result = run("check", bench, "--format", "json")
     assert result.exit_code == 1
     found = {finding["rule"]: finding for finding in json.loads(result.stdout)}
     assert found["label-positive"]["severity"] == "error"

@@ -46,12 +46,19 @@ def test_the_summary_counts_what_was_written(index, result):
     methods = {line.split()[0]: line.split()[1:] for line in lines if line.startswith(("original", "unit", "value"))}
     counts = benchmark.samples.group_by("method").len()
     assert {m: sum(int(n) for n in ns) for m, ns in methods.items()} == dict(counts.iter_rows())
-    assert lines[-1].startswith(f"{benchmark.corpus.height} sentences, {len(benchmark.queries)} queries")
+    (summary,) = [
+        number for number, line in enumerate(lines) if line.startswith(f"{benchmark.corpus.height} sentences")
+    ]
+    assert f"{len(benchmark.queries)} queries" in lines[summary]
+    shown = [line.strip() for line in lines[summary + 2 :]]
+    assert len(shown) == 10
+    assert set(shown) <= {query.text for query in benchmark.queries if query.split == "test"}
 
 
 def test_rejections_go_to_standard_error(result):
     assert "pairs are asked about" in result.stderr
     assert re.search(r"rejected: \d+ unit permutation: ", result.stderr)
+    assert re.search(r"(these|the other) numbers are normal", result.stderr)
     assert "rejected" not in result.stdout
 
 
