@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +29,11 @@ class Codec(ABC):
 
     Attributes:
         learnt: the arrays that `fit` learnt, by name; empty before, and for a codec that learns nothing.
+        needs_tokens: whether vectors are encoded with the tokens that they stand for.
     """
 
     learnt: Arrays = MappingProxyType({})
+    needs_tokens: ClassVar[bool] = False
 
     def fit(self, sample: NDArray[np.float32]) -> Self:
         """The codec with what it learns from vectors.
@@ -51,6 +53,10 @@ class Codec(ABC):
         Returns:
             arrays of n rows each; names and types are always the same.
         """
+
+    def encode_tokens(self, vectors: NDArray[np.float32], tokens: NDArray[np.integer[Any]]) -> Arrays:
+        """As `encode`, of vectors of tokens whose numbers in the vocabulary are known, shape (n,)."""
+        return self.encode(vectors)
 
     @abstractmethod
     def decode(self, arrays: Arrays) -> NDArray[np.float32]:

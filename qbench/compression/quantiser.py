@@ -91,11 +91,12 @@ class Quantiser:
         about = read_json(folder / ABOUT)
         semantic = None
         if "gamma" in about:
-            layers = Network(*(_read(folder, f"{name}.npy") for name in WEIGHTS))
+            layers = Network(*(read_array(folder, f"{name}.npy") for name in WEIGHTS))
             semantic = Semantic(layers, float(about["gamma"]), float(about["mdf"]))
-        return cls(_read(folder, CODEBOOK), _read(folder, KEYS) if about.get("keys") else None, semantic)
+        return cls(read_array(folder, CODEBOOK), read_array(folder, KEYS) if about.get("keys") else None, semantic)
 
 
-def _read(folder: Path, name: str) -> NDArray[np.float32]:
+def read_array(folder: Path, name: str) -> NDArray[np.float32]:
+    """An array of an artefact."""
     array: NDArray[np.float32] = np.load(folder / name, allow_pickle=False)
     return array

@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from qbench.models.product_quantiser import ProductQuantiser, nearness
+from qbench.models.product_quantiser import ProductQuantiser, looked_up, nearest, nearness
 
 
 class DPQ(ProductQuantiser):
@@ -44,6 +44,8 @@ class DPQ(ProductQuantiser):
         Returns:
             shape (n, H).
         """
+        if not self.training:
+            return looked_up(self.stored(), nearest(vectors, self.keys()))
         logits = nearness(vectors / self.size, self.selecting)
         soft = torch.softmax(logits / self.temperature, dim=2)
         hard = nn.functional.one_hot(logits.argmax(dim=2), logits.shape[2]).to(soft.dtype)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from qbench.errors import OptionError
 from qbench.models.finite import check_finite
 from qbench.models.folders import (
     model_folder,
@@ -34,6 +35,10 @@ from qbench.models.single_vector import BATCH, Role, load_model
 
 if TYPE_CHECKING:
     import sentence_transformers
+    from torch import Tensor
+
+_WORDS = 1024
+"""Documents of one word that go through a model together."""
 
 UNTRAINED = "the projection was not trained: qbench train colbert"
 
@@ -99,6 +104,65 @@ class MultiVector:
         starts = np.cumsum(lengths) - lengths
         check_finite(np.logical_and.reduceat(np.isfinite(vectors).all(axis=1), starts), texts)
         return lengths, vectors
+
+    def token_ids(self, texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The tokens of documents that `encode` gives vectors for, without running the model.
+
+        Returns:
+            number of vectors of each text, shape (texts,), and the tokens' numbers in the vocabulary, in order; 0 for
+            the zero vector of a text of which nothing is kept.
+        """
+        kept: list[NDArray[np.int64]] = []
+        for first in range(0, len(texts), self.batch):
+            for row, mask in zip(*self._read(texts[first : first + self.batch]), strict=True):
+                ids = row[mask.bool()].cpu().numpy().astype(np.int64)
+                kept.append(ids if ids.size else np.zeros(1, np.int64))
+        lengths = np.array([len(ids) for ids in kept], np.int64)
+        return lengths, np.concatenate([*kept, np.empty(0, np.int64)])
+
+    def alone(self) -> NDArray[np.float32]:
+        """The vector of each word of the vocabulary in a document of this word alone, shape (words, dimension).
+
+        That is the part of a token's vector that does not depend on its context (*WolfPQ* eq. 4.4).
+
+        Raises:
+            OptionError: its tokeniser has no token for unknown words.
+        """
+        import torch
+        from sentence_transformers.util import batch_to_device
+
+        stand_in = self.model.tokenizer.unk_token
+        if stand_in is None:
+            raise OptionError("the model's tokeniser has no token for unknown words, in whose place words are put")
+        features = self._features([stand_in])
+        place = int((features["input_ids"][0] == self.model.tokenizer.unk_token_id).nonzero()[0])
+        words, found = len(self.model.tokenizer), []
+        for first in range(0, words, _WORDS):
+            ids = torch.arange(first, min(first + _WORDS, words))
+            some = {
+                name: value.expand(len(ids), *value.shape[1:]).clone() if torch.is_tensor(value) else value
+                for name, value in features.items()
+            }
+            some["input_ids"][:, place] = ids
+            with torch.inference_mode():
+                made = self.model.eval()(batch_to_device(some, self.model.device), task="document")["token_embeddings"]
+            found.append(made[:, place].float().cpu().numpy())
+        return np.concatenate(found, dtype=np.float32)
+
+    def _features(self, texts: Sequence[str]) -> dict[str, Any]:
+        prompt = self.model.prompts.get("document") or None
+        features: dict[str, Any] = dict(self.model.preprocess(list(texts), prompt=prompt, task="document"))
+        return features
+
+    def _read(self, texts: Sequence[str]) -> tuple[Tensor, Tensor]:
+        """Token numbers and which of them are kept, each of shape (texts, tokens)."""
+        from sentence_transformers.multi_vector_encoder.modules import MultiVectorMask
+
+        features = self._features(texts)
+        for module in self.model:
+            if isinstance(module, MultiVectorMask):
+                features = module(features, task="document")
+        return features["input_ids"], features["attention_mask"]
 
     def cut(self, texts: Sequence[str]) -> NDArray[np.bool_]:
         """Which documents have more tokens than are read, shape (texts,)."""

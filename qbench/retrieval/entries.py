@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qbench.compression.coalescing import Coalesced
+from qbench.compression.contextual import Contextual
 from qbench.compression.plain import Float16, Int8
 from qbench.compression.product import OPQ, PQ, KMeans
 from qbench.compression.trained import Trained
@@ -345,6 +346,15 @@ BUILT_IN = Registry(
         _trained("DPQ", "with MarginMSE, codewords selected by keys of their own", "2.3.3; Chen, Li and Sun (2020)"),
         _trained("JPQ", "with LambdaRank below PQ's codes, with an encoder of queries", "4.2; Zhan et al. (2021)"),
         _trained("RepCONC", "for ranking and distortion, codewords used equally often", "2.3.3; Zhan et al. (2022)"),
+        Entry(
+            "CQ",
+            ("compression",),
+            "codes of what its context adds to a token's vector, joined with the token's own part by a decoder that"
+            " `qbench train codebook --variant CQ` trained",
+            "Yang, Qiao and Yang (2022); *WolfPQ* 4.3",
+            Contextual,
+            needs=("a trained codebook",),
+        ),
         Entry(
             "Coalesced",
             ("compression",),

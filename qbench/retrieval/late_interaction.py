@@ -26,7 +26,7 @@ from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Se
 from qbench.retrieval.stored import Stored, mapped, save_arrays, stored
 from qbench.retrieval.systems import Stage
 from qbench.retrieval.vector_ranker import VectorRanker
-from qbench.retrieval.vectors import LENGTHS, StoredVectors, build_vectors, open_vectors, read_notes
+from qbench.retrieval.vectors import LENGTHS, StoredVectors, TokenIds, build_vectors, open_vectors, read_notes
 from qbench.scoring.centroids import CentroidIndex, build_centroids, candidates
 from qbench.scoring.maxsim import rerank, search
 
@@ -108,7 +108,7 @@ def open_multi_vector(stage: Stage, options: MultiVectorOptions, context: Ranker
         "max_length": options.max_length,
         "dtype": options.dtype,
     }
-    return open_late_interaction("token vectors", encoder, params, stage, options, context)
+    return open_late_interaction("token vectors", encoder, params, stage, options, context, encoder.token_ids)
 
 
 def open_late_interaction(
@@ -118,6 +118,7 @@ def open_late_interaction(
     stage: Stage,
     options: MultiVectorOptions,
     context: RankerContext,
+    token_ids: TokenIds | None = None,
 ) -> OpenedRanker:
     """Late interaction with an encoder: its vectors on disk, compressed where the stage says so, and their search.
 
@@ -126,6 +127,7 @@ def open_late_interaction(
         encoder: makes the vectors.
         params: everything that can change the documents' vectors, but for the corpus.
         stage, options, context: of the system.
+        token_ids: which words its vectors stand for; None where they stand for more than that.
     """
 
     def encode(texts: list[str]) -> Arrays:
@@ -133,7 +135,7 @@ def open_late_interaction(
         return {LENGTHS: lengths, **DTYPES[options.dtype].encode(vectors)}
 
     built = build_vectors(step, encoder, encode, params, context, block=BLOCK)
-    tokens, built = open_vectors(built, options.dtype, stage, context)
+    tokens, built = open_vectors(built, options.dtype, stage, context, token_ids)
     meta = token_notes(tokens, built, stage, context)
     if not encoder.trained:
         meta["note"] = UNTRAINED

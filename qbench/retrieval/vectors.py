@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from qbench.compression.coalescing import Coalesced
 from qbench.compression.codec import Arrays, Codec
 from qbench.compression.plain import DTYPES
-from qbench.errors import OptionError
+from qbench.errors import InputError, OptionError
 from qbench.models.finite import naming
 from qbench.retrieval.merging import write_merged
 from qbench.retrieval.rankers import RankerContext
@@ -42,6 +42,10 @@ SAMPLE = 2**16
 
 _SHARED = ("text_starts", "text_docs")
 _STARTS = "vector_starts"
+
+
+TokenIds = Callable[[Sequence[str]], tuple[NDArray[np.int64], NDArray[np.int64]]]
+"""From texts to the number of vectors of each, and the tokens that they stand for, as numbers in the vocabulary."""
 
 
 class TextEncoder(Protocol):
@@ -209,7 +213,9 @@ class StoredVectors:
         return highest(scored, len(self), queries, k)
 
 
-def open_vectors(built: Stored, dtype: Precision, stage: Stage, context: RankerContext) -> tuple[StoredVectors, Stored]:
+def open_vectors(
+    built: Stored, dtype: Precision, stage: Stage, context: RankerContext, token_ids: TokenIds | None = None
+) -> tuple[StoredVectors, Stored]:
     """The vectors that a stage searches, mapped into memory: as they were built, or compressed.
 
     Args:
@@ -217,6 +223,7 @@ def open_vectors(built: Stored, dtype: Precision, stage: Stage, context: RankerC
         dtype: how numbers are stored.
         stage: of a system; its compressed vectors are made from those in `built` if they are not there yet.
         context: the folder of indexes.
+        token_ids: of the texts' vectors, for codecs that need them; None where vectors do not stand for tokens.
 
     Returns:
         the vectors, and the folder that holds them, with the seconds to build both.
@@ -228,8 +235,12 @@ def open_vectors(built: Stored, dtype: Precision, stage: Stage, context: RankerC
     if isinstance(codec, Coalesced) and len(vectors) != len(vectors.shared.starts) - 1:
         message = f"{stage.model.name} has several vectors for each passage, which cannot be coalesced"
         raise OptionError(message, value=str(stage.compression), remedy="Use a model with one vector for each")
+    if codec.needs_tokens and token_ids is None:
+        message = f"the vectors of {stage.model.name} do not stand for one word each, as this compression needs"
+        raise OptionError(message, value=str(stage.compression), remedy="Use PQ, or a ColBERT")
     codec.refuse_unfit(stage.compression.name, vectors.about)
-    smaller = _compressed(vectors, built, codec, stage.compression.name, context)
+    tokens_of = token_ids if codec.needs_tokens else None
+    smaller = _compressed(vectors, built, codec, stage.compression.name, context, tokens_of)
     return open_built(smaller.folder, codec.opened(smaller.folder)), replace(
         smaller, seconds=built.seconds + smaller.seconds
     )
@@ -250,16 +261,39 @@ def open_built(folder: Path, codec: Codec) -> StoredVectors:
     return StoredVectors(codec, arrays, shared, int(notes["dimension"]), starts, about)
 
 
-def _compressed(vectors: StoredVectors, built: Stored, codec: Codec, name: str, context: RankerContext) -> Stored:
+def tokens_of_corpus(vectors: StoredVectors, token_ids: TokenIds, context: RankerContext) -> NDArray[np.int64]:
+    """The number in the vocabulary of the token that each vector stands for, shape (vectors,).
+
+    Raises:
+        InputError: the model's tokens are not those whose vectors are stored.
+    """
+    texts, _ = distinct(context.corpus["passage"])
+    lengths, tokens = token_ids(texts.to_list())
+    if not np.array_equal(lengths, np.diff(vectors.starts)):
+        remedy = "Build the index again with this version of its model"
+        raise InputError("the model reads other tokens than those whose vectors are stored", remedy=remedy)
+    return tokens
+
+
+def _compressed(
+    vectors: StoredVectors,
+    built: Stored,
+    codec: Codec,
+    name: str,
+    context: RankerContext,
+    token_ids: TokenIds | None = None,
+) -> Stored:
     def make(folder: Path) -> None:
         journal = Journal(folder / ".codec.json")
         if journal.read() is None:
             codec.fit(vectors.chosen(vectors.spread_rows(SAMPLE))).save(folder)
             journal.write(learnt=True)
         fitted = codec.opened(folder)
+        tokens = None if token_ids is None else tokens_of_corpus(vectors, token_ids, context)
 
         def arrays(first: int, last: int) -> Arrays:
-            return fitted.encode(vectors.rows(first, last))
+            some = vectors.rows(first, last)
+            return fitted.encode(some) if tokens is None else fitted.encode_tokens(some, tokens[first:last])
 
         shared = vectors.shared
         if isinstance(codec, Coalesced):

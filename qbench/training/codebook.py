@@ -20,6 +20,7 @@ from qbench.store import Manifest, drafting, finished, read_manifest, write_json
 from qbench.training.codebook_data import CodebookData, encoder_stage, read_codebook_data
 from qbench.training.codebook_recipe import CodebookRecipe
 from qbench.training.codebook_task import CodebookTask
+from qbench.training.contextual import ContextualTask
 from qbench.training.jpq import JpqTask
 from qbench.training.repconc import RepconcTask
 from qbench.training.trainer import History, Record, train_checkpoint, training_key
@@ -63,7 +64,7 @@ def train_codebook(
     """
     recipe.check()
     require_neural()
-    stage = encoder_stage(encoder)
+    stage = encoder_stage(encoder, tokens=recipe.variant == "CQ")
     params = {
         "trained": KIND,
         "benchmark": benchmark_key(benchmark),
@@ -101,4 +102,10 @@ def open_task(data: CodebookData, recipe: CodebookRecipe, progress: Progress = s
     return _TASKS.get(recipe.variant, WolfTask)(data, recipe, progress)
 
 
-_TASKS: dict[str, Callable[..., CodebookTask]] = {"DPQ": DpqTask, "RepCONC": RepconcTask, "JPQ": JpqTask}
+_TASKS: dict[str, Callable[..., CodebookTask]] = {
+    "DPQ": DpqTask,
+    "RepCONC": RepconcTask,
+    "JPQ": JpqTask,
+    "CQ": ContextualTask,
+}
+"""Of the variants that are no WolfPQ."""

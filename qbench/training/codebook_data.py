@@ -17,17 +17,19 @@ from qbench.benchmark.benchmark import Benchmark, benchmark_key
 from qbench.benchmark.types import Query
 from qbench.errors import InputError, OptionError
 from qbench.evaluation.measures import relevant_queries
+from qbench.models.multi_vector import MultiVector, MultiVectorEncoder
 from qbench.models.single_vector import Encoder
 from qbench.progress import Progress
 from qbench.randomness import generator
 from qbench.retrieval.dense import Dense
 from qbench.retrieval.grammar import parse_system
+from qbench.retrieval.late_interaction import LateInteraction
 from qbench.retrieval.lexical import BM25
 from qbench.retrieval.opening import open_ranker
 from qbench.retrieval.passages import placed
 from qbench.retrieval.rankers import Candidates, RankerContext, Search
 from qbench.retrieval.systems import Stage
-from qbench.retrieval.vectors import StoredVectors
+from qbench.retrieval.vectors import StoredVectors, tokens_of_corpus
 from qbench.training.codebook_recipe import CodebookRecipe
 
 
@@ -36,8 +38,8 @@ class Pairs:
     """Pairs of training queries.
 
     Attributes:
-        queries: shape (q, H), vectors.
-        positives, negatives: shape (q, pairs), rows of the stored vectors.
+        queries: shape (q, H), vectors; for late interaction shape (q, tokens, H), zeros after those of a query.
+        positives, negatives: shape (q, pairs), texts: rows of the stored vectors where each has one.
         lexical: shape (q, pairs, 2), BM25's scores of both.
         highest: shape (q, 2): the query's highest uncompressed and BM25 score, which divide scores where they are
             normalised.
@@ -59,7 +61,7 @@ class Held:
     """Held-out queries, whose best documents of BM25 are ranked.
 
     Attributes:
-        queries: shape (q, H), vectors.
+        queries: as of `Pairs`.
         ids: of the queries.
         texts: of the queries.
         found: for each, positions and BM25's scores, best first.
@@ -77,24 +79,38 @@ class Held:
 
 @dataclass(frozen=True)
 class CodebookData:
-    """The encoder, vectors on disk, pairs to learn from, and held-out queries; None where none are on dev."""
+    """What a training reads.
 
-    encoder: Encoder
+    Attributes:
+        encoder: of queries and documents.
+        vectors: on disk, one or several for each text.
+        pairs: to learn from.
+        held: held-out queries; None where none are on dev.
+        tokens: shape (vectors,), what these stand for, in the vocabulary; None where a text has one vector.
+    """
+
+    encoder: Encoder | MultiVectorEncoder
     vectors: StoredVectors
     pairs: Pairs
     held: Held | None
+    tokens: NDArray[np.int64] | None = None
 
 
-def encoder_stage(encoder: str) -> Stage:
+def encoder_stage(encoder: str, *, tokens: bool = False) -> Stage:
     """The encoder that a system's name says.
 
+    Args:
+        encoder: the name.
+        tokens: whether a ColBERT is needed; else one with a vector for each text.
+
     Raises:
-        OptionError: it is more than one model, or one without a vector for each text.
+        OptionError: it is more than one model, or one of the other kind.
     """
     system = parse_system(encoder)
-    stage = system.first
-    if len(system.stages) > 1 or stage.compression or stage.quantity or "dense" not in stage.entry().steps:
-        remedy = "Write one with a vector for each text, such as TCT-ColBERT(model=my-tct)"
+    stage, step = system.first, "token vectors" if tokens else "dense"
+    if len(system.stages) > 1 or stage.compression or stage.quantity or step not in stage.entry().steps:
+        example = "ColBERT(model=my-colbert)" if tokens else "TCT-ColBERT(model=my-tct)"
+        remedy = f"Write one with a vector for each {'token' if tokens else 'text'}, such as {example}"
         raise OptionError("this is no encoder whose vectors could be compressed", value=encoder, remedy=remedy)
     return stage
 
@@ -114,18 +130,26 @@ def read_codebook_data(
         progress=progress,
         language=benchmark.language,
     )
-    dense, lexical = open_ranker(stage, context).ranker, open_ranker(parse_system("BM25").first, context).ranker
-    if not (isinstance(dense, Dense) and isinstance(lexical, BM25)):
-        raise OptionError("this model is not searched by one vector for each text", value=str(stage))
-    reader = _Reader(benchmark, context.corpus["doc_id"], dense, lexical, recipe)
-    return CodebookData(dense.encoder, dense.vectors, reader.pairs(), reader.held())
+    encoder, lexical = open_ranker(stage, context).ranker, open_ranker(parse_system("BM25").first, context).ranker
+    if isinstance(encoder, Dense):
+        vectors, tokens = encoder.vectors, None
+    elif isinstance(encoder, LateInteraction) and isinstance(encoder.encoder, MultiVector):
+        vectors = encoder.tokens
+        tokens = tokens_of_corpus(vectors, encoder.encoder.token_ids, context)
+    else:
+        raise OptionError("the vectors of this model stand for more than words", value=str(stage))
+    if not isinstance(lexical, BM25):
+        raise OptionError("BM25 is not searched by one index", value=str(stage))
+    reader = _Reader(benchmark, context.corpus["doc_id"], encoder, vectors.shared.of, lexical, recipe)
+    return CodebookData(encoder.encoder, vectors, reader.pairs(), reader.held(), tokens)
 
 
 @dataclass(frozen=True)
 class _Reader:
     benchmark: Benchmark
     doc_ids: pl.Series
-    dense: Dense
+    encoder: Dense | LateInteraction
+    rows: NDArray[np.intp]
     lexical: BM25
     recipe: CodebookRecipe
 
@@ -133,8 +157,8 @@ class _Reader:
         """The pairs of every training query that has a positive, and a negative among BM25's best."""
         queries, judged = self.benchmark.queries_of("train"), self._judged()
         found = self._found(queries)
-        searches = self.dense.encoded([Search(query.query_id, query.text) for query in queries])
-        rows, numbers = self.dense.vectors.shared.of, []
+        searches = self.encoder.encoded([Search(query.query_id, query.text) for query in queries])
+        rows, numbers = self.rows, []
         drawn: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
         for number, (query, some) in enumerate(zip(queries, found, strict=True)):
             grades = judged.get(query.query_id, {})
@@ -151,7 +175,7 @@ class _Reader:
         both = [Candidates(np.concatenate(pair), np.empty(2 * len(pair[0]))) for pair in drawn]
         with_tokens = self.lexical.encoded([Search(search.query_id, search.text) for search in chosen])
         scores = np.array(self.lexical.rerank(with_tokens, both), np.float32).reshape(len(drawn), 2, -1)
-        vectors = np.array([search.vector for search in chosen], np.float32)
+        vectors = _stacked(chosen)
         return Pairs(
             vectors,
             rows[np.array([pair[0] for pair in drawn])],
@@ -171,8 +195,8 @@ class _Reader:
         if not queries:
             return None
         ids = [query.query_id for query in queries]
-        searches = self.dense.encoded([Search(query.query_id, query.text) for query in queries])
-        vectors = np.array([search.vector for search in searches], np.float32)
+        searches = self.encoder.encoded([Search(query.query_id, query.text) for query in queries])
+        vectors = _stacked(searches)
         qrels = self.benchmark.qrels.filter(pl.col("query_id").is_in(ids))
         texts = [query.text for query in queries]
         return Held(vectors, ids, texts, self._found(queries), self.doc_ids, qrels)
@@ -203,9 +227,18 @@ class _Reader:
         return np.repeat(positives, count), pool[np.arange(count) % pool.size]
 
     def _highest(self, searches: Sequence[Search], found: Sequence[Candidates]) -> NDArray[np.float32]:
-        scores = self.dense.rerank(searches, found)
+        scores = self.encoder.rerank(searches, found)
         pairs = zip(scores, found, strict=True)
         return np.array([[_divisor(own), _divisor(some.scores)] for own, some in pairs], np.float32)
+
+
+def _stacked(searches: Sequence[Search]) -> NDArray[np.float32]:
+    """The queries' vectors in one array, those of tokens filled up with zeros, which add nothing to MaxSim."""
+    vectors = [np.asarray(search.vector, np.float32) for search in searches]
+    if vectors[0].ndim == 1:
+        return np.stack(vectors)
+    longest = max(len(rows) for rows in vectors)
+    return np.stack([np.pad(rows, ((0, longest - len(rows)), (0, 0))) for rows in vectors])
 
 
 def _unclear(grades: Mapping[int, int]) -> NDArray[np.int64]:

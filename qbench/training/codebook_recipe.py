@@ -8,7 +8,7 @@ from typing import Literal
 from qbench.options import again, option
 from qbench.training.recipes import Recipe
 
-Variant = Literal["WolfPQPre", "WolfPQ", "WolfPQSem", "WolfPQI", "WolfPQSemI", "DPQ", "RepCONC", "JPQ"]
+Variant = Literal["WolfPQPre", "WolfPQ", "WolfPQSem", "WolfPQI", "WolfPQSemI", "DPQ", "RepCONC", "JPQ", "CQ"]
 
 
 @dataclass(frozen=True)
@@ -18,11 +18,12 @@ class CodebookRecipe(Recipe):
     WolfPQPre is trained for distortion alone; WolfPQ and WolfPQSem further with MarginMSE on dense scores; WolfPQI and
     WolfPQSemI with MarginMSE and RankNet on scores interpolated with BM25's. Those with Sem select by semantic
     sampling. DPQ is trained as WolfPQ is; RepCONC for the share of positives beside negatives, and for distortion; JPQ
-    for order under the compressed index, together with the encoder of queries.
+    for order under the compressed index, together with the encoder of queries. CQ is trained as DPQ is, for
+    the token vectors of a ColBERT.
     """
 
     variant: Variant = option("WolfPQ", help="What is trained: the name of the compression in systems.")
-    M: int = option(96, help="Number of parts of a vector; divides its dimension.", low=1)
+    M: int = option(96, help="Number of parts of a vector; divides its dimension (16 for CQ of 128 numbers).", low=1)
     K: int = option(256, help="Number of codewords of each part.", low=2, high=2**16)
     pretraining: int = option(300, help="Steps of training for distortion before the rest; JPQ makes none.", low=0)
     epochs: int = again(Recipe, "epochs", 20, help="Passes over the training queries; WolfPQPre makes none.")
@@ -53,7 +54,7 @@ class CodebookRecipe(Recipe):
         2e-5, help="Peak learning rate of JPQ's encoder of queries; 0: it stays as it is.", low=0, high=1
     )
     mdf: float = option(30.0, help="Logit of the nearest codeword (MDF), of semantic selections.", low=0)
-    temperature: float = option(1.0, help="Of the softmax, of DPQ and of semantic selections.", low=1e-3)
+    temperature: float = option(1.0, help="Of the softmax, of DPQ, CQ and semantic selections.", low=1e-3)
     negatives: Literal["lowest", "uniform", "highest"] = option(
         "lowest",
         help="Which of BM25's best documents are negatives: the lowest-ranked as in the thesis, any, or the highest.",

@@ -6,6 +6,7 @@ Source: *WolfPQ* 5.3.4 and 5.3.5. Documents and queries are encoded once; what i
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
     from qbench.models.product_quantiser import ProductQuantiser
 
+Quantised = Callable[[NDArray[np.float32]], NDArray[np.float32]]
 MEASURE = "nDCG@10"
 VECTORS = 512
 """Vectors in a step of pre-training."""
@@ -52,13 +54,13 @@ class CodebookTask(Task[NDArray[np.int64]]):
 
     def __init__(self, data: CodebookData, recipe: CodebookRecipe, progress: Progress = silent) -> None:
         self.data, self.recipe = data, recipe
-        sample = data.vectors.chosen(data.vectors.spread_rows(SAMPLE))
-        start = product_codebook(sample, recipe.M, recipe.K)
+        sample = self.sampled(data.vectors.spread_rows(SAMPLE))
+        start = product_codebook(self.cut(sample), recipe.M, recipe.K)
         with seeded(recipe.seed):
             self.network = self.started(start)
             self.pretrain(sample, progress)
         self._sample = sample[:: max(len(sample) // 4096, 1)]
-        self._started = _distortion(self._sample, Quantiser(start))
+        self._started = _distortion(self._sample, Quantiser(start).quantised(self.cut(self._sample)))
 
     @abstractmethod
     def started(self, codebook: NDArray[np.float32]) -> Any:
@@ -68,19 +70,34 @@ class CodebookTask(Task[NDArray[np.int64]]):
             codebook: of a PQ, shape (M, K, H / M).
         """
 
+    def sampled(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
+        """What the quantiser gets for some stored vectors: themselves, shape (n, H), and it may be more beside them."""
+        return self.data.vectors.chosen(rows)
+
+    def cut(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        """What is cut into parts of what `sampled` returned, shape (n, H)."""
+        return vectors
+
     def batches(self, epoch: int) -> list[NDArray[np.int64]]:
         """All queries in random order."""
         order = generator(self.recipe.seed, "order", str(epoch)).permutation(len(self.data.pairs.queries))
         return [order[first : first + self.recipe.batch_size] for first in range(0, len(order), self.recipe.batch_size)]
 
-    def documents(self, batch: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
-        """The vectors of a batch's documents, shape (n, H), and which are its pairs, shape (queries, pairs, 2)."""
+    def texts(self, batch: NDArray[np.int64]) -> tuple[NDArray[np.int64], Tensor]:
+        """The texts of a batch's pairs, each once, and which are the pairs, shape (queries, pairs, 2)."""
         import torch
 
         pairs = self.data.pairs
         docs = np.stack([pairs.positives[batch], pairs.negatives[batch]], axis=2)
         distinct, back = np.unique(docs, return_inverse=True)
-        return torch.from_numpy(self.data.vectors.chosen(distinct)), torch.from_numpy(back.reshape(docs.shape))
+        return distinct, torch.from_numpy(back.reshape(docs.shape))
+
+    def documents(self, batch: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
+        """The vectors of a batch's texts, shape (n, H), and which are its pairs, shape (queries, pairs, 2)."""
+        import torch
+
+        distinct, places = self.texts(batch)
+        return torch.from_numpy(self.data.vectors.chosen(distinct)), places
 
     def scaled(self, scores: Tensor, batch: NDArray[np.int64]) -> Tensor:
         """Scores, shape (queries, ...), times `scale`; divided by the query's highest where the recipe normalises."""
@@ -94,10 +111,10 @@ class CodebookTask(Task[NDArray[np.int64]]):
 
     def evaluate(self) -> Record:
         """Distortion, and nDCG@10 on dev, of the quantiser as it would be stored."""
-        quantiser = quantiser_of(self.network)
-        found: Record = {"distortion": round(_distortion(self._sample, quantiser), 6)}
+        quantised = self.quantised()
+        found: Record = {"distortion": round(_distortion(self._sample, quantised(self._sample)), 6)}
         if self.data.held is not None:
-            found["ndcg"] = self._ndcg(self.data.held, quantiser)
+            found["ndcg"] = self._ndcg(self.data.held, quantised)
         return found
 
     def figure(self, record: Record) -> float | None:
@@ -139,15 +156,30 @@ class CodebookTask(Task[NDArray[np.int64]]):
             for group in optimizer.param_groups:
                 group["lr"] = self.recipe.lr * (1 - step / steps)
             optimizer.zero_grad()
-            loss = distortion(some, self.network(some)) / self.network.size**2
+            quantised = self.network(some)
+            loss = distortion(some[:, : quantised.shape[1]], quantised) / self.network.size**2
             loss.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
             progress(step + 1, steps, "pre-training")
 
-    def _ndcg(self, held: Held, quantiser: Quantiser) -> float:
+    def quantised(self) -> Quantised:
+        """The present quantiser as it would be stored: from what `sampled` returns to vectors of shape (n, H)."""
+        return quantiser_of(self.network).quantised
+
+    def relevance(self, query: NDArray[np.float32], texts: NDArray[np.intp], quantised: Quantised) -> Any:
+        """The scores of texts, shape (texts,).
+
+        Args:
+            query: as in `Held`.
+            texts: their numbers.
+            quantised: of the present quantiser.
+        """
+        return quantised(self.data.vectors.chosen(texts)) @ query
+
+    def _ndcg(self, held: Held, quantised: Quantised) -> float:
         of, rows = self.data.vectors.shared.of, []
         for query_id, query, found in zip(held.ids, self.held_queries(held), held.found, strict=True):
-            own = (quantiser.quantised(self.data.vectors.chosen(of[found.docs])) @ query).astype(np.float64)
+            own = self.relevance(query, of[found.docs], quantised).astype(np.float64)
             if self.recipe.interpolated:
                 own = interpolated(found.scores, own, self.recipe.alpha, raw=self.recipe.norm == "none")
             best = top_k(own, 10)
@@ -170,6 +202,6 @@ def quantiser_of(network: ProductQuantiser) -> Quantiser:
     return Quantiser(array(network.stored()), None if keys is None else array(keys), semantic)
 
 
-def _distortion(vectors: NDArray[np.float32], quantiser: Quantiser) -> float:
-    """The mean squared distance to the quantised vectors; of shape (n, H)."""
-    return float(((vectors - quantiser.quantised(vectors)) ** 2).sum(axis=1).mean()) if len(vectors) else 0.0
+def _distortion(vectors: NDArray[np.float32], quantised: NDArray[np.float32]) -> float:
+    """The mean squared distance; of vectors, shape (n, H) or more, the first H numbers count."""
+    return float(((vectors[:, : quantised.shape[1]] - quantised) ** 2).sum(axis=1).mean()) if len(vectors) else 0.0

@@ -109,8 +109,12 @@ class JpqTask(CodebookTask):
         """The vectors of held-out queries by the encoder as it is now."""
         if self.queries is None:
             return super().held_queries(held)
+        import torch
+
         self.network.eval()
-        return self.data.encoder.encode(held.texts, "query")
+        with torch.no_grad():
+            vectors: NDArray[np.float32] = self.queries.embed(held.texts).cpu().numpy()
+        return vectors
 
     def save(self, folder: Path) -> None:
         """Write the quantiser, and the encoder of queries."""
