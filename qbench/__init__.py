@@ -1,6 +1,7 @@
 """qbench makes and runs benchmarks for quantity-aware retrieval.
 
-What the command line does is a few lines of Python too: the names below load what they need when first used.
+What the command line does is a few lines of Python too: the names below load what they need when first used. Functions
+that take `progress` show a bar on a terminal and in a notebook; `progress=qbench.silent` shows none.
 """
 
 from __future__ import annotations
@@ -20,14 +21,20 @@ _PUBLIC: dict[str, str] = {
     "build_index": "qbench.index.build",
     "describe": "qbench.mining.describe",
     "evaluate": "qbench.leaderboard.external",
+    "extract": "qbench.quantities.mentions",
     "generate": "qbench.generation.generate",
     "import_descriptions": "qbench.mining.description_table",
     "make_test_set": "qbench.mining.test_set",
     "mine_paraphrases": "qbench.mining.paraphrases",
     "open_benchmark": "qbench.benchmark.disk",
+    "open_index": "qbench.index.disk",
     "open_test_set": "qbench.mining.test_set",
     "parse_system": "qbench.retrieval.grammar",
+    "publish": "qbench.publishing.publish",
+    "PublishOptions": "qbench.publishing.options",
+    "pull": "qbench.publishing.pull",
     "register": "qbench.retrieval.registration",
+    "silent": "qbench.progress",
     "retrieve_quantity": "qbench.mining.retrieve",
     "run_leaderboard": "qbench.leaderboard.run",
     "synthesize": "qbench.synth.make",
@@ -41,7 +48,15 @@ def __getattr__(name: str) -> Any:
 
     if name not in _PUBLIC:
         raise AttributeError(f"module 'qbench' has no attribute {name!r}")
-    return getattr(import_module(_PUBLIC[name]), name)
+    found = getattr(import_module(_PUBLIC[name]), name)
+    code = getattr(found, "__code__", None)
+    if code is not None and "progress" in code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]:
+        from qbench.progress import shows_progress
+
+        found = shows_progress(found)
+    # Found once: the next time it is an attribute as any other.
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:

@@ -6,7 +6,7 @@ import base64
 import html
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
@@ -111,3 +111,47 @@ def json_for_script(data: object) -> str:
     # A lone surrogate cannot be written as UTF-8.
     text = text.encode("utf-8", "replace").decode()
     return "".join(_UNSAFE.get(c, c) for c in text) if any(c in text for c in _UNSAFE) else text
+
+
+def html_table(
+    header: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str = "", numbers: Sequence[int] = ()
+) -> str:
+    """A table for a notebook; all texts are escaped.
+
+    Args:
+        header: titles of the columns.
+        rows: their cells.
+        caption: a line above.
+        numbers: columns that stand to the right.
+    """
+
+    def cell(tag: str, place: int, text: str) -> str:
+        side = "right" if place in numbers else "left"
+        return f'<{tag} style="text-align:{side}"><bdi>{html.escape(text)}</bdi></{tag}>'
+
+    lines = [
+        f"<tr>{''.join(cell(tag, place, text) for place, text in enumerate(row))}</tr>"
+        for tag, row in (("th", header), *(("td", row) for row in rows))
+    ]
+    above = f'<caption style="text-align:left"><bdi>{html.escape(caption)}</bdi></caption>' if caption else ""
+    return f"<table>{above}<thead>{lines[0]}</thead><tbody>{''.join(lines[1:])}</tbody></table>"
+
+
+def highlighted(text: str, spans: Iterable[tuple[int, int, str]]) -> str:
+    """A text as HTML with some spans marked; all of it is escaped.
+
+    >>> highlighted("over <5 kg", [(5, 7, "weight"), (8, 10, "weight")])
+    'over <mark title="weight">&lt;5</mark> <mark title="weight">kg</mark>'
+
+    Args:
+        text: any text.
+        spans: start, end and title of each; one that lies within another, or begins in it, is not marked again.
+    """
+    parts: list[str] = []
+    end = 0
+    for start, stop, title in sorted(spans):
+        if start >= end and stop > start:
+            marked = f'<mark title="{html.escape(title)}">{html.escape(text[start:stop])}</mark>'
+            parts += [html.escape(text[end:start]), marked]
+            end = stop
+    return "".join([*parts, html.escape(text[end:])])

@@ -114,6 +114,11 @@ class Benchmark:
         table: pl.DataFrame | None = self.query_table() if name == "queries" else getattr(self, name)
         return table
 
+    def _repr_html_(self) -> str:
+        from qbench.benchmark.summary import benchmark_html
+
+        return benchmark_html(self)
+
     def __repr__(self) -> str:
         return f"Benchmark({self.name!r}, {self.corpus.height} documents, {len(self.queries)} queries)"
 

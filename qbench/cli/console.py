@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from qbench.errors import visible
+from qbench.progress import shown
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
 
     from qbench.llm.client import Estimate
-    from qbench.progress import Progress
     from qbench.retrieval.api import ExpectedCalls
+
+
+progress = shown
+"""A progress bar while the block runs, as Python's own functions show it."""
 
 
 def out() -> Console:
@@ -60,28 +63,6 @@ def print_json(value: object, *, indent: int | None = None) -> None:
 def note(message: str) -> None:
     """A line on standard error; brackets in it are text, not markup."""
     err().print(message, markup=False, soft_wrap=True)
-
-
-@contextmanager
-def progress(title: str) -> Iterator[Progress]:
-    """A progress bar on standard error while the block runs; a plain line where there is no terminal."""
-    from rich import progress as bars
-
-    console = err()
-    columns = (
-        bars.TextColumn("{task.description}", markup=False),
-        bars.BarColumn(),
-        bars.MofNCompleteColumn(),
-        bars.TimeElapsedColumn(),
-        bars.TimeRemainingColumn(),
-    )
-    with bars.Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(title, total=None)
-
-        def advance(done: int, total: int | None = None, what: str = "") -> None:
-            bar.update(task, completed=done, total=total, description=f"{title} {what}".rstrip())
-
-        yield advance
 
 
 def show_forecast(lines: Sequence[ExpectedCalls], total: Estimate) -> None:

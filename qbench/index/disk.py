@@ -11,6 +11,7 @@ import polars as pl
 from qbench.artefacts import open_artefact, reading, require_entries
 from qbench.errors import InputError
 from qbench.index.schemas import FORMAT
+from qbench.pages import html_table
 from qbench.quantities.extractors import ExtractorOptions
 from qbench.store import Manifest
 
@@ -27,11 +28,23 @@ _COUNTS = {
     **dict.fromkeys(("bad", "mended"), dict),
 }
 
+SHOWN = 8
+"""Pairs with most mentions that a notebook shows."""
+
 GIVEN = "given"
 """The extractor's name where the quantities came with the corpus."""
 
 
-@dataclass(frozen=True)
+def open_index(path: str | Path) -> Index:
+    """Open an index; the same as `Index.open`.
+
+    Raises:
+        InputError: the folder is missing, unfinished, no index, of another version, or a table is gone or damaged.
+    """
+    return Index.open(path)
+
+
+@dataclass(frozen=True, repr=False)
 class Index:
     """A finished index. Tables are lazy: nothing is read before it is needed.
 
@@ -94,6 +107,19 @@ class Index:
     def summary(self) -> dict[str, Any]:
         """How many documents, sentences, quantities, pairs, concepts and units; what was left out, by reason."""
         return dict(self.manifest.counts)
+
+    def __repr__(self) -> str:
+        counts = self.manifest.counts
+        return f"Index({str(self.path)!r}, {counts['sentences']} sentences, {counts['quantities']} quantities)"
+
+    def _repr_html_(self) -> str:
+        kinds = ("documents", "sentences", "quantities", "pairs", "concepts", "units")
+        caption = f"{self.path.name}: " + ", ".join(f"{self.manifest.counts[kind]:,} {kind}" for kind in kinds)
+        columns = ["concept", "unit", "count", "mean", "low", "high"]
+        order = pl.col("count").cast(pl.Int64).neg(), "concept", "unit"
+        pairs = self.pairs().select(columns).sort(*order).head(SHOWN).collect()
+        rows = [(concept, unit, *(f"{number:,.6g}" for number in numbers)) for concept, unit, *numbers in pairs.rows()]
+        return html_table(["concept", "unit", "mentions", *columns[3:]], rows, caption=caption, numbers=(2, 3, 4, 5))
 
     def _scan(self, name: str) -> pl.LazyFrame:
         with reading(self.path, self.manifest, name) as table:

@@ -23,14 +23,14 @@ from qbench.evaluation.buckets import DIMENSIONS
 from qbench.evaluation.significance import Scores
 from qbench.evaluation.wins import win_counts
 from qbench.leaderboard.documents import DIMENSION_TITLES, caption, clipped, win_caption
-from qbench.leaderboard.page_evidence import BUDGET, document_block, query_block
+from qbench.leaderboard.page_evidence import BUDGET, document_block, query_block, samples
 from qbench.leaderboard.standings import Row, Standings
 from qbench.leaderboard.verdict import verdict
 from qbench.pages import static_page
 from qbench.store import write_text
 
 FILES = Path(__file__).parent / "page_files"
-SCRIPTS = ("base", "charts", "table", "matrix", "buckets", "cost", "queries", "about", "main")
+SCRIPTS = ("base", "charts", "table", "matrix", "buckets", "cost", "queries", "about", "address", "download", "main")
 """Files of the script, in the order of concatenation."""
 
 PACKED = 7_000_000
@@ -107,6 +107,7 @@ def page_data(leaderboard: Standings) -> dict[str, Any]:
         "notes": [clipped(note, REASON) for note in leaderboard.notes],
         "words": [clipped(word, LABEL) for word in leaderboard.words],
         "verdict": clipped(verdict(leaderboard), REASON),
+        "samples": samples(leaderboard),
         "caption": caption(leaderboard),
         "rows": [_row(leaderboard, row) for row in leaderboard.rows],
         "pairs": _pairs(leaderboard),

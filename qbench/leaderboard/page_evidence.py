@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from qbench.benchmark.summary import condition_text, sample_queries
 from qbench.benchmark.types import Query
 from qbench.evaluation.buckets import DIMENSIONS
 from qbench.evaluation.significance import topic_numbers
@@ -39,6 +40,9 @@ PROBE = 200
 
 TEXT, QUERY, NAME = 600, 500, 120
 """Characters of a document, a query and an id that a page shows."""
+
+SAMPLES = 5
+"""Queries at the top of the page."""
 
 MISSED = 5
 """Maximum number of relevant documents per query shown although no system retrieved them."""
@@ -65,6 +69,22 @@ def query_block(leaderboard: Standings, ids: Sequence[str]) -> tuple[bytes, dict
         "buckets": _query_buckets(leaderboard, ids),
     }
     return as_json(block), {"texts": any(query is not None for query in queries)}
+
+
+def samples(leaderboard: Standings) -> list[dict[str, Any]]:
+    """Some queries with their conditions and numbers of relevant documents; none where their texts are not known."""
+    evidence = leaderboard.evidence
+    if evidence is None:
+        return []
+    relevant = [c.qrels.filter(pl.col("grade") > 0)["query_id"] for c in evidence.collections[:1]]
+    return [
+        {
+            "text": clipped(query.text, QUERY),
+            "condition": clipped(condition_text(query), QUERY),
+            "relevant": int((relevant[0] == query.query_id).sum()) if relevant else None,
+        }
+        for query in sample_queries(evidence.queries, SAMPLES)
+    ]
 
 
 def _topics(leaderboard: Standings, ids: Sequence[str]) -> list[int]:
@@ -95,19 +115,6 @@ def _query_buckets(leaderboard: Standings, ids: Sequence[str]) -> list[dict[str,
             }
         )
     return dimensions
-
-
-def condition_text(query: Query) -> str:
-    """The conditions of a query in one line, in their units: "weight < 2 kilogram; price between 5 and 8 dollar"."""
-    return "; ".join(_condition(condition) for condition in query.conditions)
-
-
-def _condition(condition: Condition) -> str:
-    comparison = f"{condition.comparator} {condition.value:,.12g}"
-    if condition.comparator == "between":
-        comparison = f"between {condition.value:,.12g} and {condition.high:,.12g}"
-    words = (" ".join(condition.concept), condition.change, comparison, condition.unit)
-    return " ".join(word for word in words if word)
 
 
 def document_block(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from qbench.leaderboard.evidence import Evidence
 from qbench.leaderboard.page import leaderboard_page
 from qbench.leaderboard.standings import BOTH, Cell, Entry, Row, Standings, group_letters, rank_range
 from qbench.leaderboard.verdict import verdict
+from qbench.pages import html_table
 from qbench.progress import Progress, silent
 
 
@@ -52,6 +54,17 @@ class Leaderboard(Standings):
     def to_html(self) -> str:
         """A self-contained HTML page with charts and, if the evidence was kept, queries and documents."""
         return leaderboard_page(self)
+
+    def __repr__(self) -> str:
+        return f"Leaderboard({self.name!r}, {len(self.rows)} rows, {terminal.size(self)})"
+
+    def _repr_html_(self) -> str:
+        rows = [terminal.figures(row, self) for row in self.rows]
+        header = terminal.figure_header(self)
+        places = [place for place in range(len(header)) if place not in (1, 2, 4)]
+        table = html_table(header, rows, caption=f"{self.name}: {terminal.size(self)}", numbers=places)
+        notes = [verdict(self), *self.words, *self.notes]
+        return table + "".join(f"<p>{escape(note)}</p>" for note in notes)
 
     def to_dict(self) -> dict[str, Any]:
         """The leaderboard without per-query scores, as JSON data."""

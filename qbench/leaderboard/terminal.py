@@ -38,10 +38,10 @@ def tables(leaderboard: Standings, *, explain: bool = True) -> list[RenderableTy
         leaderboard: the board.
         explain: also say how to read it.
     """
-    header = ["#", "Ranks", "System", leaderboard.primary, "", "95 %", *leaderboard.measures[1:]]
-    rows = [_figures(row, leaderboard) for row in leaderboard.rows]
+    header = figure_header(leaderboard)
+    rows = [figures(row, leaderboard) for row in leaderboard.rows]
     parts: list[RenderableType] = [
-        Text(f"{plain(leaderboard.name)}: {_size(leaderboard)}", style="bold"),
+        Text(f"{plain(leaderboard.name)}: {size(leaderboard)}", style="bold"),
         Text(plain(verdict(leaderboard))),
         *([Text(plain(board_words(leaderboard)), style="bold yellow")] if leaderboard.words else []),
         Text(),
@@ -99,7 +99,8 @@ def show(console: Console, parts: Sequence[RenderableType]) -> None:
             console.print()
 
 
-def _size(leaderboard: Standings) -> str:
+def size(leaderboard: Standings) -> str:
+    """How many queries, topics and documents, and the measure that ranks."""
     facts = leaderboard.about.get("benchmark", {})
     queries = leaderboard.scores["query_id"].n_unique() if leaderboard.scores.height else facts.get("queries", 0)
     parts = [f"{queries} queries"]
@@ -111,7 +112,13 @@ def _size(leaderboard: Standings) -> str:
     return ", ".join([*parts, f"ranked by {leaderboard.primary}"])
 
 
-def _figures(row: Row, leaderboard: Standings) -> list[str]:
+def figure_header(leaderboard: Standings) -> list[str]:
+    """Titles of the columns of `figures`."""
+    return ["#", "Ranks", "System", leaderboard.primary, "", "95 %", *leaderboard.measures[1:]]
+
+
+def figures(row: Row, leaderboard: Standings) -> list[str]:
+    """The cells of a row: number, ranks, name, mean with letters and interval, means of the other measures."""
     cells = [row.cells.get(measure) for measure in leaderboard.measures]
     means = [f"{cell.mean:.3f}" if cell else MISSING for cell in cells]
     first = cells[0]

@@ -208,7 +208,7 @@ def test_all_others_are_those_that_ran(open_page, tmp_path):
     assert page.locator(".headline").inner_text().endswith("significantly above all others that ran.")
 
 
-@pytest.mark.parametrize(("width", "hidden"), [(1280, True), (390, True), (1280, False)])
+@pytest.mark.parametrize(("width", "hidden"), [(900, True), (390, True), (1280, False)])
 def test_a_table_without_room_says_that_it_goes_on(open_page, full, tmp_path, width, hidden):
     small = write_page(leaderboard(entry("one", 0.5), entry("two", 0.4)), tmp_path / "small.html")
     page = ready(open_page(full if hidden else small, width=width))
@@ -306,6 +306,8 @@ def test_a_link_opens_a_comparison_and_choosing_one_makes_the_link(open_page, ti
     assert pair(page) == first[::-1]
     link = page.url
     assert link.endswith(f"#compare={first[1]},{first[0]}")
+    page.click("#sort-label")
+    assert page.url.endswith(f"#sort=label&compare={first[1]},{first[0]}")
     page.goto("about:blank")
     page.goto(link)
     assert pair(ready(page)) == first[::-1]
@@ -419,3 +421,119 @@ def test_a_browser_that_cannot_decompress_says_so(open_page, full):
     page.evaluate("delete window.DecompressionStream; for (const name of Object.keys(read)) delete read[name];")
     page.click("button[title='swap the two systems']")
     page.wait_for_function("document.querySelector('#queries').innerText.includes('DecompressionStream')")
+
+
+def test_a_link_holds_what_was_chosen(open_page, full):
+    page = ready(open_page(full))
+    page.select_option("#measure", label="P@10")
+    page.fill("#filter", "BM25")
+    page.get_by_label("conditions given").uncheck()
+    page.get_by_label("3 in the charts").uncheck()
+    page.click("#sort-ms_median")
+    link = page.url
+    assert "measure=P@10&filter=BM25&show=" in link
+    shown = page.locator(".leaderboard").inner_text()
+    charts = page.evaluate("[...chosen.shown].sort()")
+    page.goto("about:blank")
+    page.goto(link)
+    ready(page)
+    assert page.locator(".leaderboard").inner_text() == shown
+    assert page.evaluate("[...chosen.shown].sort()") == charts
+    assert page.input_value("#filter") == "BM25"
+    assert not page.get_by_label("conditions given").is_checked()
+    assert page.locator("#measure option:checked").inner_text() == "P@10"
+    page.evaluate("location.hash = '#filter=zzz&sort=<b>&show=%,x&charts=99&measure=no&compare=1'")
+    page.wait_for_function("document.querySelector('.leaderboard').innerText.includes('No system passes')")
+    assert page.evaluate("[chosen.sort.key, data.measures[chosen.measure]]") == ["ms_median", "P@10"]
+    page.fill("#filter", "")
+    for choice in ("conditions given", "3 in the charts"):
+        page.get_by_label(choice).check()
+    page.select_option("#measure", index=0)
+    page.click("#sort-place")
+    assert "#" not in page.url
+
+
+def test_the_table_is_downloaded_as_csv_and_charts_as_png(open_page, tmp_path):
+    rows = [
+        entry("=SUM(A1)", 0.6, cost=Cost(1, 10**6, 2.0, 3.0)),
+        entry('a, "b"', 0.3, seed=1, cost=Cost(1, 10**6, 3.0, 4.0)),
+        entry("lost", None),
+    ]
+    view = leaderboard(*rows)
+    page = ready(open_page(write_page(view, tmp_path / "page.html"), accept_downloads=True))
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Download CSV").click()
+    assert waiting.value.suggested_filename.endswith(".csv")
+    table = pl.read_csv(waiting.value.path())
+    assert table["system"].to_list() == ["'=SUM(A1)", 'a, "b"', "lost"]
+    best = view.rows[0].cells["nDCG@10"]
+    assert table["nDCG@10"].to_list() == [
+        pytest.approx(view.rows[0].cells["nDCG@10"].mean, abs=1e-6),
+        pytest.approx(view.rows[1].cells["nDCG@10"].mean, abs=1e-6),
+        None,
+    ]
+    assert table["nDCG@10 low"][0] == pytest.approx(best.low, abs=1e-6)
+    assert table["ms/query"].to_list() == [2.0, 3.0, None]
+    page.wait_for_selector("#cost figure svg[role=img]")
+    chart = page.locator("#cost figure svg[role=img]").first.bounding_box()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Download Time per query as PNG").click()
+    content = waiting.value.path().read_bytes()
+    assert content.startswith(b"\x89PNG")
+    size = [int.from_bytes(content[start : start + 4], "big") for start in (16, 20)]
+    assert size == [round(3 * chart["width"]), round(3 * chart["height"])]
+
+
+CLIPPED = """(selector) => {
+  const box = document.querySelector('.leaderboard').closest('.scroll').getBoundingClientRect();
+  return [...document.querySelectorAll(selector)].every((node) => {
+    const own = node.getBoundingClientRect();
+    return own.left >= box.left && own.right <= Math.min(box.right, innerWidth);
+  });
+}"""
+"""Whether all of some elements are within the table's frame and the window, without scrolling sideways."""
+
+
+def test_a_phone_shows_the_figure_first_and_a_wide_screen_the_costs(open_page, tmp_path):
+    cost = Cost(12.5, 10**7, 2.0, 33.0, peak_bytes=10**9, extraction_seconds=99.1)
+    names = ("BindBM25 [given]", "BM25_filter [parsed]", "SBERT(model=minilm) [parsed]")
+    view = leaderboard(*(entry(name, 0.6 - n / 10, seed=n, cost=cost) for n, name in enumerate(names)))
+    path = write_page(view, tmp_path / "page.html")
+    phone = ready(open_page(path, width=390, height=844))
+    assert phone.evaluate(CLIPPED, ".leaderboard td:nth-child(3)")
+    assert phone.locator(".leaderboard .mean").first.bounding_box()["y"] < 844
+    wide = ready(open_page(path, width=1400))
+    assert wide.evaluate(CLIPPED, ".leaderboard td")
+    assert wide.locator(".leaderboard thead th").last.inner_text().replace("\n", " ") == "peak MB"
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.438, 0.91), (0.1, 0.11), (0.0, 1.0), (3, 4), (120, 131), (0.49, 0.5)])
+def test_axes_have_three_ticks_or_more(open_page, full, low, high):
+    page = open_page(full)
+    for options in ("{}", "{ zero: true, most: 3 }", "{ most: 2 }"):
+        ticks = page.evaluate(f"scaleOf([{low}, {high}], 0, 100, {options}).ticks")
+        assert 3 <= len(ticks) <= 12
+    for factor in (11, 90, 1e5):
+        assert len(page.evaluate(f"scaleOf([{low or 1}, {(low or 1) * factor}], 0, 100, {{ log: true }}).ticks")) >= 3
+
+
+def test_the_page_begins_with_what_is_asked_and_what_was_found(open_page, tiny, full):
+    page = ready(open_page(tiny))
+    head = page.locator("main").inner_text().split("Measure")[0]
+    assert page.locator(".verdict").inner_text() in head
+    queries = page.locator(".samples q").all_inner_texts()
+    assert any("laptop weight over 2 kg" in text for text in queries)
+    assert 1 < len(queries) <= 5
+    assert "laptop weight > 2 kilogram" in page.locator(".samples q", has_text="over 2 kg").get_attribute("title")
+    assert page.locator(".samples").is_visible()
+    assert ready(open_page(full)).locator(".samples").count() == 0, "without queries' texts"
+
+
+def test_charts_name_their_rows_where_there_is_room(open_page, full):
+    for width, named in ((1400, True), (390, True), (230, False)):
+        page = ready(open_page(full, width=width))
+        page.wait_for_selector("#buckets .multiples svg")
+        words = page.locator("#buckets .multiples svg").first.locator("text").all_text_contents()
+        assert ("BM25" in words) == named, (width, words)
+        for edges in page.evaluate(LABEL_EDGES):
+            assert min(edges) > -1.5, (width, edges)

@@ -12,6 +12,7 @@ const chosen = {
   sort: { key: "place", falling: false },
   shown: new Set(ran.slice(0, 8)),
   pair: [],
+  paired: false,
 };
 const listeners = [];
 
@@ -21,6 +22,7 @@ function follow(what, draw) {
 }
 
 function changed(what) {
+  remember();
   for (const one of listeners) if (one.what.includes(what)) one.draw();
 }
 

@@ -35,7 +35,11 @@ function bucketChart(dimension, bucket, places, high, spread) {
   const line = 19;
   const bottom = 6 + places.length * line;
   return sized((width) => {
-    const left = 26;
+    // Names stand where there is room for them, numbers elsewhere.
+    const names = places.map((i) => rows[i].label);
+    const wide = Math.max(...names.map((name) => name.length)) * 6.6 + 12;
+    const named = wide < width * 0.46;
+    const left = named ? wide : 26;
     const scale = scaleOf([0, high], left, width - 44, { zero: true, most: 4 });
     return svg("svg", { width, height: bottom + 20, role: "img", "aria-label": places.map((i) => `${rows[i].number} ${fixed(means[i])}`).join(", ") },
       across(scale, 2, bottom, String),
@@ -44,7 +48,7 @@ function bucketChart(dimension, bucket, places, high, spread) {
         const x = scale.place(means[i]);
         const half = spread ? spread(i, bucket) : null;
         return svg("g", {}, svg("title", {}, `${rows[i].number} ${rows[i].label}: ${fixed(means[i])}${half === null ? "" : ` \u00b1 ${fixed(half)}`}`),
-          svg("text", { x: left - 8, y: y + 4, "text-anchor": "end" }, rows[i].number),
+          svg("text", { x: left - 8, y: y + 4, "text-anchor": "end" }, named ? names[n] : rows[i].number),
           half === null ? null : svg("line", {
             x1: scale.place(Math.max(0, means[i] - half)), x2: Math.min(width - 40, scale.place(means[i] + half)), y1: y, y2: y,
             stroke: look(i).colour, "stroke-width": 1.5, opacity: 0.75,
@@ -76,7 +80,7 @@ function bucketsView() {
       const values = means.flatMap((bucket) => places.map((i) => bucket[i] ?? 0));
       return el("section", {}, el("h3", {}, dimension.title),
         el("div", { class: "multiples" }, dimension.names.map((name, b) =>
-          el("figure", {}, el("figcaption", {}, text(name), " ", el("span", { class: "soft small" }, `${counted(dimension.sizes[b], "query", "queries")}, ${counted(dimension.topics[b], "topic")}`)),
+          el("figure", {}, el("figcaption", {}, text(name), silent(dimension, b) ? null : pngButton(`${dimension.title} ${name}`), " ", el("span", { class: "soft small" }, `${counted(dimension.sizes[b], "query", "queries")}, ${counted(dimension.topics[b], "topic")}`)),
             silent(dimension, b) ? el("p", { class: "soft" }, `${TOO_FEW} ${byQuery ? "queries" : "topics"} to say anything`) : bucketChart(dimension, b, places, Math.max(0.05, ...values), spread.get(dimension.title))))),
         bucketTable(dimension, places));
     });

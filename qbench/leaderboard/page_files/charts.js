@@ -31,8 +31,15 @@ function legend(places) {
     places.map((i) => el("li", { title: rows[i].label }, swatch(i), el("b", {}, rows[i].number), el("span", { class: "clip one" }, rows[i].label))));
 }
 
-/** Round places from low to high, at most about `most`. */
+/** Round places from low to high: about `most`, and no fewer than three. */
 function linearTicks(low, high, most = 5) {
+  for (let wanted = most; ; wanted += 1) {
+    const ticks = roundPlaces(low, high, wanted);
+    if (ticks.length >= 3 || wanted > most + 8) return ticks;
+  }
+}
+
+function roundPlaces(low, high, most) {
   const rough = (high - low) / most || 1;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * [1, 2, 2.5, 5, 10].find((one) => one * power >= rough * 0.999);

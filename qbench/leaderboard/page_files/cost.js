@@ -32,10 +32,11 @@ function scatter(plane, points, width) {
   const fronts = tasks(points).map((task) => ({ ...task, best: front(task.points) }));
   const best = new Set(fronts.flatMap((one) => one.best));
   const path = (one) => one.best.map((p, n) => (n ? `H${x.place(p.cost)}V${y.place(p.mean)}` : `M${x.place(p.cost)} ${y.place(p.mean)}`)).join("") + `H${box.right}`;
-  const clip = (name) => (name.length > 26 ? `${name.slice(0, 25)}\u2026` : name);
+  const most = width > 420 ? 26 : 18;
+  const clip = (name) => (name.length > most ? `${name.slice(0, most - 1)}\u2026` : name);
   const named = points.map((p) => ({
     x: x.place(p.cost), y: y.place(p.mean),
-    names: [...(points.length <= 12 && width > 420 ? [clip(`${rows[p.row].number} ${rows[p.row].label}`)] : []), rows[p.row].number],
+    names: [...(points.length <= 12 ? [clip(`${rows[p.row].number} ${rows[p.row].label}`)] : []), rows[p.row].number],
   }));
   const words = `${plane.title}: ` + points.map((p) => `${rows[p.row].number} ${fixed(p.mean)} at ${short(p.cost)}`).join(", ") + `. ` + fronts.map((one) => `Front${one.name ? ` of ${one.name}` : ""}: ${numbersOf(one.best.map((p) => p.row).sort((a, b) => a - b))}.`).join(" ");
   return svg("svg", { width, height, role: "img", "aria-label": words },
@@ -66,7 +67,7 @@ function costFigure(plane, places) {
     points.push({ row: i, cost, upper: upper > cost ? upper : null, ...cellOf(i) });
   }
   const named = tasks(points);
-  return el("figure", {}, el("figcaption", {}, plane.title),
+  return el("figure", {}, el("figcaption", {}, plane.title, points.length ? pngButton(plane.title) : null),
     points.length ? el("div", { class: "lines" }, named.map((task, n) => el("span", {}, svg("svg", { width: 34, height: 10, "aria-hidden": "true" }, svg("path", { d: "M0 5H34", ...FRONT_LINES[n] })),
       task.name ? `front of [${task.name}] and rows without conditions` : "front"))) : null,
     points.length ? sized((width) => scatter(plane, points, width)) : el("p", { class: "soft" }, "No chosen system has this cost."),

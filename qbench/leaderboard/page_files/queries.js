@@ -192,22 +192,8 @@ function queryList(state, known, scores) {
 /** Compare two systems, and let the page's address say which, for a link to it. */
 function compare(i, j) {
   chosen.pair = [i, j];
+  chosen.paired = true;
   changed("pair");
-  try {
-    history.replaceState(null, "", `#compare=${rows[i].number},${rows[j].number}`);
-  } catch {
-    // A page within another page may have no address of its own.
-  }
-}
-
-/** Go to the comparison that the address names, as in #compare=1,3. */
-function addressed() {
-  const found = /^#compare=([^,]+),([^,]+)$/.exec(location.hash);
-  const pair = found ? [1, 2].map((n) => ran.find((i) => rows[i].number === found[n])) : [];
-  if (!found || pair.includes(undefined)) return;
-  chosen.pair = pair;
-  changed("pair");
-  goToQueries();
 }
 
 function goToQueries() {

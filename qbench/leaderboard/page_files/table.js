@@ -63,7 +63,7 @@ function strip(i, scale, width) {
 
 function leaderboardTable() {
   const places = sorted(passing());
-  const width = 170;
+  const width = 136;
   const scale = ran.length
     ? scaleOf(ran.flatMap((i) => [cellOf(i).low, cellOf(i).high]), 6, width - 6, { most: 3 })
     : { place: () => 0, ticks: [] };
@@ -71,7 +71,6 @@ function leaderboardTable() {
     spaced(scale.ticks, scale.place, String, width).map((tick) => svg("text", { class: "soft", x: scale.place(tick), y: 14, "text-anchor": "middle" }, String(tick))));
   const others = data.measures.map((_, m) => m).filter((m) => m !== chosen.measure);
   const head = el("tr", {},
-    el("th", { scope: "col" }, el("abbr", { title: "shown in the charts" }, "Chart")),
     heading("place", "Ranks", { falling: false, help: `from the best to the worst rank that the tests on ${measureName()} leave open` }),
     heading("label", "System", { falling: false, kind: "key" }),
     heading(`m${chosen.measure}`, measureName()),
@@ -82,32 +81,32 @@ function leaderboardTable() {
   const span = 3 + others.length + (costed ? COSTS.length : 0);
   const body = places.map((i) => {
     const row = rows[i];
-    const title = el("th", { scope: "row", class: "key" },
-      el("span", { class: "name" }, row.cells ? swatch(i) : null, el("b", {}, row.number), el("span", { class: "clip", title: row.label }, row.label)),
-      row.words.map((word) => el("span", { class: "tag warning" }, word)));
-    if (!row.cells) {
-      return el("tr", { class: "lost" }, el("td", {}), el("td", { class: "number" }, "-"), title,
-        el("td", { colspan: span, class: "why" }, el("span", { class: "tag" }, "no run"), " ", text(row.problem || "no reason was given")));
-    }
     const pick = el("input", {
       type: "checkbox", checked: chosen.shown.has(i), "aria-label": `${row.number} in the charts`,
       onchange: (event) => { event.target.checked ? chosen.shown.add(i) : chosen.shown.delete(i); changed("shown"); },
     });
+    const title = el("th", { scope: "row", class: "key" },
+      el("span", { class: "name" }, row.cells ? el("label", { class: "pick", title: "shown in the charts" }, pick, swatch(i)) : null, el("b", {}, row.number), el("span", { class: "clip", title: row.label }, row.label)),
+      row.words.map((word) => el("span", { class: "tag warning" }, word)));
+    if (!row.cells) {
+      return el("tr", { class: "lost" }, el("td", { class: "number" }, "-"), title,
+        el("td", { colspan: span, class: "why" }, el("span", { class: "tag" }, "no run"), " ", text(row.problem || "no reason was given")));
+    }
     const same = ran.filter((j) => relation(i, j) && !relation(i, j).significant);
     const figure = (m, strong) => {
       const cell = cellOf(i, m);
       return el("td", { class: "number" }, el("span", { class: strong ? "mean" : "" }, fixed(cell.mean)), el("sup", {}, cell.letters), el("span", { class: "ci" }, fromTo(cell).replace(" to ", "\u2013") || "-"));
     };
-    return el("tr", {}, el("td", {}, pick), el("td", { class: "number rank" }, rankText(i)), title,
+    return el("tr", {}, el("td", { class: "number rank" }, rankText(i)), title,
       figure(chosen.measure, true), el("td", {}, strip(i, scale, width)),
-      el("td", { class: "letters" }, same.length ? numbersOf(same) : el("span", { class: "soft" }, "\u2013")),
+      el("td", { class: "letters", title: same.map((j) => rows[j].label).join(", ") || null }, same.length ? numbersOf(same) : el("span", { class: "soft" }, "\u2013")),
       others.map((m) => figure(m)),
       costed ? COSTS.map((cost) => el("td", { class: "number" }, row.cost ? short(cost.of(row.cost)) : "-")) : []);
   });
   const total = places.length === rows.length ? counted(rows.length, "system") : `${places.length} of ${counted(rows.length, "system")}`;
   return scrolling("Table of systems",
     el("table", { class: "leaderboard" }, el("caption", {}, `${total}; means over ${counted(queryCount(), "query", "queries")}, 95 % intervals below them.`),
-      el("thead", {}, head), el("tbody", {}, body.length ? body : el("tr", {}, el("td", { colspan: span + 3 }, "No system passes the filters.")))));
+      el("thead", {}, head), el("tbody", {}, body.length ? body : el("tr", {}, el("td", { colspan: span + 2 }, "No system passes the filters.")))));
 }
 
 const queryCount = () => (data.queries ? data.queries.all : (data.about.benchmark && data.about.benchmark.queries) || 0);
@@ -121,12 +120,13 @@ function headline() {
   const near = ran.filter((j) => relation(best, j) && !relation(best, j).significant);
   const apart = ran.filter((j) => relation(best, j) && relation(best, j).significant);
   const other = ran.filter((j) => j !== best && !relation(best, j));
-  const list = (places) => numbersOf(places).replaceAll(" ", ", ");
+  // One or two are named; of more, the numbers.
+  const list = (places) => (places.length <= 2 ? places.map((j) => rows[j].label).join(", ") : numbersOf(places).replaceAll(" ", ", "));
   const said = [text(`${rows[best].number} ${rows[best].label}`), ` has the highest ${measureName()}: ${figure}. `];
   if (near.length) said.push(`It cannot be told apart from ${list(near)}. `);
   const all = ran.length < rows.length ? "all others that ran" : "all others";
   if (apart.length) said.push(`It is significantly above ${apart.length === ran.length - 1 ? all : list(apart)}. `);
-  if (other.length) said.push(`It was not compared with ${list(other)}, which did another task.`);
+  if (other.length) said.push(`It was not compared with ${numbersOf(other).replaceAll(" ", ", ")}, which did another task.`);
   return el("p", { class: "headline" }, said);
 }
 
@@ -140,22 +140,26 @@ function tableView() {
   });
   follow(["measure"], () => lead.replaceChildren(headline()));
   const search = el("input", {
-    type: "search", id: "filter", placeholder: "part of a name, or a number",
+    value: chosen.filter, type: "search", id: "filter", placeholder: "part of a name, or a number",
     oninput: (event) => { chosen.filter = event.target.value; changed("filter"); },
   });
   const sources = [...new Set(rows.map((row) => row.conditions))];
   const boxes = sources.length < 2 ? null : el("div", { class: "group", role: "group", "aria-label": "Conditions" }, el("span", { class: "soft" }, "Show"),
     sources.map((source) => el("label", {},
       el("input", {
-        type: "checkbox", checked: true,
+        type: "checkbox", checked: chosen.conditions.has(source), value: source,
         onchange: (event) => { event.target.checked ? chosen.conditions.add(source) : chosen.conditions.delete(source); changed("filter"); },
       }), CONDITIONS[source] || source)));
+  follow(["address"], () => {
+    search.value = chosen.filter;
+    boxes?.querySelectorAll("input").forEach((box) => { box.checked = chosen.conditions.has(box.value); });
+  });
   const all = (places) => () => { chosen.shown = new Set(places); changed("shown"); };
   const picks = ran.length < 2 ? null : el("div", { class: "group", role: "group", "aria-label": "In the charts" }, el("span", { class: "soft" }, "In the charts"),
     ran.length > 8 ? el("button", { onclick: all(ran.slice(0, 8)) }, "first 8") : null,
     el("button", { onclick: all(ran) }, "all"), el("button", { onclick: all([]) }, "none"));
   return section("table", "Systems", lead,
-    el("div", { class: "controls" }, el("label", {}, "Filter", search), boxes, picks), place,
+    el("div", { class: "controls" }, el("label", {}, "Filter", search), boxes, picks, csvButton()), place,
     how(...data.caption, "Ranks follow the chosen measure.",
       "Not told apart from: rows that were compared with this one and whose difference is not significant. Two rows of which each "
       + "cannot be told from a third may still differ."));
