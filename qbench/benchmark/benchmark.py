@@ -6,17 +6,22 @@ import hashlib
 import io
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, TypeVar, get_args, overload
 
 import polars as pl
 
 from qbench.benchmark.audits import Audit
 from qbench.benchmark.parquet import SCHEMAS, empty
+from qbench.benchmark.summary import condition_text, sample_queries
 from qbench.benchmark.types import Query, Split, query_schema
+from qbench.pages import html_table
 from qbench.quantities.languages import ENGLISH
 from qbench.store import digest
 
 T = TypeVar("T")
+
+SHOWN = 5
+"""Queries that a notebook shows."""
 
 
 class _Table(Generic[T]):
@@ -115,9 +120,17 @@ class Benchmark:
         return table
 
     def _repr_html_(self) -> str:
-        from qbench.benchmark.summary import benchmark_html
-
-        return benchmark_html(self)
+        answers = dict(self.qrels.filter(pl.col("grade") > 0).group_by("query_id").len().iter_rows())
+        rows = [
+            (query.text, condition_text(query), query.split, f"{answers.get(query.query_id, 0):,}")
+            for query in sample_queries(self.queries, SHOWN)
+        ]
+        sizes = [f"{len(self.queries_of(split)):,} {split}" for split in get_args(Split) if self.queries_of(split)]
+        caption = (
+            f"{self.name}: {self.corpus.height:,} documents, {len(self.queries):,} queries ({', '.join(sizes)}), "
+            f"{self.qrels.height:,} judgments; some of the queries"
+        )
+        return html_table(("query", "condition", "split", "relevant"), rows, caption=caption, numbers=(3,))
 
     def __repr__(self) -> str:
         return f"Benchmark({self.name!r}, {self.corpus.height} documents, {len(self.queries)} queries)"

@@ -529,11 +529,15 @@ def test_the_page_begins_with_what_is_asked_and_what_was_found(open_page, tiny, 
     assert ready(open_page(full)).locator(".samples").count() == 0, "without queries' texts"
 
 
-def test_charts_name_their_rows_where_there_is_room(open_page, full):
-    for width, named in ((1400, True), (390, True), (230, False)):
-        page = ready(open_page(full, width=width))
+def test_charts_name_their_rows_where_there_is_room(open_page, full, tmp_path):
+    queries = [Query(f"q{i}", "t", conditions=(CONDITION["<>"[i % 2]],)) for i in range(60)]
+    table = query_buckets(queries, lambda unit: "mass")
+    long = leaderboard(entry("a name that is much too long for a chart of this size", 0.6), buckets=table, by="query")
+    path = write_page(long, tmp_path / "long.html")
+    for file, width, name in ((full, 1400, "BM25"), (full, 390, "BM25"), (path, 1400, "1")):
+        page = ready(open_page(file, width=width))
         page.wait_for_selector("#buckets .multiples svg")
         words = page.locator("#buckets .multiples svg").first.locator("text").all_text_contents()
-        assert ("BM25" in words) == named, (width, words)
+        assert name in words, (width, words)
         for edges in page.evaluate(LABEL_EDGES):
             assert min(edges) > -1.5, (width, edges)
