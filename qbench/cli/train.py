@@ -19,6 +19,7 @@ def _train() -> None:
 command(app, "train bi-encoder")(train_bi_encoder.bi_encoder)
 for kind, function in train_retriever.COMMANDS.items():
     command(app, f"train {kind}", without=others_options(kind))(function)
+command(app, "train figures")(train_retriever.figures)
 command(app, "train codebook")(train_codebook.codebook)
 command(app, "train description-parser")(train_description_parser.description_parser)
 command(app, "train extractor")(train_extractor.extractor)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from qbench.benchmark.types import Split
 from qbench.cli.options import Overwrite
 from qbench.cli.training import Output, best_epoch, report, run
 from qbench.options import declared
@@ -135,8 +136,7 @@ def train_on_triples(
     if counts["dev"] is not None:
         lines.append(f"nDCG@10 there: {counts['dev_untrained']:.3f} untrained, {counts['dev']:.3f} now")
     if counts["dev_numbers"]:
-        read = (f"{name.replace('_', ' ')} {value:.3f}" for name, value in counts["dev_numbers"].items())
-        lines.append(f"numbers there: {', '.join(read)}")
+        lines.append(f"numbers there: {', '.join(_read(counts['dev_numbers']))}")
     worse = setback(counts)
     report(lines, output, f"search with it: --systems '{system.format(output)}'", worse and f"Mind: {worse}")
 
@@ -144,3 +144,29 @@ def train_on_triples(
 def _figures(record: dict[str, Any]) -> str:
     figure = f"nDCG@10 {record['ndcg']:.3f}" if "ndcg" in record else ""
     return figure + (f"\nThe model begins so: {record['start']}" if "start" in record else "")
+
+
+def _read(figures: Mapping[str, float]) -> list[str]:
+    return [f"{name.replace('_', ' ')} {value:.3f}" for name, value in figures.items()]
+
+
+def figures(
+    bench: Bench,
+    model: Annotated[str, typer.Option(help="A trained NumColBERT or DeepQuant: a folder, or a name on the hub.")],
+    split: Annotated[Split, typer.Option(help="Split whose queries are read.")] = "dev",
+    queries: Annotated[int, typer.Option(min=1, help="Largest number of queries, drawn at random.")] = 200,
+    seed: Annotated[int, typer.Option(help="Seed of the draw; that of the training draws its dev queries.")] = 13,
+) -> None:
+    """Print how well a trained NumColBERT or DeepQuant reads numbers: operators, units, comparisons of new values.
+
+    The same figures are in the report of its training; nothing is trained here.
+
+    Example: qbench train figures my-benchmark --model deepquant --split test
+    """
+    from qbench.benchmark.disk import open_benchmark
+    from qbench.cli.console import out
+    from qbench.training.reading import reading_figures
+
+    found = reading_figures(model, open_benchmark(bench), split=split, most=queries, seed=seed)
+    for line in _read(found) or ["none: no query of this split has a number"]:
+        out().print(line, markup=False)

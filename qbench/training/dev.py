@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from qbench.benchmark.types import Query
+from qbench.benchmark.types import Query, Split
 from qbench.errors import InputError
 from qbench.evaluation.measures import score_run
 from qbench.models.numbers import Number
@@ -106,17 +106,18 @@ def _all_scores(student: Student, pool: DevPool) -> NDArray[np.float64]:
     return scores
 
 
-def dev_pool(benchmark: Benchmark, most: int, seed: int) -> DevPool | None:
-    """The pool of a benchmark's dev split; None where it has no judged query.
+def dev_pool(benchmark: Benchmark, most: int, seed: int, split: Split = "dev") -> DevPool | None:
+    """The pool of a benchmark's dev split, or of another; None where it has no judged query.
 
     Args:
-        benchmark: with a dev split.
+        benchmark: with that split.
         most: largest number of queries, which are drawn at random.
         seed: of the draw.
+        split: whose queries they are.
     """
     relevant = benchmark.qrels.filter(pl.col("grade") > 0)
     judged = set(relevant["query_id"])
-    queries = [query for query in benchmark.queries_of("dev") if query.query_id in judged]
+    queries = [query for query in benchmark.queries_of(split) if query.query_id in judged]
     if not queries or most < 1:
         return None
     order = generator(seed, "dev queries").permutation(len(queries))[:most]

@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 import torch
 from hypothesis import given
@@ -23,6 +24,7 @@ from qbench.training.dev import dev_pool
 from qbench.training.number_figures import CARRIERS, value_pairs
 from qbench.training.opening import open_student
 from qbench.training.outputs import Embedded
+from qbench.training.reading import reading_figures
 from qbench.training.recipes import ContrastiveRecipe
 from qbench.training.triples import read_triples
 from tests.encoder_factories import tiny_bert
@@ -167,6 +169,10 @@ def test_the_report_says_how_numbers_are_read(plain, tmp_path):
     by_magnitude = [f"comparison {name}" for name in MAGNITUDES[1:]]
     assert list(numbers) == ["operator", "alpha", "unit", "comparison", *by_magnitude]
     assert all(0 <= value <= 1 for value in numbers.values())
+    # The same from the checkpoint alone.
+    again = reading_figures(str(tmp_path / "out"), BENCHMARK, seed=recipe.seed)
+    assert again == pytest.approx(numbers, abs=1e-6)
+    assert list(reading_figures(str(tmp_path / "out"), BENCHMARK, most=5)) == list(numbers)
     trained = load_deepquant(str(tmp_path / "out"))
     assert trained.units.names == ("kilogram",)
     queries = BENCHMARK.queries_of("dev")
@@ -178,6 +184,33 @@ def test_the_report_says_how_numbers_are_read(plain, tmp_path):
         likeliest = trained.operators(seen.numbers).argmax(dim=1).tolist()
     wanted = [OPERATORS.index(query.conditions[0].comparator) for query in queries]
     assert numbers["operator"] == pytest.approx(np.mean([a == b for a, b in zip(likeliest, wanted, strict=True)]))
+
+
+def test_figures_of_models_without_heads_and_splits_without_queries(plain, tmp_path):
+    with pytest.raises(InputError, match=r"no heads that read numbers.*train numcolbert"):
+        reading_figures(str(plain), BENCHMARK)
+    model = str(random_deepquant(plain, tmp_path / "model"))
+    with pytest.raises(InputError, match="the split test has no judged query"):
+        reading_figures(model, BENCHMARK, split="test")
+
+
+@pytest.mark.parametrize("kind", ["deepquant", "numcolbert"])
+def test_extreme_values_and_many_numbers_leave_losses_and_gradients_finite(plain, kind):
+    """1e-300, 1e300, negative, zero, NaN and infinity after extraction; 200 quantities in one document."""
+    table = BENCHMARK.quantities
+    values = pl.Series([1e-300, 1e300, -1e300, -5.0, 0.0, math.nan, math.inf, 5e-324])
+    cycled = values.gather([place % len(values) for place in range(table.height)])
+    table = table.with_columns(cycled.alias(name) for name in ("value", "high", "base_value", "base_high"))
+    first = BENCHMARK.samples["doc_id"][0]
+    many = table.filter(pl.col("doc_id") == first).sample(200, with_replacement=True, seed=1)
+    changed = replace(BENCHMARK, quantities=pl.concat([table.filter(pl.col("doc_id") != first), many]))
+    data = read_triples(changed)
+    torch.manual_seed(0)
+    student = open_student(kind, str(plain), units=["metre"])  # that of the texts was never seen
+    loss = student.loss(Batch.of(data, data.draw(0, "1", 4, most=24)))
+    loss.backward()
+    assert loss.isfinite()
+    assert all(p.grad.isfinite().all() for p in student.network.parameters() if p.grad is not None)
 
 
 def test_values_of_pairs_are_of_their_magnitude_and_in_thirds():
