@@ -127,7 +127,7 @@ def chosen(sets: dict[str, list[Scored]], weights: NDArray[np.float64]) -> NDArr
 
 def table(sets: dict[str, list[Scored]], weights: NDArray[np.float64], encoder: bool) -> str:
     """The ablation: all parts, each left out, and each alone with the model's own score."""
-    rows: list[tuple[str, NDArray[np.float64]]] = [("BM25 alone", np.eye(len(COLUMNS))[0]), ("all parts", weights)]
+    rows: list[tuple[str, NDArray[np.float64]]] = [("own alone", np.eye(len(COLUMNS))[0]), ("all parts", weights)]
     for column, name in enumerate(COLUMNS if encoder else COLUMNS[:-1]):
         rows.append((f"without {name}", np.where(np.arange(len(COLUMNS)) == column, 0.0, weights)))
     binding = [COLUMNS.index(name) for name in ("binding", "ratio")]
