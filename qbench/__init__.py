@@ -23,6 +23,7 @@ _PUBLIC: dict[str, str] = {
     "evaluate": "qbench.leaderboard.external",
     "extract": "qbench.quantities.mentions",
     "generate": "qbench.generation.generate",
+    "ground": "qbench.grounding.ground",
     "import_descriptions": "qbench.mining.description_table",
     "make_test_set": "qbench.mining.test_set",
     "mine_paraphrases": "qbench.mining.paraphrases",

@@ -29,6 +29,7 @@ REVISIONS: dict[str, int] = {
     "generation": 4,
     "expansion": 2,
     "synthesis": 2,
+    "grounding": 1,
     # Retrieval
     "analysis": 1,
     "bm25": 1,

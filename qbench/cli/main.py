@@ -20,6 +20,7 @@ VERBS: dict[str, str] = {
     "gen-queries": "Index -> benchmark with checked labels.",
     "templates": "Print templates and prompts, to be edited.",
     "synth": "Table of facts -> corpus with exact quantities.",
+    "ground": "Your documents and a table of facts -> index with exact labels.",
     "benchmark": "Check, import, export, show benchmarks.",
     "annotate": "Benchmark -> sheets for people to judge -> judged benchmark.",
     "test-set": "Paraphrase pairs -> test set for quantity retrieval.",

@@ -153,11 +153,16 @@ def _make(source: Source, draft: Draft, plan: _Plan) -> None:
         "mended": dict(sorted(problems.notes.items())),
         "ignored_files": getattr(source, "ignored", 0),
     }
-    if plan.extractor.units_file is not None:
-        shutil.copyfile(plan.extractor.units_file, folder / UNITS)
-    if plan.extractor.model is not None:
+    keep_extractor_files(folder, plan.extractor)
+
+
+def keep_extractor_files(folder: Path, extractor: ExtractorOptions) -> None:
+    """Copy the user's units and the extractor's model, where there are such, into an index."""
+    if extractor.units_file is not None:
+        shutil.copyfile(extractor.units_file, folder / UNITS)
+    if extractor.model is not None:
         # As the units: permuted sentences of a benchmark made from the index are read by the same extractor.
-        shutil.copytree(plan.extractor.model, folder / MODEL, dirs_exist_ok=True)
+        shutil.copytree(extractor.model, folder / MODEL, dirs_exist_ok=True)
 
 
 def _extract(source: Source, folder: Path, plan: _Plan, problems: Problems, tally: _Tally) -> list[str]:

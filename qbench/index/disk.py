@@ -10,6 +10,7 @@ import polars as pl
 
 from qbench.artefacts import open_artefact, reading, require_entries
 from qbench.errors import InputError
+from qbench.index.facts import FACTS, STATED, THINGS
 from qbench.index.schemas import FORMAT
 from qbench.pages import html_table
 from qbench.quantities.extractors import ExtractorOptions
@@ -67,6 +68,8 @@ class Index:
         """
         folder = Path(path)
         manifest = open_artefact(folder, "index", (SENTENCES, QUANTITIES, PAIRS))
+        if "grounding" in manifest.params:
+            open_artefact(folder, "index", (THINGS, FACTS, STATED))
         if manifest.params.get("format") != FORMAT:
             raise InputError(
                 "another version of qbench made this index", file=folder, remedy="Build it again with build-index"
@@ -86,6 +89,23 @@ class Index:
     def pairs(self) -> pl.LazyFrame:
         """The concept/unit index (schema `qbench.index.schemas.pair_schema`), sorted by concept and unit."""
         return self._scan(PAIRS)
+
+    @property
+    def grounded(self) -> bool:
+        """Whether a table states facts about its documents (`qbench ground`)."""
+        return "grounding" in self.manifest.params
+
+    def things(self) -> pl.LazyFrame:
+        """What each document of a grounded index is about (schema `qbench.index.facts.thing_schema`)."""
+        return self._scan(THINGS)
+
+    def facts(self) -> pl.LazyFrame:
+        """The facts of a grounded index (schema `qbench.index.facts.fact_schema`)."""
+        return self._scan(FACTS)
+
+    def stated(self) -> pl.LazyFrame:
+        """The mentions that state its facts (schema `qbench.index.facts.stated_schema`)."""
+        return self._scan(STATED)
 
     @property
     def given(self) -> bool:

@@ -24,6 +24,9 @@ GROUP_BYTES = 1 << 24
 PAIR_ROWS = 50_000
 """About how many mentions are grouped at a time."""
 
+ROWS_HELD = 20_000
+"""Rows that `TableRows` keeps in memory."""
+
 _SAMPLE = 100_000
 _MOST_RANGES = 256
 """How many concepts are looked at to cut them into ranges, and how many ranges there may be (each is an open file)."""
@@ -151,3 +154,35 @@ def group_pairs(mentions: pl.DataFrame) -> pl.DataFrame:
         .select(list(pair_schema()))
         .sort("concept", "unit")
     )
+
+
+class TableRows:
+    """A Parquet file that grows block by block, from rows as dicts."""
+
+    def __init__(self, path: Path, schema: dict[str, Any]) -> None:
+        # Nested lists go from Python to Arrow several times faster than to polars.
+        self._schema = arrow_schema(schema)
+        self._writer = pq.ParquetWriter(path, self._schema, compression="zstd")
+        self._held: list[dict[str, Any]] = []
+
+    def add(self, row: dict[str, Any]) -> None:
+        """Append a row."""
+        self._held.append(row)
+        if len(self._held) >= ROWS_HELD:
+            self._flush()
+
+    def __enter__(self) -> TableRows:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Write what is held, and the file's end."""
+        self._flush()
+        self._writer.close()
+
+    def _flush(self) -> None:
+        columns = {name: [row[name] for row in self._held] for name in self._schema.names}
+        self._writer.write_table(pa.Table.from_pydict(columns, schema=self._schema))
+        self._held.clear()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, dataclass, fields
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from qbench.errors import OptionError
@@ -162,6 +163,26 @@ def change_symbol(quantity: Quantity) -> str:
     if quantity.change and quantity.comparator in ("=", "~"):
         return quantity.change
     return {"<=": "<", ">=": ">", "between": "="}.get(quantity.comparator, quantity.comparator)
+
+
+def moved(quantity: Quantity, shift: Callable[[int], int]) -> Quantity:
+    """A mention whose spans begin and end elsewhere: `shift` gives the place of each old one."""
+
+    def span(old: Span) -> Span:
+        return shift(old[0]), shift(old[1])
+
+    return replace(
+        quantity,
+        value_span=span(quantity.value_span),
+        unit_span=quantity.unit_span and span(quantity.unit_span),
+        comparator_span=quantity.comparator_span and span(quantity.comparator_span),
+        concept_spans=tuple(map(span, quantity.concept_spans)),
+    )
+
+
+def moved_by(quantity: Quantity, offset: int) -> Quantity:
+    """A mention whose spans count from another place, which lies `offset` characters before."""
+    return moved(quantity, lambda at: at + offset) if offset else quantity
 
 
 def quantity_schema() -> dict[str, pl.DataType | type[pl.DataType]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 
@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from qbench.quantities.types import Quantity, Span, from_row
+from qbench.quantities.types import Quantity, from_row, moved_by
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class DocumentMentions:
     def of(self, doc: int) -> list[Quantity]:
         """The mentions in the document at a position, in order; spans count from the start of its passage."""
         rows = self.table[int(self.starts[doc]) : int(self.starts[doc + 1])]
-        return [_moved(from_row(row), row["offset"]) for row in rows.iter_rows(named=True)]
+        return [moved_by(from_row(row), row["offset"]) for row in rows.iter_rows(named=True)]
 
     @cached_property
     def digest(self) -> str:
@@ -68,19 +68,3 @@ def document_mentions(
     )
     counts = np.bincount(table["_doc"].to_numpy(), minlength=len(doc_ids))
     return DocumentMentions(table.drop("_doc", "_at"), np.append(0, np.cumsum(counts)).astype(np.int64))
-
-
-def _moved(quantity: Quantity, offset: int) -> Quantity:
-    if not offset:
-        return quantity
-
-    def moved(span: Span | None) -> Span | None:
-        return None if span is None else (span[0] + offset, span[1] + offset)
-
-    return replace(
-        quantity,
-        value_span=moved(quantity.value_span) or (0, 0),
-        unit_span=moved(quantity.unit_span),
-        comparator_span=moved(quantity.comparator_span),
-        concept_spans=tuple((start + offset, end + offset) for start, end in quantity.concept_spans),
-    )

@@ -5,20 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TextIO
+from typing import TextIO
 
 import polars as pl
-import pyarrow as pa
-import pyarrow.parquet as pq
 
-from qbench.index.schemas import arrow_schema
+from qbench.index.merge import TableRows
 from qbench.quantities.types import quantity_schema, to_row
 from qbench.synth.facts import Thing
 from qbench.synth.mapping import TableMapping
 from qbench.synth.sentences import Sentence
-
-_BLOCK = 20_000
-"""Rows of a Parquet file that are in memory at once."""
 
 
 def fact_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
@@ -51,13 +46,13 @@ class CorpusFiles:
         self.sentences = 0
         self.quantities = 0
         self._corpus: TextIO
-        self._quantities: _Rows
-        self._facts: _Rows
+        self._quantities: TableRows
+        self._facts: TableRows
 
     def __enter__(self) -> CorpusFiles:
         self._corpus = (self._folder / "corpus.jsonl").open("w", encoding="utf-8", newline="\n")
-        self._quantities = _Rows(self._folder / "quantities.parquet", quantity_schema())
-        self._facts = _Rows(self._folder / "facts.parquet", fact_schema())
+        self._quantities = TableRows(self._folder / "quantities.parquet", quantity_schema())
+        self._facts = TableRows(self._folder / "facts.parquet", fact_schema())
         return self
 
     def __exit__(
@@ -88,27 +83,3 @@ class CorpusFiles:
                     "unit": mention.fact.unit,
                 }
             )
-
-
-class _Rows:
-    """A Parquet file that grows block by block."""
-
-    def __init__(self, path: Path, schema: dict[str, Any]) -> None:
-        # Nested lists go from Python to Arrow several times faster than to polars.
-        self._schema = arrow_schema(schema)
-        self._writer = pq.ParquetWriter(path, self._schema, compression="zstd")
-        self._held: list[dict[str, Any]] = []
-
-    def add(self, row: dict[str, Any]) -> None:
-        self._held.append(row)
-        if len(self._held) >= _BLOCK:
-            self._flush()
-
-    def close(self) -> None:
-        self._flush()
-        self._writer.close()
-
-    def _flush(self) -> None:
-        columns = {name: [row[name] for row in self._held] for name in self._schema.names}
-        self._writer.write_table(pa.Table.from_pydict(columns, schema=self._schema))
-        self._held.clear()

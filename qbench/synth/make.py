@@ -82,8 +82,8 @@ def synthesize(
         raise OptionError("at least one sentence a row", value=sentences_per_row)
     units, templates, output = load_units(), resource(TEMPLATES), Path(output)
     source = Table(Path(table), Problems(on_error))
-    sample = [_shortened(row) for _, row in islice(source.rows(Problems("skip")), SAMPLE_ROWS)]
-    used = _mapping(source.path, mapping, sample, units)
+    sample = [shortened(row) for _, row in islice(source.rows(Problems("skip")), SAMPLE_ROWS)]
+    used = choose_mapping(source.path, mapping, sample, units)
     params = {
         "table": source.path.name,
         "guessed": mapping is None,
@@ -105,7 +105,7 @@ def synthesize(
     return output
 
 
-def _shortened(row: Row) -> Row:
+def shortened(row: Row) -> Row:
     """A row whose long cells do not fill the memory; what is cut off is never looked at."""
     return {
         column: cell[:_LONGEST_CELL] if isinstance(cell, str) and len(cell) > _LONGEST_CELL else cell
@@ -113,7 +113,12 @@ def _shortened(row: Row) -> Row:
     }
 
 
-def _mapping(table: Path, mapping: str | Path | None, sample: Sequence[Row], units: Units) -> TableMapping:
+def choose_mapping(table: Path, mapping: str | Path | None, sample: Sequence[Row], units: Units) -> TableMapping:
+    """The mapping in a file, or a guess from some rows if there is none.
+
+    Raises:
+        InputError: the file cannot be used, or no column holds quantities.
+    """
     if mapping is None:
         return guess_mapping(sample, units, table)
     return load_mapping(Path(mapping), {column for row in sample for column in row}, units)

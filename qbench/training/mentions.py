@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from qbench.quantities.types import Quantity, Span, from_row
+from qbench.quantities.types import Quantity, Span, from_row, moved, moved_by
 from qbench.quantities.units import load_units
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Mentions:
         if self.changed:
             return sample_mentions(document, mentions, written, self.changed[text])
         title = len(written) - len(document)
-        return tuple(moved(mention, lambda at: at + title) for mention in mentions)
+        return tuple(moved_by(mention, title) for mention in mentions)
 
     @cached_property
     def _documents(self) -> dict[str, tuple[str, tuple[Quantity, ...]]]:
@@ -73,21 +73,6 @@ class Mentions:
                 mentions.setdefault(row["doc_id"], []).append(from_row(row))
         texts = self.benchmark.corpus.filter(of_these).select("doc_id", "text")
         return {doc_id: (text, tuple(mentions.get(doc_id, ()))) for doc_id, text in texts.iter_rows()}
-
-
-def moved(quantity: Quantity, shift: Callable[[int], int]) -> Quantity:
-    """A mention whose spans begin and end elsewhere."""
-
-    def span(old: Span) -> Span:
-        return shift(old[0]), shift(old[1])
-
-    return replace(
-        quantity,
-        value_span=span(quantity.value_span),
-        unit_span=quantity.unit_span and span(quantity.unit_span),
-        comparator_span=quantity.comparator_span and span(quantity.comparator_span),
-        concept_spans=tuple(map(span, quantity.concept_spans)),
-    )
 
 
 def sample_mentions(document: str, mentions: Sequence[Quantity], sample: str, changed: Changed) -> tuple[Quantity, ...]:
