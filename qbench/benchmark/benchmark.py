@@ -13,7 +13,7 @@ import polars as pl
 from qbench.benchmark.audits import Audit
 from qbench.benchmark.parquet import SCHEMAS, empty
 from qbench.benchmark.summary import condition_text, sample_queries
-from qbench.benchmark.types import Query, Split, query_schema
+from qbench.benchmark.types import FACTS, Query, Split, query_schema
 from qbench.pages import html_table
 from qbench.quantities.languages import ENGLISH
 from qbench.store import digest
@@ -70,7 +70,8 @@ class Benchmark:
         quantities: `quantity_schema`, the corpus' quantities; None where nobody extracted them yet.
         samples, triples: `sample_schema`, `triple_schema`; empty where there is nothing to train on.
         params: what made it; "quantities" says whether they are "gold" (given with the data), "extracted" (by us, as
-            "extractor" says) or None; "judgments" is "manual" where people judged; "counts" what was left out and why.
+            "extractor" says) or None; "judgments" is "manual" where people judged, "facts" where a table of facts
+            decides; "counts" what was left out and why.
         digest: names everything that can change its content; "" for a benchmark made by hand, whose content is
             digested when it is written.
         audit: what people who read its labels found (`qbench.benchmark.audits`); None if nobody did. It belongs to the
@@ -94,6 +95,11 @@ class Benchmark:
     def manual(self) -> bool:
         """Whether people judged it; then what has no judgment is unknown, and not known to be irrelevant."""
         return bool(self.params.get("judgments") == "manual")
+
+    @property
+    def factual(self) -> bool:
+        """Whether its judgments follow from a table of facts about the documents, stated there or not."""
+        return bool(self.params.get("judgments") == FACTS)
 
     @property
     def given(self) -> bool:

@@ -268,6 +268,11 @@ def limits(benchmark: Benchmark) -> str:
         lines.append("- People judged the candidates of each query; what they were not shown has no judgment.")
     elif "importer" in benchmark.params:
         lines.append("- The judgments are those of the original data; qbench did not make them.")
+    elif benchmark.factual:
+        lines.append(
+            "- The labels follow from a table of facts about the documents: 2 where the text states them, 1 where only "
+            "the table does. What the table does not say, and what text and table say differently, has no label."
+        )
     elif source == "gold":
         lines.append("- The labels follow from facts that are known exactly; the sentences are generated.")
     else:

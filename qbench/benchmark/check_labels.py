@@ -56,6 +56,8 @@ class _Judgments:
 
     def __init__(self, benchmark: Benchmark, *, compare_grades: bool) -> None:
         self.imported = "importer" in benchmark.params or benchmark.manual
+        # A table of facts decides there, whatever the texts state: only what a label says of its text can be compared.
+        self.factual = benchmark.factual
         self._judged = _by_query(benchmark.qrels)
         self._compare_grades = compare_grades and not self.imported
         self._counts: Counter[str] = Counter()
@@ -68,11 +70,13 @@ class _Judgments:
     def compare(self, query_id: str, right: Mapping[str, int]) -> None:
         """Check one query; `right` is what `Matcher.grades` gives for it."""
         judged = self.of(query_id)
+        if self.factual:
+            judged = {doc_id: grade for doc_id, grade in judged.items() if grade > 1}
         for doc_id, grade in judged.items():
             fault = _fault(grade, right.get(doc_id), compare_grades=self._compare_grades)
             if fault:
                 self._add(fault, (query_id, doc_id))
-        if judged and not self.imported:
+        if judged and not self.imported and not self.factual:
             for doc_id, grade in right.items():
                 if grade > 0 and doc_id not in judged:
                     self._add("missing", (query_id, doc_id))

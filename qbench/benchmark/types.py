@@ -22,6 +22,10 @@ UNDECIDED = -1
 """The grade of a document that cannot be decided: neither relevant nor a negative. Measures pass over it."""
 
 
+FACTS = "facts"
+"""Of a benchmark's params, what "judgments" says where a table of facts decides (`qbench ground`)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
     """One query: its text, and its condition as data.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -82,9 +82,9 @@ def gen_queries(
         folder = generate(
             index, output, options, rewriting=rewriting, command=line, overwrite=overwrite, progress=progress
         )
-    if options.expansions is None:
-        console.note("no expansions were given, so there are only seen and unseen queries")
     benchmark = open_benchmark(folder)
+    if options.expansions is None and not benchmark.factual:
+        console.note("no expansions were given, so there are only seen and unseen queries")
     if rewriting is not None:
         note_spent(rewriting.asking, benchmark.params["counts"]["rewriting"]["asked by"])
     _report(benchmark)
@@ -106,6 +106,32 @@ def _report(benchmark: Benchmark) -> None:
     from qbench.generation.report import sample_queries, unasked_units, unusual
 
     counts = benchmark.params["counts"]
+    if not benchmark.factual:
+        _note_pairs(counts)
+    odd = unusual(benchmark, counts["rejected"])
+    for reason, number in counts["rejected"].items():
+        console.note(f"rejected: {number:,} {reason}" + (f" (not normal: {odd[reason]})" if reason in odd else ""))
+    if counts["rejected"]:
+        console.note("these numbers are normal" if not odd else "the other numbers are normal")
+    lines = [*_query_table(benchmark), "", *(_sample_table(benchmark) if benchmark.samples.height else ())]
+    texts = "documents" if benchmark.factual else "sentences"
+    lines += [
+        "",
+        f"{benchmark.corpus.height:,} {texts}, {len(benchmark.queries):,} queries, {benchmark.qrels.height:,} "
+        f"judgments, {benchmark.samples.height:,} samples, {benchmark.triples.height:,} triples",
+        "",
+        *(f"  {printable(query.text)}" for query in sample_queries(benchmark)),
+    ]
+    for line in lines:
+        console.out().print(line, markup=False, soft_wrap=True)
+    for warning in unasked_units(benchmark):
+        console.note(f"warning: {warning}")
+
+
+def _note_pairs(counts: dict[str, Any]) -> None:
+    """What was asked about of an index's pairs, and what was left out."""
+    from qbench.cli import console
+
     pairs, groups = counts["pairs"], counts["groups of concepts"]
     console.note(
         f"{pairs['asked about']:,} of {pairs['in the index']:,} pairs are asked about; groups of concepts: "
@@ -122,23 +148,6 @@ def _report(benchmark: Benchmark) -> None:
             f"{rewriting['rewritten']:,} of {rewriting['asked about']:,} queries are rewritten; "
             "the others are unchanged"
         )
-    odd = unusual(benchmark, counts["rejected"])
-    for reason, number in counts["rejected"].items():
-        console.note(f"rejected: {number:,} {reason}" + (f" (not normal: {odd[reason]})" if reason in odd else ""))
-    if counts["rejected"]:
-        console.note("these numbers are normal" if not odd else "the other numbers are normal")
-    lines = [*_query_table(benchmark), "", *(_sample_table(benchmark) if benchmark.samples.height else ())]
-    lines += [
-        "",
-        f"{benchmark.corpus.height:,} sentences, {len(benchmark.queries):,} queries, {benchmark.qrels.height:,} "
-        f"judgments, {benchmark.samples.height:,} samples, {benchmark.triples.height:,} triples",
-        "",
-        *(f"  {printable(query.text)}" for query in sample_queries(benchmark)),
-    ]
-    for line in lines:
-        console.out().print(line, markup=False, soft_wrap=True)
-    for warning in unasked_units(benchmark):
-        console.note(f"warning: {warning}")
 
 
 def _query_table(benchmark: Benchmark) -> list[str]:

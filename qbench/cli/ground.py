@@ -46,8 +46,8 @@ def ground(
     """Index your documents, with a table of facts about them.
 
     Rows and documents are joined by id. A report says which facts the documents state, and where they say something
-    else. Continue with `qbench gen-queries INDEX -o BENCH`: its queries are about things and their facts, and its labels
-    follow from the table.
+    else. Continue with `qbench gen-queries INDEX -o BENCH`: its queries are about things and their facts, and its
+    labels follow from the table.
 
     Example: qbench ground laptops.csv pages.jsonl -o laptops-index --id sku --mapping laptops.toml
     """
@@ -91,13 +91,14 @@ def _report(index: Index) -> None:
         note(f"left out: {number:,} rows: {reason}")
     if counts["ids without a document"]:
         note(f"{counts['ids without a document']:,} ids of the table have no document")
-    for column, cells in zip(counts["coverage"], counts["cells"], strict=True):
-        if cells["unreadable"]:
-            shown = ", ".join(map(repr, cells["examples"]))
-            note(f"{column['column']}: {cells['unreadable']:,} cells are no quantity (such as {printable(shown)})")
+    for column, found in zip(counts["coverage"], counts["cells"], strict=True):
+        if found["unreadable"]:
+            shown = ", ".join(map(repr, found["examples"]))
+            note(f"{column['column']}: {found['unreadable']:,} cells are no quantity (such as {printable(shown)})")
     lines = [*counts_lines(index), "", *coverage_lines(counts["coverage"]), ""]
     lines.append(f"{counts['disagreements']:,} disagreements between text and table: {index.path / DISAGREEMENTS}")
     rows = read_report(index.path)[: SHOWN + 1]
-    lines += ["  " + line for line in aligned([[printable(cell)[:40] for cell in row[:-1]] for row in rows], right=(3,))]
+    cells = [[printable(cell)[:40] for cell in row[:-1]] for row in rows]
+    lines += ["  " + line for line in aligned(cells, right=(3,))]
     for line in lines:
         out().print(line, markup=False, soft_wrap=True)

@@ -16,6 +16,7 @@ from qbench import keys
 from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.disk import KIND, write_benchmark
 from qbench.benchmark.types import (
+    FACTS,
     SPLITS,
     UNDECIDED,
     Query,
@@ -28,6 +29,7 @@ from qbench.benchmark.types import (
 from qbench.errors import OptionError
 from qbench.generation.expansions import Expansions
 from qbench.generation.gate import usable_pairs
+from qbench.generation.grounded import GroundedQueries
 from qbench.generation.labels import Labels, capped, confirmed, label
 from qbench.generation.mentions import load_mentions
 from qbench.generation.options import GenerationOptions
@@ -39,6 +41,7 @@ from qbench.generation.samples import Row, Sampler, triples
 from qbench.generation.splits import split_concepts
 from qbench.generation.templates import Templates, load_templates
 from qbench.generation.vocabulary import known_words
+from qbench.generation.wording import load_wording, wording_file
 from qbench.index.disk import Index
 from qbench.llm.client import Estimate
 from qbench.progress import Progress, silent
@@ -48,6 +51,11 @@ from qbench.quantities.units import load_units
 from qbench.randomness import generator
 from qbench.resources import resource
 from qbench.store import MANIFEST, file_digest, finished, locked, read_manifest, refuse_foreign
+
+ABOUT_THINGS = (
+    "A benchmark for quantity-aware retrieval, made by qbench: documents, queries about the things that they describe, "
+    "and graded judgments that follow from a table of facts about these things."
+)
 
 
 def generate(
@@ -83,6 +91,8 @@ def generate(
     """
     index = index if isinstance(index, Index) else Index.open(Path(index))
     output = Path(output)
+    if index.grounded:
+        return _generate_grounded(index, output, options, rewriting, command, overwrite=overwrite, progress=progress)
     loaded = load_templates(options.templates), Expansions.load(options.expansions)
     key = _key(index, options, rewriting)
     if finished(output, KIND, key):
@@ -114,6 +124,57 @@ def generate(
             samples=collection.samples(),
             triples=collection.triples(),
             params={**params, "counts": counts | {"rejected": dict(sorted(collection.rejected.items()))}},
+            digest=key,
+        ),
+        output,
+        overwrite=overwrite,
+    )
+    return output
+
+
+def _generate_grounded(
+    index: Index,
+    output: Path,
+    options: GenerationOptions,
+    rewriting: Rewriting | None,
+    command: str | None,
+    *,
+    overwrite: bool,
+    progress: Progress,
+) -> Path:
+    """A benchmark of queries about the things of a grounded index, with labels from its facts."""
+    if rewriting is not None or options.expansions is not None:
+        raise OptionError(
+            "queries on a grounded index are worded by a domain's file",
+            value="a chat model" if rewriting is not None else options.expansions,
+            remedy="Other names of attributes and kinds stand in the mapping; for other wordings give --templates",
+        )
+    file = wording_file(options.domain, options.templates)
+    wording = load_wording(file)
+    key = keys.key(
+        "generation", index=index.manifest.digest, options=options.key(), templates=file_digest(file), grounded=1
+    )
+    if finished(output, KIND, key):
+        return output
+    refuse_foreign(output, KIND, overwrite)
+    made = GroundedQueries(index, wording, options)
+    made.make(progress)
+    params = _params(index, options, Expansions(), command) | {
+        "quantities": "gold",
+        "judgments": FACTS,
+        "grounding": index.manifest.params["grounding"],
+        "about": ABOUT_THINGS,
+    }
+    write_benchmark(
+        Benchmark(
+            name=output.name,
+            corpus=made.corpus(),
+            queries=made.ordered(),
+            qrels=made.qrels(),
+            quantities=made.quantities,
+            samples=made.samples(),
+            triples=made.triples(),
+            params={**params, "counts": made.counts()},
             digest=key,
         ),
         output,

@@ -13,6 +13,8 @@ from qbench.store import file_digest
 
 TestKind = Literal["seen", "unseen", "expansion", "wo_surface"]
 CorpusChoice = Literal["quantities", "all"]
+Domain = Literal["products", "finance", "medicine"]
+"""What things are about; each has a file of wordings, templates/DOMAIN.toml."""
 
 TEST_KINDS: tuple[TestKind, ...] = get_args(TestKind)
 
@@ -25,6 +27,8 @@ class GenerationOptions:
         None, help="Concept expansions: TSV (concept, tab, expansion) or JSON ({concept: [expansion, ...]})."
     )
     templates: Path | None = option(None, help="Query templates, TOML. [default: those of qbench]")
+    domain: Domain = option("products", help="Wording of queries on an index of `qbench ground`.")
+    table_only: bool = option(True, help="On an index of `qbench ground`: judge 1 what only the table says.")
     kinds: tuple[TestKind, ...] = option(TEST_KINDS, help="Kinds of test queries.", comma=True)
     random_sets: int = option(
         1,

@@ -111,12 +111,13 @@ def load_templates(path: Path | None = None) -> Templates:
             raise file.error("phrases", message="no phrases for this comparator", value=comparator, remedy=remedy)
     for entry, table in (("phrases", read.phrases), ("amount_phrases", read.amount_phrases)):
         for comparator, phrases in table.items():
-            needed = RANGE_PHRASE if comparator == "between" else frozenset[str]()
-            _check_slots(phrases, needed, file, entry, comparator)
+            ranged = comparator == "between"
+            needed, optional = (RANGE_PHRASE, OPTIONAL) if ranged else (frozenset[str](), frozenset[str]())
+            check_slots(phrases, needed, file, entry, comparator, optional=optional)
     for count in ("2", "3"):
         if not read.joins.get(count):
             raise InputError(f"no joins for {count} constraints", file=path, remedy="Write them under [joins]")
-        _check_slots(read.joins[count], frozenset(map(str, range(int(count)))), file, "joins", count)
+        check_slots(read.joins[count], frozenset(map(str, range(int(count)))), file, "joins", count)
     joins = {int(count): texts for count, texts in read.joins.items()}
     return Templates(read.template, read.phrases, joins, read.amount_phrases)
 
@@ -141,12 +142,22 @@ def _check_templates(templates: Sequence[Template], file: TomlFile) -> None:
         if ranges and len(template.comparators) > 1:
             message = "a template of `between` suits no other comparator"
             raise file.error("template", number, message=message, value=template.comparators)
-        _check_slots((template.text,), RANGE if ranges else SINGLE, file, "template", number, "text")
+        check_slots((template.text,), RANGE if ranges else SINGLE, file, "template", number, "text")
 
 
-def _check_slots(texts: Sequence[str], needed: frozenset[str], file: TomlFile, *entry: str | int) -> None:
-    """Each needed slot exactly once (units of a range may stand twice), no other slot, no format tricks."""
-    allowed = needed | OPTIONAL if needed == RANGE_PHRASE else needed
+def check_slots(
+    texts: Sequence[str],
+    needed: frozenset[str],
+    file: TomlFile,
+    *entry: str | int,
+    optional: frozenset[str] = frozenset(),
+) -> None:
+    """Each needed slot exactly once, each optional one (units of a range) once or more, no other, no format tricks.
+
+    Raises:
+        InputError: a text breaks that.
+    """
+    allowed = needed | optional
     for text in texts:
 
         def wrong(message: str, remedy: str | None = None, *, text: str = text) -> InputError:
@@ -166,5 +177,5 @@ def _check_slots(texts: Sequence[str], needed: frozenset[str], file: TomlFile, *
         for name in sorted(needed):
             if names.count(name) != 1:
                 raise wrong(f"the slot {{{name}}} must stand there once")
-        if needed == RANGE_PHRASE and not set(names) >= OPTIONAL:
+        if not set(names) >= optional:
             raise wrong("a phrase of `between` needs {unit_before} and {unit_after}")

@@ -37,7 +37,7 @@ from qbench.quantities.units import load_units
 from qbench.store import Draft, digest, drafting, file_digest, finished, write_text
 from qbench.synth.guess import SAMPLE_ROWS
 from qbench.synth.make import choose_mapping, shortened
-from qbench.synth.mapping import mapping_toml
+from qbench.synth.mapping import Attribute, mapping_toml
 from qbench.work.pool import default_workers, in_processes
 from qbench.work.shards import FOLDER, make_shards
 from qbench.work.tasks import Shard
@@ -64,8 +64,8 @@ def ground(
     """Index documents together with what a table says about them.
 
     Documents and rows are joined by id; documents without a row are left out and counted, as nobody knows what they
-    answer. Each fact is aligned with the mentions of its document that state it (`qbench.grounding.align`); these get the
-    attribute's name as their concept. Beside the tables of an index the folder holds things.parquet, facts.parquet,
+    answer. Each fact is aligned with the mentions of its document that state it (`qbench.grounding.align`); these get
+    the attribute's name as their concept. Beside the tables of an index the folder holds things.parquet, facts.parquet,
     stated.parquet, mapping.toml, and the report: report.md, report.json, disagreements.csv.
 
     Args:
@@ -84,7 +84,8 @@ def ground(
     """
     check_extractor(extractor)
     if extractor.name == GIVEN:
-        raise OptionError("the documents' quantities are read in their texts", value=GIVEN, remedy="Use --extractor rules")
+        message = "the documents' quantities are read in their texts"
+        raise OptionError(message, value=GIVEN, remedy="Use --extractor rules")
     workers = default_workers() if workers is None else workers
     if workers < 1:
         raise OptionError("at least one worker is needed", value=workers)
@@ -106,6 +107,9 @@ def ground(
             "table": facts.path.name,
             "table content": file_digest(facts.path),
             "mapping": mapping_toml(used),
+            "noun": used.noun,
+            "categories": {names[0]: list(names[1:]) for names in used.categories.values() if names},
+            "attributes": [_attribute(attribute) for attribute in used.attributes],
             "guessed": mapping is None,
             "revision": keys.revision("grounding"),
         },
@@ -136,6 +140,18 @@ def ground(
         draft.counts["grounding"]["disagreements"] = len(run.report.disagreements)
         run.report.write(draft.folder, read | join.counts(facts))
     return replace(Index.open(folder), new=True)
+
+
+def _attribute(attribute: Attribute) -> dict[str, Any]:
+    """What queries need to know of an attribute (`qbench.generation.wording.Attribute`)."""
+    return {
+        "column": attribute.column,
+        "name": attribute.name,
+        "synonyms": list(attribute.synonyms),
+        "unit": attribute.unit,
+        "per": attribute.per,
+        "uncountable": attribute.uncountable,
+    }
 
 
 @dataclass

@@ -17,7 +17,7 @@ class GroundOptions:
 
     id_columns: tuple[str, ...] = option(
         (),
-        help="Column of the table with the ids of documents; repeat it to join several by spaces. [default: recognised]",
+        help="Column with the ids of documents; repeat it to join several by spaces. [default: recognised]",
         flag="id",
         metavar="COLUMN",
     )

@@ -106,9 +106,7 @@ class GroundedTables:
         base = self._units.get(unit).base_unit
         return Claim(attribute, value, unit, base, self._units.to_base(value, unit), self._steps[attribute])
 
-    def _add_facts(
-        self, document: Document, thing: Thing, claims: Sequence[Claim], aligned: Sequence[Aligned]
-    ) -> None:
+    def _add_facts(self, document: Document, thing: Thing, claims: Sequence[Claim], aligned: Sequence[Aligned]) -> None:
         self._put(THINGS, (document.doc_id, thing.row, thing.name, thing.kind, thing.qualifier, thing.broader))
         for claim, found in zip(claims, aligned, strict=True):
             attribute = self._mapping.attributes[claim.attribute]

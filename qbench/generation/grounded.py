@@ -1,0 +1,285 @@
+"""A benchmark from a grounded index: queries about things, labels from the table (`qbench ground`)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from qbench.benchmark.types import (
+    SPLITS,
+    UNDECIDED,
+    Query,
+    Split,
+    corpus_schema,
+    qrels_schema,
+    sample_schema,
+    triple_schema,
+)
+from qbench.errors import OptionError
+from qbench.generation.fact_table import NO, FactTable, Judged
+from qbench.generation.options import GenerationOptions
+from qbench.generation.samples import triples
+from qbench.generation.things import Asked, Asker, Topic
+from qbench.generation.wording import Wording
+from qbench.index.disk import Index
+from qbench.progress import Progress
+from qbench.quantities.conditions import BROKEN, verdicts
+from qbench.quantities.units import load_units
+from qbench.randomness import generator, shuffled
+from qbench.store import digest
+
+HELD_OUT = 5
+"""Attributes from which on some are held out of training."""
+
+MOST = 0.5
+"""Share of the things that may be what a query asks for."""
+
+Row = dict[str, Any]
+
+
+@dataclass
+class GroundedQueries:
+    """Queries, judgments and samples of a grounded index.
+
+    Args:
+        index: a grounded index.
+        wording: of its domain.
+        options: of the generation.
+    """
+
+    index: Index
+    wording: Wording
+    options: GenerationOptions
+    queries: list[Query] = field(default_factory=list)
+    rejected: Counter[str] = field(default_factory=Counter)
+    _judged: list[tuple[str, NDArray[np.int64], NDArray[np.int8]]] = field(default_factory=list)
+    _samples: list[Row] = field(default_factory=list)
+    _triples: list[Row] = field(default_factory=list)
+    _texts: set[str] = field(default_factory=set)
+    _split_of: dict[str, Split] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        units = load_units(self.index.extractor_options().units_file)
+        self.table = FactTable.load(self.index, units)
+        self.sentences = self.index.sentences().collect()
+        self.quantities = self.index.quantities().collect()
+        mentions = self._mentions()
+        self._place = {place: row for row, place in enumerate(mentions.select("doc_id", "value_start").iter_rows())}
+        self._mention_rows = mentions.select("value", "unit", "value_start", "value_end").rows()
+        self.asker = Asker(self.table, self.wording, units, self.options, self._surfaces(mentions))
+
+    def _mentions(self) -> pl.DataFrame:
+        """The mentions that are about a fact, with the attribute."""
+        stated = self.index.stated().select("doc_id", "value_start", "attribute", "agrees").collect()
+        stated = stated.unique(["doc_id", "value_start"], keep="first", maintain_order=True)
+        return stated.join(self.quantities, on=["doc_id", "value_start"], how="inner", maintain_order="left")
+
+    def _surfaces(self, mentions: pl.DataFrame) -> pl.DataFrame:
+        """Of each mention that states a fact: attribute, unit, how that is written, whether before the number."""
+        texts = self.sentences.select("doc_id", "text")
+        first, last = pl.col("unit_start"), pl.col("unit_end")
+        return (
+            mentions.filter("agrees")
+            .join(texts, on="doc_id", how="left", maintain_order="left")
+            .select(
+                "attribute",
+                "unit",
+                surface=pl.when(first >= 0).then(pl.col("text").str.slice(first, last - first)).otherwise(pl.lit("")),
+                before=first < pl.col("value_start"),
+            )
+        )
+
+    def make(self, progress: Progress) -> None:
+        """Make all queries.
+
+        Raises:
+            OptionError: none is left.
+        """
+        topics = list(self.asker.topics())
+        held = self._held_out()
+        most = {"train": self.options.max_train, "dev": self.options.max_dev, "test": self.options.max_test}
+        for split in SPLITS:
+            wanted: list[tuple[int, Topic]] = []
+            for topic in topics:
+                unseen = not held.isdisjoint(topic.attributes)
+                number = self._variants(split, unseen)
+                wanted += [(variant, topic) for variant in range(number)]
+            order = shuffled(wanted, self.options.seed, f"order of {split}", lambda item: f"{item[0]} {item[1].name}")
+            order.sort(key=lambda item: item[0])
+            count = 0
+            for variant, topic in order:
+                if count >= most[split]:
+                    break
+                count += self._add(split, topic, variant)
+                progress(count, min(most[split], len(order)), split)
+        if not self.queries:
+            raise OptionError(
+                "these facts and options leave no query",
+                value=", ".join(f"{number:,} {reason}" for reason, number in self.rejected.most_common(3)) or None,
+                remedy="See the index's report.md: the documents may state none of the table's facts",
+            )
+
+    def _held_out(self) -> set[int]:
+        """Attributes that no training query asks about."""
+        numbers = self.asker.spoken
+        if len(numbers) < HELD_OUT:
+            return set()
+        some = shuffled(numbers, self.options.seed, "held out", lambda number: self.table.attributes[number].column)
+        return set(some[: max(1, round(self.options.test_share * len(numbers)))])
+
+    def _variants(self, split: Split, unseen: bool) -> int:
+        """How many queries of a topic a split gets."""
+        if unseen:
+            return 5 if split == "test" and "unseen" in self.options.kinds else 0
+        if split == "test" and "seen" not in self.options.kinds:
+            return 0
+        return {"train": 4 * (1 + self.options.random_sets), "dev": 2, "test": 5}[split]
+
+    def _add(self, split: Split, topic: Topic, variant: int) -> bool:
+        number = variant + {"train": 100, "dev": 10, "test": 0}[split]
+        asked = self.asker.ask(topic, number)
+        if asked is None:
+            self.rejected["query: no value to ask for"] += 1
+            return False
+        meaning = _meaning(asked)
+        if asked.text.lower() in self._texts or self._split_of.get(meaning, split) != split:
+            self.rejected["query: repeats an earlier one"] += 1
+            return False
+        judged = self.table.judge(topic.category.scope, asked.conditions, table_only=self.options.table_only)
+        relevant = int((judged.things == 1).sum())
+        if not (judged.grades == 2).any():
+            self.rejected["query: no document states what it asks for"] += 1
+            return False
+        if relevant > MOST * self.table.values.shape[0]:
+            self.rejected["query: most things are what it asks for"] += 1
+            return False
+        kind = "seen" if split != "test" or self._held_out().isdisjoint(topic.attributes) else "unseen"
+        query = Query(
+            query_id=f"{split}-{kind}-{digest([topic.name, number])[:12]}",
+            text=asked.text,
+            terms=asked.terms,
+            conditions=tuple(condition for _, condition in asked.conditions),
+            split=split,
+            kind="unseen" if kind == "unseen" else "seen",
+            template=self.options.domain if self.options.templates is None else self.options.templates.name,
+            seed=self.options.seed,
+            topic=topic.name,
+        )
+        negatives = self._negatives(asked, judged, topic)
+        if split != "test":
+            rows = self._sampled(query, asked, judged, negatives)
+            if not rows:
+                self.rejected["query: no sample that states what it needs"] += 1
+                return False
+            self._samples += rows
+            self._triples += triples(rows)
+        self._judge(query, judged, negatives)
+        self.queries.append(query)
+        self._texts.add(asked.text.lower())
+        self._split_of[meaning] = split
+        return True
+
+    def _negatives(self, asked: Asked, judged: Judged, topic: Topic) -> NDArray[np.int64]:
+        """Units of things of the category that say themselves that they are not what is asked for."""
+        wrong = (judged.things == NO) & (topic.category.scope != NO)
+        saying = np.zeros(judged.grades.size, dtype=bool)
+        for attribute, condition in asked.conditions:
+            said = self.table.sayings[attribute]
+            broken = said.agrees & (verdicts(said.low, said.high, said.comparator, condition) == BROKEN)
+            saying[said.unit[broken]] = True
+        return np.flatnonzero(saying & wrong[self.table.thing])
+
+    def _sampled(self, query: Query, asked: Asked, judged: Judged, negatives: NDArray[np.int64]) -> list[Row]:
+        """Original samples of a query, as many positives as negatives; [] if there is none of either."""
+        positives = np.flatnonzero(judged.grades == 2)
+        n = min(self.options.samples, positives.size, negatives.size)
+        rng = generator(self.options.seed, "samples", query.query_id)
+        rows: list[Row] = []
+        for label, units in ((1, positives), (0, negatives)):
+            for unit in sorted(rng.choice(units, n, replace=False).tolist()):
+                mention = self._mention_of(asked, unit, label)
+                if mention is not None:
+                    rows.append(self._row(query, unit, label, mention, len(rows)))
+        return rows if len({row["label"] for row in rows}) == 2 else []
+
+    def _mention_of(self, asked: Asked, unit: int, label: int) -> tuple[Any, ...] | None:
+        """Value, unit and span of the mention by which a unit is a positive, or a negative."""
+        for attribute, condition in asked.conditions:
+            said = self.table.sayings[attribute]
+            rows = np.flatnonzero((said.unit == unit) & said.agrees)
+            codes = verdicts(said.low[rows], said.high[rows], said.comparator[rows], condition)
+            for row in rows[(codes == BROKEN) == (label == 0)].tolist():
+                place = self._place.get((self.table.doc_ids[unit], int(said.start[row])))
+                if place is not None:
+                    return self._mention_rows[place]
+        return None
+
+    def _row(self, query: Query, unit: int, label: int, mention: tuple[Any, ...], number: int) -> Row:
+        value, name, start, end = mention
+        return {
+            "sample_id": f"{query.query_id}-{number}",
+            "query_id": query.query_id,
+            "doc_id": self.table.doc_ids[unit],
+            "text": self.sentences["text"][unit],
+            "label": label,
+            "method": "original",
+            "value": value,
+            "unit": name,
+            "value_start": start,
+            "value_end": end,
+        }
+
+    def _judge(self, query: Query, judged: Judged, negatives: NDArray[np.int64]) -> None:
+        rng = generator(self.options.seed, "judged", query.query_id)
+        few = rng.choice(negatives, min(negatives.size, self.options.judged), replace=False)
+        units = np.union1d(np.flatnonzero(judged.grades), few)
+        self._judged.append((query.query_id, units, judged.grades[units]))
+
+    def ordered(self) -> list[Query]:
+        """All queries, by split, then by id."""
+        return sorted(self.queries, key=lambda query: (SPLITS.index(query.split), query.query_id))
+
+    def qrels(self) -> pl.DataFrame:
+        """All judgments, by query, then in the order of the corpus."""
+        doc_ids = np.array(self.table.doc_ids, dtype=object)
+        frames = [
+            pl.DataFrame(
+                {"query_id": [query_id] * units.size, "doc_id": doc_ids[units].tolist(), "grade": grades.tolist()},
+                schema=qrels_schema(),
+            )
+            for query_id, units, grades in sorted(self._judged, key=lambda item: item[0])
+        ]
+        return pl.concat(frames)
+
+    def samples(self) -> pl.DataFrame:
+        """All training samples."""
+        return pl.DataFrame(self._samples, schema=sample_schema())
+
+    def triples(self) -> pl.DataFrame:
+        """All triples."""
+        return pl.DataFrame(self._triples, schema=triple_schema())
+
+    def corpus(self) -> pl.DataFrame:
+        """The retrieval units."""
+        return self.sentences.select(list(corpus_schema()))
+
+    def counts(self) -> dict[str, Any]:
+        """What the card says of how it was made."""
+        undecided = sum(int((grades == UNDECIDED).sum()) for _, _, grades in self._judged)
+        return {
+            "things": len(self.table.kinds),
+            "facts": self.index.summary()["grounding"]["coverage"],
+            "disagreements": self.index.summary()["grounding"]["disagreements"],
+            "undecided judgments": undecided,
+            "rejected": dict(sorted(self.rejected.items())),
+        }
+
+
+def _meaning(asked: Asked) -> str:
+    """What a query's conditions say, whatever its category: queries of two splits share no conditions."""
+    return "; ".join(sorted(f"{a} {c.comparator} {c.base_value:.9g} {c.base_high:.9g}" for a, c in asked.conditions))
