@@ -36,6 +36,9 @@ from qbench.store import digest
 HELD_OUT = 5
 """Attributes from which on some are held out of training."""
 
+FEW = 5
+"""Test queries of a topic, at most: there are many topics."""
+
 MOST = 0.5
 """Share of the things that may be what a query asks for."""
 
@@ -135,10 +138,11 @@ class GroundedQueries:
     def _variants(self, split: Split, unseen: bool) -> int:
         """How many queries of a topic a split gets."""
         if unseen:
-            return 5 if split == "test" and "unseen" in self.options.kinds else 0
+            return min(FEW, self.options.per_topic) if split == "test" and "unseen" in self.options.kinds else 0
         if split == "test" and "seen" not in self.options.kinds:
             return 0
-        return {"train": 4 * (1 + self.options.random_sets), "dev": 2, "test": 5}[split]
+        most = self.options.per_topic
+        return {"train": 4 * (1 + self.options.random_sets), "dev": min(2, most), "test": min(FEW, most)}[split]
 
     def _add(self, split: Split, topic: Topic, variant: int) -> bool:
         number = variant + {"train": 100, "dev": 10, "test": 0}[split]

@@ -82,7 +82,7 @@ def ground(
         OptionError: an option makes no sense, or `output` holds something else.
         BusyError: another process is writing to `output`.
     """
-    check_extractor(extractor)
+    check_extractor(extractor, GIVEN)
     if extractor.name == GIVEN:
         message = "the documents' quantities are read in their texts"
         raise OptionError(message, value=GIVEN, remedy="Use --extractor rules")

@@ -168,7 +168,6 @@ def test_smaller_units_carry_the_title(shop, unit):
         ((), "no column is recognised as the documents' ids"),
         (("--id", "model"), "no document has a row in the table"),
         (("--id", "sku", "--extractor", "given"), "read in their texts"),
-        (("--id", "sku", "--workers", "0"), "0"),
     ],
 )
 def test_what_cannot_be_joined_is_said(shop, words, message):
