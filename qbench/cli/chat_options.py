@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,8 +33,6 @@ class ChatOptions:
         400, help="Maximum number of tokens of an answer. Models that think first need thousands.", low=1
     )
     tries: int = option(2, help="Maximum number of attempts per item, until an answer is valid.", low=1)
-    threads: int = option(4, help="Number of concurrent requests.", low=1, recorded=False)
-    timeout: float = option(120.0, help="Seconds to wait for an answer.", low=0.1, recorded=False)
     allow_missing: bool = option(False, help="Continue without answers that the server refuses or --replay lacks.")
 
     def __post_init__(self) -> None:
@@ -60,10 +58,8 @@ class ChatOptions:
         if self.model is None:
             raise OptionError("no model is named", remedy="Name one with --model")
         chat: dict[str, Any] = {name: getattr(self, name) for name in ("base_url", "temperature", "seed", "max_tokens")}
-        access = server.access(beside(output))
-        access = replace(access, threads=self.threads, patience=replace(access.patience, timeout=self.timeout))
         model = chat_server(self.model, load_prompt(verb, prompt), **chat)
-        return Asking(model, access, self.tries, self.allow_missing)
+        return Asking(model, server.access(beside(output)), self.tries, self.allow_missing)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from qbench.benchmark.types import Split
 from qbench.cli.from_options import UNRECORDED
 from qbench.cli.recorded import named_input
 from qbench.cli.records import FORMAT_HELP, Format
-from qbench.options import option
+from qbench.options import check, option
 
 if TYPE_CHECKING:
     from qbench.llm.client import Access
@@ -123,6 +123,11 @@ class ServerOptions:
         recorded=False,
     )
     dry_run: bool = option(False, help="Only print what servers would be asked, and its cost.", recorded=False)
+    threads: int = option(4, help="Number of concurrent requests to a server.", low=1, recorded=False)
+    timeout: float = option(120.0, help="Seconds to wait for an answer of a server.", low=0.1, recorded=False)
+
+    def __post_init__(self) -> None:
+        check(self)
 
     def access(self, recording: Path | None = None) -> Access:
         """How servers may be used, answers recorded in `recording` unless the options name a file.
@@ -134,10 +139,11 @@ class ServerOptions:
         from qbench.cli.console import note
         from qbench.errors import OptionError
         from qbench.llm.budget import Budget, Limit, parse_limit, read_prices
-        from qbench.llm.client import Access
+        from qbench.llm.client import Access, Patience
 
         limit = Limit() if self.budget is None else parse_limit(self.budget)
         if limit.money is not None and self.prices is None:
             raise OptionError("a budget of money needs prices", value=self.budget, remedy="Name a file with --prices")
         spending = Budget(limit, {} if self.prices is None else read_prices(self.prices))
-        return Access(self.recording or recording, self.replay, spending, notify=note)
+        patience = Patience(timeout=self.timeout)
+        return Access(self.recording or recording, self.replay, spending, patience, self.threads, note)

@@ -15,6 +15,9 @@ OPTIONS = {
     "expand": "expand-concepts --prompt FILE",
     "rewrite": "gen-queries --rewrite --rewrite-prompt FILE",
     "audit": "benchmark audit --model MODEL --prompt FILE",
+    "score": "leaderboard --systems 'BM25 + LLM-itemwise(model=MODEL, prompt=FILE)'",
+    "rank": "leaderboard --systems 'BM25 + LLM-listwise(model=MODEL, prompt=FILE)'",
+    "compare": "leaderboard --systems 'BM25 + LLM-pairwise(model=MODEL, prompt=FILE)'",
 }
 """What takes an edited file of each kind."""
 

@@ -6,6 +6,7 @@ import io
 import json
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -454,3 +455,24 @@ def test_escaped_text_stays_in_one_cell(text):
     assert "\n" not in escaped
     assert cells_of(f"| {escaped} | end |")[-1] == "end"
     assert re.sub(r"\\([\\`*_\[\]<>|#~&])", r"\1", escaped) == plain(text)
+
+
+def test_columns_of_language_models_are_there_where_a_row_asked_one():
+    counts = {"calls": 12_000, "tokens_read": 3_400_000, "tokens_written": 24_000, "refused": 7, "malformed": 30}
+    asked = replace(COST, **counts, money=1.25)
+    unpriced = entry("M", 0.5, cost=replace(asked, money=None))
+    view = leaderboard(entry("BM25", 0.2, cost=COST), entry("L", 0.6, cost=asked), unpriced)
+    page = view.to_markdown()
+    assert "peak MB | calls | tokens read | tokens written | refused | malformed | price |" in page
+    assert "| 123 | 12,000 | 3,400,000 | 24,000 | 7 | 30 | 1.25 |" in page
+    assert "| 123 | 12,000 | 3,400,000 | 24,000 | 7 | 30 | - |" in page
+    assert "| 123 | - | - | - | - | - | - |" in page
+    assert "malformed: not of the form asked for" in page
+    frame = view.to_frame().filter(label="L")
+    assert {name: frame[name][0] for name in counts} == counts
+    assert frame["money"][0] == 1.25
+    told = next(row for row in view.to_dict()["rows"] if row["label"] == "L")
+    assert told["cost"]["malformed"] == 30
+    before = leaderboard(entry("BM25", 0.2, cost=COST)).to_markdown()
+    assert "malformed" not in before
+    assert "tokens" not in before

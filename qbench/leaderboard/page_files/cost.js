@@ -5,6 +5,10 @@ const PLANES = [
   { key: "index_bytes", title: "Size of the index", axis: "megabytes on disk", of: (cost) => megabytes(cost.index_bytes) },
 ];
 
+if (rows.some((row) => row.cost && row.cost.calls)) {
+  PLANES.push({ key: "tokens", title: "Tokens of language models", axis: "tokens read and written", of: (cost) => cost.tokens_read + cost.tokens_written });
+}
+
 const FRONT_LINES = ["7 4", "2 3"].map((dashes) => ({ fill: "none", stroke: "var(--text)", "stroke-width": 1.5, "stroke-dasharray": dashes }));
 
 /** What is compared on a front: rows that were given conditions are not compared with rows that parsed them. */

@@ -16,6 +16,18 @@ const COSTS = [
   { key: "peak_bytes", title: "peak MB", help: "highest resident memory", of: (cost) => megabytes(cost.peak_bytes) },
 ];
 const costed = rows.some((row) => row.cost);
+/** What language models cost: columns where a row asked one; not 0 but nothing for rows that did not. */
+const asked = (name) => (cost) => (cost.calls ? cost[name] : null);
+if (rows.some((row) => row.cost && row.cost.calls)) {
+  COSTS.push(
+    { key: "calls", title: "calls", help: "questions to language models, recorded ones included", of: asked("calls") },
+    { key: "tokens_read", title: "tokens read", help: "by language models", of: asked("tokens_read") },
+    { key: "tokens_written", title: "tokens written", help: "by language models", of: asked("tokens_written") },
+    { key: "refused", title: "refused", help: "calls that the server or the model refused", of: asked("refused") },
+    { key: "malformed", title: "malformed", help: "calls whose answers lack the form asked for", of: asked("malformed") },
+    { key: "money", title: "price", help: "of the tokens, by --prices", of: asked("money") },
+  );
+}
 
 const sortKeys = {
   place: (i) => (rows[i].cells ? -cellOf(i).mean : Infinity),
@@ -101,7 +113,7 @@ function leaderboardTable() {
       figure(chosen.measure, true), el("td", {}, strip(i, scale, width)),
       el("td", { class: "letters", title: same.map((j) => rows[j].label).join(", ") || null }, same.length ? numbersOf(same) : el("span", { class: "soft" }, "\u2013")),
       others.map((m) => figure(m)),
-      costed ? COSTS.map((cost) => el("td", { class: "number" }, row.cost ? short(cost.of(row.cost)) : "-")) : []);
+      costed ? COSTS.map((cost) => el("td", { class: "number" }, row.cost && cost.of(row.cost) !== null ? short(cost.of(row.cost)) : "-")) : []);
   });
   const total = places.length === rows.length ? counted(rows.length, "system") : `${places.length} of ${counted(rows.length, "system")}`;
   return scrolling("Table of systems",
