@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from qbench.errors import OptionError
 from qbench.mining.describe import Descriptions, describe
+from qbench.mining.english.asked_kinds import GRAMMAR, asked_family
 from qbench.mining.types import DESCRIPTIONS_KIND
 from qbench.progress import Progress, silent
 from qbench.quantities.types import Span
 from qbench.retrieval.finishing import ranked
 from qbench.retrieval.grammar import parse_system
 from qbench.retrieval.opening import open_ranker
-from qbench.retrieval.rankers import RankerContext, Search
+from qbench.retrieval.rankers import Candidates, Ranker, RankerContext, Search
+from qbench.scoring.fusion import normalised
 from qbench.store import read_manifest
 
 
@@ -69,6 +73,10 @@ def retrieve_quantity(
 ) -> list[list[Answer]]:
     """Retrieve quantities by their descriptions, best first.
 
+    Where the words of a query say which kind of quantity it asks for ("price of ..."), quantities of that kind come
+    before others, as do those whose description has all words of the query; and the first sentence of a document says
+    what its quantities are of: "The Kestrel 9 is new. It costs $900."
+
     Args:
         descriptions: the description corpus to search (C_q).
         texts: queries, which are descriptions of quantities.
@@ -90,13 +98,87 @@ def retrieve_quantity(
     corpus = corpus.sort("doc_id", descending=True)
     root = descriptions.path.parent / f".{descriptions.path.absolute().name}.search"
     key = descriptions.manifest.files["descriptions.parquet"]["sha256"]
-    first = open_ranker(parsed.first, RankerContext(corpus.select("doc_id", "passage"), str(key), root, top)).ranker
+    context = RankerContext(corpus.select("doc_id", "passage"), str(key), root, top)
+    first = open_ranker(parsed.first, context).ranker
+    documents = _Documents(table, corpus, root, str(key))
     answers: list[list[Answer]] = []
     for search in first.prepared([Search(str(number), text) for number, text in enumerate(texts)]):
-        best = ranked(first.search(search), top)
+        found, asked = first.search(search), asked_family(search.text)
+        if asked is not None:
+            family, rest = asked
+            (named,) = first.prepared([Search(search.query_id, rest)])
+            found = documents.of_kind(found, first.search(named), search.text, rest, family)
+        best = ranked(found, top)
         rows = table[corpus["row"].gather(pl.Series(best.docs))].iter_rows(named=True)
         answers.append([_answer(row, float(score)) for row, score in zip(rows, best.scores, strict=True)])
     return answers
+
+
+class _Documents:
+    """The documents that descriptions are from, by their first sentences, for queries that ask for a kind of quantity.
+
+    Args:
+        table: the descriptions.
+        corpus: their positions: columns row (of the table) and doc_id, by falling id.
+        root: folder of indexes.
+        key: of the descriptions.
+    """
+
+    def __init__(self, table: pl.DataFrame, corpus: pl.DataFrame, root: Path, key: str) -> None:
+        self._table, self._rows, self._root, self._key = table, corpus["row"], root, key
+
+    @cached_property
+    def _sources(self) -> pl.DataFrame:
+        """Each document with its first sentence that has a quantity, by falling id."""
+        firsts = self._table.select(doc_id="source_id", passage="sentence").unique("doc_id", keep="first")
+        return firsts.sort("doc_id", descending=True)
+
+    @cached_property
+    def _ranker(self) -> Ranker:
+        context = RankerContext(self._sources, f"{self._key}-first sentences", self._root, max(1, self._sources.height))
+        return open_ranker(parse_system("BM25").first, context).ranker
+
+    @cached_property
+    def _listed(self) -> pl.DataFrame:
+        """Of each description its document, the family of its unit, and its words."""
+        position = pl.col("source_id").replace_strict(
+            self._sources["doc_id"], np.arange(self._sources.height), return_dtype=pl.Int64
+        )
+        return self._table.select(position, "family", words=_words(pl.col("description")))[self._rows]
+
+    def of_kind(self, found: Candidates, named: Candidates, text: str, rest: str, family: str) -> Candidates:
+        """What was found, and what is of the kind that is asked for in documents that the query names.
+
+        Scores are the mean of the shares of the best that a description and its document have for `rest`, a tenth of
+        that of the description for `text`, and 1 for what is of the kind, or has all words.
+
+        Args:
+            found, named: descriptions, with scores, for the query, and for what it names.
+            text: of the query.
+            rest: of its words, what it names.
+            family: that it asks for.
+        """
+        whole, own, of_name = np.zeros(self._sources.height), np.zeros(self._table.height), np.zeros(self._table.height)
+        own[found.docs], of_name[named.docs] = normalised(found.scores), normalised(named.scores)
+        (search,) = self._ranker.prepared([Search("", rest)])
+        documents = self._ranker.search(search)
+        whole[documents.docs] = normalised(documents.scores)
+        words = pl.select(_words(pl.lit(text)).alias("words"))["words"].list.explode().to_list()
+        complete = pl.all_horizontal(pl.col("words").list.contains(word) for word in words)
+        of_kind = (pl.col("family") == family) | pl.col("family").str.starts_with(f"{family} per ")
+        fits = self._listed.select((complete | of_kind).fill_null(value=False)).to_series().to_numpy()
+        context = whole[self._listed["source_id"].to_numpy()]
+        kept = np.flatnonzero((of_name > 0) | (fits & (context > 0)))
+        if not kept.size:
+            return found
+        scores = (of_name + context) / 2 + own / 10 + fits
+        return Candidates(kept, scores[kept])
+
+
+def _words(text: pl.Expr) -> pl.Expr:
+    """The words of a text that are not grammar alone."""
+    words = text.str.to_lowercase().str.extract_all(r"[\p{L}\d]+")
+    return words.list.set_difference(sorted(GRAMMAR))
 
 
 def _answer(row: dict[str, Any], score: float) -> Answer:

@@ -1,8 +1,12 @@
 """From a description to quantities with evidence."""
 
+import json
+
 import pytest
 
 from qbench.errors import InputError, OptionError, UnknownNameError
+from qbench.index import build_index
+from qbench.mining.english.asked_kinds import asked_family
 from qbench.mining.retrieve import open_descriptions, retrieve_quantity
 
 
@@ -34,3 +38,59 @@ def test_what_cannot_be(descriptions, corpus):
         retrieve_quantity(descriptions, ["tea"], top=0)
     with pytest.raises(InputError):
         open_descriptions(corpus.parent / "none")
+
+
+SHOP = {
+    "kestrel": "The Kestrel 9 weighs 1.2 kg. It costs $1,199 and has 16 GB of memory. Its battery lasts 12 hours.",
+    "heron": "The Heron Slim weighs 1.4 kg. The price of the Heron Slim is 899 dollars. It has a screen of 13 inches.",
+    "plover": "The Plover Max weighs 2.3 kg and costs at least $1,500. It has a cost of capital of 8%.",
+}
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("shop")
+    lines = [json.dumps({"doc_id": name, "text": text}) for name, text in SHOP.items()]
+    (folder / "shop.jsonl").write_text("\n".join(lines) + "\n")
+    return open_descriptions(build_index(folder / "shop.jsonl", folder / "index", workers=1).path)
+
+
+@pytest.mark.parametrize(
+    ("asked", "value", "unit"),
+    [
+        ("price of the Kestrel 9", 1199, "dollar"),
+        ("Kestrel 9 price", 1199, "dollar"),
+        ("price of the Heron Slim", 899, "dollar"),
+        ("how heavy is the Plover Max", 2.3, "kilogram"),
+        ("battery life of the Kestrel 9", 12, "hour"),
+        ("cost of capital", 8, "percentage"),  # all words are there, whatever the unit
+        ("Heron screen", 13, "inch"),
+    ],
+)
+def test_a_question_for_a_price_is_answered_with_a_price(shop, asked, value, unit):
+    (answers,) = retrieve_quantity(shop, [asked], top=3)
+    assert (answers[0].value, answers[0].unit) == (value, unit)
+    assert [answer.score for answer in answers] == sorted((answer.score for answer in answers), reverse=True)
+
+
+def test_what_no_document_names_is_no_answer(shop):
+    assert retrieve_quantity(shop, ["price of the zzz"], top=1)[0][0].unit == "dollar"  # it shares the word
+    assert retrieve_quantity(shop, ["salary zzz"], top=3) == [[]]
+
+
+@pytest.mark.parametrize(
+    ("text", "family"),
+    [
+        ("PRICE of tea", "currency"),
+        ("how long is the flight", "time"),
+        ("half-life of radon", "time"),
+        ("storage of the phone", "data"),
+        ("price and weight of tea", None),
+        ("price", None),
+        ("number of agents in Pricetown", None),
+        ("low-cost airline routes", None),
+    ],
+)
+def test_which_kind_is_asked_for(text, family):
+    found = asked_family(text)
+    assert (found and found[0]) == family
