@@ -187,11 +187,21 @@ def _product_name(tokens: Sequence[Token], number: Number) -> int | None:
     starts = first > 1 and tokens[first - 2].text not in ".!?" and before.low not in FUNCTION_WORDS | VERBS
     if not inner_capital and not (before.text[:1].isupper() and starts):
         return None
+    if _is_year_bounded(tokens, number):
+        return None
     if last < len(tokens) and not _ends_name(tokens, number, certain=inner_capital, typed=typed):
         return None
     return last
 
 
+def _is_year_bounded(tokens: Sequence[Token], number: Number) -> bool:
+    """Whether a year is bounded and no part of a name: "macbook 2019 or newer"."""
+    text, last = tokens[number.first].text, number.last
+    ahead = [t.low for t in tokens[last : last + 2]]
+    return len(text) == 4 and text[:2] in ("19", "20") and ahead[:1] == ["or"] and ahead[-1] in _DATED
+
+
+_DATED = frozenset("newer later older earlier".split())
 _LINES = frozenset(
     "iphone ipad macbook imac galaxy pixel nexus lumia xperia redmi oneplus poco rtx gtx rx geforce radeon quadro "
     "graphics ryzen core xeon celeron snapdragon exynos dimensity playstation xbox thinkpad ideapad latitude inspiron "

@@ -102,6 +102,10 @@ GRADES = frozenset("grade level stage tier class category phase type version".sp
 """Labels whose numbers have an order: "grade 3 or higher"."""
 
 
+LEADS = frozenset("aged doing getting".split())
+"""Words right before a condition that say nothing else."""
+
+
 def parse_query(text: str, extractor: Extractor) -> ParsedQuery:
     """Read a query's search words and conditions from its text.
 
@@ -115,7 +119,9 @@ def parse_query(text: str, extractor: Extractor) -> ParsedQuery:
     tokens = tokenize(plain)
     conditions = [each for each in _read(plain, tokens, extractor) if not in_phrase(each.value_span[0], phrases)]
     conditions = join(tokens, conditions, extractor.units)
-    used = sorted([*(span for each in conditions for span in each.used), *portions(tokens)])
+    years = bool(getattr(extractor, "years", False))
+    beside = (*portions(tokens), *_leads(tokens, conditions), *(() if years else _bounds_of_years(tokens)))
+    used = sorted([*(span for each in conditions for span in each.used), *beside])
     words = search_words(text, tokens, used, phrases)
     concepts = Concepts(text, words, conditions, extractor.units).all()
     return ParsedQuery(
@@ -143,6 +149,24 @@ def _read(text: str, tokens: Sequence[Token], extractor: Extractor) -> list[Read
             conditions.append(condition)
     conditions += _grades(tokens, {each.value_span for each in conditions})
     return sorted(conditions, key=lambda each: each.value_span)
+
+
+def _leads(tokens: Sequence[Token], conditions: Sequence[ReadCondition]) -> Iterator[Span]:
+    """The words that only lead to a condition: "women aged 18-45", "a hatchback doing at least 50 mpg"."""
+    for each in conditions:
+        before = tokens[each.first - 1] if each.first else None
+        lasts = before is not None and before.low == "aged" and not each.unit.endswith("of age")
+        if before is not None and before.low in LEADS and not lasts:  # "whiskey aged 12 years" is searched for as aged
+            yield before.start, before.end
+
+
+def _bounds_of_years(tokens: Sequence[Token]) -> Iterator[Span]:
+    """The "or newer" of "cars 2015 or newer", where years are no conditions: nobody writes it in a document."""
+    for k, token in enumerate(tokens):
+        phrase = phrase_after(tokens, k + 1)
+        year = len(token.text) == 4 and token.text.isdecimal() and FIRST_YEAR <= int(token.text) <= LAST_YEAR
+        if year and phrase is not None and phrase[2][-1] in DATE_WORDS:
+            yield tokens[k + 1].start, tokens[phrase[1] - 1].end
 
 
 def _grades(tokens: Sequence[Token], read: set[Span]) -> Iterator[ReadCondition]:
@@ -215,8 +239,9 @@ def _from_quantity(
         unit_span=quantity.unit_span,
         change=quantity.change,
     )
+    if years and condition.unit in ("", CALENDAR_YEAR):
+        condition = _as_year(tokens, condition)
     if not condition.unit:
-        condition = _as_year(tokens, condition) if years else condition
         condition = _scaled(tokens, _with_bracketed_unit(tokens, condition, units))
         condition = _without_period(tokens, condition)
     return _compared(tokens, condition, quantity.family)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from qbench.quantities.english.amounts import CALENDAR_YEAR
 from qbench.quantities.english.lexicon import FUNCTION_WORDS
@@ -29,6 +30,9 @@ OPENING = 6
 DIMENSIONS = frozenset("away apart tall high long wide deep thick across old max min or more".split())
 """Words after an amount that name nothing of their own: "a beach 500 m away"."""
 PORTIONS = frozenset("g ml kg km l".split())
+OFTEN, EACH = frozenset("once twice thrice".split()), frozenset("a an per each every".split())
+TURNS, DAILY = frozenset("day week month year hour".split()), frozenset("daily weekly monthly hourly".split())
+"""What makes "twice a day" and "once weekly"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +74,15 @@ def join(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: Un
 
 
 def portions(tokens: Sequence[Token]) -> Iterator[Span]:
-    """The characters of each "per 100 g": what an amount is measured by is no search word."""
+    """The characters of each "per 100 g" and "twice a day": what an amount is measured by is no search word."""
     for per, number, unit in zip(tokens, tokens[1:], tokens[2:], strict=False):
         if per.low == "per" and number.kind == "number" and unit.low in PORTIONS:
             yield per.start, unit.end
+        if per.low in OFTEN and number.low in EACH and unit.low in TURNS:
+            yield per.start, unit.end
+    for often, daily in pairwise(tokens):
+        if often.low in OFTEN and daily.low in DAILY:
+            yield often.start, daily.end
 
 
 def _ratings(tokens: Sequence[Token], conditions: Sequence[ReadCondition]) -> list[ReadCondition]:

@@ -36,6 +36,13 @@ _CODES = re.compile(rf"(?<![\w.])(?:{_MONEY})(?=\.?\s?\d)|(?<=\d)\s?(?:{_MONEY})
 _WITH = re.compile(r"(?<![\w/])w/(?=\s|\d)", re.IGNORECASE)
 """Short for "with"; "w/o" is for "without"."""
 _WITHOUT = re.compile(r"(?<![\w/])w/o(?!\w)", re.IGNORECASE)
+_ONE = re.compile(
+    r"(?P<bound>\b(?:than|over|under|within|least|most|up to|above|below|around|about|exceeding)\s)(?P<one>an?)"
+    r"(?=\s(?:second|minute|hour|day|week|fortnight|month|year|decade|mile|kilometre|kilometer|km|metre|meter|foot|inch|"
+    r"yard|acre|hectare|gallon|pint|litre|liter|gram|kilo|kilogram|kg|pound|ounce|stone|ton|tonne|dollar|euro|cent)\b)",
+    re.IGNORECASE,
+)
+"""One of something, bounded: "more than an hour", "within a mile"."""
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])\d+,\d{1,2}(?![\d,]|\.\d|\s?(?:or|and)\s\d)")
 _QUOTED = re.compile(r"""(?<![\w"“])(?:"(?=[^\s"])[^"]*[^\s"]"|“[^“”]+”)(?!\w)""")
 _SEPARATORS = frozenset(',;:?!()[]{}<>=|"“”«»…–—*~^\\')
@@ -61,6 +68,7 @@ def as_in_prose(text: str) -> str:
     """The text as a document would write it, of the same length: "65w" is "65W", "usd 100" "USD 100", "1,5" "1.5"."""
     text = _DECIMAL_COMMA.sub(lambda match: match.group().replace(",", "."), text)
     text = _WITHOUT.sub("not", _WITH.sub("in", text))
+    text = _ONE.sub(lambda match: match["bound"] + "1".ljust(len(match["one"])), text)
     text = _SYMBOLS.sub(_with_capitals, text)
     if _DEVICES.search(text):
         text = _WIRELESS.sub(lambda match: match.group().upper(), text)

@@ -42,6 +42,17 @@ PLAIN = get_extractor(ExtractorOptions())
         ("cost different from 9 mo", "cost", [("!=", 9, 9, "month")]),
         ("cost, anything but 9 kg", "cost", [("!=", 9, 9, "kilogram")]),
         ("how to tie a knot", "tie knot", []),
+        # one of something, bounded; how often; words that only lead to a condition
+        ("walks of more than an hour", "walks", [(">", 1, 1, "hour")]),
+        ("inns within a mile of a lake", "inns lake", [("<=", 1, 1, "mile")]),
+        ("a pint of rye about an artist", "pint rye artist", []),
+        ("rye 5 mg twice a day", "rye", [("=", 5, 5, "milligram")]),
+        ("rowers aged 18-45", "rowers", [("between", 18, 45, "year of age")]),
+        ("aged rye aged 12 months", "aged rye", [("=", 12, 12, "month")]),
+        ("boats doing 12 knots", "boats", [("=", 12, 12, "knot")]),
+        # years with their bounds
+        ("boats 2015 or newer", "boats", [(">=", 2015, 2015, "calendar year")]),
+        ("films 2010 or older", "films", [("<=", 2010, 2010, "calendar year")]),
         # one thing bounded twice: two conditions, the unit told once
         ("sacks more than 5 but less than 10 kg", "sacks", [(">", 5, 5, "kilogram"), ("<", 10, 10, "kilogram")]),
         (
@@ -404,3 +415,9 @@ def test_any_text_gives_valid_conditions(text):
                 word.removesuffix(end) for word in parsed.terms.lower().split() for end in ("", "'s", "’s")
             }
             assert c.base_unit == EXTRACTOR.units.get(c.unit).base_unit
+
+
+def test_bounds_of_years_are_no_search_words_where_years_are_not_reported():
+    parsed = PLAIN.parse_query("boats 2015 or newer under 20 kg")
+    assert parsed.terms == "boats 2015"
+    assert [(c.comparator, c.value) for c in parsed.conditions] == [("<", 20)]
