@@ -14,7 +14,7 @@ from qbench.quantities.english.noun_phrases import HEADWARD, NOUN_TAGS, NounPhra
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.repairs import repaired
 from qbench.quantities.english.respectively import Dealt, dealt
-from qbench.quantities.english.tokens import HYPHENS, Token
+from qbench.quantities.english.tokens import HYPHENS, Token, glued
 from qbench.quantities.types import Change
 
 SUBJECTS = ("nsubj", "nsubj:pass", "nsubj:outer", "csubj")
@@ -174,6 +174,8 @@ class _Finder:
             return NONE
         if label := self._label(n):
             return Concept(label, "of its label")
+        if label := self._abbreviation(mention.first):
+            return Concept(label, "of its abbreviation")
         below = self._complement(n)
         if (noun := self._modified(n)) is not None:
             # "a 25 % tax on imported cars": a parser may hang the cars on the percentage
@@ -361,6 +363,12 @@ class _Finder:
             before is None or before.kind == "number" or before.text in ":.;-" or self._nouns.owner[start - 1] != -1
         )
         return own if paired and begins else ()
+
+    def _abbreviation(self, first: int) -> tuple[int, ...]:
+        """The word of "(pop. 3,400)", "(elev. 900 m)": an abbreviation that opens brackets before a mention."""
+        tokens, k = self.tokens, first - 2
+        opens = k > 0 and tokens[k - 1].text == "(" and tokens[k + 1].text == "." and glued(tokens[k], tokens[k + 1])
+        return (k,) if opens and tokens[k].text.islower() and tokens[k].low not in FUNCTION_WORDS else ()
 
     def _words_before(self, first: int) -> tuple[int, ...]:
         k = first

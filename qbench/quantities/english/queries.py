@@ -82,8 +82,6 @@ BEFORE_MAX = frozenset("air pro mi note redmi ultra nike iphone hot shure ipad".
 """Words before a "max" that is part of a name: "air max 90"."""
 SPEEDS = frozenset((60.0, 62.0, 100.0, 200.0))
 """Speeds that cars are timed up to: "0-60 in under 4 s"."""
-LINES = frozenset((480.0, 720.0, 1080.0, 1440.0, 2160.0))
-"""Lines of formats of pictures: "webcam 1080p"."""
 PICTURES = frozenset(
     "tv television monitor screen display inch hz camera projector webcam video laptop oled qled uhd hdr".split()
 )
@@ -273,8 +271,6 @@ def _is_oil(tokens: Sequence[Token], number: int, quantity: Quantity) -> bool:
 
 def _is_format(tokens: Sequence[Token], number: int, quantity: Quantity) -> bool:
     """Whether a number is of a format: "4k" beside a word of pictures, the sides of a tyre."""
-    if number + 1 < len(tokens) and quantity.value in LINES and tokens[number + 1].low == "p":
-        return glued(tokens[number], tokens[number + 1])  # "1080p"
     if quantity.unit or number + 1 >= len(tokens):
         return False
     if number > 1 and tokens[number - 1].text == "/" and tokens[number - 2].kind == "number":

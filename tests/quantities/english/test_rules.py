@@ -349,3 +349,16 @@ def test_any_words_of_amounts_are_read_and_asked_for(text):
         assert text[slice(*q.value_span)].strip()
     for condition in parse_query(text, RULES).conditions:
         assert condition.value <= condition.high
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The city of Falton (pop. 256,000) is small.", [(256000, ("pop",))]),
+        ("The hill (elev. 900 m) is steep.", [(900, ("elev",))]),
+        ("Farmers were randomly assigned (1:1) to rye or oats.", [(1, ("farmers",))]),
+        ("Ports: 2 x HDMI, 1 x USB-C.", [(2, ("hdmi",)), (1, ("usb-c",))]),
+    ],
+)
+def test_sure_forms_are_kept_with_the_concept_of_the_rules(rules, text, expected):
+    assert [(q.value, q.concept) for q in rules.extract(text)] == expected

@@ -25,8 +25,8 @@ BINDER = "binder"
 
 SMALL_WORDS = frozenset("the a an of and or for in on at to by with per as than 's ’s its their our his her".split())
 """Words that join those of a concept and are none."""
-SURE = frozenset({"respectively"})
-"""Rules that the binder does not overrule: a list is dealt out by its order."""
+SURE = frozenset({"respectively", "of its abbreviation"})
+"""Rules that the binder does not overrule: a list is dealt out by its order, and "(pop. 3,400)" names what it is."""
 EVEN = 0.5
 """Probability from which a number has another's unit."""
 CORE = 0.12
@@ -112,11 +112,13 @@ def by_rules(sentence: Sentence) -> list[Binding]:
 
 def _bound(m: int, view: Pivot, scores: Array, sentence: Sentence, concept: Concept, threshold: float) -> Binding:
     words = chosen(view, scores, sentence, threshold)
-    if concept.how not in SURE and words != {*concept.words, *concept.subject}:
-        concept = arranged(words, view, scores, sentence.parse)
     up, down, none = scores[view.number - view.start, OUTPUTS.index("up") :]
+    quantity = bool(none < CERTAIN)
+    # Of what it takes for no quantity it does not know the concept; others may know that it is one.
+    if quantity and concept.how not in SURE and words != {*concept.words, *concept.subject}:
+        concept = arranged(words, view, scores, sentence.parse)
     change = _change(sentence.mentions[m].change, float(up), float(down))
-    return Binding(concept, change, _unit_of(m, view, scores, sentence.mentions), bool(none < CERTAIN))
+    return Binding(concept, change, _unit_of(m, view, scores, sentence.mentions), quantity)
 
 
 def _change(by_rules: Change, up: float, down: float) -> Change:
