@@ -1,8 +1,8 @@
 """Means by kind of query: which queries a system answers well.
 
 The buckets of *Numbers Matter*, figure 1 (comparator, kind of query) and of *DeepQuant*, section 4.5 (magnitude,
-comparator), with unit family and number of constraints beside them. In each dimension every query lies in exactly one
-bucket, so that the sizes add up to the number of queries.
+comparator, and alpha, figure 6), with unit family and number of constraints beside them. In each dimension every query
+lies in exactly one bucket, so that the sizes add up to the number of queries.
 
 A mean over few topics says more of these topics than of the kind of query: a bucket with fewer than `FEWEST` has none.
 """
@@ -27,7 +27,11 @@ UNKNOWN = "unknown"
 MIXED = "mixed"
 """The bucket of queries whose conditions differ in a dimension."""
 
-DIMENSIONS: tuple[str, ...] = ("comparator", "kind", "family", "magnitude", "constraints")
+ALPHA = "alpha"
+"""The weight of a query's words in DeepQuant's score, which its model says, and not the query."""
+
+DIMENSIONS: tuple[str, ...] = ("comparator", "kind", "family", "magnitude", "constraints", ALPHA)
+"""All dimensions in their order; `query_buckets` gives all but the last."""
 
 MAGNITUDES: tuple[str, ...] = ("0", "under 1", "1-10", "10-100", "100-1k", "1k-1M", "1M up")
 
@@ -58,6 +62,16 @@ def magnitude(value: float) -> str:
     return MAGNITUDES[1 + next(i for i, edge in enumerate(edges) if size < edge)]
 
 
+def quarter(share: float) -> str:
+    """The quarter of [0, 1] that a share lies in; a lower end belongs to its quarter.
+
+    >>> [quarter(x) for x in (0.0, 0.25, 0.74, 1.0)]
+    ['0-0.25', '0.25-0.5', '0.5-0.75', '0.75-1']
+    """
+    names = ("0-0.25", "0.25-0.5", "0.5-0.75", "0.75-1")
+    return names[min(int(4 * share), 3)]
+
+
 def query_buckets(queries: Iterable[Query], family: Callable[[str], str]) -> pl.DataFrame:
     """The buckets of each query.
 
@@ -78,7 +92,7 @@ def query_buckets(queries: Iterable[Query], family: Callable[[str], str]) -> pl.
             "magnitude": _common(conditions, lambda c: magnitude(c.value)),
             "constraints": str(len(conditions)) if conditions else UNKNOWN,
         }
-        rows.extend((query.query_id, dimension, buckets[dimension]) for dimension in DIMENSIONS)
+        rows.extend((query.query_id, dimension, bucket) for dimension, bucket in buckets.items())
     return pl.DataFrame(rows, schema=["query_id", "dimension", "bucket"], orient="row")
 
 

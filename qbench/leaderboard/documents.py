@@ -23,6 +23,7 @@ DIMENSION_TITLES = {
     "family": "By unit family",
     "magnitude": "By magnitude of the value, in the query's unit",
     "constraints": "By number of constraints",
+    "alpha": "By alpha, DeepQuant's weight of words",
 }
 
 COST_HEADERS = ("index s", "quantities s", "index MB", "ms/query", "ms p95", "peak MB")

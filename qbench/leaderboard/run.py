@@ -19,6 +19,7 @@ from qbench.errors import BusyError, OptionError, QbenchError, without_paths
 from qbench.evaluation.buckets import query_buckets
 from qbench.evaluation.measures import parse_measures, relevant_queries, score_run
 from qbench.evaluation.significance import RESAMPLES, By, check_by, check_resamples
+from qbench.leaderboard.alphas import alpha_buckets
 from qbench.leaderboard.board import RUNS, Board, Ran, read_board
 from qbench.leaderboard.evidence import Collection, Evidence, heads
 from qbench.leaderboard.run_notes import run_notes
@@ -146,7 +147,7 @@ def run_leaderboard(
         outcomes = _outcomes(contest, board, work_folder, options, nothing_new=systems is None)
         judged = _Judged([outcome.group.benchmark.qrels for outcome in outcomes], queries)
         judged = judged if pool is None else _pooled(outcomes, judged, pool)
-        bucket_table, bucket_notes = _buckets(contest, queries) if buckets else (None, [])
+        bucket_table, bucket_notes = _buckets(contest, outcomes[0].ran, queries) if buckets else (None, [])
         leaderboard = make_leaderboard(
             contest.name,
             _entries(outcomes, judged, measured),
@@ -395,26 +396,29 @@ def _evidence(outcomes: list[_Outcome], judged: _Judged, buckets: pl.DataFrame |
     )
 
 
-def _buckets(contest: Contest, queries: list[Query]) -> tuple[pl.DataFrame, list[str]]:
+def _buckets(contest: Contest, ran: Iterable[Ran], queries: list[Query]) -> tuple[pl.DataFrame, list[str]]:
     if contest.buckets is not None:
         return contest.buckets(), []
-    return sort_into_buckets(queries, contest.groups[0].benchmark)
+    return sort_into_buckets(queries, contest.groups[0].benchmark, [parse_system(row.result.system) for row in ran])
 
 
-def sort_into_buckets(queries: list[Query], benchmark: Benchmark) -> tuple[pl.DataFrame, list[str]]:
+def sort_into_buckets(
+    queries: list[Query], benchmark: Benchmark, systems: Iterable[System] = ()
+) -> tuple[pl.DataFrame, list[str]]:
     """Buckets of a benchmark's queries; missing conditions are parsed from the text, with a note.
+
+    A DeepQuant among the systems sorts them by its alpha, too.
 
     Unit families come from the benchmark's quantities, which cover the user's own units, else from the built-in units,
     where an unknown unit is a counted noun.
     """
     units, families = load_units(), _families(benchmark)
     bare = sum(not query.conditions for query in queries)
-    frame = query_buckets(
-        _with_conditions(queries, benchmark) if bare else queries,
-        lambda name: families[name] if name in families else units.get(name).family,
-    )
+    asked = _with_conditions(queries, benchmark) if bare else queries
+    frame = query_buckets(asked, lambda name: families[name] if name in families else units.get(name).family)
+    alphas, notes = alpha_buckets(systems, asked)
     note = f"Buckets: the conditions of {bare} of {len(queries)} queries are not given; they were read from the text."
-    return frame, [note] if bare else []
+    return pl.concat([frame, alphas]), [*([note] if bare else []), *notes]
 
 
 def audit_notes(benchmark: Benchmark) -> list[str]:
