@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parent.parent
 
@@ -35,3 +36,19 @@ html_theme = "furo"
 html_title = f"qbench {release}"
 html_copy_source = False
 html_show_sphinx = False
+html_static_path = ["static"]
+html_css_files = ["tables.css"]
+
+FRONT = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>qbench</title>
+<meta http-equiv="refresh" content="0; url=docs/index.html">
+<a href="docs/index.html">qbench</a>
+"""
+"""Leads from the root of the site to the first page."""
+
+
+def setup(app: Any) -> None:
+    """Write the front of the site when its pages are written."""
+    app.connect("build-finished", lambda app, _: (Path(app.outdir) / "index.html").write_text(FRONT, encoding="utf-8"))
