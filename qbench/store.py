@@ -24,6 +24,8 @@ from qbench.digests import remembered, sha256
 from qbench.errors import BusyError, InputError, OptionError
 
 MANIFEST = "manifest.json"
+SEAL = "sha256"
+"""The entry of a manifest with the digest of all others."""
 PLAN = "plan.json"
 DIGITS = 16
 """Hexadecimal digits of a SHA-256 in manifests and keys."""
@@ -190,6 +192,12 @@ def read_manifest(folder: Path, kind: str | None = None) -> Manifest:
     return manifest
 
 
+def write_manifest(folder: Path, content: Mapping[str, Any]) -> None:
+    """Write the manifest of an artefact, with the digest of what else it says, whatever the order of its entries."""
+    said = json.loads(json.dumps({name: content[name] for name in content if name != SEAL}))
+    write_json(folder / MANIFEST, {**content, SEAL: digest(said)})
+
+
 def nearest(path: Path) -> str | None:
     """Which path may have been meant by one that does not exist: "Did you mean data/index?"; None for none."""
     try:
@@ -215,6 +223,9 @@ def _manifest(data: Any, path: Path) -> Manifest:
     remedy = "Make the artefact again, or ask whom it came from"
     if not isinstance(data, dict):
         raise InputError("not a qbench manifest: not a JSON object", file=path)
+    data = dict(data)
+    if SEAL in data and not _sealed(data.pop(SEAL), data):  # older manifests have none
+        raise InputError("the manifest is not as it was written", file=path, remedy=remedy)
     for name, kind in _ENTRIES.items():
         if not isinstance(data.get(name, kind()), kind) or (name in ("kind", "digest") and not data.get(name)):
             raise InputError(f"not a qbench manifest: {name} is missing, or of another type", file=path, remedy=remedy)
@@ -229,6 +240,13 @@ def _manifest(data: Any, path: Path) -> Manifest:
             message = "not a qbench manifest: a file needs bytes and sha256"
             raise InputError(message, file=path, value=name, remedy=remedy)
     return Manifest(**data)
+
+
+def _sealed(seal: object, said: Mapping[str, Any]) -> bool:
+    try:
+        return seal == digest(said)
+    except ValueError:  # what no manifest of ours says: NaN, half of a character
+        return False
 
 
 def is_inner(name: str) -> bool:
@@ -318,8 +336,8 @@ class Draft:
             path.relative_to(self.folder).as_posix(): {"bytes": path.stat().st_size, "sha256": file_digest(path)}
             for path in paths
         }
-        write_json(
-            self.folder / MANIFEST,
+        write_manifest(
+            self.folder,
             {
                 "kind": self.kind,
                 "digest": self.key,
@@ -375,7 +393,7 @@ def restate(folder: Path, kind: str, key: str, params: Mapping[str, Any]) -> Non
     folder = folder.absolute()
     with locked(folder):
         manifest = read_manifest(folder, kind)
-        write_json(folder / MANIFEST, {**asdict(manifest), "digest": key, "params": dict(params)})
+        write_manifest(folder, {**asdict(manifest), "digest": key, "params": dict(params)})
 
 
 def finished(folder: Path, kind: str, key: str) -> bool:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import tempfile
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from qbench.artefacts import CARD, changed_files, open_artefact, reading
 from qbench.errors import InputError
-from qbench.store import drafting, finished, read_manifest
+from qbench.store import SEAL, digest, drafting, finished, read_manifest, write_manifest
 
 
 @pytest.fixture
@@ -53,7 +58,7 @@ def edit_manifest(folder, change):
     path = folder / "manifest.json"
     data = json.loads(path.read_text())
     change(data)
-    path.write_text(json.dumps(data))
+    write_manifest(folder, data)
 
 
 OUTSIDE = ["../secret", "/etc/passwd", "a/../../secret", "..", "a\\b", "C:x", "a\x1b[2J", "", "a//b"]
@@ -169,3 +174,39 @@ def test_an_artefact_that_is_replaced_while_it_is_read_is_noticed(artefact):
         pass
     with pytest.raises(InputError, match="replaced"), reading(artefact, manifest, "table") as path:
         raise FileNotFoundError(path)
+
+
+@settings(max_examples=200)
+@given(st.data())
+def test_a_flipped_bit_in_a_manifest_changes_nothing_that_is_said(data):
+    with tempfile.TemporaryDirectory() as place:
+        with drafting(Path(place) / "a", "pairs", "key", {"value": 0.1, "name": "é", "list": [1, None]}) as draft:
+            (draft.folder / "table").write_bytes(b"abc")
+            draft.counts = {"documents": 12}
+        manifest = read_manifest(Path(place) / "a")
+        path = Path(place) / "a" / "manifest.json"
+        content = bytearray(path.read_bytes())
+        bit = data.draw(st.integers(0, 8 * len(content) - 1))
+        content[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(content)
+        with suppress(InputError):
+            assert read_manifest(Path(place) / "a") == manifest
+
+
+def test_older_manifests_have_no_digest_of_their_own(artefact):
+    path = artefact / "manifest.json"
+    content = json.loads(path.read_text())
+    assert content.pop(SEAL) == digest(content)
+    path.write_text(json.dumps(content))
+    assert read_manifest(artefact).digest == content["digest"]
+
+
+@pytest.mark.parametrize("seal", ["0", 3, None, ["x"]])
+def test_a_wrong_digest_of_a_manifest_is_one_line(artefact, seal):
+    path = artefact / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {SEAL: seal}))
+    with pytest.raises(InputError, match=r"manifest\.json: the manifest is not as it was written"):
+        open_artefact(artefact)
+    path.write_text(path.read_text().replace('"key"', "NaN"))
+    with pytest.raises(InputError, match=r"manifest\.json"):
+        open_artefact(artefact)

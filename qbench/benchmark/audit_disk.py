@@ -9,7 +9,7 @@ from pathlib import Path
 from qbench.artefacts import AUDIT, CARD
 from qbench.benchmark.audits import Audit, audit_of
 from qbench.benchmark.card import AUDIT_TITLE, audit_section
-from qbench.store import MANIFEST, file_digest, locked, read_manifest, write_json, write_text
+from qbench.store import file_digest, locked, read_manifest, write_json, write_manifest, write_text
 
 
 def write_audit(folder: Path, audit: Audit) -> None:
@@ -37,7 +37,7 @@ def write_audit(folder: Path, audit: Audit) -> None:
                 for name in changed
             },
         }
-        write_json(folder / MANIFEST, {**asdict(manifest), "files": dict(sorted(files.items()))})
+        write_manifest(folder, {**asdict(manifest), "files": dict(sorted(files.items()))})
 
 
 def with_section(card: str, audit: Audit | None) -> str:

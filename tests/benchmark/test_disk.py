@@ -13,7 +13,7 @@ from qbench.benchmark.parquet import SCHEMAS, conform, empty, read_table
 from qbench.benchmark.types import Query
 from qbench.errors import BusyError, InputError, OptionError
 from qbench.quantities.types import COMPARATORS, Condition
-from qbench.store import locked, read_manifest
+from qbench.store import locked, read_manifest, write_manifest
 from tests.factories import frame, tiny_audit, tiny_benchmark
 from tests.resealed import reseal
 
@@ -295,7 +295,7 @@ def test_a_benchmark_without_a_table_is_refused(tmp_path, name):
     path = folder / "manifest.json"
     manifest = json.loads(path.read_text())
     del manifest["files"][f"{name}.parquet"]
-    path.write_text(json.dumps(manifest))
+    write_manifest(folder, manifest)
     with pytest.raises(InputError, match="without this file"):
         open_benchmark(folder)
 

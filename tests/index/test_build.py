@@ -20,7 +20,7 @@ from qbench.index.chunks import process
 from qbench.index.schemas import pair_schema, sentence_schema
 from qbench.quantities.extractors import ExtractorOptions, get_extractor
 from qbench.quantities.types import quantity_schema, to_row
-from qbench.store import drafting, locked, read_manifest
+from qbench.store import drafting, locked, read_manifest, write_manifest
 from qbench.work.pool import WorkerPool
 from tests.factories import quantity
 from tests.resealed import reseal
@@ -129,7 +129,7 @@ def test_an_index_of_another_version_says_what_to_do(tmp_path, corpus):
     manifest = index.path / "manifest.json"
     written = json.loads(manifest.read_text())
     written["params"]["format"] -= 1
-    manifest.write_text(json.dumps(written))
+    write_manifest(index.path, written)
     with pytest.raises(InputError, match=r"another version of qbench .*Build it again with build-index"):
         Index.open(index.path)
 
@@ -356,7 +356,7 @@ def test_a_manifest_that_lacks_what_is_looked_up_is_one_line(tmp_path, change):
     folder = build_index(make_corpus(tmp_path / "gold", 2), tmp_path / "index", extractor=GIVEN, workers=1).path
     data = json.loads((folder / "manifest.json").read_text())
     change(data)
-    (folder / "manifest.json").write_text(json.dumps(data))
+    write_manifest(folder, data)
     with pytest.raises(InputError, match="not a manifest of a qbench index"):
         Index.open(folder)
 

@@ -23,7 +23,7 @@ from qbench.publishing import attachments as m
 from qbench.publishing.options import PublishOptions
 from qbench.publishing.publish import publish
 from qbench.publishing.pull import pull
-from qbench.store import read_manifest
+from qbench.store import read_manifest, write_manifest
 from tests.annotation.conftest import page_file
 from tests.api_server import KEY, ApiServer
 from tests.factories import tiny_benchmark
@@ -176,7 +176,7 @@ def test_a_publication_of_others_writes_nowhere_else(made, tmp_path):
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     seen = manifest["files"]["made-with/names.tsv"]
     manifest["files"] |= {"made-with/sub/evil.tsv": seen}
-    (tmp_path / "out" / "manifest.json").write_text(json.dumps(manifest))
+    write_manifest(tmp_path / "out", manifest)
     (tmp_path / "out" / "made-with" / "sub").mkdir()
     (tmp_path / "out" / "made-with" / "sub" / "evil.tsv").write_bytes((made / "names.tsv").read_bytes())
     (tmp_path / "into").mkdir()

@@ -9,6 +9,7 @@ from qbench.errors import InputError
 from qbench.publishing.options import PublishOptions
 from qbench.publishing.publish import publish
 from qbench.publishing.pull import pull
+from qbench.store import write_manifest
 
 OPTIONS = PublishOptions("me/tiny", picture=False)
 
@@ -18,7 +19,7 @@ def named(folder, name):
     path = folder / "manifest.json"
     data = json.loads(path.read_text())
     data["files"][name] = {"bytes": 3, "sha256": "0" * 16}
-    path.write_text(json.dumps(data))
+    write_manifest(folder, data)
 
 
 def everything(folder):
