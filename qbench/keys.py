@@ -30,6 +30,7 @@ REVISIONS: dict[str, int] = {
     "expansion": 2,
     "synthesis": 2,
     "grounding": 1,
+    "grounded generation": 1,
     # Retrieval
     "analysis": 1,
     "bm25": 1,

@@ -75,7 +75,8 @@ def benchmark_subject(benchmark: Benchmark, options: AuditOptions) -> Subject:
         alone = {name: [""] for name in queries}
         found = [Kind(QUERY, options.queries, alone)]
         for name, number, holds in (
-            (RELEVANT, options.relevant, pl.col("grade") > 0),
+            # Where a table of facts decides, grade 1 is for what no text says, and nobody can read there.
+            (RELEVANT, options.relevant, pl.col("grade") > (1 if benchmark.factual else 0)),
             (NOT_RELEVANT, options.negative, pl.col("grade") == 0),
         ):
             found.append(Kind(name, number, by_query(judged.filter(holds).select("query_id", "doc_id").rows())))

@@ -151,9 +151,8 @@ def _generate_grounded(
         )
     file = wording_file(options.domain, options.templates)
     wording = load_wording(file)
-    key = keys.key(
-        "generation", index=index.manifest.digest, options=options.key(), templates=file_digest(file), grounded=1
-    )
+    made_of = {"index": index.manifest.digest, "options": options.key(), "templates": file_digest(file)}
+    key = keys.key("grounded generation", **made_of)
     if finished(output, KIND, key):
         return output
     refuse_foreign(output, KIND, overwrite)

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from qbench.benchmark.matching import Matcher
 from qbench.benchmark.types import (
     SPLITS,
     UNDECIDED,
@@ -28,16 +29,16 @@ from qbench.generation.things import Asked, Asker, Topic
 from qbench.generation.wording import Wording
 from qbench.index.disk import Index
 from qbench.progress import Progress
-from qbench.quantities.conditions import BROKEN, verdicts
+from qbench.quantities.conditions import BROKEN, MET, verdicts
 from qbench.quantities.units import load_units
 from qbench.randomness import generator, shuffled
 from qbench.store import digest
 
-HELD_OUT = 5
-"""Attributes from which on some are held out of training."""
-
 FEW = 5
 """Test queries of a topic, at most: there are many topics."""
+
+LOOKED_AT = 40
+"""Documents that are looked through for negatives of a query."""
 
 MOST = 0.5
 """Share of the things that may be what a query asks for."""
@@ -65,12 +66,14 @@ class GroundedQueries:
     _triples: list[Row] = field(default_factory=list)
     _texts: set[str] = field(default_factory=set)
     _split_of: dict[str, Split] = field(default_factory=dict)
+    _trained: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         units = load_units(self.index.extractor_options().units_file)
         self.table = FactTable.load(self.index, units)
         self.sentences = self.index.sentences().collect()
         self.quantities = self.index.quantities().collect()
+        self._matcher = Matcher(self.quantities, self.index.extractor_options().language, given=True)
         mentions = self._mentions()
         self._place = {place: row for row, place in enumerate(mentions.select("doc_id", "value_start").iter_rows())}
         self._mention_rows = mentions.select("value", "unit", "value_start", "value_end").rows()
@@ -104,14 +107,9 @@ class GroundedQueries:
             OptionError: none is left.
         """
         topics = list(self.asker.topics())
-        held = self._held_out()
         most = {"train": self.options.max_train, "dev": self.options.max_dev, "test": self.options.max_test}
         for split in SPLITS:
-            wanted: list[tuple[int, Topic]] = []
-            for topic in topics:
-                unseen = not held.isdisjoint(topic.attributes)
-                number = self._variants(split, unseen)
-                wanted += [(variant, topic) for variant in range(number)]
+            wanted = [(variant, topic) for variant in range(self._variants(split)) for topic in topics]
             order = shuffled(wanted, self.options.seed, f"order of {split}", lambda item: f"{item[0]} {item[1].name}")
             order.sort(key=lambda item: item[0])
             count = 0
@@ -127,20 +125,8 @@ class GroundedQueries:
                 remedy="See the index's report.md: the documents may state none of the table's facts",
             )
 
-    def _held_out(self) -> set[int]:
-        """Attributes that no training query asks about."""
-        numbers = self.asker.spoken
-        if len(numbers) < HELD_OUT:
-            return set()
-        some = shuffled(numbers, self.options.seed, "held out", lambda number: self.table.attributes[number].column)
-        return set(some[: max(1, round(self.options.test_share * len(numbers)))])
-
-    def _variants(self, split: Split, unseen: bool) -> int:
+    def _variants(self, split: Split) -> int:
         """How many queries of a topic a split gets."""
-        if unseen:
-            return min(FEW, self.options.per_topic) if split == "test" and "unseen" in self.options.kinds else 0
-        if split == "test" and "seen" not in self.options.kinds:
-            return 0
         most = self.options.per_topic
         return {"train": 4 * (1 + self.options.random_sets), "dev": min(2, most), "test": min(FEW, most)}[split]
 
@@ -162,19 +148,21 @@ class GroundedQueries:
         if relevant > MOST * self.table.values.shape[0]:
             self.rejected["query: most things are what it asks for"] += 1
             return False
-        kind = "seen" if split != "test" or self._held_out().isdisjoint(topic.attributes) else "unseen"
         query = Query(
-            query_id=f"{split}-{kind}-{digest([topic.name, number])[:12]}",
+            query_id=f"{split}-{digest([topic.name, number])[:12]}",
             text=asked.text,
             terms=asked.terms,
             conditions=tuple(condition for _, condition in asked.conditions),
             split=split,
-            kind="unseen" if kind == "unseen" else "seen",
+            kind="seen",
             template=self.options.domain if self.options.templates is None else self.options.templates.name,
             seed=self.options.seed,
             topic=topic.name,
         )
-        negatives = self._negatives(asked, judged, topic)
+        if split == "test" and self.options.max_train and not self._trained.issuperset(topic.attributes):
+            self.rejected["query: no training query asks about its attributes"] += 1
+            return False
+        negatives = self._negatives(query, asked, judged, topic)
         if split != "test":
             rows = self._sampled(query, asked, judged, negatives)
             if not rows:
@@ -182,21 +170,31 @@ class GroundedQueries:
                 return False
             self._samples += rows
             self._triples += triples(rows)
+        if split == "train":
+            self._trained.update(topic.attributes)
         self._judge(query, judged, negatives)
         self.queries.append(query)
         self._texts.add(asked.text.lower())
         self._split_of[meaning] = split
         return True
 
-    def _negatives(self, asked: Asked, judged: Judged, topic: Topic) -> NDArray[np.int64]:
-        """Units of things of the category that say themselves that they are not what is asked for."""
+    def _negatives(self, query: Query, asked: Asked, judged: Judged, topic: Topic) -> NDArray[np.int64]:
+        """Some units of things of the category that say themselves that they are not what is asked for.
+
+        None of their mentions may be taken for one that meets all conditions: a page may speak of two things.
+        """
         wrong = (judged.things == NO) & (topic.category.scope != NO)
         saying = np.zeros(judged.grades.size, dtype=bool)
         for attribute, condition in asked.conditions:
             said = self.table.sayings[attribute]
             broken = said.agrees & (verdicts(said.low, said.high, said.comparator, condition) == BROKEN)
             saying[said.unit[broken]] = True
-        return np.flatnonzero(saying & wrong[self.table.thing])
+        units = np.flatnonzero(saying & wrong[self.table.thing])
+        rng = generator(self.options.seed, "negatives", query.query_id)
+        some = np.sort(rng.choice(units, min(units.size, LOOKED_AT), replace=False))
+        names = [self.table.doc_ids[unit] for unit in some.tolist()]
+        meeting = self._matcher.grades(query.conditions, names)
+        return some[[name not in meeting for name in names]]
 
     def _sampled(self, query: Query, asked: Asked, judged: Judged, negatives: NDArray[np.int64]) -> list[Row]:
         """Original samples of a query, as many positives as negatives; [] if there is none of either."""
@@ -217,7 +215,7 @@ class GroundedQueries:
             said = self.table.sayings[attribute]
             rows = np.flatnonzero((said.unit == unit) & said.agrees)
             codes = verdicts(said.low[rows], said.high[rows], said.comparator[rows], condition)
-            for row in rows[(codes == BROKEN) == (label == 0)].tolist():
+            for row in rows[codes == (MET if label else BROKEN)].tolist():
                 place = self._place.get((self.table.doc_ids[unit], int(said.start[row])))
                 if place is not None:
                     return self._mention_rows[place]

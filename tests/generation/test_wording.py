@@ -1,0 +1,94 @@
+"""Wordings of queries about things: the domains that come with qbench, and files of users."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from qbench.errors import InputError
+from qbench.generation.options import Domain
+from qbench.generation.wording import ASKED, Attribute, Written, load_wording, wording_file
+from qbench.quantities.extractors import ExtractorOptions, get_extractor
+from qbench.randomness import generator
+
+WEIGHT = Attribute("w", "weight", ("mass",), "kilogram")
+SUGAR = Attribute("s", "sugar", (), "gram", "100 g", uncountable=True)
+
+
+@pytest.mark.parametrize("domain", get_args(Domain))
+@pytest.mark.parametrize("comparator", ASKED)
+def test_every_domain_words_every_comparator(domain, comparator):
+    wording = load_wording(wording_file(domain))
+    written = Written("2", "3 kg") if comparator == "between" else Written("2 kg", "2 kg")
+    texts = set()
+    for number in range(30):
+        rng = generator(number, "wording")
+        text, name = wording.constraint(WEIGHT, comparator, written, "mass", rng, alone=True)
+        texts.add(text)
+        assert "{" not in text
+        assert "2" in text
+        assert name in ("", "weight", "mass")
+        assert not name or name in text
+        several = [text, *(wording.constraint(SUGAR, "<", Written("5 g", "5 g"), "mass", rng, alone=False)[0],) * 2]
+        query = wording.query("steel kettle", several[: 1 + number % 3], rng)
+        assert "steel kettle" in query
+        assert "{" not in query
+    assert len(texts) > 2
+
+
+@pytest.mark.parametrize("domain", get_args(Domain))
+@pytest.mark.parametrize("comparator", ["<", "<=", ">", ">=", "between"])
+def test_a_phrase_means_its_comparator(domain, comparator):
+    """The parser of queries reads each phrase as what it stands for."""
+    wording = load_wording(wording_file(domain))
+    read = get_extractor(ExtractorOptions(spacy_model="none")).parse_query
+    phrases = [*wording.plain[comparator], *wording.named[comparator], *wording.stuff[comparator]]
+    phrases += [phrase for table in wording.families.values() for phrase in table[comparator]]
+    wrong = []
+    for phrase in phrases:
+        text = "kettle " + phrase.format(name="weight", value="5 kg", low="5", high="7 kg")
+        found = [condition.comparator for condition in read(text).conditions]
+        if found != [comparator]:
+            wrong.append((phrase, found))
+    assert wrong == []
+
+
+def test_what_is_asked_per_something_says_so():
+    wording = load_wording(wording_file("products"))
+    text, name = wording.constraint(SUGAR, "<", Written("5 g", "5 g"), "mass", generator(1, "x"), alone=True)
+    assert name == "sugar"
+    assert text.endswith("per 100 g")
+
+
+def test_articles_and_plurals():
+    wording = load_wording(wording_file("finance"))
+    income = Attribute("i", "income", (), "dollar")
+    texts = {
+        wording.constraint(income, ">", Written("$5", "$5"), "currency", generator(n, "x"), alone=False)[0]
+        for n in range(40)
+    }
+    assert "with an income above $5" in texts
+    queries = {wording.query("company", ["with $5"], generator(n, "y")) for n in range(20)}
+    assert queries == {"companies with $5", "company with $5"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"<" = ["under {value}"', '"<" = ["under {price}"', "unknown slot {price}"),
+        ("{category} {constraints}", "{constraints}", "the slot {category} must stand there once"),
+        ('"between" = ["between {low} and {high}", "{low} to {high}", "with', '"between" = ["{low}", "with', "{high}"),
+        ('2 = ["{0} {1}", ', '2 = ["{0}", ', "the slot {1} must stand there once"),
+        ("low =", "lower =", "lower"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_refused_with_its_line(tmp_path, old, new, message):
+    text = wording_file("products").read_text(encoding="utf-8")
+    assert old in text
+    path = tmp_path / "mine.toml"
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(InputError) as fault:
+        load_wording(path)
+    assert message in str(fault.value)
+    assert "mine.toml" in str(fault.value)
