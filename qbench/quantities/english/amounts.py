@@ -132,6 +132,7 @@ class AmountFinder:
             if amount is not None:
                 amounts.append(amount)
                 self._lend_rate(tokens, text, amounts)
+                i = max(i, amounts[-1].last)
         return amounts
 
     def _lend_rate(self, tokens: Sequence[Token], text: str, amounts: list[Amount]) -> None:

@@ -177,8 +177,8 @@ def _per_the_same(tokens: Sequence[Token], before: Sequence[Amount], b: Amount) 
 def _lend_back(tokens: Sequence[Token], shared: list[Amount], b: Amount) -> None:
     """ "24 vs 23 hours", "3.9 (SD 3.1) vs. 2.7 kg": the first of the two takes the unit, too."""
     for back in (1, 2):
-        if len(shared) < back or b.first - shared[-back].last > REACH:
-            return
+        if len(shared) < back or not 0 <= b.first - shared[-back].last <= REACH:
+            return  # too far, or the two share a noun: "three twenty firsts"
         a = shared[-back]
         end = a.last
         if tokens[end].text == "(":

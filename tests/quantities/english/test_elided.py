@@ -74,3 +74,8 @@ def test_says_why():
 )
 def test_money_counts_no_noun(text, last):
     assert WITH_BINDER.extract(text)[-1].unit == last
+
+
+@pytest.mark.parametrize("text", ["three twenty firsts", "twenty twenty fifths"])
+def test_numbers_that_share_a_noun_lend_nothing(text):
+    assert [unit for _, unit in read(text)] == [text.split()[-1].removesuffix("s")] * 2
