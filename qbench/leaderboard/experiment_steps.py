@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -32,6 +33,9 @@ from qbench.retrieval.jobs import Setting
 from qbench.retrieval.systems import System
 from qbench.store import Manifest
 from qbench.training.recipes import ContrastiveRecipe
+
+_MODEL = re.compile(r"\bmodel=([^,()]+)")
+"""What a system's name says of its model, with the inputs in it."""
 
 KEY = 8
 """Digits of the digest in a folder's name; the manifest has the whole digest."""
@@ -294,10 +298,10 @@ class Steps:
         """The texts that name a model: in trainings, in systems, and in the defaults of the inputs they use."""
         texts = [text for training in self.experiment.trainings for text in (training.model, training.teacher or "")]
         texts += [
-            text
+            model
             for leaderboard in self.experiment.leaderboards
             for text in leaderboard.systems.values()
-            if "model=" in text
+            for model in _MODEL.findall(text)
         ]
         inputs = self.experiment.inputs.items()
         return texts + [entry.default or "" for name, entry in inputs if any(f"{{{name}}}" in text for text in texts)]

@@ -279,6 +279,24 @@ def test_what_a_benchmark_lacks_is_said(here):
         run_experiment(experiment_of(text), {"bench": "bare"}, "out", **QUICK)
 
 
+def test_numbers_in_the_names_of_systems_are_no_models(here):
+    tiny_bert(here / "base", WORDS)
+    text = """
+[inputs]
+bench = { help = "a benchmark" }
+model = { help = "an encoder" }
+parts = { help = "M", default = "8" }
+
+[[leaderboard]]
+name = "all"
+bench = "{bench}"
+systems = { "SBERT-PQ" = "BM25 + SBERT(model={model}, k=5)-PQ(M={parts}, K=4)" }
+"""
+    result = run_experiment(experiment_of(text), {"bench": "tiny", "model": "base"}, "out", **QUICK)
+    assert result.about["inputs"]["parts"] == {"value": "8"}
+    assert result.about["inputs"]["model"]["model"] == "base"
+
+
 def test_a_leaderboard_chooses_among_judgments(here):
     export_beir(tiny_benchmark(), here / "beir")
     qrels = here / "beir" / "qrels"
