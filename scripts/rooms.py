@@ -10,7 +10,7 @@ PACKAGE = Path(__file__).parent.parent / "qbench"
 
 ORDER = """
 errors extras digests options store keys artefacts toml_files work sheets randomness progress resources pages licences
-compiling llm models quantities corpora index benchmark generation synth grounding scoring compression retrieval
+ranges compiling llm models quantities corpora index benchmark generation synth grounding scoring compression retrieval
 evaluation annotation mining training leaderboard publishing cli
 """.split()
 """From the ground up; a room imports only rooms that stand before it."""

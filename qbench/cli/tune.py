@@ -78,8 +78,7 @@ def tune(
             progress=advance,
         )
     if output_format != "text":
-        best = sorted(result.tried.items(), key=lambda pair: -pair[1])
-        print_records(({"system": each, result.measure: mean} for each, mean in best), output_format)
+        print_records(({"system": each, result.measure: mean} for each, mean in ranked(result)), output_format)
     for line in lines(result) if output_format == "text" else ():
         out().print(line, markup=False, soft_wrap=True)
     note(f"Chosen on {result.queries} queries; written to {folder / SYSTEM}")
@@ -87,5 +86,9 @@ def tune(
 
 def lines(result: Tuned) -> list[str]:
     """The table of what was tried, best first, and the choice."""
-    best = sorted(result.tried.items(), key=lambda pair: -pair[1])
-    return [result.measure, *(f"{mean:.4f}  {system}" for system, mean in best), "", result.system]
+    return [result.measure, *(f"{mean:.4f}  {system}" for system, mean in ranked(result)), "", result.system]
+
+
+def ranked(result: Tuned) -> list[tuple[str, float]]:
+    """What was tried with its mean, best first."""
+    return sorted(result.tried.items(), key=lambda pair: -pair[1])

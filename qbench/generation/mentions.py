@@ -20,6 +20,7 @@ from qbench.quantities.concept_match import Concept, concept_alternatives, conce
 from qbench.quantities.concept_match import folded as folded
 from qbench.quantities.languages import ENGLISH
 from qbench.quantities.types import Quantity, from_row
+from qbench.ranges import range_rows
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -199,12 +200,13 @@ class Mentions:
     def rows_of_concepts(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
         """The mentions of some concepts, grouped by concept in the order given."""
         order, offsets = self._by_concept
-        rows: NDArray[np.int64] = order[_ranges(offsets[codes], offsets[codes + 1])]
+        rows: NDArray[np.int64] = order[range_rows(offsets[codes], offsets[codes + 1] - offsets[codes])]
         return rows
 
     def rows_of_docs(self, docs: NDArray[np.int64]) -> NDArray[np.int64]:
         """The mentions of some sentences, grouped by sentence in the order given."""
-        return _ranges(self._by_doc[docs], self._by_doc[docs + 1])
+        starts = self._by_doc
+        return range_rows(starts[docs], starts[docs + 1] - starts[docs])
 
     def docs_of(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """The sentences of some mentions, each once, ascending."""
@@ -301,17 +303,6 @@ def _postings(concepts: Iterable[Iterable[str]]) -> dict[str, list[int]]:
         for word in dict.fromkeys(words):
             postings.setdefault(word, []).append(code)
     return postings
-
-
-def _ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
-    """All numbers of some half-open ranges, one range after the other."""
-    lengths = ends - starts
-    total = int(lengths.sum())
-    if total == 0:
-        return np.empty(0, dtype=np.int64)
-    before = np.repeat(np.cumsum(lengths) - lengths, lengths)
-    numbers: NDArray[np.int64] = np.repeat(starts, lengths) + np.arange(total) - before
-    return numbers
 
 
 def load_mentions(

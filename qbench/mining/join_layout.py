@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from qbench.compiling import lean as compiled
 from qbench.mining.join_search import BITS, ONE, SHARED, WORDS, Index
-from qbench.mining.terms import TermMatrix, row_entries
+from qbench.mining.terms import TermMatrix
+from qbench.ranges import range_rows
 from qbench.scoring import bm25
 
 BLOCK = 2**12
@@ -77,7 +78,7 @@ def build(matrix: TermMatrix, *, k: int, k1: float, b: float, epsilon: float, dr
 
     group, first = group_equal(matrix)
     sizes = np.diff(matrix.starts)[first]
-    held = np.bincount(matrix.terms[row_entries(matrix.starts[first], sizes)], minlength=labels.size)
+    held = np.bincount(matrix.terms[range_rows(matrix.starts[first], sizes)], minlength=labels.size)
     # A term that only one bag holds adds to nobody's score but that bag's own.
     labels = np.where(dropped | (held < 2), -1, labels)
     useful = np.flatnonzero(labels >= 0)
@@ -114,8 +115,8 @@ def _unlike(matrix: TermMatrix, texts: NDArray[np.int64], leaders: NDArray[np.in
     sizes = np.diff(matrix.starts)
     unlike: NDArray[np.bool_] = sizes[texts] != sizes[leaders]
     same = np.flatnonzero(~unlike)
-    mine = row_entries(matrix.starts[texts[same]], sizes[texts[same]])
-    theirs = row_entries(matrix.starts[leaders[same]], sizes[texts[same]])
+    mine = range_rows(matrix.starts[texts[same]], sizes[texts[same]])
+    theirs = range_rows(matrix.starts[leaders[same]], sizes[texts[same]])
     wrong = (matrix.terms[mine] != matrix.terms[theirs]) | (matrix.counts[mine] != matrix.counts[theirs])
     unlike[np.repeat(same, sizes[texts[same]])[wrong]] = True
     return unlike
@@ -150,7 +151,7 @@ def _order(matrix: TermMatrix, labels: NDArray[np.int64], first: NDArray[np.int6
     repeated = np.zeros(first.size, np.int64)
     sizes = np.diff(matrix.starts)[first]
     for groups in _chunks(np.arange(first.size)):
-        entries = row_entries(matrix.starts[first[groups]], sizes[groups])
+        entries = range_rows(matrix.starts[first[groups]], sizes[groups])
         term = np.where(matrix.counts[entries] > 1, labels[matrix.terms[entries]] + 1, 0)
         np.maximum.at(repeated, np.repeat(groups, sizes[groups]), np.log2(term + 1).astype(np.int64))
     return np.lexsort((first, matrix.lengths[first], repeated))
@@ -171,7 +172,7 @@ def _bags(
     own, sizes = np.zeros(order.size, np.int64), np.zeros(order.size, np.int32)
     lengths = np.diff(matrix.starts)[first[order]]
     for bags in _chunks(np.arange(order.size)):
-        entries = row_entries(matrix.starts[first[order[bags]]], lengths[bags])
+        entries = range_rows(matrix.starts[first[order[bags]]], lengths[bags])
         owner = np.repeat(bags, lengths[bags])
         np.add.at(own, owner, weights[entries].astype(np.int64) * matrix.counts[entries])
         np.add.at(sizes, owner, (~dropped[matrix.terms[entries]]).astype(np.int32))
@@ -238,7 +239,7 @@ def _rows(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The entries of some texts, sorted by label within each, and the number of entries of each."""
     sizes = matrix.starts[texts + 1] - matrix.starts[texts]
-    entries = row_entries(matrix.starts[texts], sizes)
+    entries = range_rows(matrix.starts[texts], sizes)
     owner, label = np.repeat(np.arange(texts.size), sizes), labels[matrix.terms[entries]]
     labelled = np.flatnonzero(label >= 0)
     by_label = np.argsort(owner[labelled] * max(terms, 1) + label[labelled])

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from qbench.mining.english.content import says
 from qbench.mining.same_value import DIFFERENT, SAME, Values, compare
-from qbench.mining.terms import TermMatrix, row_entries, term_matrix
+from qbench.mining.terms import TermMatrix, term_matrix
 from qbench.quantities.concept_match import concept_words
+from qbench.ranges import range_rows
 from qbench.retrieval.analysis import tokenized
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class Records:
         lengths = np.diff(content.starts)
         held = np.repeat(np.arange(len(content)), lengths) * size + content.terms  # ascending
         asked = lengths[a]
-        entries = row_entries(content.starts[a], asked)
+        entries = range_rows(content.starts[a], asked)
         wanted = np.repeat(np.asarray(b, np.int64), asked) * size + content.terms[entries]
         at = np.minimum(np.searchsorted(held, wanted), max(held.size - 1, 0))
         found = held[at] == wanted if held.size else np.zeros(wanted.size, dtype=bool)

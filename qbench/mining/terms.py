@@ -67,13 +67,3 @@ def term_matrix(texts: pl.Series) -> TermMatrix:
     all_terms = np.concatenate(terms)
     df = np.bincount(all_terms, minlength=len(vocabulary)).astype(np.int64)
     return TermMatrix(np.cumsum(np.concatenate(sizes)), all_terms, np.concatenate(counts), lengths, df)
-
-
-def row_entries(starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """starts[0], starts[0] + 1, ... sizes[0] of them, then those of starts[1], and so on.
-
-    >>> row_entries(np.array([7, 2]), np.array([2, 3])).tolist()
-    [7, 8, 2, 3, 4]
-    """
-    ends = np.cumsum(sizes)
-    return np.arange(ends[-1] if ends.size else 0) + np.repeat(starts - ends + sizes, sizes)

@@ -14,6 +14,7 @@ from qbench.compression.plain import DTYPES
 from qbench.keys import revision
 from qbench.models.folders import model_digest, model_folder
 from qbench.models.single_vector import Encoder, load_encoder
+from qbench.ranges import range_rows
 from qbench.retrieval.dense import build_dense
 from qbench.retrieval.mentions import DocumentMentions
 from qbench.retrieval.rankers import RankerContext
@@ -54,9 +55,7 @@ class MentionVectors:
         Returns:
             shape (their mentions,), in the order of `docs`.
         """
-        counts = starts[docs + 1] - starts[docs]
-        ends = np.cumsum(counts)
-        mentions = np.arange(ends[-1] if ends.size else 0) + np.repeat(starts[docs] - (ends - counts), counts)
+        mentions = range_rows(starts[docs], starts[docs + 1] - starts[docs])
         return self.vectors.shared.scores(mentions, lambda texts: self.vectors.products(texts, vector))
 
 

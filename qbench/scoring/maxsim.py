@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from qbench.ranges import range_rows
 from qbench.scoring.quantised import restored
 from qbench.scoring.ranking import top_k
 
@@ -141,7 +142,7 @@ def rerank(tokens: Tokens, query: NDArray[np.float32], docs: NDArray[np.integer[
     for first, last in blocks(ends):
         some = docs[first:last]
         borders = ends[first : last + 1] - ends[first]
-        rows = np.arange(borders[-1]) + np.repeat(tokens.starts[some] - borders[:-1], lengths[first:last])
+        rows = range_rows(tokens.starts[some], lengths[first:last])
         scores[first:last] = maxsim([query], tokens.chosen(rows), borders)[:, 0]
     return scores
 

@@ -70,7 +70,7 @@ class CodebookTask(Task[NDArray[np.int64]]):
             codebook: of a PQ, shape (M, K, H / M).
         """
 
-    def sampled(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
+    def sampled(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.float32]:
         """What the quantiser gets for some stored vectors: themselves, shape (n, H), and it may be more beside them."""
         return self.data.vectors.chosen(rows)
 

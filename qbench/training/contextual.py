@@ -15,6 +15,7 @@ from qbench.compression.contextual import save_context
 from qbench.errors import OptionError
 from qbench.models.multi_vector import MultiVector
 from qbench.progress import Progress, silent
+from qbench.ranges import range_rows
 from qbench.training.codebook_data import CodebookData
 from qbench.training.codebook_recipe import CodebookRecipe
 from qbench.training.codebook_task import CodebookTask, Quantised
@@ -53,7 +54,7 @@ class ContextualTask(CodebookTask):
 
         return ContextualQuantiser(codebook, temperature=self.recipe.temperature)
 
-    def sampled(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
+    def sampled(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.float32]:
         """Vectors, and beside them those of their tokens alone, shape (n, 2 H)."""
         return np.concatenate([self.data.vectors.chosen(rows), self.alone[self.tokens[rows]]], axis=1)
 
@@ -107,9 +108,8 @@ class ContextualTask(CodebookTask):
             words = self.network.words(torch.from_numpy(self.alone)).numpy()
         save_context(folder, self.alone, words, self.network.of_context.detach().numpy())
 
-    def _rows(self, texts: NDArray[np.integer[Any]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def _rows(self, texts: NDArray[np.integer[Any]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The rows of texts' vectors, one text after the other, and how many each has."""
         starts = self.data.vectors.starts
-        lengths = (starts[texts + 1] - starts[texts]).astype(np.intp)
-        firsts = np.repeat(starts[texts] - (np.cumsum(lengths) - lengths), lengths)
-        return (np.arange(lengths.sum()) + firsts).astype(np.intp), lengths
+        lengths = starts[texts + 1] - starts[texts]
+        return range_rows(starts[texts], lengths), lengths
