@@ -58,6 +58,7 @@ class DeepQuantConfig:
         max_length: tokens of a document that are read, markers included.
         text_score: MaxSim's sum over the query's tokens, or its mean, which has the size of the numbers' score.
         sigma: of the mantissas' Gaussian.
+        centred_units: whether the logits of units have a mean of 0 (see `NumberHeads`).
     """
 
     units: tuple[str, ...]
@@ -70,6 +71,7 @@ class DeepQuantConfig:
     max_length: int = 512
     text_score: TextScore = "mean"
     sigma: float = 1.0
+    centred_units: bool = False
 
     def __post_init__(self) -> None:
         for name in ("units", "query_marker", "document_marker", "skipped"):
@@ -147,7 +149,7 @@ class DeepQuant(nn.Module):
         self.units = UnitList(config.units)
         self.number = NumberEmbedding(width, config.sigma)
         self.projection = nn.Linear(width, config.dimension, bias=False)
-        self.heads = NumberHeads(width, len(self.units))
+        self.heads = NumberHeads(width, len(self.units), config.centred_units)
         self.operators = OperatorHead(width)
         self.towers = Towers(width)
         self.alpha = nn.Linear(width, 1)
@@ -280,7 +282,9 @@ def load_deepquant(model: str, max_length: int = 0) -> DeepQuant:
     return loaded.to(choose_device("auto"))
 
 
-def deepquant_from(model: str, *, text_score: TextScore = "mean", sigma: float = 1.0) -> tuple[DeepQuant, str]:
+def deepquant_from(
+    model: str, *, text_score: TextScore = "mean", sigma: float = 1.0, centred_units: bool = False
+) -> tuple[DeepQuant, str]:
     """A DeepQuant to be trained, on the GPU where there is one: a trained one, or a new one around another model.
 
     A new one has the encoder, markers, filter, query augmentation and projection of the ColBERT that the model is, or
@@ -288,7 +292,8 @@ def deepquant_from(model: str, *, text_score: TextScore = "mean", sigma: float =
 
     Args:
         model: a folder, or a name on the hub.
-        text_score, sigma: of a new one.
+        text_score, centred_units: as in `DeepQuantConfig`.
+        sigma: of a new one.
 
     Returns:
         it, and what of it is not trained yet; "" for nothing.
@@ -300,7 +305,8 @@ def deepquant_from(model: str, *, text_score: TextScore = "mean", sigma: float =
     folder = model_folder(model)
     if model_kind(folder) == "deepquant":
         loaded = load_deepquant(model)
-        loaded.config = replace(loaded.config, text_score=text_score)
+        loaded.config = replace(loaded.config, text_score=text_score, centred_units=centred_units)
+        loaded.heads.centred = centred_units
         return loaded, ""
     colbert: Any = load_multi_vector_model(model)
     transformer = colbert[0]
@@ -324,6 +330,7 @@ def deepquant_from(model: str, *, text_score: TextScore = "mean", sigma: float =
         max_length=longest_document(colbert),
         text_score=text_score,
         sigma=sigma,
+        centred_units=centred_units,
     )
     made = DeepQuant(encoder, tokenizer, config)
     with torch.no_grad():

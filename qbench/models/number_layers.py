@@ -65,10 +65,12 @@ class NumberHeads(nn.Module):
     Args:
         width: J.
         units: number of units, the unknown one among them.
+        centred: whether u has a mean of 0. What is added to all logits changes no probability, but u . u of eq. 4.
     """
 
-    def __init__(self, width: int, units: int) -> None:
+    def __init__(self, width: int, units: int, centred: bool = False) -> None:
         super().__init__()
+        self.centred = centred
         self.exponent = nn.Linear(width - mantissa_width(width), EXPONENTS)
         self.mantissa = nn.Linear(mantissa_width(width), 1)
         self.unit = nn.Linear(width, units)
@@ -86,7 +88,7 @@ class NumberHeads(nn.Module):
     def units(self, vectors: Tensor) -> Tensor:
         """u, the logits of the units, shape (n, J) to (n, units)."""
         logits: Tensor = self.unit(vectors)
-        return logits
+        return logits - logits.mean(dim=1, keepdim=True) if self.centred else logits
 
 
 class OperatorHead(nn.Module):

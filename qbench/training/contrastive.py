@@ -239,7 +239,10 @@ def _params(
     }
     params = training_params(kind, inputs, model, recipe, model_kind=_STARTS.get(kind, kind))
     # Options of other kinds of models change nothing.
-    others = {option.name for option in declared(ContrastiveRecipe) if kind not in option.extra.get("models", (kind,))}
+    options = declared(ContrastiveRecipe)
+    others = {option.name for option in options if kind not in option.extra.get("models", (kind,))}
+    usual = {option.name for option in options if not option.extra.get("keyed", True)}
+    others |= {name for name in usual if getattr(recipe, name) == getattr(ContrastiveRecipe(), name)}
     return {name: value for name, value in params.items() if name not in others}
 
 

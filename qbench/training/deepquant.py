@@ -185,7 +185,13 @@ def comparison_holds(asked: Sequence[float], stated: Sequence[float]) -> NDArray
 
 
 def open_deepquant_student(
-    model: str, *, units: Sequence[str] = (), text_score: Any = "mean", sigma: float = 1.0, **options: Any
+    model: str,
+    *,
+    units: Sequence[str] = (),
+    text_score: Any = "mean",
+    sigma: float = 1.0,
+    centred_units: bool = False,
+    **options: Any,
 ) -> DeepQuantStudent:
     """A DeepQuant ready to be trained: one that was saved, or a new one (`qbench.models.deepquant.deepquant_from`).
 
@@ -194,7 +200,7 @@ def open_deepquant_student(
     Args:
         model: a folder, or a name on the hub.
         units: of the training data.
-        text_score, sigma: of the model.
+        text_score, sigma, centred_units: of the model.
         options: of `DeepQuantStudent`.
 
     Raises:
@@ -204,6 +210,6 @@ def open_deepquant_student(
     require_neural()  # its module imports torch
     from qbench.models.deepquant import deepquant_from
 
-    network, start = deepquant_from(model, text_score=text_score, sigma=sigma)
+    network, start = deepquant_from(model, text_score=text_score, sigma=sigma, centred_units=centred_units)
     network.know(UnitList(network.config.units).with_units(units))
     return DeepQuantStudent(network, **{"start": start, **options})

@@ -29,7 +29,8 @@ Precision = Literal["auto", "float32", "bfloat16"]
 class Recipe:
     """Options of every training; `check` refuses values outside their limits.
 
-    An option that only some kinds of models have names them in `extra["models"]`.
+    An option that only some kinds of models have names them in `extra["models"]`. With `extra["keyed"]` False it is in
+    a checkpoint's key only with another value than its default: it came when there were checkpoints.
     """
 
     epochs: int = option(2, help="Passes over the training data.", low=1)
@@ -182,6 +183,12 @@ class ContrastiveRecipe(Recipe):
     )
     text_score: Literal["sum", "mean"] = option(
         "mean", help="MaxSim of the words: its sum over the query's tokens, or its mean.", models=("deepquant",)
+    )
+    centred_units: bool = option(
+        False,
+        help="Take their mean from the logits of units before they are compared.",
+        models=("deepquant",),
+        keyed=False,
     )
     joint_share: float = option(0.25, help="Share of the batches that come from --joint.", low=0, high=0.9)
     lowest_grade: int = option(

@@ -18,7 +18,7 @@ from qbench.models.deepquant import load_deepquant
 from qbench.models.numbers import OPERATORS
 from qbench.quantities.written import asked_numbers
 from qbench.training.batch import Batch
-from qbench.training.contrastive import train_retriever
+from qbench.training.contrastive import _params, checkpoint_key, train_retriever
 from qbench.training.deepquant import comparison_holds
 from qbench.training.dev import dev_pool
 from qbench.training.number_figures import CARRIERS, value_pairs
@@ -222,6 +222,26 @@ def test_values_of_pairs_are_of_their_magnitude_and_in_thirds():
     shares = [np.mean([pair.operator == op for pair in pairs]) for op in OPERATORS]
     np.testing.assert_allclose(shares, 1 / 3, atol=0.02)
     assert value_pairs(CARRIERS) == pairs
+
+
+def test_centred_logits_change_attention_and_no_units_probability(plain, tmp_path):
+    model = str(random_deepquant(plain, tmp_path / "model"))
+    student, centred = (open_student("deepquant", model, centred_units=on) for on in (False, True))
+    vectors = torch.randn(6, student.network.heads.unit.in_features, generator=torch.Generator().manual_seed(1))
+    before, after = (one.network.heads.units(vectors) for one in (student, centred))
+    torch.testing.assert_close(after.mean(dim=1), torch.zeros(6))
+    torch.testing.assert_close(torch.softmax(before, dim=1), torch.softmax(after, dim=1))
+    assert not torch.allclose(before @ before.T, after @ after.T)
+    centred.save(tmp_path / "saved")
+    torch.testing.assert_close(load_deepquant(str(tmp_path / "saved")).heads.units(vectors), after)
+
+
+def test_a_late_option_is_in_the_key_only_when_it_is_used(plain):
+    recipe = ContrastiveRecipe()
+    other = replace(recipe, centred_units=True)
+    keys = [checkpoint_key("deepquant", BENCHMARK, str(plain), one) for one in (recipe, other)]
+    assert keys[0] != keys[1]
+    assert "centred_units" not in _params("deepquant", BENCHMARK, str(plain), recipe, None, None)
 
 
 def test_no_number_no_figure(plain):
