@@ -82,7 +82,8 @@ class ExperimentOptions:
     experiment: Path | None = option(
         None,
         help="Run an experiment instead: trainings, several leaderboards, tables over them. A file, or one that comes "
-        "with qbench: main, cross_dataset, masking, augmentation, numconq, alpha, storage, compression.",
+        "with qbench: main, cross_dataset, masking, augmentation, numconq, alpha, storage, compression, "
+        "language_models.",
         metavar="NAME|FILE",
     )
     inputs: tuple[str, ...] = option(

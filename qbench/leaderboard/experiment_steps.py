@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -33,9 +32,6 @@ from qbench.retrieval.jobs import Setting
 from qbench.retrieval.systems import System
 from qbench.store import Manifest
 from qbench.training.recipes import ContrastiveRecipe
-
-_MODEL = re.compile(r"\bmodel=([^,()]+)")
-"""What a system's name says of its model, with the inputs in it."""
 
 KEY = 8
 """Digits of the digest in a folder's name; the manifest has the whole digest."""
@@ -290,18 +286,22 @@ class Steps:
         bench = next((bench for (path, _), bench in self._opened.items() if path == value), None)
         if bench is not None:
             return {"benchmark": bench.name, "digest": bench.digest}
-        if any(f"{{{name}}}" in text for text in self._models()):
+        if any(f"{{{name}}}" in text for text in self._trained_from()) or value in self._searched_with():
             return {"model": Path(value).name, "digest": model_digest(model_folder(value))}
         return {"value": Path(value).name if Path(value).exists() else value}
 
-    def _models(self) -> list[str]:
-        """The texts that name a model: in trainings, in systems, and in the defaults of the inputs they use."""
+    def _trained_from(self) -> list[str]:
+        """The texts that name a model in trainings, and in the defaults of the inputs that they use."""
         texts = [text for training in self.experiment.trainings for text in (training.model, training.teacher or "")]
-        texts += [
-            model
-            for leaderboard in self.experiment.leaderboards
-            for text in leaderboard.systems.values()
-            for model in _MODEL.findall(text)
-        ]
         inputs = self.experiment.inputs.items()
         return texts + [entry.default or "" for name, entry in inputs if any(f"{{{name}}}" in text for text in texts)]
+
+    def _searched_with(self) -> set[str]:
+        """The models on this machine that systems name; a chat model is none."""
+        return {
+            value
+            for leaderboard in self.experiment.leaderboards
+            for system in systems_of(leaderboard, self._fill).values()
+            for stage in system.stages
+            for value in stage.checkpoints
+        }

@@ -108,7 +108,7 @@ def page_data(leaderboard: Standings) -> dict[str, Any]:
         "words": [clipped(word, LABEL) for word in leaderboard.words],
         "verdict": clipped(verdict(leaderboard), REASON),
         "samples": samples(leaderboard),
-        "caption": caption(leaderboard),
+        "caption": [clipped(line, REASON) for line in caption(leaderboard)],
         "rows": [_row(leaderboard, row) for row in leaderboard.rows],
         "pairs": _pairs(leaderboard),
         "winMeasure": leaderboard.win_measure,

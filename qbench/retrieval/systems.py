@@ -89,6 +89,14 @@ class Stage:
         return str(self.quantity_options().encoder) if self.binds else ""
 
     @property
+    def checkpoints(self) -> tuple[str, ...]:
+        """The models and codebooks on this machine that it names."""
+        options = self.options()
+        own = [str(getattr(options, each.name)) for each in self.entry().declared if "checkpoint" in each.extra]
+        codebook = dict(self.compression.params).get("codebook", "") if self.compression else ""
+        return tuple(name for name in (*own, self.encoder, str(codebook)) if name)
+
+    @property
     def bare(self) -> Stage:
         """The model with its compression alone: what an index is built for."""
         return Stage(self.model, self.compression)

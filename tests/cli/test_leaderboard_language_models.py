@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import runpy
 from dataclasses import replace
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -11,6 +13,7 @@ from typer.testing import CliRunner
 
 from qbench.benchmark.disk import write_benchmark
 from qbench.cli.leaderboard import app
+from qbench.llm.prompts import load_prompt
 from tests.api_server import KEY, ApiServer, failing
 from tests.factories import tiny_benchmark
 
@@ -112,3 +115,39 @@ def test_escapes_in_documents_and_answers_reach_no_terminal(web, tmp_path):
     assert f"reranker: {BENCHMARK.corpus.height} documents hold delimiters of prompts" in said
     assert not [sent for _, sent, _ in web.seen if "\x1b" in sent["messages"][-1]["content"]]
     assert row(tmp_path / "qbench-leaderboard" / "bench", SYSTEM)["cost"]["malformed"] > 0
+
+
+def test_the_experiment_with_a_scripted_judge_is_ready_for_a_model(web, tmp_path):
+    """What a chat model is called is no folder and no name on the hub."""
+    judge = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "scripted_judge.py"))
+    web.chat = judge["choice"]
+    words = ["bench", "--experiment", "language_models", "--with", "model=script", "--with", "k=3", "--with", "few=2"]
+    words += ["--workers", "1", "--resamples", "100", "-o", "out"]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 0, result.output
+    told = json.loads((tmp_path / "out" / "language_models-bench" / "experiment.json").read_text())
+    assert told["inputs"]["model"] == {"value": "script"}
+    rows = json.loads((tmp_path / "out" / "language_models-bench" / "given" / "leaderboard.json").read_text())["rows"]
+    costs = [row["cost"] for row in rows if "wise" in row["label"]]
+    assert len(costs) == 10
+    assert all(cost["calls"] and not cost["malformed"] for cost in costs)
+    sent = len(web.seen)
+    assert CliRunner().invoke(app, words).exit_code == 0
+    assert len(web.seen) == sent
+
+
+@pytest.mark.parametrize(
+    ("bounds", "quantities", "score"),
+    [
+        ("", "", 3.0),  # 900 is not below 2, and it knows no units
+        ("parcel weight < 2 kilogram", "", 3.0),
+        ("parcel weight < 2000 gram", "900 gram (parcel)", 5.0),
+        ("parcel weight < 2000 gram", "900 dollar (parcel)", 3.0),
+    ],
+)
+def test_the_scripted_judge_reads_what_it_is_shown(bounds, quantities, score):
+    judge = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "scripted_judge.py"))
+    slots = {"query": "parcel under 2 kg", "text": "<<<The parcel: 900 g>>>", "condition": bounds}
+    asked = load_prompt("score", "general").question({**slots, "quantities": quantities})
+    choice = judge["choice"](asked["content"])
+    assert choice["message"]["content"] == f"{score:g}"

@@ -229,6 +229,7 @@ def test_there_is_a_experiment_for_each_table():
         "storage",
         "compression",
         "deepquant",
+        "language_models",
         "papers",
         "papers_numconq",
         "seeds",
