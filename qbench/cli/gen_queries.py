@@ -13,6 +13,7 @@ from qbench.cli.chat_options import ChatOptions, ChatServerOptions, note_spent, 
 from qbench.cli.from_options import CommandLine, command
 from qbench.cli.options import Overwrite
 from qbench.cli.recorded import file_name
+from qbench.cli.records import Format, FormatOption, print_records
 from qbench.errors import OptionError
 from qbench.generation.options import GenerationOptions, TestKind
 from qbench.options import again, check, option
@@ -62,6 +63,7 @@ def gen_queries(
     server: ChatServerOptions,
     line: CommandLine,
     overwrite: Overwrite = False,
+    output_format: FormatOption = "text",
 ) -> None:
     """Generate a benchmark (queries, labels, training samples) from an index.
 
@@ -87,7 +89,7 @@ def gen_queries(
         console.note("no expansions were given, so there are only seen and unseen queries")
     if rewriting is not None:
         note_spent(rewriting.asking, benchmark.params["counts"]["rewriting"]["asked by"])
-    _report(benchmark)
+    _report(benchmark, output_format)
 
 
 def _rewriting(output: Path, rewrite: RewriteOptions, chat: ChatOptions, server: ChatServerOptions) -> Rewriting | None:
@@ -100,7 +102,7 @@ def _rewriting(output: Path, rewrite: RewriteOptions, chat: ChatOptions, server:
     return None
 
 
-def _report(benchmark: Benchmark) -> None:
+def _report(benchmark: Benchmark, output_format: Format) -> None:
     from qbench.benchmark.card import printable
     from qbench.cli import console
     from qbench.generation.report import sample_queries, unasked_units, unusual
@@ -113,6 +115,12 @@ def _report(benchmark: Benchmark) -> None:
         console.note(f"rejected: {number:,} {reason}" + (f" (not normal: {odd[reason]})" if reason in odd else ""))
     if counts["rejected"]:
         console.note("these numbers are normal" if not odd else "the other numbers are normal")
+    for warning in unasked_units(benchmark):
+        console.note(f"warning: {warning}")
+    if output_format != "text":
+        (names, *rows) = _query_counts(benchmark)
+        print_records((dict(zip(map(str, names), row, strict=True)) for row in rows), output_format)
+        return
     lines = [*_query_table(benchmark), "", *(_sample_table(benchmark) if benchmark.samples.height else ())]
     texts = "documents" if benchmark.factual else "sentences"
     lines += [
@@ -124,8 +132,6 @@ def _report(benchmark: Benchmark) -> None:
     ]
     for line in lines:
         console.out().print(line, markup=False, soft_wrap=True)
-    for warning in unasked_units(benchmark):
-        console.note(f"warning: {warning}")
 
 
 def _note_pairs(counts: dict[str, Any]) -> None:
@@ -151,8 +157,15 @@ def _note_pairs(counts: dict[str, Any]) -> None:
 
 
 def _query_table(benchmark: Benchmark) -> list[str]:
-    from qbench.benchmark.types import KINDS, SPLITS
     from qbench.cli.console import aligned
+
+    (header, *rows) = _query_counts(benchmark)
+    return aligned([str(name) for name in header], rows)
+
+
+def _query_counts(benchmark: Benchmark) -> list[list[str | int]]:
+    """Names of columns, then the numbers of queries by split, kind and comparator."""
+    from qbench.benchmark.types import KINDS, SPLITS
     from qbench.quantities.types import COMPARATORS
 
     columns = [*map(str, COMPARATORS), "several"]
@@ -160,13 +173,13 @@ def _query_table(benchmark: Benchmark) -> list[str]:
     for query in benchmark.queries:
         column = query.conditions[0].comparator if len(query.conditions) == 1 else "several"
         counts[query.split, query.kind, column] += 1
-    rows: list[list[str | int]] = []
+    rows: list[list[str | int]] = [["split", "kind", *columns, "all"]]
     for split in SPLITS:
         for kind in KINDS:
             numbers = [counts[split, kind, column] for column in columns]
             if any(numbers):
                 rows.append([split, kind, *numbers, sum(numbers)])
-    return aligned(["split", "kind", *columns, "all"], rows)
+    return rows
 
 
 def _sample_table(benchmark: Benchmark) -> list[str]:

@@ -210,6 +210,8 @@ def show_leaderboard(result: Leaderboard, shown: ShowOptions, folder: Path | Non
     from qbench.leaderboard.page import write_page
     from qbench.leaderboard.terminal import show
 
+    if shown.html is not None:
+        write_page(result, shown.html)  # before the tables, whose reader may leave
     if shown.format != "text":
         print_records(result.to_frame().to_dicts(), shown.format)
     else:
@@ -221,7 +223,6 @@ def show_leaderboard(result: Leaderboard, shown: ShowOptions, folder: Path | Non
     if folder is not None:
         note(f"Written to {folder}: leaderboard.md, .tex, .json, .parquet; scores, significance and buckets as Parquet")
     if shown.html is not None:
-        write_page(result, shown.html)
         note(f"The page: {shown.html}")
 
 

@@ -108,9 +108,9 @@ class Board:
 
     def commands(self, command: str | None) -> str | None:
         """The commands that make the board, as one line for a shell."""
-        before = str(self.about.get("command") or "")
-        lines = [line for line in before.split(" && ") if line and line != command]
-        return " && ".join([*lines, *([command] if command else [])]) or None
+        lines = [line for line in str(self.about.get("command") or "").split(" && ") if line]
+        # In the order in which they ran first: without systems, a call adds to a new board only.
+        return " && ".join([*lines, *([command] if command and command not in lines else [])]) or None
 
     @property
     def neural(self) -> bool:

@@ -62,6 +62,14 @@ def test_the_board_is_shown_again_without_systems_and_begins_anew_without_add(ho
     assert set(rows(add("BM25_filter", add=False))) == {"BM25_filter [parsed]"}
 
 
+def test_the_commands_make_the_board_again_in_their_order(home):
+    add("BM25", command="qbench leaderboard bench")
+    add("QBM25", command="qbench leaderboard bench --systems QBM25")
+    shown = add(command="qbench leaderboard bench")
+    assert shown.about["command"] == "qbench leaderboard bench && qbench leaderboard bench --systems QBM25"
+    assert add("BM25", add=False, command="qbench again").about["command"] == "qbench again"
+
+
 def test_rows_stay_when_the_model_has_moved_and_leave_with_a_note_when_the_run_is_gone(home):
     tiny_bert(home / "models" / "mini", WORDS)
     made = add("BM25", "SBERT(model=models/mini)")
