@@ -8,7 +8,7 @@ import re
 import sys
 import time
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
@@ -125,19 +125,25 @@ def _run() -> None:
         typer.echo(f"qbench: {error}", err=True)
         sys.exit(1)
     except SystemExit as leaving:
+        if type(sys.stdout).__name__ == "PacifyFlushWrapper":  # what typer puts there when a pipe breaks
+            _reader_left()
         if leaving.code == INTERRUPTED:  # typer turns Ctrl-C into this, and says nothing
             typer.echo("qbench: interrupted; run the same command again to resume", err=True)
         raise
     except BrokenPipeError:
-        # The reader (head, less) has left; its output is complete.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        _reader_left()
     except BaseException as error:
         message = _trouble_of_the_machine(error)
         if message is None:
             raise
         typer.echo(f"qbench: {visible(message)}", err=True)
         sys.exit(1)
+
+
+def _reader_left() -> NoReturn:
+    """Leave in peace: the reader (head, less) has left, and its output is complete."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(0)
 
 
 def _trouble_of_the_machine(error: BaseException) -> str | None:
