@@ -103,13 +103,14 @@ class _Reader:
         """The longest written form of a model that stands here, and its parameters."""
         form, model, quantity = self.longest(list(self.registry.forms(role)), role)
         own, allowed = quantity.parameters_on(model, role) if quantity else (), model.parameters_as(role)
-        if quantity and role == "first stage" and quantity.takes_best(model):
-            allowed = (*allowed, SCORED)
+        if quantity and quantity.takes_best(model):
+            allowed = (*(p for p in allowed if p.name != SCORED.name), SCORED)
         given = self.parameters(form, (*own, *allowed), quantity.presets_on(model) if quantity else {})
         if model.name in self.models:
             given.setdefault("model", self.models[model.name])
         params = dict(chosen(allowed, _only(given, allowed), form))
-        k = int(params.pop(RERANKED.name, model.k if role == "reranker" else K))
+        usual = quantity.k_on(model, role) if quantity else model.k if role == "reranker" else K
+        k = int(params.pop(RERANKED.name, usual))
         component = Component(model.name, tuple(params.items()))
         score = Component(quantity.name, chosen(own, _only(given, own), form)) if quantity else None
         return Stage(component, quantity=score, k=k)

@@ -187,7 +187,7 @@ def _owned(registry: Registry) -> Iterator[tuple[str, Parameter]]:
             yield ", ".join(name.removesuffix(" *") for name in names) + " as first stages", p
         else:
             yield ", ".join(names), p
-    yield "Q before a neural first stage", SCORED
+    yield "Q before a neural model", SCORED
     others = [entry for entry in registry.of("reranker") if entry.k != RERANKED.default]
     for k in sorted({entry.k for entry in others}, reverse=True):
         yield ", ".join(f"`{entry.name}`" for entry in others if entry.k == k), replace(RERANKED, default=k)

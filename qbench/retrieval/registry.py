@@ -210,6 +210,10 @@ class Entry:
             return (*self.parameters, replace(RERANKED, default=self.k))
         return (*self.parameters, *self.search_parameters)
 
+    def k_on(self, model: Entry, role: Role) -> int:
+        """The k that a model with this quantity score has in a role, unless its name says otherwise."""
+        return BEST if self.takes_best(model) else model.k if role == "reranker" else K
+
     def parameters_on(self, model: Entry, role: Role) -> tuple[Parameter, ...]:
         """The parameters of a quantity score on top of a model in a role."""
         own = (*self.parameters, *(self.search_parameters if role == "first stage" else ()))
@@ -398,5 +402,8 @@ RERANKED = Parameter(
 )
 """A parameter of every reranker, in addition to its own."""
 
-SCORED = Parameter("k", "integer", "number of its own best documents that Q scores; the others are left out", K, low=1)
-"""What a neural first stage with Q takes besides; independent of how many documents a run keeps."""
+BEST = 100
+"""Documents that Q scores with a neural model, unless its name says otherwise; chosen on development queries."""
+
+SCORED = Parameter("k", "integer", "number of the best documents that Q scores; the others are left out", BEST, low=1)
+"""What a neural model with Q takes besides; independent of how many documents a run keeps."""

@@ -12,7 +12,7 @@ from typing import Any
 from qbench.errors import is_path
 from qbench.retrieval.entries import REGISTRY
 from qbench.retrieval.ranker_options import LexicalScoreOptions
-from qbench.retrieval.registry import Entry, K, Registry, Role, Value, affixed
+from qbench.retrieval.registry import BEST, Entry, K, Registry, Role, Value, affixed
 
 _BARE = re.compile(r"[\w./:~@+-]+")
 
@@ -38,7 +38,7 @@ class Stage:
         quantity: the quantity score on top of it, if any.
         fusion: of a reranker: how its scores are combined with those of the ranking before it, if they are.
         k: of a reranker: number of documents of the ranking before it that it takes; of a neural first stage with Q:
-            number of its own best that get a quantity score.
+            number of its own best that get a quantity score. The parser gives each its usual one.
     """
 
     model: Component
@@ -104,6 +104,8 @@ class Stage:
     @property
     def default_k(self) -> int:
         """The k that its name leaves out."""
+        if self.takes_best:
+            return BEST
         return next((entry.k for entry in REGISTRY.of("reranker") if entry.name == self.model.name), K)
 
     @property

@@ -112,8 +112,13 @@ def test_a_preset_stands_for_its_parameters():
 
 
 def test_a_neural_model_with_q_takes_its_own_best():
-    system = parse_system("QColBERT(alpha=2, k=100)")
-    assert (system.first.k, str(system)) == (100, "QColBERT(alpha=2, k=100)")
+    system = parse_system("QColBERT(alpha=2, k=50)")
+    assert (system.first.k, str(system)) == (50, "QColBERT(alpha=2, k=50)")
+    # The same number in both roles; without Q a reranker takes more.
+    both = parse_system("QColBERT(k=100) + QSBERT(model=m, k=100) + SBERT(model=m)")
+    assert [stage.k for stage in both.stages] == [100, 100, 1000]
+    assert str(both) == "QColBERT + QSBERT(model=m) + SBERT(model=m)"
+    assert parse_system("BM25 + QBM25").stages[1].k == 1000
     for refused in ("ColBERT(k=100)", "QBM25(k=100)", "BindColBERT(k=100)", "ColBERT_filter(k=100)"):
         with pytest.raises(OptionError):
             parse_system(refused)
