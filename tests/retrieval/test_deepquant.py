@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from qbench.benchmark.benchmark import Benchmark
-from qbench.compression.plain import DTYPES
+from qbench.compression.plain import DTYPES, Float32
 from qbench.errors import InputError
 from qbench.models.deepquant import load_deepquant
 from qbench.quantities.written import asked_numbers, stated_numbers
@@ -122,6 +122,16 @@ def test_words_are_compressed_and_numbers_stay(benchmark, model, tmp_path, codec
     np.testing.assert_allclose(smaller.ranker.search(search).scores, whole.scores, atol=0.2)
     towers = smaller.ranker.numbers.towers.nbytes
     assert smaller.size > towers + smaller.meta["codes_bytes"]
+
+
+def test_words_as_codes_of_a_pq_are_scored_as_what_they_stand_for(benchmark, model, tmp_path):
+    stage = parse_system(f"DeepQuant(model={model}, dtype=float32)-PQ(M=4, K=16)").first
+    coded = open_ranker(stage, context(benchmark, tmp_path)).ranker
+    tokens = replace(coded.tokens, codec=Float32(), arrays={"vectors": coded.tokens.rows(0, len(coded.tokens))})
+    query = benchmark.queries[0]
+    search = Search(query.query_id, query.text, query.conditions)
+    found, expected = coded.search(search), replace(coded, tokens=tokens).search(search)
+    np.testing.assert_allclose(np.sort(found.scores), np.sort(expected.scores), rtol=1e-4)
 
 
 @pytest.mark.parametrize("dtype", [name for name in DTYPES if name != "float32"])
