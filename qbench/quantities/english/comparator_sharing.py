@@ -21,8 +21,9 @@ def is_listed(tokens: Sequence[Token], a: Amount, b: Amount, first: int) -> bool
     between = [t.low for t in tokens[a.last : b.first]]
     if between == [","] and b.last < len(tokens) and tokens[b.last].low in _DIFFERING:
         return False  # "about 5 million, 1 million above its limit"
-    if between == ["/"]:
-        return glued(tokens[a.last - 1], tokens[a.last]) and glued(tokens[a.last], tokens[b.first])  # "<130/80"
+    if between == ["/"]:  # "<130/80", "<5/10 mg"; "over 8.3/10" says what a rating is out of
+        joined = glued(tokens[a.last - 1], tokens[a.last]) and glued(tokens[a.last], tokens[b.first])
+        return joined and (b.low < a.low or a.unit.family not in ("", "count"))
     listed = between in _LISTING or (
         tokens[first].low in _GOVERNING and (_governs(between) or (a.unit.family == "ratio" and _is_share(between)))
     )

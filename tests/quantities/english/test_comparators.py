@@ -184,6 +184,7 @@ def test_comparator(text, comparator):
         # both sides of a stroke, and what a limit is elsewhere
         ("a pressure of <130/80 and >5/10 mg", ["<", "<", ">", ">"]),
         ("over 5 / 10 kg", [">", "="]),
+        ("a rating over 8.3/10", [">", "="]),
         ("The maximum was 4 in group I and 2 in group II", ["<=", "<="]),
         ("The minimum wage was 4 euros in May and 5 boats in June", [">=", "="]),
         ("The maximum was 4 in group I, which had 2 in May", ["<=", "="]),
