@@ -25,7 +25,11 @@ SHOWN = 5
 @command(app, "ground")
 def ground(
     table: Annotated[
-        Path, typer.Argument(help="A table: .csv, .tsv, .jsonl (each also .gz or .zst) or .parquet; one thing per row.")
+        Path,
+        typer.Argument(
+            help="A table: .csv, .tsv, .jsonl (each also .gz or .zst) or .parquet; one thing per row. "
+            "With --sql also a database of SQLite."
+        ),
     ],
     corpus: Annotated[str, typer.Argument(help="The documents, as for `qbench build-index`.")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="INDEX", help="Folder of the index.")],

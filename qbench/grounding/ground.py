@@ -14,6 +14,7 @@ import polars as pl
 
 from qbench import keys
 from qbench.corpora.source import open_source, read_documents
+from qbench.corpora.sql import QueriedTable, is_database
 from qbench.corpora.tables import Table
 from qbench.corpora.types import Document, OnError, Problems, ReadOptions
 from qbench.errors import InputError, OptionError
@@ -90,7 +91,7 @@ def ground(
     if workers < 1:
         raise OptionError("at least one worker is needed", value=workers)
     units, folder = load_units(extractor.units_file), Path(output)
-    facts, corpus = Table(Path(table), Problems(on_error)), open_source(source)
+    facts, corpus = _table(Path(table), options.sql, on_error), open_source(source)
     sample = [shortened(row) for _, row in islice(facts.rows(Problems("skip")), SAMPLE_ROWS)]
     used = choose_mapping(facts.path, mapping, sample, units)
     columns = id_columns(options, used, sample, facts)
@@ -140,6 +141,12 @@ def ground(
         draft.counts["grounding"]["disagreements"] = len(run.report.disagreements)
         run.report.write(draft.folder, read | join.counts(facts))
     return replace(Index.open(folder), new=True)
+
+
+def _table(path: Path, sql: str, on_error: OnError) -> Table:
+    if not sql and is_database(path):
+        raise OptionError("a database needs a query", file=path, remedy='Add --sql "SELECT ... FROM ..."')
+    return QueriedTable(path, Problems(on_error), sql=sql) if sql else Table(path, Problems(on_error))
 
 
 def _attribute(attribute: Attribute) -> dict[str, Any]:

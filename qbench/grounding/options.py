@@ -22,6 +22,12 @@ class GroundOptions:
         metavar="COLUMN",
     )
     join: Join = option("id", help="What the ids are compared with: the documents' ids, or their titles.")
+    sql: str = option(
+        "",
+        help="Take the rows of a query: SELECT ... FROM facts, which the table is called; or of a database of SQLite "
+        "(.sqlite, .db) in its place.",
+        metavar="QUERY",
+    )
     unit: RetrievalUnit = option("document", help="What is retrieved: whole documents, passages or sentences.")
     passage_words: int = option(100, help="Number of words from which on a passage is full.", low=1)
     carry: bool = option(True, help="Begin each passage and sentence with the title of its document.")
@@ -35,6 +41,7 @@ class GroundOptions:
             "id": list(self.id_columns),
             "join": self.join,
             "unit": self.unit,
+            **({"sql": self.sql} if self.sql else {}),
             **({"passage_words": self.passage_words} if self.unit == "passage" else {}),
             **({"carry": self.carry} if self.unit != "document" else {}),
         }

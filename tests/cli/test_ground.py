@@ -222,3 +222,13 @@ def test_expansions_and_templates_of_corpora_are_refused(shop):
     (shop / "words.toml").write_text('[[template]]\nname = "x"\n')
     result = run(gen_queries, shop / "index", "-o", shop / "bench", "--templates", shop / "words.toml")
     assert "Start from templates/products.toml" in str(result.exception)
+
+
+def test_rows_may_come_of_a_query(shop):
+    query = "SELECT sku, model, kind, maker, weight, price, volume, power FROM facts WHERE price < 60"
+    result = ground(shop, "index", "--id", "sku", "--sql", query)
+    assert result.exit_code == 0, result.output
+    assert Index.open(shop / "index").things().collect().height == sum(row["price"] < 60 for row in rows(90))
+    (shop / "shop.db").write_bytes(b"")
+    refused = run(app, shop / "shop.db", shop / "pages.jsonl", "-o", shop / "other")
+    assert "a database needs a query" in str(refused.exception)
