@@ -53,11 +53,19 @@ def _console() -> type[Console]:
     return Pipe
 
 
-def print_json(value: object, *, indent: int | None = None) -> None:
-    """A value as JSON on standard output, on one line unless there is an indent."""
+def echo(text: str, *, nl: bool = True) -> None:
+    """A text on standard output as it is; a reader who leaves is no failure."""
     import typer
 
-    typer.echo(visible(json.dumps(value, indent=indent, ensure_ascii=False)))
+    try:
+        typer.echo(text, nl=nl)
+    except BrokenPipeError:
+        raise BrokenPipeError from None  # typer calls one with an error number a failure
+
+
+def print_json(value: object, *, indent: int | None = None) -> None:
+    """A value as JSON on standard output, on one line unless there is an indent."""
+    echo(visible(json.dumps(value, indent=indent, ensure_ascii=False)))
 
 
 def note(message: str) -> None:

@@ -26,7 +26,7 @@ def print_records(records: Iterable[Mapping[str, Any]], how: Format) -> None:
         records: the rows of a table.
         how: json, jsonl or csv.
     """
-    from qbench.cli.console import print_json
+    from qbench.cli.console import echo, print_json
     from qbench.errors import visible
 
     rows = [{name: _plain(value) for name, value in record.items()} for record in records]
@@ -36,7 +36,7 @@ def print_records(records: Iterable[Mapping[str, Any]], how: Format) -> None:
         for row in rows:
             print_json(row)
     else:
-        typer.echo(visible(_csv(rows)), nl=False)
+        echo(visible(_csv(rows)), nl=False)
 
 
 def _csv(rows: Sequence[Mapping[str, Any]]) -> str:

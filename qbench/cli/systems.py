@@ -37,18 +37,19 @@ def systems(
 
     Example: qbench systems "QBM25(alpha=0.5) + BM25(k=100)-RRF"
     """
+    from qbench.cli.console import echo
     from qbench.retrieval.grammar import parse_system
     from qbench.retrieval.reference import components, rows
     from qbench.retrieval.reference import markdown as page
 
     if markdown:
-        typer.echo(page(), nl=False)
+        echo(page(), nl=False)
     elif output_format != "text":
         listed = [(row, {}) for row in rows()] if name is None else components(parse_system(name))
         print_records((_record(row, given) for row, given in listed), output_format)
     elif name is None:
         for line in _list():
-            typer.echo(line)
+            echo(line)
     else:
         _explain(name)
 

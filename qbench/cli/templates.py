@@ -33,7 +33,7 @@ def templates(
     """
     from difflib import get_close_matches
 
-    from qbench.cli.console import aligned, out
+    from qbench.cli.console import aligned, echo, out
     from qbench.errors import UnknownNameError
 
     known = _known()
@@ -49,7 +49,7 @@ def templates(
         near = get_close_matches(name, known, n=1)
         remedy = f"Did you mean {near[0]}?" if near else f"Known: {', '.join(known)}"
         raise UnknownNameError("no templates or prompt of this name", value=name, remedy=remedy)
-    typer.echo(_text(name), nl=False)
+    echo(_text(name), nl=False)
 
 
 def _known() -> list[str]:
