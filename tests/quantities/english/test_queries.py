@@ -48,7 +48,7 @@ PLAIN = get_extractor(ExtractorOptions())
         ("a pint of rye about an artist", "pint rye artist", []),
         ("rye 5 mg twice a day", "rye", [("=", 5, 5, "milligram")]),
         ("rowers aged 18-45", "rowers", [("between", 18, 45, "year of age")]),
-        ("aged whiskey aged 12 months", "aged whiskey", [("=", 12, 12, "month")]),
+        ("aged whiskey aged 12 months", "aged whiskey aged", [("=", 12, 12, "month")]),
         ("boats doing 12 knots", "boats", [("=", 12, 12, "knot")]),
         # years with their bounds
         ("boats 2015 or newer", "boats", [(">=", 2015, 2015, "calendar year")]),
