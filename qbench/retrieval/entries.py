@@ -78,7 +78,6 @@ def _language_model(name: str, what: str, source: str, options: type[LanguageMod
         source,
         options,
         "qbench.retrieval.language_models:open_language_model",
-        steps=("language model ranking",),
         needs=("a chat model; a key in OPENAI_API_KEY, or a server of your own",),
         k=k,
     )

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qbench.errors import OptionError
+from qbench.keys import revision
 from qbench.llm.asking import ask_each
 from qbench.llm.client import Access
 from qbench.llm.openai_chat import OpenAIChat, chat_server
@@ -76,7 +77,8 @@ def language_model_identity(options: LanguageModelOptions) -> dict[str, Any]:
     """
     list_options = {"window": options.window, "stride": options.stride} if isinstance(options, ListwiseOptions) else {}
     shown = {name: getattr(options, name) for name in ("condition", "quantities", "max_length")}
-    return {"call": language_model(options).call.text, **shown, **list_options}
+    made = {"revision": revision("language model ranking"), "call": language_model(options).call.text}
+    return {**made, **shown, **list_options}
 
 
 def questions(options: LanguageModelOptions, count: int) -> int:
