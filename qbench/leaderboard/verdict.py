@@ -66,6 +66,8 @@ def _said(leaderboard: Standings, rows: Sequence[Row]) -> str:
         return f"{chain}; {_chance(groups)}" if groups else chain
     others = [names[place] for place in range(1, len(names)) if place not in beats[0]]
     beaten = [names[place] for place in sorted(beats[0])]
+    if not others:
+        return f"{names[0]} beats {listed(beaten)}; some differences among these may be chance"
     ahead = f" and beats {listed(beaten)}" if beaten else ""
     differences = "differences" if len(others) > 1 else "difference"
     return f"{names[0]} has the highest mean{ahead}; its {differences} from {listed(others)} may be chance"

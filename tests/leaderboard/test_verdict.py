@@ -46,6 +46,7 @@ def board(beats: Sequence[set[int]], names: Sequence[str] = "ABCDEFGH", conditio
         ),
         ([{1, 2, 3}, {2, 3}, {3}, set()], "A beats B, which beats C, which beats D."),
         ([{2, 3}, {2, 3}, {3}, set()], "A and B beat C, which beats D; the difference between A and B may be chance."),
+        ([{1, 2, 3}, {3}, set(), set()], "A beats B, C and D; some differences among these may be chance."),
         ([{2}, set(), set()], "A has the highest mean and beats C; its difference from B may be chance."),
         ([set(), {2}, set()], "A has the highest mean; its differences from B and C may be chance."),
         ([set(), set(), set()], "The differences among A, B and C may be chance."),
