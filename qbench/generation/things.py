@@ -86,9 +86,13 @@ class Asked:
 
 
 def categories(table: FactTable) -> list[Category]:
-    """The categories that somebody may look for: all things, their kinds, and what narrows them down."""
+    """The categories that somebody may look for: all things, their kinds, and what narrows them down.
+
+    A noun that is the name of one kind means that kind: among phones and tablets, a maker's "phone" is no tablet.
+    """
     noun = table.noun or "item"
-    found = [Category((noun,), table.category(), whole=True)]
+    own = noun if noun in table.kinds else ""
+    found = [Category((noun, *table.synonyms.get(own, ())), table.category(own), whole=True)]
     enough = max(LEAST, len(table.kinds) // 200)
     for kind, count in sorted(Counter(table.kinds).items()):
         if kind and kind != noun and count >= enough:
@@ -96,7 +100,7 @@ def categories(table: FactTable) -> list[Category]:
     for qualifier, count in sorted(Counter(table.qualifiers).items()):
         if qualifier and count >= enough:
             called = qualifier.title() if qualifier.isupper() and len(qualifier) >= NO_ABBREVIATION else qualifier
-            found.append(Category((f"{called} {noun}",), table.category(qualifier=qualifier)))
+            found.append(Category((f"{called} {noun}",), table.category(own, qualifier)))
     return found
 
 

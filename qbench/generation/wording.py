@@ -123,9 +123,8 @@ class Wording:
             suited = [join for join in joins if loose or "} {" not in join] or joins
             joined = suited[int(rng.integers(len(suited)))].format(*constraints)
         frame = self.frames[int(rng.integers(len(self.frames)))]
-        *before, last = category.split(" ")
-        several = " ".join([*before, plural(last)])
-        return " ".join(frame.format(category=category, categories=several, constraints=joined).split())
+        text = frame.format(category=category, categories=plural(category), constraints=joined)
+        return " ".join(text.split())
 
     def wanted(self, attribute: Attribute) -> Literal["little", "much", ""]:
         """Whether people want little or much of an attribute; "" where both may be."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from qbench.generation.fact_table import NO, OPEN, YES, FactTable, Sayings
+from qbench.generation.things import categories
 from qbench.generation.wording import Attribute
 from qbench.quantities.types import Condition
 
@@ -86,3 +89,16 @@ def test_all_conditions_are_of_one_thing():
 def test_the_kind_is_part_of_the_question():
     facts = table([1.5, 1.5, 1.5], [(0, at, 1.5, True) for at in range(3)], kinds=["glass kettle", "steel kettle", ""])
     assert facts.judge(facts.category("glass kettle"), [(0, below(2.0))]).grades.tolist() == [2, 0, -1]
+
+
+def test_a_noun_that_is_a_kind_means_that_kind():
+    kinds = ["kettle"] * 10 + ["samovar"] * 10
+    facts = replace(table([1.0] * 20, [], kinds=kinds), qualifiers=["Ada", "Bo"] * 10)
+    scopes = {category.names[0]: category.scope for category in categories(facts)}
+    assert scopes["kettle"].tolist() == [YES] * 10 + [NO] * 10
+    assert scopes["samovar"].tolist() == [NO] * 10 + [YES] * 10
+    assert scopes["Ada kettle"].tolist() == [YES, NO] * 5 + [NO] * 10
+    general = replace(facts, noun="vessel")
+    scopes = {category.names[0]: category.scope for category in categories(general)}
+    assert scopes["vessel"].tolist() == [YES] * 20
+    assert scopes["Ada vessel"].tolist() == [YES, NO] * 10

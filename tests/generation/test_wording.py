@@ -92,3 +92,10 @@ def test_a_file_that_cannot_be_used_is_refused_with_its_line(tmp_path, old, new,
         load_wording(path)
     assert message in str(fault.value)
     assert "mine.toml" in str(fault.value)
+
+
+def test_the_plural_of_a_kind_is_that_of_its_head():
+    wording = load_wording(wording_file("products"))
+    texts = {wording.query("laptop for gamers", ["under 2 kg"], generator(n, "x")) for n in range(30)}
+    assert any(text.startswith("laptops for gamers") for text in texts)
+    assert not any("gamerses" in text for text in texts)

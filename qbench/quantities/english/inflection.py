@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_PHRASE = re.compile(r" (?:per|of|a|an|to) ")
+_PHRASE = re.compile(r" (?:per|of|for|with|a|an|to) ")
 
 
 def plural(noun: str) -> str:
@@ -12,6 +12,8 @@ def plural(noun: str) -> str:
 
     >>> plural("employee"), plural("company"), plural("box"), plural("square inch"), plural("mile per hour")
     ('employees', 'companies', 'boxes', 'square inches', 'miles per hour')
+    >>> plural("laptop for gamers")
+    'laptops for gamers'
     """
     if not noun:
         return noun
