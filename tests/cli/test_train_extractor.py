@@ -8,12 +8,12 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+from qbench import extras
 from qbench.cli.build_index import app as build_index
 from qbench.cli.extract import app as extract
 from qbench.cli.train import app
 from qbench.errors import InputError, MissingPackageError, OptionError
 from qbench.index.disk import Index
-from qbench.models import encoders
 from tests.encoder_factories import tiny_bert
 from tests.extractor_factories import TEXTS, WORDS, rows, write_annotations
 
@@ -131,7 +131,7 @@ def test_without_the_extra_it_says_what_to_install(root, model, monkeypatch):
     def absent(name):
         raise ImportError(name)
 
-    monkeypatch.setattr(encoders, "import_module", absent)
+    monkeypatch.setattr(extras, "import_module", absent)
     words = [TEXTS[0], "--extractor", "neural", "--model", str(model)]
     result = CliRunner().invoke(extract, words)
     assert isinstance(result.exception, MissingPackageError)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import builtins
 import json
 import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -306,13 +306,7 @@ def test_batches_shrink_until_they_fit_the_gpu(encoder, monkeypatch):
 
 
 def test_without_the_extra_there_is_a_line_to_install_it(saved, monkeypatch):
-    real = builtins.__import__
-
-    def without(name, *rest):
-        if name.partition(".")[0] in ("torch", "sentence_transformers"):
-            raise ImportError(name)
-        return real(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    for name in ("torch", "sentence_transformers"):
+        monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(MissingPackageError, match=r"pip install 'qbench\[neural\]'"):
         load_multi_vector_encoder(str(saved))

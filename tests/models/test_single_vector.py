@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import builtins
 import json
 import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -89,14 +89,8 @@ def test_a_vector_that_is_not_finite_names_its_text(tiny, tmp_path):
 
 
 def test_without_the_extra_there_is_a_line_to_install_it(tiny, monkeypatch):
-    real = builtins.__import__
-
-    def without(name, *rest):
-        if name.partition(".")[0] in ("torch", "sentence_transformers"):
-            raise ImportError(name)
-        return real(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    for name in ("torch", "sentence_transformers"):
+        monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(MissingPackageError, match=r"pip install 'qbench\[neural\]'"):
         load_encoder(str(tiny))
 

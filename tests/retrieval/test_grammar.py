@@ -26,21 +26,21 @@ class Codes:
 
 @dataclass(frozen=True, kw_only=True)
 class Model:
-    model: str = option("base", help="")
+    model: str = option("base", help="", checkpoint=True)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Deep:
+class Deep(Model):
     depth: int = option(100, help="", low=1)
 
 
 BOTH = ("first stage", "reranker")
 MADE_UP = (
-    Entry("SPLADE", ("first stage",), "", ""),
+    Entry("SPLADE", ("first stage",), "", "", Model),
     Entry("ColBERT", BOTH, "", "", Model),
-    Entry("ColBERT_ft", BOTH, "", ""),
+    Entry("ColBERT_ft", BOTH, "", "", Model),
     Entry("TCT-ColBERT", BOTH, "", "", Deep),
-    Entry("Aggretriever", ("reranker",), "", ""),
+    Entry("Aggretriever", ("reranker",), "", "", Model),
     Entry("PQ", ("compression",), "", "", Codes),
     Entry("WolfPQ", ("compression",), "", "", Codes),
     Entry("WolfPQI", ("compression",), "", "", Codes),
