@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from qbench import keys
 from qbench.benchmark.benchmark import Benchmark
@@ -22,11 +21,9 @@ from qbench.benchmark.types import (
     Query,
     Split,
     corpus_schema,
-    qrels_schema,
-    sample_schema,
-    triple_schema,
 )
 from qbench.errors import OptionError
+from qbench.generation.collection import Collection
 from qbench.generation.expansions import Expansions
 from qbench.generation.gate import usable_pairs
 from qbench.generation.grounded import GroundedQueries
@@ -37,7 +34,7 @@ from qbench.generation.pairs import pair_table
 from qbench.generation.queries import Plan, QueryDraft
 from qbench.generation.recheck import Rechecker
 from qbench.generation.rewrite import Rewriter, Rewriting
-from qbench.generation.samples import Row, Sampler, triples
+from qbench.generation.samples import Sampler
 from qbench.generation.splits import split_concepts
 from qbench.generation.templates import Templates, load_templates
 from qbench.generation.vocabulary import known_words
@@ -119,7 +116,7 @@ def generate(
             name=output.name,
             corpus=corpus,
             queries=queries,
-            qrels=collection.qrels(),
+            qrels=collection.qrels(collection.plan.mentions.doc_ids),
             quantities=collection.plan.mentions.table,
             samples=collection.samples(),
             triples=collection.triples(),
@@ -169,7 +166,7 @@ def _generate_grounded(
             name=output.name,
             corpus=made.corpus(),
             queries=made.ordered(),
-            qrels=made.qrels(),
+            qrels=made.qrels(made.sentences["doc_id"]),
             quantities=made.quantities,
             samples=made.samples(),
             triples=made.triples(),
@@ -293,19 +290,12 @@ def _plan(
 
 
 @dataclass
-class _Collection:
-    """Queries, judgments and samples generated so far."""
+class _Collection(Collection):
+    """Queries, judgments and samples of an index's pairs."""
 
     plan: Plan
     rechecker: Rechecker
-    queries: list[Query] = field(default_factory=list)
-    rejected: Counter[str] = field(default_factory=Counter)
-    _judged: list[tuple[str, NDArray[np.int64], NDArray[np.int8]]] = field(default_factory=list)
-    _samples: list[Row] = field(default_factory=list)
-    _triples: list[Row] = field(default_factory=list)
-    _texts: set[str] = field(default_factory=set)
-    _split_by_meaning: dict[str, Split] = field(default_factory=dict)
-    _trained: set[Concept] = field(default_factory=set)
+    _trained: set[Concept] = field(init=False, default_factory=set)
 
     def fill(self, split: Split, most: int, progress: Progress) -> None:
         """Generate up to `most` queries of a split."""
@@ -343,15 +333,14 @@ class _Collection:
             rows = sampler.samples(query, labels, self.plan.splits.blocked[query.split])
             if not rows:
                 return False
-            self._samples += rows
-            self._triples += triples(rows)
+            self._add_samples(rows)
         if query.split == "train" and query.kind == "seen":
             self._trained.update(condition.concept for condition in query.conditions)
         self._judge(query, labels)
         self.queries.append(query)
         self._texts.add(query.text.lower())
-        self._split_by_meaning.setdefault(_meaning(query), query.split)
-        self._split_by_meaning[f"{query.terms}\n{_meaning(query)}"] = query.split
+        self._split_of.setdefault(_meaning(query), query.split)
+        self._split_of[f"{query.terms}\n{_meaning(query)}"] = query.split
         return True
 
     def _is_trained(self, draft: QueryDraft) -> bool:
@@ -363,8 +352,8 @@ class _Collection:
         meaning = _meaning(query)
         return (
             query.text.lower() in self._texts
-            or self._split_by_meaning.get(meaning, query.split) != query.split
-            or f"{query.terms}\n{meaning}" in self._split_by_meaning
+            or self._split_of.get(meaning, query.split) != query.split
+            or f"{query.terms}\n{meaning}" in self._split_of
         )
 
     def _judge(self, query: Query, labels: Labels) -> None:
@@ -382,33 +371,6 @@ class _Collection:
         judged = np.concatenate([docs[sure], rest]), np.concatenate([grades[sure], np.full(rest.size, UNDECIDED)])
         order = np.argsort(judged[0])
         self._judged.append((query.query_id, judged[0][order], judged[1][order].astype(np.int8)))
-
-    def ordered(self) -> list[Query]:
-        """All queries, by split, then by id."""
-        return sorted(self.queries, key=lambda query: (SPLITS.index(query.split), query.query_id))
-
-    def qrels(self) -> pl.DataFrame:
-        """All judgments, by query, then in the order of the corpus."""
-        judged = sorted(self._judged, key=lambda item: item[0])
-        docs = np.concatenate([docs for _, docs, _ in judged])
-        return pl.DataFrame(
-            {
-                "query_id": pl.Series([name for name, _, _ in judged])
-                .repeat_by(pl.Series([docs.size for _, docs, _ in judged]))
-                .explode(),
-                "doc_id": self.plan.mentions.doc_ids.gather(docs),
-                "grade": np.concatenate([grades for _, _, grades in judged]),
-            },
-            schema=qrels_schema(),
-        )
-
-    def samples(self) -> pl.DataFrame:
-        """All samples, by query."""
-        return pl.DataFrame(self._samples, schema=sample_schema()).sort("query_id", maintain_order=True)
-
-    def triples(self) -> pl.DataFrame:
-        """All triples, by query."""
-        return pl.DataFrame(self._triples, schema=triple_schema()).sort("query_id", maintain_order=True)
 
 
 def _meaning(query: Query) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,14 +16,12 @@ from qbench.benchmark.types import (
     Query,
     Split,
     corpus_schema,
-    qrels_schema,
-    sample_schema,
-    triple_schema,
 )
 from qbench.errors import OptionError
+from qbench.generation.collection import Collection
 from qbench.generation.fact_table import NO, FactTable, Judged
 from qbench.generation.options import GenerationOptions
-from qbench.generation.samples import triples
+from qbench.generation.samples import Row
 from qbench.generation.things import Asked, Asker, Topic
 from qbench.generation.wording import Wording
 from qbench.index.disk import Index
@@ -43,11 +40,9 @@ LOOKED_AT = 40
 MOST = 0.5
 """Share of the things that may be what a query asks for."""
 
-Row = dict[str, Any]
-
 
 @dataclass
-class GroundedQueries:
+class GroundedQueries(Collection):
     """Queries, judgments and samples of a grounded index.
 
     Args:
@@ -59,14 +54,7 @@ class GroundedQueries:
     index: Index
     wording: Wording
     options: GenerationOptions
-    queries: list[Query] = field(default_factory=list)
-    rejected: Counter[str] = field(default_factory=Counter)
-    _judged: list[tuple[str, NDArray[np.int64], NDArray[np.int8]]] = field(default_factory=list)
-    _samples: list[Row] = field(default_factory=list)
-    _triples: list[Row] = field(default_factory=list)
-    _texts: set[str] = field(default_factory=set)
-    _split_of: dict[str, Split] = field(default_factory=dict)
-    _trained: set[int] = field(default_factory=set)
+    _trained: set[int] = field(init=False, default_factory=set)
 
     def __post_init__(self) -> None:
         units = load_units(self.index.extractor_options().units_file)
@@ -168,8 +156,7 @@ class GroundedQueries:
             if not rows:
                 self.rejected["query: no sample that states what it needs"] += 1
                 return False
-            self._samples += rows
-            self._triples += triples(rows)
+            self._add_samples(rows)
         if split == "train":
             self._trained.update(topic.attributes)
         self._judge(query, judged, negatives)
@@ -241,30 +228,6 @@ class GroundedQueries:
         few = rng.choice(negatives, min(negatives.size, self.options.judged), replace=False)
         units = np.union1d(np.flatnonzero(judged.grades), few)
         self._judged.append((query.query_id, units, judged.grades[units]))
-
-    def ordered(self) -> list[Query]:
-        """All queries, by split, then by id."""
-        return sorted(self.queries, key=lambda query: (SPLITS.index(query.split), query.query_id))
-
-    def qrels(self) -> pl.DataFrame:
-        """All judgments, by query, then in the order of the corpus."""
-        doc_ids = np.array(self.table.doc_ids, dtype=object)
-        frames = [
-            pl.DataFrame(
-                {"query_id": [query_id] * units.size, "doc_id": doc_ids[units].tolist(), "grade": grades.tolist()},
-                schema=qrels_schema(),
-            )
-            for query_id, units, grades in sorted(self._judged, key=lambda item: item[0])
-        ]
-        return pl.concat(frames)
-
-    def samples(self) -> pl.DataFrame:
-        """All training samples."""
-        return pl.DataFrame(self._samples, schema=sample_schema())
-
-    def triples(self) -> pl.DataFrame:
-        """All triples."""
-        return pl.DataFrame(self._triples, schema=triple_schema())
 
     def corpus(self) -> pl.DataFrame:
         """The retrieval units."""

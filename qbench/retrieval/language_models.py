@@ -7,6 +7,7 @@ Source: *DeepQuant* 4.2 and appendix F.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -91,7 +92,7 @@ def questions(options: LanguageModelOptions, count: int) -> int:
 
 
 @dataclass(frozen=True)
-class LanguageModelRanker:
+class LanguageModelRanker(ABC):
     """A reranker that asks a chat model; the kinds differ in `rerank_counted`.
 
     Attributes:
@@ -128,15 +129,15 @@ class LanguageModelRanker:
         """The scores of each search's candidates."""
         return self.rerank_counted(searches, candidates)[0]
 
+    @abstractmethod
     def rerank_counted(
         self, searches: Sequence[Search], candidates: Sequence[Candidates]
     ) -> tuple[Scores, Mapping[str, int]]:
         """The scores of each search's candidates, and what is counted of the answers."""
-        raise NotImplementedError
 
+    @abstractmethod
     def slots(self, search: Search, docs: Sequence[int]) -> list[Slots]:
         """The prompt's slots of each question about these documents, all at once where several are put in order."""
-        raise NotImplementedError
 
     def ask(self, items: Sequence[Slots], read: Callable[[int, Any], bool]) -> Counter[str]:
         """Ask about each item, and read the answers.
