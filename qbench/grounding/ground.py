@@ -22,20 +22,18 @@ from qbench.grounding.options import GroundOptions
 from qbench.grounding.rows import EXAMPLES, Rows, id_columns, read_rows
 from qbench.grounding.tables import GroundedTables
 from qbench.grounding.units import Sentence, read_text
-from qbench.index.build import KIND, keep_extractor_files
+from qbench.index.build import KIND, index_params, keep_extractor_files
 from qbench.index.chunks import QUANTITIES as QUANTITY_SHARD
 from qbench.index.chunks import SENTENCES as SENTENCE_SHARD
 from qbench.index.chunks import CorpusChunk, chunks, extraction
 from qbench.index.disk import GIVEN, PAIRS, QUANTITIES, Index
 from qbench.index.facts import MAPPING
 from qbench.index.merge import write_pairs
-from qbench.index.schemas import FORMAT
-from qbench.licences import UNKNOWN, normalised
 from qbench.progress import Progress, silent
 from qbench.quantities.extractors import ExtractorOptions, check_extractor
 from qbench.quantities.types import Quantity, from_row
 from qbench.quantities.units import load_units
-from qbench.store import Draft, digest, drafting, file_digest, finished, write_text
+from qbench.store import Draft, drafting, file_digest, finished, write_text
 from qbench.synth.guess import SAMPLE_ROWS
 from qbench.synth.make import choose_mapping, shortened
 from qbench.synth.mapping import Attribute, mapping_toml
@@ -95,13 +93,7 @@ def ground(
     sample = [shortened(row) for _, row in islice(facts.rows(Problems("skip")), SAMPLE_ROWS)]
     used = choose_mapping(facts.path, mapping, sample, units)
     columns = id_columns(options, used, sample, facts)
-    params: dict[str, Any] = {
-        "source": corpus.name,
-        "content": digest(corpus.fingerprint()),
-        "reading": reading.key(),
-        "extractor": extractor.key(),
-        "format": FORMAT,
-        "revision": keys.revision("index"),
+    params = index_params(corpus, reading, extractor, licence) | {
         "grounding": {
             **options.key(),
             "id": list(columns),
@@ -115,9 +107,6 @@ def ground(
             "revision": keys.revision("grounding"),
         },
     }
-    stated = normalised(licence or corpus.licence)
-    if stated != UNKNOWN:
-        params["licence"] = stated
     key = keys.key("index", **params)
     if finished(folder, KIND, key):
         return Index.open(folder)

@@ -75,17 +75,7 @@ def build_index(
     corpus = open_source(source, given=plan.given)
     _refuse_inside(folder, source)
     progress(0, None, "reading digests")
-    params = {
-        "source": corpus.name,
-        "content": digest(corpus.fingerprint()),
-        "reading": reading.key(),
-        "extractor": extractor.key(),
-        "format": FORMAT,
-        "revision": keys.revision("index"),
-    }
-    stated = normalised(licence or corpus.licence)
-    if stated != UNKNOWN:
-        params["licence"] = stated
+    params = index_params(corpus, reading, extractor, licence)
     key = keys.key("index", **params)
     _state_licence(folder, key, params)
     if finished(folder, KIND, key):
@@ -102,6 +92,22 @@ def build_index(
             remedy="Make room, and run the same command again: it resumes" if full else None,
         ) from fault
     return replace(Index.open(folder), new=True)
+
+
+def index_params(
+    corpus: Source, reading: ReadOptions, extractor: ExtractorOptions, licence: str | None
+) -> dict[str, Any]:
+    """What an index is made of, for its key and its manifest: the corpus, how it is read, and its licence if known."""
+    params: dict[str, Any] = {
+        "source": corpus.name,
+        "content": digest(corpus.fingerprint()),
+        "reading": reading.key(),
+        "extractor": extractor.key(),
+        "format": FORMAT,
+        "revision": keys.revision("index"),
+    }
+    stated = normalised(licence or corpus.licence)
+    return params if stated == UNKNOWN else {**params, "licence": stated}
 
 
 @dataclass(frozen=True)
