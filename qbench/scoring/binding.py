@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,9 @@ from qbench.quantities.conditions import RELATIVE_TOLERANCE
 from qbench.quantities.types import COMPARATORS, Comparator
 from qbench.scoring.ranking import best_above, top_k
 from qbench.scoring.scratch import scratch
+
+if TYPE_CHECKING:
+    from qbench.scoring.binding_kernel import Reached
 
 PLACES: Final = ("concept", "unit", "subject", "near")
 """Where a word of a mention stands."""
@@ -312,8 +315,8 @@ def satisfied(entries: Entries, asked: Asked) -> NDArray[np.float32]:
     total = np.zeros(entries.size, np.float32)
     for number, target in enumerate(asked.targets):
         out = np.zeros(entries.size, np.float32) if number else total
-        for columns in _reached(entries, target):
-            mark(*columns, out)
+        for some in _reached(entries, target):
+            mark(some, out)
         if number:
             total += out
     return total if len(asked.targets) < 2 else total / np.float32(len(asked.targets))
@@ -353,15 +356,15 @@ def _foremost(
     from qbench.scoring.selection_kernel import PLACES, SAMPLE
 
     reached = list(_reached(entries, target))
-    size = sum(last - first for first, last, *_ in reached)
+    size = sum(some.last - some.first for some in reached)
     if size < k:
         return None
     rough, docs_of, at = scratch("rough", size, np.float64), scratch("docs of entries", size, np.int32), 0
     for some in reached:
-        first, last = some[:2]
-        weighed(*some, sums, weight, rough, at)
-        docs_of[at : at + last - first] = entries.docs[first:last]
-        at += last - first
+        weighed(some, sums, weight, rough, at)
+        following = at + some.last - some.first
+        docs_of[at:following] = entries.docs[some.first : some.last]
+        at = following
     room = SAMPLE + PLACES * k
     table = scratch("table", 1 << (2 * room).bit_length(), np.int32)
     table[:] = 0
@@ -384,10 +387,10 @@ def _satisfying(entries: Entries, asked: Asked) -> tuple[NDArray[np.int32], NDAr
     found, total = np.empty(0, np.int32), np.zeros(entries.size, np.float32)
     for target in asked.targets:
         reached, count = list(_reached(entries, target)), 0
-        marked = np.empty(sum(last - first for first, last, *_ in reached) + 1, np.int32)
+        marked = np.empty(sum(some.last - some.first for some in reached) + 1, np.int32)
         sat = np.zeros(entries.size, np.float32) if len(asked.targets) > 1 else total
         for some in reached:
-            count = listed(*some, sat, marked, count)
+            count = listed(some, sat, marked, count)
         if sat is total:
             return marked[:count], total
         before = found.size
@@ -396,15 +399,10 @@ def _satisfying(entries: Entries, asked: Asked) -> tuple[NDArray[np.int32], NDAr
     return found, total
 
 
-Reached = tuple[
-    int, int, NDArray[np.int32], NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64], NDArray[np.uint8],
-    NDArray[np.int8], NDArray[np.float32], NDArray[np.int64], NDArray[np.float64],
-]  # fmt: skip
-"""First and last of some entries, their columns, and a condition: the first arguments of the loops."""
-
-
 def _reached(entries: Entries, target: Target) -> Iterator[Reached]:
-    """The ranges of entries that may satisfy a condition, and that condition: the first arguments of the loops."""
+    """The ranges of entries that may satisfy a condition, with that condition, as the loops take them."""
+    from qbench.scoring import binding_kernel
+
     e = entries
     columns = (e.docs, e.simple, e.low, e.high, e.comparator, e.change, e.worth)
     code = COMPARATORS.index(target.comparator)
@@ -413,7 +411,7 @@ def _reached(entries: Entries, target: Target) -> Iterator[Reached]:
             if last > first:
                 simple = (CHANGED if target.change else 1.0) * tier if plain else 0.0
                 real = np.array([low, high, tier, CHANGED, simple])
-                yield first, last, *columns, np.array([code, target.change, plain]), real
+                yield binding_kernel.Reached(first, last, *columns, np.array([code, target.change, plain]), real)
 
 
 def _groups(entries: Entries, target: Target) -> Iterator[tuple[int, float, float, float]]:

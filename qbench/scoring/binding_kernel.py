@@ -5,6 +5,8 @@ Comparators are whole numbers here: of mentions = ~ < <= > >= between, of condit
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -98,78 +100,62 @@ def comparison(
     return tier, met(x, y, codes[m, 2], whole[c, 2], a, b), strong
 
 
-@inlined
-def worth_of(
-    entry: int,
-    simple: NDArray[np.bool_],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    comparator: NDArray[np.uint8],
-    change: NDArray[np.int8],
-    worth: NDArray[np.float32],
-    asked: NDArray[np.int64],
-    real: NDArray[np.float64],
-) -> np.float32:
-    """What an entry is worth for a condition; 0 where it does not satisfy it.
+class Reached(NamedTuple):
+    """A range of entries, their columns, and a condition.
 
-    Args:
-        simple, ..., worth: columns of `qbench.scoring.binding.Entries`.
+    Attributes:
+        first, last: range of the entries.
+        docs, simple, ..., worth: columns of `qbench.scoring.binding.Entries`.
         asked: shape (3,), the condition's comparator and change, and whether plain numbers in the range satisfy it.
         real: shape (5,), its values, what entries of its own unit are worth, what a change is worth for a level, and
             what simple entries are worth in this range.
     """
-    if simple[entry]:
+
+    first: int
+    last: int
+    docs: NDArray[np.int32]
+    simple: NDArray[np.bool_]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    comparator: NDArray[np.uint8]
+    change: NDArray[np.int8]
+    worth: NDArray[np.float32]
+    asked: NDArray[np.int64]
+    real: NDArray[np.float64]
+
+
+@inlined
+def worth_of(entry: int, some: Reached) -> np.float32:
+    """What one of the entries is worth for the condition; 0 where it does not satisfy it."""
+    asked, real = some.asked, some.real
+    if some.simple[entry]:
         return np.float32(real[4])
-    if comparator[entry] < 2 and low[entry] == high[entry]:
-        meets = asked[2] != 0
-    else:
-        meets = met(low[entry], high[entry], comparator[entry], asked[0], real[0], real[1])
-    scale = real[2] if change[entry] == asked[1] else real[2] * real[3]
-    return np.float32(scale * worth[entry] if meets else 0.0)
+    low, high, comparator = some.low[entry], some.high[entry], some.comparator[entry]
+    meets = asked[2] != 0 if comparator < 2 and low == high else met(low, high, comparator, asked[0], real[0], real[1])
+    scale = real[2] if some.change[entry] == asked[1] else real[2] * real[3]
+    return np.float32(scale * some.worth[entry] if meets else 0.0)
 
 
 @compiled
 def mark(
-    first: int,
-    last: int,
-    docs: NDArray[np.int32],
-    simple: NDArray[np.bool_],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    comparator: NDArray[np.uint8],
-    change: NDArray[np.int8],
-    worth: NDArray[np.float32],
-    asked: NDArray[np.int64],
-    real: NDArray[np.float64],
+    some: Reached,
     out: NDArray[np.float32],
 ) -> None:
     """Raise the score of every document that holds one of some entries that satisfies a condition.
 
     Args:
-        first, last: range of the entries.
-        docs: of the entries.
-        simple, ..., real: as in `worth_of`.
+        some: the entries, and the condition.
         out: shape (documents,); changed in place.
     """
-    for entry in range(first, last):
-        score = worth_of(entry, simple, low, high, comparator, change, worth, asked, real)
-        if score > out[docs[entry]]:
-            out[docs[entry]] = score
+    for entry in range(some.first, some.last):
+        score = worth_of(entry, some)
+        if score > out[some.docs[entry]]:
+            out[some.docs[entry]] = score
 
 
 @lean
 def weighed(
-    first: int,
-    last: int,
-    docs: NDArray[np.int32],
-    simple: NDArray[np.bool_],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    comparator: NDArray[np.uint8],
-    change: NDArray[np.int8],
-    worth: NDArray[np.float32],
-    asked: NDArray[np.int64],
-    real: NDArray[np.float64],
+    some: Reached,
     sums: NDArray[np.float64],
     weight: float,
     out: NDArray[np.float64],
@@ -178,15 +164,15 @@ def weighed(
     """The sum of the document of each of some entries, plus weight * worth; 0 where the entry does not satisfy.
 
     Args:
-        first, ..., real: as in `mark`.
+        some: as in `mark`.
         sums: shape (documents,).
         weight: of what an entry is worth.
         out: shape (at + entries or more,); filled in from `at`.
     """
-    for entry in range(first, last):
-        score = worth_of(entry, simple, low, high, comparator, change, worth, asked, real)
-        total = sums[docs[entry]]
-        out[at + entry - first] = total + weight * score if score > 0 else 0.0
+    for entry in range(some.first, some.last):
+        score = worth_of(entry, some)
+        total = sums[some.docs[entry]]
+        out[at + entry - some.first] = total + weight * score if score > 0 else 0.0
 
 
 @lean
@@ -239,17 +225,7 @@ def foremost(
 
 @lean
 def listed(
-    first: int,
-    last: int,
-    docs: NDArray[np.int32],
-    simple: NDArray[np.bool_],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    comparator: NDArray[np.uint8],
-    change: NDArray[np.int8],
-    worth: NDArray[np.float32],
-    asked: NDArray[np.int64],
-    real: NDArray[np.float64],
+    some: Reached,
     out: NDArray[np.float32],
     marked: NDArray[np.int32],
     count: int,
@@ -257,7 +233,7 @@ def listed(
     """`mark`, with a list of the documents.
 
     Args:
-        first, ..., real: as in `mark`.
+        some: as in `mark`.
         out: shape (documents,), 0 for those that are not in the list; changed in place.
         marked: shape (all entries that are looked at + 1,), the list; written.
         count: its length.
@@ -265,8 +241,8 @@ def listed(
     Returns:
         its length after that.
     """
-    for entry in range(first, last):
-        doc, score = docs[entry], worth_of(entry, simple, low, high, comparator, change, worth, asked, real)
+    for entry in range(some.first, some.last):
+        doc, score = some.docs[entry], worth_of(entry, some)
         # Written down before it is known to be one: a branch that nobody can foresee takes longer.
         marked[count] = doc
         count += score > out[doc] and out[doc] == 0
