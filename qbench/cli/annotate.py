@@ -9,9 +9,10 @@ import typer
 
 from qbench.annotation.options import ImportOptions, SheetOptions
 from qbench.cli.benchmark import Qrels
-from qbench.cli.console import note, out, print_counts, progress
+from qbench.cli.console import count_lines, note, progress
 from qbench.cli.from_options import UNRECORDED, CommandLine, command
 from qbench.cli.options import Overwrite
+from qbench.cli.records import Format, FormatOption, print_table
 
 if TYPE_CHECKING:
     from qbench.annotation.judged import Judged
@@ -50,6 +51,7 @@ def export(
         typer.Option("--overwrite", help="Replace a sheet made from something else; never one filled in."),
         UNRECORDED,
     ] = False,
+    output_format: FormatOption = "text",
 ) -> None:
     """Write sheets to judge: for each query what the index and the runs propose, in random order, without their names.
 
@@ -75,7 +77,7 @@ def export(
             overwrite=overwrite,
             progress=advance,
         )
-    print_counts(judged.counts)
+    print_table(count_lines(judged.counts), [judged.counts], output_format)
     if benchmark.quantities is None:
         note("The benchmark has no quantities: none was looked up, and none is highlighted")
     names = ", ".join(sorted(path.name for path in output.glob("sheet*.html")))
@@ -96,6 +98,7 @@ def import_(
     line: CommandLine,
     qrels: Qrels = None,
     overwrite: Overwrite = False,
+    output_format: FormatOption = "text",
 ) -> None:
     """Make a benchmark that people judged; their agreement is given as Cohen's kappa.
 
@@ -109,16 +112,16 @@ def import_(
 
     benchmark = open_benchmark(bench, qrels=qrels)
     judged = import_answers(benchmark, open_sheet(sheet), answers, output, options, command=line, overwrite=overwrite)
-    _report(judged, output)
+    _report(judged, output, output_format)
 
 
-def _report(judged: Judged, output: Path) -> None:
+def _report(judged: Judged, output: Path, output_format: Format) -> None:
     for example in judged.examples:
         note(example)
-    print_counts(judged.counts)
     grades = judged.benchmark.qrels["grade"].value_counts(sort=False).sort("grade").iter_rows()
     shown = ", ".join(f"{count:,} of grade {grade}" for grade, count in grades)
-    out().print(f"{output}: {len(judged.benchmark.queries):,} queries, {shown}", markup=False)
+    lines = [*count_lines(judged.counts), f"{output}: {len(judged.benchmark.queries):,} queries, {shown}"]
+    print_table(lines, [judged.counts], output_format)
     if missing := judged.counts["items_without_a_judgment"]:
         note(f"{missing:,} of {judged.counts['items']:,} items have no judgment, and count as not relevant")
     for name, done in judged.counts["annotators"].items():

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qbench.cli.chat_options import ChatOptions, ChatServerOptions, note_spent, print_forecast
-from qbench.cli.console import aligned, note, out, print_counts, progress
+from qbench.cli.console import aligned, count_lines, note, progress
 from qbench.cli.recorded import file_name
+from qbench.cli.records import Format, print_table
 from qbench.errors import OptionError
 from qbench.options import again, option
 
@@ -41,12 +42,14 @@ class Call:
         answers: filled sheets.
         output: folder of the sheet.
         line: the command line.
+        format: how tables are printed.
     """
 
     target: Path
     answers: Sequence[Path]
     output: Path
     line: str
+    format: Format = "text"
 
 
 def subject_of(target: Path, qrels: str | None, options: AuditOptions) -> Subject:
@@ -133,7 +136,7 @@ def _record(audit: Audit, call: Call) -> None:
 def _report_sheet(sheet: AuditSheet, call: Call) -> None:
     from qbench.annotation.audit import SCREEN, TABLE
 
-    print_counts(dict(sheet.counts))
+    print_table(count_lines(sheet.counts), [sheet.counts], call.format)
     note(f"Written to {call.output}. Read the page ({SCREEN}) or fill the table beside it ({TABLE}); then:")
     note(f"qbench benchmark audit {call.target} ANSWERS... -o {call.output}")
 
@@ -147,16 +150,12 @@ def _report(result: AuditResult, sheet: AuditSheet, call: Call) -> None:
     for example in judgments.problems.examples:
         note(example)
     header = ["labels", "right", "95 % interval", "read", "wrong", "nonsense", "cannot tell"]
-    console = out()
-    for line in aligned(header, [figure_cells(figure) for figure in shown(audit)], words=1):
-        console.print(line, markup=False, soft_wrap=True)
+    lines = aligned(header, [figure_cells(figure) for figure in shown(audit)], words=1)
     if audit.causes:
-        console.print()
         rows = [[str(cause.labels), cause.kind, cause.verdict, cause.cause or "-"] for cause in audit.causes]
-        for line in aligned(["labels", "kind", "verdict", "cause"], rows):
-            console.print(line, markup=False, soft_wrap=True)
-    console.print()
-    print_counts({"agreement": dict(result.agreement), **judgments.problems.summary()})
+        lines += ["", *aligned(["labels", "kind", "verdict", "cause"], rows)]
+    lines += ["", *count_lines({"agreement": dict(result.agreement), **judgments.problems.summary()})]
+    print_table(lines, map(asdict, shown(audit)), call.format)
     unsure = {pair for answers in judgments.answers for pair in answers.unsure} - judgments.grades.keys()
     left = len(sheet.items) - len(judgments.grades) - len(unsure)
     if unsure:

@@ -11,10 +11,10 @@ import typer
 from qbench.annotation.options import AuditOptions, ImportOptions
 from qbench.cli.audit import AuditChatOptions
 from qbench.cli.chat_options import ChatServerOptions
-from qbench.cli.console import note, out, print_counts, progress
+from qbench.cli.console import count_lines, note, out, progress
 from qbench.cli.from_options import UNRECORDED, CommandLine, command
 from qbench.cli.options import Overwrite
-from qbench.cli.records import FormatOption, print_records
+from qbench.cli.records import FormatOption, print_records, print_table
 from qbench.corpora.types import OnError
 
 if TYPE_CHECKING:
@@ -88,6 +88,7 @@ def import_(
     model: Annotated[Path | None, typer.Option(help="For --extractor neural: the folder of its model.")] = None,
     licence: Annotated[str, typer.Option(help="The data's licence, for the card.")] = "unknown",
     overwrite: Overwrite = False,
+    output_format: FormatOption = "text",
 ) -> None:
     """Import a benchmark from the layout of BEIR, FinQuant or MedQuant.
 
@@ -117,8 +118,9 @@ def import_(
         written = write_benchmark(benchmark, output, overwrite=overwrite)
     for message in written.params["notes"]:
         note(message)
-    print_counts(written.params["counts"])
-    out().print(f"{output}: {written.corpus.height:,} documents, {len(written.queries):,} queries", markup=False)
+    lines = count_lines(written.params["counts"])
+    lines.append(f"{output}: {written.corpus.height:,} documents, {len(written.queries):,} queries")
+    print_table(lines, [written.params["counts"]], output_format)
 
 
 @command(app, "benchmark audit")
@@ -144,6 +146,7 @@ def audit(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace a sheet of other labels; never one filled in."), UNRECORDED
     ] = False,
+    output_format: FormatOption = "text",
 ) -> None:
     """Draw a sample of labels, have it read by a person or a model, and say how many of them are right.
 
@@ -155,7 +158,7 @@ def audit(
     from qbench.cli.audit import Call, run_audit, subject_of
 
     folder = bench if bench.name not in ("", "..") else bench.resolve()
-    call = Call(bench, answers or [], output or folder.with_name(f"{folder.name}.audit"), line)
+    call = Call(bench, answers or [], output or folder.with_name(f"{folder.name}.audit"), line, output_format)
     run_audit(call, subject_of(bench, qrels, options), options, reading, chat, server, overwrite=overwrite)
 
 
@@ -167,6 +170,7 @@ def mask(
     what: Annotated[Literal["values", "units"], typer.Option(help="Spans of the documents to mask.")] = "values",
     sign: Annotated[str, typer.Option("--mask", help="Text of the mask; [MASK] is that of BERT.")] = "[MASK]",
     overwrite: Overwrite = False,
+    output_format: FormatOption = "text",
 ) -> None:
     """Make a benchmark whose documents have their values or units masked, to see what a retriever relies on.
 
@@ -180,7 +184,7 @@ def mask(
     masked = mask_benchmark(open_benchmark(bench), what, mask=sign, command=line)
     result = write_benchmark(masked, output, overwrite=overwrite)
     count = result.params["counts"]["masked"]
-    out().print(f"{count['spans']:,} {what} masked in {count['documents']:,} documents", markup=False)
+    print_table([f"{count['spans']:,} {what} masked in {count['documents']:,} documents"], [count], output_format)
     note(f"Written to {output}")
 
 
@@ -199,6 +203,7 @@ def relax(
     ] = None,
     undo: Annotated[bool, typer.Option("--undo", help="Write the strict benchmark that BENCH was made from.")] = False,
     overwrite: Overwrite = False,
+    output_format: FormatOption = "text",
 ) -> None:
     """Make a benchmark in which values near the one of the query count, by a grade of their own (DeepQuant, H).
 
@@ -221,7 +226,8 @@ def relax(
         else:
             rule = Tolerances.load(tolerances, tolerance)
         result = write_benchmark(relax_benchmark(benchmark, rule, command=line), output, overwrite=overwrite)
-        print_counts(result.params["counts"]["relaxed"])
+        counts = result.params["counts"]["relaxed"]
+        print_table(count_lines(counts), [counts], output_format)
     note(f"Written to {output}")
 
 
@@ -286,7 +292,7 @@ def show(
     benchmark = open_benchmark(bench, qrels=qrels)
     if query is None:
         if output_format == "text":
-            print_counts(summary(benchmark))
+            print_table(count_lines(summary(benchmark)), (), output_format)
         chosen = spread(benchmark.queries, n)
     else:
         chosen = [q for q in benchmark.queries if q.query_id == query]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from qbench.cli.records import FormatOption
+from qbench.cli.records import FormatOption, print_table
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -27,24 +27,20 @@ def boards(
 
     Example: qbench boards results/news results/filings --html all.html
     """
-    from qbench.cli.console import aligned, note, out
-    from qbench.cli.records import print_records
+    from qbench.cli.console import aligned, note
     from qbench.leaderboard.overview import read_overview, write_overview
     from qbench.leaderboard.page import check_page
 
     if html is not None:
         check_page(html)
     overview = read_overview(folders, measure, html)
-    if output_format == "text":
-        rows = [
-            [("-" if rank is None else f"{rank:.2f}"), label, *("-" if p is None else f"{p.mean:.3f}" for p in places)]
-            for label, places in overview.rows.items()
-            for rank in (overview.mean_rank(label),)
-        ]
-        out().print(f"{len(overview.boards)} benchmarks, {overview.measure}", markup=False)
-        for line in aligned(["mean rank", "system", *overview.boards], rows, 2):
-            out().print(line, markup=False, soft_wrap=True)
-    else:
-        print_records(overview.records(), output_format)
+    rows = [
+        [("-" if rank is None else f"{rank:.2f}"), label, *("-" if p is None else f"{p.mean:.3f}" for p in places)]
+        for label, places in overview.rows.items()
+        for rank in (overview.mean_rank(label),)
+    ]
+    lines = [f"{len(overview.boards)} benchmarks, {overview.measure}"]
+    lines += aligned(["mean rank", "system", *overview.boards], rows, 2)
+    print_table(lines, overview.records(), output_format)
     if html is not None:
         note(f"The page: {write_overview(overview, html)}")

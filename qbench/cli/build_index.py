@@ -9,6 +9,7 @@ import typer
 
 from qbench.cli.from_options import command
 from qbench.cli.options import LicenceName, Overwrite, Workers
+from qbench.cli.records import Format, FormatOption, print_table
 from qbench.corpora.types import OnError, ReadOptions
 from qbench.quantities.extractors import ExtractorOptions
 
@@ -36,6 +37,7 @@ def build_index(
     ] = "skip",
     licence: LicenceName = None,
     overwrite: Overwrite = False,
+    output_format: FormatOption = "text",
 ) -> None:
     """Read a corpus, extract its quantities, write the concept/unit index.
 
@@ -59,10 +61,10 @@ def build_index(
             overwrite=overwrite,
             progress=progress,
         )
-    _report(index)
+    _report(index, output_format)
 
 
-def _report(index: Index) -> None:
+def _report(index: Index, output_format: Format) -> None:
     from qbench.cli import console
     from qbench.index.show import counts_lines, printable
 
@@ -70,5 +72,4 @@ def _report(index: Index) -> None:
         console.note(f"{index.path}: already built from the same input, with the same options")
     for example in index.summary()["bad_examples"]:
         console.note(f"left out: {printable(example)}")
-    for line in counts_lines(index):
-        console.out().print(line, markup=False)
+    print_table(counts_lines(index), [index.summary()], output_format)

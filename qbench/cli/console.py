@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -53,19 +53,11 @@ def _console() -> type[Console]:
     return Pipe
 
 
-def echo(text: str, *, nl: bool = True) -> None:
-    """A text on standard output as it is; a reader who leaves is no failure."""
-    import typer
-
-    try:
-        typer.echo(text, nl=nl)
-    except BrokenPipeError:
-        raise BrokenPipeError from None  # typer calls one with an error number a failure
-
-
 def print_json(value: object, *, indent: int | None = None) -> None:
     """A value as JSON on standard output, on one line unless there is an indent."""
-    echo(visible(json.dumps(value, indent=indent, ensure_ascii=False)))
+    import typer
+
+    typer.echo(visible(json.dumps(value, indent=indent, ensure_ascii=False)))
 
 
 def note(message: str) -> None:
@@ -90,19 +82,19 @@ def show_forecast(lines: Sequence[ExpectedCalls], total: Estimate) -> None:
         console.print(f"In all about {spent(total.calls, tokens, total.money)}", markup=False)
 
 
-def print_counts(counts: dict[str, Any], indent: str = "") -> None:
-    """Print nested counts, a line each; a heading only where something stands below it."""
+def count_lines(counts: Mapping[str, Any], indent: str = "") -> list[str]:
+    """Nested counts, a line each; a heading only where something stands below it."""
     from qbench.benchmark.card import printable
 
+    lines: list[str] = []
     for name, value in counts.items():
         label = printable(str(name)).replace("_", " ")
-        if isinstance(value, dict):
-            if value:
-                out().print(f"{indent}{label}", markup=False)
-                print_counts(value, indent + "  ")
+        if isinstance(value, Mapping):
+            lines += [f"{indent}{label}", *count_lines(value, indent + "  ")] if value else []
         elif value is not None:
             shown = f"{value:,}" if isinstance(value, int) else printable(str(value))
-            out().print(f"{indent}{label}: {shown}", markup=False)
+            lines.append(f"{indent}{label}: {shown}")
+    return lines
 
 
 def aligned(header: Sequence[str], rows: Sequence[Sequence[str | int]], words: int | None = None) -> list[str]:

@@ -9,6 +9,7 @@ import typer
 
 from qbench.cli.from_options import command
 from qbench.cli.options import LicenceName, Overwrite, Workers
+from qbench.cli.records import Format, FormatOption, print_table
 from qbench.corpora.types import OnError
 from qbench.mining.options import ParserOptions
 
@@ -36,6 +37,7 @@ def describe(
     ] = "skip",
     licence: LicenceName = None,
     overwrite: Overwrite = False,
+    output_format: FormatOption = "text",
 ) -> None:
     """Find the words that say what each quantity is: indicator, subject, place, time.
 
@@ -68,14 +70,14 @@ def describe(
                     remedy="State it with build-index --licence",
                 )
             result = make(source, output, parser=parser, workers=workers, overwrite=overwrite, progress=progress)
-    _report(result)
+    _report(result, output_format)
 
 
 SHOWN = 120
 """Characters of a description that are shown."""
 
 
-def _report(result: Descriptions) -> None:
+def _report(result: Descriptions, output_format: Format) -> None:
     from qbench.cli import console
     from qbench.index.show import printable
 
@@ -86,10 +88,9 @@ def _report(result: Descriptions) -> None:
         console.note(f"left out: {printable(example)}")
     for reason, number in counts.pop("bad", {}).items():
         console.note(f"left out: {number:,} rows ({reason})")
-    told = ", ".join(f"{number:,} {name}" for name, number in counts.items() if number)
-    console.out().print(told, markup=False)
+    lines = [", ".join(f"{number:,} {name}" for name, number in counts.items() if number)]
     for row in result.table().head(5).collect().iter_rows(named=True):
         words = row["description"]
         words = words if len(words) <= SHOWN else f"{words[:SHOWN]}..."
-        line = f"  {words} = {row['value']:,.15g} {row['unit']}"
-        console.out().print(printable(line), markup=False, soft_wrap=True)
+        lines.append(printable(f"  {words} = {row['value']:,.15g} {row['unit']}"))
+    print_table(lines, [result.manifest.counts], output_format)

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from qbench.cli.records import print_records
 from qbench.errors import OptionError
 
 if TYPE_CHECKING:
-    from qbench.cli.options import TableOptions
+    from qbench.cli.options import ShowOptions, TableOptions
     from qbench.llm.client import Access
 
 HOME = Path("qbench-experiments")
@@ -22,8 +23,8 @@ def show_experiment(
     output: Path | None,
     dry_run: bool,
     tests: TableOptions,
+    shown: ShowOptions,
     *,
-    html: Path | None,
     workers: int | None,
     access: Access,
     command: str,
@@ -37,7 +38,8 @@ def show_experiment(
         output: folder; None for the default one.
         dry_run: only print the plan.
         tests: the significance tests.
-        html, workers, access, command: as in `qbench.leaderboard.experiment_run.run_experiment`.
+        shown: the tables' format, and the pages that are written.
+        workers, access, command: as in `qbench.leaderboard.experiment_run.run_experiment`.
 
     Raises:
         OptionError: an input is missing, or given twice.
@@ -46,7 +48,7 @@ def show_experiment(
     import typer
 
     from qbench.cli.console import note, out, progress, show_forecast
-    from qbench.leaderboard.experiment_documents import renderables
+    from qbench.leaderboard.experiment_documents import records, renderables
     from qbench.leaderboard.experiment_run import experiment_name, plan_experiment, run_experiment
     from qbench.leaderboard.experiment_steps import WORK
     from qbench.leaderboard.experiments import read_experiment
@@ -75,11 +77,14 @@ def show_experiment(
             seed=tests.seed,
             workers=workers,
             access=access,
-            html=html,
+            html=shown.html,
             progress=advance,
             tell=note,
         )
-    show(out(), renderables(result))
+    if shown.format == "text":
+        show(out(), renderables(result))
+    else:
+        print_records(records(result), shown.format)
     results = folder / experiment_name(experiment, inputs)
     note(f"Written to {results}: experiment.md, experiment.json, and a folder for each leaderboard")
     if access.budget.calls:

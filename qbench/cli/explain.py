@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+
+from qbench.cli.records import FormatOption, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,6 +36,7 @@ def explain(
         Path | None,
         typer.Option("--output", "-o", help="Folder that keeps the indexes. [default: qbench-leaderboard/NAME]"),
     ] = None,
+    output_format: FormatOption = "text",
 ) -> None:
     """Show what the parts of Bind's score are for a query's best documents, and which value counts for which condition.
 
@@ -42,7 +46,6 @@ def explain(
     Example: qbench explain my-benchmark "laptop with a weight under 2 kg" --top 5
     """
     from qbench.benchmark.disk import open_benchmark
-    from qbench.cli.console import out
     from qbench.cli.leaderboard import HOME
     from qbench.retrieval.explaining import explain as explained
     from qbench.retrieval.explaining_numbers import NAME, explain_numbers
@@ -52,11 +55,56 @@ def explain(
     where, last = output or HOME / opened.name, parsed.stages[-1]
     if last.model.name == NAME and not last.binds:
         by_numbers = explain_numbers(opened, parsed, query, where, top=top, docs=doc or (), source=conditions)
-        made = number_lines(by_numbers)
+        print_table(number_lines(by_numbers), number_records(by_numbers), output_format)
     else:
-        made = lines(explained(opened, parsed, query, where, top=top, docs=doc or (), source=conditions))
-    for line in made:
-        out().print(line, markup=False, soft_wrap=True)
+        found = explained(opened, parsed, query, where, top=top, docs=doc or (), source=conditions)
+        print_table(lines(found), records(found), output_format)
+
+
+def records(found: Explanation) -> list[dict[str, Any]]:
+    """One record a document, with the weights of the parts, and under each condition the values that count for it."""
+    return [
+        {
+            "rank": rank,
+            **_without(asdict(document), "mentions"),
+            "weights": found.weights,
+            "words": found.words,
+            "conditions": [
+                {**condition.to_dict(), "words": words, "mentions": [asdict(mention) for mention in mentions]}
+                for (condition, words), mentions in zip(found.conditions, document.mentions, strict=True)
+            ],
+        }
+        for rank, document in enumerate(found.documents, start=1)
+    ]
+
+
+def number_records(found: NumberExplanation) -> list[dict[str, Any]]:
+    """One record a document, and under each number of the query those of the document."""
+    from qbench.models.numbers import OPERATORS
+
+    return [
+        {
+            "rank": rank,
+            "alpha": found.alpha,
+            **_without(asdict(document), "answers"),
+            "asked": [
+                {
+                    **asdict(number),
+                    "operators": dict(zip(OPERATORS, shares, strict=True)),
+                    "answers": [
+                        {**asdict(answer), "believed": dict(zip(OPERATORS, answer.believed, strict=True))}
+                        for answer in answers
+                    ],
+                }
+                for (number, shares), answers in zip(found.asked, document.answers, strict=True)
+            ],
+        }
+        for rank, document in enumerate(found.documents, start=1)
+    ]
+
+
+def _without(record: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {each: value for each, value in record.items() if each != name}
 
 
 def number_lines(found: NumberExplanation) -> list[str]:

@@ -13,7 +13,7 @@ from qbench.cli.chat_options import ChatOptions, ChatServerOptions, note_spent, 
 from qbench.cli.from_options import CommandLine, command
 from qbench.cli.options import Overwrite
 from qbench.cli.recorded import file_name
-from qbench.cli.records import Format, FormatOption, print_records
+from qbench.cli.records import Format, FormatOption, print_table
 from qbench.errors import OptionError
 from qbench.generation.options import GenerationOptions, TestKind
 from qbench.options import again, check, option
@@ -117,10 +117,6 @@ def _report(benchmark: Benchmark, output_format: Format) -> None:
         console.note("these numbers are normal" if not odd else "the other numbers are normal")
     for warning in unasked_units(benchmark):
         console.note(f"warning: {warning}")
-    if output_format != "text":
-        (names, *rows) = _query_counts(benchmark)
-        print_records((dict(zip(map(str, names), row, strict=True)) for row in rows), output_format)
-        return
     lines = [*_query_table(benchmark), "", *(_sample_table(benchmark) if benchmark.samples.height else ())]
     texts = "documents" if benchmark.factual else "sentences"
     lines += [
@@ -130,8 +126,8 @@ def _report(benchmark: Benchmark, output_format: Format) -> None:
         "",
         *(f"  {printable(query.text)}" for query in sample_queries(benchmark)),
     ]
-    for line in lines:
-        console.out().print(line, markup=False, soft_wrap=True)
+    (names, *rows) = _query_counts(benchmark)
+    print_table(lines, (dict(zip(map(str, names), row, strict=True)) for row in rows), output_format)
 
 
 def _note_pairs(counts: dict[str, Any]) -> None:

@@ -146,9 +146,10 @@ def leaderboard(
 
     access = server.access()
     if experiment.file is not None:
-        _refuse([*changed(run), *changed(models), *changed(table, "by", "resamples", "seed"), *changed(shown, "html")])
+        refused = [*changed(run), *changed(models), *changed(table, "by", "resamples", "seed")]
+        _refuse([*refused, *changed(shown, "html", "format")])
         plan = (experiment.file, benchmark, experiment.inputs, output, server.dry_run)
-        show_experiment(*plan, table, html=shown.html, workers=workers, access=access, command=line)
+        show_experiment(*plan, table, shown, workers=workers, access=access, command=line)
         return
     if experiment.inputs:
         raise OptionError("this option is for experiments", value="--with", remedy="Name one with --experiment")

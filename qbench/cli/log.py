@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from qbench.cli.records import FormatOption, print_records
+from qbench.cli.records import FormatOption, print_table
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -36,21 +36,17 @@ def log(
 
     Example: qbench log --last 5
     """
-    from qbench.cli.console import aligned, note, out
+    from qbench.cli.console import aligned, note
 
     file = log_file()
     if file is None:
         note(f"the log is switched off ({SWITCH}=off)")
         return
     entries = _entries(file)[-last:]
-    if output_format != "text":
-        print_records(entries, output_format)
-    elif not entries:
+    rows = [[e["time"], f"{e['seconds']:.1f}", str(e["exit"]), e["command"]] for e in entries]
+    print_table(aligned(["time", "seconds", "exit", "command"], rows) if rows else (), entries, output_format)
+    if not entries:
         note("no command has run yet")
-    else:
-        rows = [[e["time"], f"{e['seconds']:.1f}", str(e["exit"]), e["command"]] for e in entries]
-        for line in aligned(["time", "seconds", "exit", "command"], rows):
-            out().print(line, markup=False, soft_wrap=True)
 
 
 def log_file() -> Path | None:

@@ -9,6 +9,7 @@ import typer
 
 from qbench.cli.from_options import command
 from qbench.cli.options import Overwrite
+from qbench.cli.records import Format, FormatOption, print_table
 from qbench.mining.options import MiningOptions
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ def mine_paraphrases(
     options: MiningOptions,
     threads: Annotated[int | None, typer.Option(min=1, help="Search threads. [default: number of cores]")] = None,
     overwrite: Overwrite = False,
+    output_format: FormatOption = "text",
 ) -> None:
     """Mine paraphrases: similar descriptions with the same value; and confusing pairs: with another value.
 
@@ -37,17 +39,17 @@ def mine_paraphrases(
 
     with console.progress("mine-paraphrases") as progress:
         pairs = mine(descriptions, output, options, threads=threads, overwrite=overwrite, progress=progress)
-    _report(pairs)
+    _report(pairs, output_format)
 
 
-def _report(pairs: Pairs) -> None:
+def _report(pairs: Pairs, output_format: Format) -> None:
     from qbench.cli import console
     from qbench.mining.report import REPORT, overview
 
     if not pairs.new:
         console.note(f"{pairs.path}: already mined from the same descriptions, with the same options")
-    for line in overview(pairs.manifest.counts):
-        console.out().print(line.removeprefix("- "), markup=False, soft_wrap=True)
-    if not pairs.manifest.counts["pairs"]["paraphrase"]:
+    counts = pairs.manifest.counts
+    print_table((line.removeprefix("- ") for line in overview(counts)), [counts], output_format)
+    if not counts["pairs"]["paraphrase"]:
         console.note("no paraphrases: try --min-digits 2, or a corpus in which documents repeat facts")
     console.note(f"samples to read: {pairs.path / REPORT}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qbench.cli.from_options import command
+from qbench.cli.records import Format, FormatOption, print_table
 from qbench.publishing.options import PublishOptions
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def publish(
     verify: Annotated[
         bool, typer.Option("--verify", help="Download every file afterwards, and compare it with what was sent.")
     ] = False,
+    output_format: FormatOption = "text",
 ) -> None:
     """Publish as Parquet in the layout of datasets, MTEB and sentence-transformers, with a card.
 
@@ -72,27 +74,34 @@ def publish(
             verify=verify,
             progress=progress,
         )
-    _report(done, revision)
+    _report(done, revision, output_format)
 
 
-def _report(done: Published, tag: str | None) -> None:
-    from qbench.cli.console import note, out
+def _report(done: Published, tag: str | None, output_format: Format) -> None:
+    from qbench.cli.console import note
 
     params = done.manifest.params
-    for config, splits in done.manifest.counts.items():
-        rows = ", ".join(f"{split} {number:,}" for split, number in splits.items())
-        out().print(f"{config:<14} {rows}", markup=False)
-    if made_with := params.get("made_with"):
-        out().print(f"{'made with':<14} {', '.join(made_with)}", markup=False)
+    tables = done.manifest.counts
+    lines = [
+        f"{config:<14} " + ", ".join(f"{split} {number:,}" for split, number in splits.items())
+        for config, splits in tables.items()
+    ]
+    lines += [f"{'made with':<14} {', '.join(params['made_with'])}"] if params.get("made_with") else []
     size = sum(done.files.values())
     texts = "" if params["text_licence"] is None else f", without the texts ({params['text_licence']})"
-    out().print(f"{len(done.files):,} files, {size:,} bytes, licence {params['licence']}{texts}", markup=False)
+    lines.append(f"{len(done.files):,} files, {size:,} bytes, licence {params['licence']}{texts}")
+    if done.commit:
+        named = f", tag {tag}" if tag else ""
+        seen = "private" if done.private else "public"
+        compared = "downloaded and equal" if done.verified else "digests equal"
+        lines.append(f"{params['repo_id']}: commit {done.commit}{named}, {seen}, {compared}")
+    rows = (
+        {"config": config, "split": split, "rows": number, "commit": done.commit}
+        for config, splits in tables.items()
+        for split, number in splits.items()
+    )
+    print_table(lines, rows, output_format)
     if not done.commit:
         note(f"Nothing was sent. What would be is in {done.folder}; look at its README.md")
-        return
-    if not done.new:
+    elif not done.new:
         note("The data set holds all of it already")
-    named = f", tag {tag}" if tag else ""
-    seen = "private" if done.private else "public"
-    compared = "downloaded and equal" if done.verified else "digests equal"
-    out().print(f"{params['repo_id']}: commit {done.commit}{named}, {seen}, {compared}", markup=False)

@@ -8,12 +8,32 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from qbench.cli.from_options import UNRECORDED
+
 Format = Literal["text", "json", "jsonl", "csv"]
 """How a table is printed: for people, or as records: one array, an object per line, or comma-separated values."""
 
 FORMAT_HELP = "text, for people; for programs json, jsonl (one object per line) or csv."
 
-FormatOption = Annotated[Format, typer.Option("--format", help=FORMAT_HELP)]
+FormatOption = Annotated[Format, typer.Option("--format", help=FORMAT_HELP), UNRECORDED]
+
+
+def print_table(lines: Iterable[str], records: Iterable[Mapping[str, Any]], how: Format) -> None:
+    """Print a table on standard output.
+
+    Args:
+        lines: the table for people.
+        records: the same for programs, as in `print_records`.
+        how: which of both is printed.
+    """
+    from qbench.cli.console import out
+
+    if how != "text":
+        print_records(records, how)
+        return
+    console = out()
+    for line in lines:
+        console.print(line, markup=False, soft_wrap=True)
 
 
 def print_records(records: Iterable[Mapping[str, Any]], how: Format) -> None:
@@ -26,7 +46,7 @@ def print_records(records: Iterable[Mapping[str, Any]], how: Format) -> None:
         records: the rows of a table.
         how: json, jsonl or csv.
     """
-    from qbench.cli.console import echo, print_json
+    from qbench.cli.console import print_json
     from qbench.errors import visible
 
     rows = [{name: _plain(value) for name, value in record.items()} for record in records]
@@ -36,7 +56,7 @@ def print_records(records: Iterable[Mapping[str, Any]], how: Format) -> None:
         for row in rows:
             print_json(row)
     else:
-        echo(visible(_csv(rows)), nl=False)
+        typer.echo(visible(_csv(rows)), nl=False)
 
 
 def _csv(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -58,9 +58,10 @@ def retrieve_quantity(
 def _lines(n: int, answer: Answer) -> list[Text]:
     from rich.text import Text
 
-    from qbench.index.show import printable, stated
+    from qbench.index.show import printable
+    from qbench.quantities.mentions import quantity_text
 
-    quantity = stated(answer.value, answer.high, answer.comparator, answer.change, answer.unit)
+    quantity = printable(quantity_text(answer.value, answer.high, answer.comparator, answer.change, answer.unit))
     lines = [Text.assemble(f"{n}. ", (quantity, "bold"), f"  {printable(answer.description)}")]
     if answer.sentence:
         lines += [Text("   ") + _evidence(answer)]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from qbench.cli.options import LicenceName, Overwrite
+from qbench.cli.records import Format, FormatOption, print_table
 from qbench.corpora.types import OnError
 
 if TYPE_CHECKING:
@@ -33,12 +34,13 @@ def synth(
     ] = "skip",
     licence: LicenceName = None,
     overwrite: Overwrite = False,
+    output_format: FormatOption = "text",
 ) -> None:
     """Turn a table of facts into a corpus of varied sentences, with gold quantities.
 
     Each row gives sentences that state some of its cells, in several units and forms, beside values of other rows and
     numbers that are no quantities. Continue with `qbench build-index CORPUS -o INDEX --extractor given`, and with
-    `qbench gen-queries INDEX -o BENCH --expansions CORPUS/expansions.tsv`.
+    `qbench gen-queries INDEX -o BENCH --expansions CORPUS/expansions.tsv`. With --format the columns are printed.
 
     Example: qbench synth laptops.csv -o laptops-corpus --mapping laptops.toml
     """
@@ -59,11 +61,11 @@ def synth(
             overwrite=overwrite,
             progress=progress,
         )
-    _report(folder, read_manifest(folder, KIND))
+    _report(folder, read_manifest(folder, KIND), output_format)
 
 
-def _report(folder: Path, manifest: Manifest) -> None:
-    from qbench.cli.console import note, out
+def _report(folder: Path, manifest: Manifest, output_format: Format) -> None:
+    from qbench.cli.console import note
 
     counts: dict[str, Any] = manifest.counts
     if manifest.params["guessed"]:
@@ -76,8 +78,8 @@ def _report(folder: Path, manifest: Manifest) -> None:
             note(f"nothing usable in column {column}: {cells['empty']:,} empty, {cells['unreadable']:,} unreadable")
     for pair in counts["overlapping"]:
         note(f"a query for the first of these concepts is answered by the second, too: {pair}")
-    for line in _lines(counts):
-        out().print(line, markup=False)
+    columns = ({"column": column, **cells} for column, cells in counts["columns"].items())
+    print_table(_lines(counts), columns, output_format)
 
 
 def _lines(counts: dict[str, Any]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qbench.cli.records import FormatOption, print_records
+from qbench.cli.records import FormatOption, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,21 +37,17 @@ def systems(
 
     Example: qbench systems "QBM25(alpha=0.5) + BM25(k=100)-RRF"
     """
-    from qbench.cli.console import echo
     from qbench.retrieval.grammar import parse_system
     from qbench.retrieval.reference import components, rows
     from qbench.retrieval.reference import markdown as page
 
     if markdown:
-        echo(page(), nl=False)
-    elif output_format != "text":
-        listed = [(row, {}) for row in rows()] if name is None else components(parse_system(name))
-        print_records((_record(row, given) for row, given in listed), output_format)
-    elif name is None:
-        for line in _list():
-            echo(line)
-    else:
+        typer.echo(page(), nl=False)
+    elif output_format == "text" and name is not None:
         _explain(name)
+    else:
+        listed = [(row, {}) for row in rows()] if name is None else components(parse_system(name))
+        print_table(_list(), (_record(row, given) for row, given in listed), output_format)
 
 
 def _record(row: Row, given: Mapping[str, Value]) -> dict[str, Any]:

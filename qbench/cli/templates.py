@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from qbench.cli.records import FormatOption, print_records
+from qbench.cli.records import FormatOption, print_table
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -33,23 +33,20 @@ def templates(
     """
     from difflib import get_close_matches
 
-    from qbench.cli.console import aligned, echo, out
+    from qbench.cli.console import aligned
     from qbench.errors import UnknownNameError
 
     known = _known()
     if name is None:
         rows = [{"name": each, "what": _what(each), "taken by": _option(each)} for each in known]
-        if output_format != "text":
-            print_records(rows, output_format)
-            return
-        for line in aligned(["name", "taken by"], [[row["name"], f"qbench {row['taken by']}"] for row in rows]):
-            out().print(line, markup=False)
+        lines = aligned(["name", "taken by"], [[row["name"], f"qbench {row['taken by']}"] for row in rows])
+        print_table(lines, rows, output_format)
         return
     if name not in known:
         near = get_close_matches(name, known, n=1)
         remedy = f"Did you mean {near[0]}?" if near else f"Known: {', '.join(known)}"
         raise UnknownNameError("no templates or prompt of this name", value=name, remedy=remedy)
-    echo(_text(name), nl=False)
+    typer.echo(_text(name), nl=False)
 
 
 def _known() -> list[str]:

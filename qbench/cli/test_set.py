@@ -10,6 +10,7 @@ import typer
 from qbench.annotation.options import ImportOptions
 from qbench.cli.from_options import CommandLine, command
 from qbench.cli.options import Overwrite
+from qbench.cli.records import Format, FormatOption, print_table
 from qbench.mining.options import PoolOptions, TestSetOptions
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def make(
     options: TestSetOptions,
     line: CommandLine,
     overwrite: Overwrite = False,
+    output_format: FormatOption = "text",
 ) -> None:
     """Make a test set from mined pairs: the same queries for sentences (C_s) and for descriptions (C_q).
 
@@ -46,7 +48,7 @@ def make(
 
     with console.progress("test-set") as progress:
         result = make_test_set(pairs, output, options, command=line, overwrite=overwrite, progress=progress)
-    _report(result)
+    _report(result, output_format)
 
 
 @command(app, "test-set pool")
@@ -57,6 +59,7 @@ def pool(
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The sheet: a new CSV file.")],
     options: PoolOptions,
+    output_format: FormatOption = "text",
 ) -> None:
     """Write what the systems retrieved as a sheet for people to judge, in random order, without naming the systems.
 
@@ -65,12 +68,12 @@ def pool(
 
     Example: qbench test-set pool testset qbench-leaderboard/testset -o sheet.csv
     """
-    from qbench.cli.console import note, print_counts
+    from qbench.cli.console import count_lines, note
     from qbench.mining.judging import pool_sheet
     from qbench.mining.test_set import open_test_set
 
     counts = pool_sheet(open_test_set(test_set), leaderboards, output, options)
-    print_counts(dict(counts))
+    print_table(count_lines(counts), [counts], output_format)
     note(f"Fill the column judgment of {output}, then: qbench test-set judge {test_set} {output} -o JUDGED")
 
 
@@ -82,6 +85,7 @@ def judge(
     options: ImportOptions,
     line: CommandLine,
     overwrite: Overwrite = False,
+    output_format: FormatOption = "text",
 ) -> None:
     """Make a test set whose relevance people judged; their agreement is given as Cohen's kappa.
 
@@ -91,12 +95,12 @@ def judge(
     from qbench.mining.test_set import open_test_set
 
     opened = open_test_set(test_set)
-    _report(import_judgments(opened, sheets, output, options, command=line, overwrite=overwrite))
+    _report(import_judgments(opened, sheets, output, options, command=line, overwrite=overwrite), output_format)
 
 
-def _report(result: QuantityTestSet) -> None:
-    from qbench.cli.console import out, print_counts
+def _report(result: QuantityTestSet, output_format: Format) -> None:
+    from qbench.cli.console import count_lines
 
-    print_counts(dict(result.counts))
     sizes = ", ".join(f"{view.corpus.height:,} in {name}" for name, view in result.views.items())
-    out().print(f"{result.folder}: {result.counts['queries']:,} queries; documents: {sizes}", markup=False)
+    lines = [*count_lines(result.counts), f"{result.folder}: {result.counts['queries']:,} queries; documents: {sizes}"]
+    print_table(lines, [result.counts], output_format)

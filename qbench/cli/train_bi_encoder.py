@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from qbench.cli.options import Overwrite
+from qbench.cli.records import Format, FormatOption
 from qbench.cli.train_retriever import Joint, others_options, train_on_triples
 from qbench.cli.training import Output, best_epoch, measured, report, run
 from qbench.errors import OptionError
@@ -75,6 +76,7 @@ def bi_encoder(
         typer.Option(help="BENCH: a ColBERT to learn from instead of the labels, as TCT-ColBERT did: folder or name."),
     ] = None,
     overwrite: Overwrite = False,
+    output_format: FormatOption = "text",
 ) -> None:
     """Train a single-vector encoder on mined paraphrases, or on a benchmark's triples.
 
@@ -88,12 +90,13 @@ def bi_encoder(
     given = {name: value for name, value in vars(recipe).items() if value is not None}
     if _holds_pairs(source):
         _refuse({**given, "joint": joint, "teacher": teacher}, PairRecipe, "a benchmark")
-        _on_pairs(source, output, model, PairRecipe(**given), overwrite)
+        _on_pairs(source, output, model, PairRecipe(**given), overwrite, output_format)
         return
     _refuse(given, ContrastiveRecipe, "pairs")
     system = "SBERT_ft(model={})" if teacher is None else "TCT-ColBERT(markers=none, model={})"
     options = ContrastiveRecipe(**given)
-    train_on_triples("bi-encoder", system, source, output, model, options, joint, teacher=teacher, overwrite=overwrite)
+    given_both = (system, source, output, model, options, joint, output_format)
+    train_on_triples("bi-encoder", *given_both, teacher=teacher, overwrite=overwrite)
 
 
 def _holds_pairs(source: Path) -> bool:
@@ -113,7 +116,9 @@ def _refuse(given: dict[str, Any], recipe: type[Any], needs: str) -> None:
             raise OptionError(f"--{flag} needs {needs} to train on", value=value)
 
 
-def _on_pairs(pairs: Path, output: Path, model: str, recipe: PairRecipe, overwrite: bool) -> None:
+def _on_pairs(
+    pairs: Path, output: Path, model: str, recipe: PairRecipe, overwrite: bool, output_format: Format
+) -> None:
     from qbench.training.bi_encoder import train_bi_encoder
 
     counts = run(train_bi_encoder, pairs, output, model, recipe, overwrite=overwrite, figures=_dev_figures)
@@ -127,7 +132,7 @@ def _on_pairs(pairs: Path, output: Path, model: str, recipe: PairRecipe, overwri
         f"search a test set with it: qbench leaderboard TESTSET --systems 'C_q-BERT-WS(model={output})', or an index: "
         f"qbench retrieve-quantity INDEX ... --system 'BERT-WS(model={output})'"
     )
-    report(lines, output, use)
+    report(lines, counts, output_format, output, use)
 
 
 _FIGURES = {

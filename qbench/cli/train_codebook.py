@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from qbench.cli.options import Overwrite
+from qbench.cli.records import FormatOption
 from qbench.cli.training import Output, best_epoch, report, run
 from qbench.training.codebook_recipe import CodebookRecipe
 
@@ -24,6 +25,7 @@ def codebook(
         typer.Option(help="Folder whose indexes hold the vectors. [default: qbench-leaderboard/NAME, as leaderboards]"),
     ] = None,
     overwrite: Overwrite = False,
+    output_format: FormatOption = "text",
 ) -> None:
     """Train a codebook for ranking (WolfPQ 5.3); an index with it has the files, size and speed of PQ's.
 
@@ -47,7 +49,7 @@ def codebook(
         lines.append(f"nDCG@10 on dev: {counts['dev_untrained']:.3f} pre-trained, {counts['dev']:.3f} now")
     fusion = f"-I(alpha={recipe.alpha:g})" if recipe.interpolated else ""
     system = f"BM25 + {encoder}-{recipe.variant}(codebook={output}){fusion}"
-    report(lines, output, f"search with it: --systems '{system}'")
+    report(lines, counts, output_format, output, f"search with it: --systems '{system}'")
 
 
 def _figures(record: dict[str, Any]) -> str:

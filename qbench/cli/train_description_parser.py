@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from qbench.cli.options import Overwrite
+from qbench.cli.records import Format, FormatOption
 from qbench.cli.training import Device, EncoderName, Output, best_epoch, measured, report, run
 from qbench.training.recipes import TaggerRecipe
 
@@ -30,6 +31,7 @@ def description_parser(
     ] = "sentence",
     device: Device = "auto",
     overwrite: Overwrite = False,
+    output_format: FormatOption = "text",
 ) -> None:
     """Train a tagger that finds the words which say what a quantity is.
 
@@ -45,10 +47,10 @@ def description_parser(
     counts = run(
         train_tagger, samples, output, model, recipe, **options, figures=lambda record: _figures(record["dev"])
     )
-    _report(output, counts)
+    _report(output, counts, output_format)
 
 
-def _report(output: Path, counts: dict[str, Any]) -> None:
+def _report(output: Path, counts: dict[str, Any], output_format: Format) -> None:
     lines = [f"{what}: {count:,}" for what, count in counts["gold"].items()]
     lines.append(f"{'split':6}{'texts':>8}{'quantities':>12}")
     lines += [f"{split:6}{sizes['texts']:>8,}{sizes['quantities']:>12,}" for split, sizes in counts["splits"].items()]
@@ -60,7 +62,7 @@ def _report(output: Path, counts: dict[str, Any]) -> None:
     learnt = counts["dev"]["strict"]["f1"]
     warning = "It has not learnt to find a single segment: give it more gold, more --epochs, or a higher --lr"
     use = f"use it: qbench describe INDEX -o DESCRIPTIONS --parser tagger --checkpoint {output}"
-    report(lines, output, use, None if learnt else warning)
+    report(lines, counts, output_format, output, use, None if learnt else warning)
 
 
 def _figures(scores: dict[str, float]) -> str:

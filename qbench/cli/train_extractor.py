@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from qbench.cli.options import Overwrite
+from qbench.cli.records import FormatOption
 from qbench.cli.training import Device, EncoderName, Output, best_epoch, measured, report, run
 from qbench.training.recipes import ExtractorRecipe
 
@@ -28,6 +29,7 @@ def extractor(
     ] = None,
     device: Device = "auto",
     overwrite: Overwrite = False,
+    output_format: FormatOption = "text",
 ) -> None:
     """Train a model that says which words name what a number measures, for --extractor neural.
 
@@ -51,7 +53,7 @@ def extractor(
     ]
     if counts["scores"]:
         lines.append(f"dev, words of concepts: {_figures(counts['scores'])}")
-    report(lines, output, f"use it: qbench extract --extractor neural --model {output} TEXT")
+    report(lines, counts, output_format, output, f"use it: qbench extract --extractor neural --model {output} TEXT")
 
 
 def _figures(scores: dict[str, float]) -> str:

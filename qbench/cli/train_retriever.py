@@ -11,6 +11,7 @@ import typer
 
 from qbench.benchmark.types import Split
 from qbench.cli.options import Overwrite
+from qbench.cli.records import Format, FormatOption, print_table
 from qbench.cli.training import Output, best_epoch, report, run
 from qbench.options import declared
 from qbench.training.kinds import Kind
@@ -52,8 +53,9 @@ def retriever(kind: Kind, system: str, what: str, example: str) -> Callable[...,
         recipe: ContrastiveRecipe,
         joint: Joint = None,
         overwrite: Overwrite = False,
+        output_format: FormatOption = "text",
     ) -> None:
-        train_on_triples(kind, system, bench, output, model, recipe, joint, overwrite=overwrite)
+        train_on_triples(kind, system, bench, output, model, recipe, joint, output_format, overwrite=overwrite)
 
     train.__name__ = kind
     train.__doc__ = f"""Train {what}.
@@ -109,6 +111,7 @@ def train_on_triples(
     model: str,
     recipe: ContrastiveRecipe,
     joint: Path | None,
+    output_format: Format,
     *,
     teacher: str | None = None,
     overwrite: bool,
@@ -119,6 +122,7 @@ def train_on_triples(
         kind: of model.
         system: what searches with the result, {} for its folder.
         bench, output, model, recipe, joint, teacher, overwrite: as in `qbench.training.contrastive.train_retriever`.
+        output_format: of the counts.
     """
     from qbench.benchmark.disk import open_benchmark
     from qbench.training.contrastive import setback, train_retriever
@@ -138,7 +142,8 @@ def train_on_triples(
     if counts["dev_numbers"]:
         lines.append(f"numbers there: {', '.join(_read(counts['dev_numbers']))}")
     worse = setback(counts)
-    report(lines, output, f"search with it: --systems '{system.format(output)}'", worse and f"Mind: {worse}")
+    use = f"search with it: --systems '{system.format(output)}'"
+    report(lines, counts, output_format, output, use, worse and f"Mind: {worse}")
 
 
 def _figures(record: dict[str, Any]) -> str:
@@ -156,6 +161,7 @@ def figures(
     split: Annotated[Split, typer.Option(help="Split whose queries are read.")] = "dev",
     queries: Annotated[int, typer.Option(min=1, help="Largest number of queries, drawn at random.")] = 200,
     seed: Annotated[int, typer.Option(help="Seed of the draw; that of the training draws its dev queries.")] = 13,
+    output_format: FormatOption = "text",
 ) -> None:
     """Print how well a trained NumColBERT or DeepQuant reads numbers: operators, units, comparisons of new values.
 
@@ -164,9 +170,7 @@ def figures(
     Example: qbench train figures my-benchmark --model deepquant --split test
     """
     from qbench.benchmark.disk import open_benchmark
-    from qbench.cli.console import out
     from qbench.training.reading import reading_figures
 
     found = reading_figures(model, open_benchmark(bench), split=split, most=queries, seed=seed)
-    for line in _read(found) or ["none: no query of this split has a number"]:
-        out().print(line, markup=False)
+    print_table(_read(found) or ["none: no query of this split has a number"], [found], output_format)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from qbench.cli.records import Format, print_table
 
 if TYPE_CHECKING:
     from qbench.store import Manifest
@@ -39,12 +41,25 @@ def run(
         return train(*args, **options, progress=bar, on_epoch=show).counts
 
 
-def report(lines: Sequence[str], output: Path, use: str, warning: str | None = None) -> None:
-    """Print what came out of a training, and how its model is used."""
-    from qbench.cli.console import note, out
+def report(
+    lines: Sequence[str],
+    counts: Mapping[str, Any],
+    output_format: Format,
+    output: Path,
+    use: str,
+    warning: str | None = None,
+) -> None:
+    """Print what came out of a training, and how its model is used.
 
-    for line in lines:
-        out().print(line, markup=False)
+    Args:
+        lines, counts, output_format: as in `qbench.cli.records.print_table`; the counts are one record.
+        output: folder of the model.
+        use: what to do with it.
+        warning: what to mind.
+    """
+    from qbench.cli.console import note
+
+    print_table(lines, [counts], output_format)
     if warning:
         note(warning)
     note(f"Written to {output}; {use}")

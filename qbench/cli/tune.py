@@ -10,7 +10,7 @@ import typer
 
 from qbench.cli.from_options import UNRECORDED, command
 from qbench.cli.options import ModelOptions
-from qbench.cli.records import FormatOption, print_records
+from qbench.cli.records import FormatOption, print_table
 from qbench.options import option
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def tune(
 
     Example: qbench tune my-benchmark "BM25 + TCT-ColBERT-PQ(M=96)-I" --model-of TCT-ColBERT=my-tct --try alpha=0:1:0.1
     """
-    from qbench.cli.console import note, out, progress
+    from qbench.cli.console import note, progress
     from qbench.leaderboard.tuning import SYSTEM, parsed_values
     from qbench.leaderboard.tuning import tune as tuned
     from qbench.leaderboard.views import with_models
@@ -77,10 +77,7 @@ def tune(
             depth=chosen.depth,
             progress=advance,
         )
-    if output_format != "text":
-        print_records(({"system": each, result.measure: mean} for each, mean in ranked(result)), output_format)
-    for line in lines(result) if output_format == "text" else ():
-        out().print(line, markup=False, soft_wrap=True)
+    print_table(lines(result), ({"system": each, result.measure: mean} for each, mean in ranked(result)), output_format)
     note(f"Chosen on {result.queries} queries; written to {folder / SYSTEM}")
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from qbench.errors import UnknownNameError
+from qbench.quantities.mentions import quantity_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -149,17 +150,6 @@ def top_units(index: Index, top: int) -> list[str]:
     return aligned(rows, right=(2, 3))
 
 
-def stated(value: float, high: float, comparator: str, change: str, unit: str) -> str:
-    """A quantity as the text states it, bound and all.
-
-    >>> stated(1.4, 1.4, "<", "", "kilogram"), stated(5, 8, "between", "up", "percentage"), stated(3, 3, "=", "", "")
-    ('< 1.4 kilogram', 'up 5 to 8 percentage', '3')
-    """
-    numbers = number(value) if high == value else f"{number(value)} to {number(high)}"
-    sign = "" if comparator in ("=", "between") else comparator
-    return printable(" ".join(part for part in (change, sign, numbers, unit) if part))
-
-
 def unit_name(unit: str) -> str:
     """The unit's name for a person."""
     return _clip(unit) or "(no unit)"
@@ -273,7 +263,7 @@ def examples(index: Index, concept: str | None, unit: str | None, count: int) ->
     shown = []
     for doc_id, value, high, comparator, change, name, start, end, unit_start, unit_end in selected.rows():
         ends = [start, end] + ([unit_start, unit_end] if unit_start >= 0 else [])
-        quantity = stated(value, high, comparator, change, name or "(no unit)")
+        quantity = printable(quantity_text(value, high, comparator, change, name or "(no unit)"))
         shown.append(Example(doc_id, quantity, printable(texts[doc_id]), min(ends), max(ends)))
     return shown
 

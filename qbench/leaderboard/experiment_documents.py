@@ -103,6 +103,17 @@ def renderables(result: ExperimentResult) -> list[RenderableType]:
     return parts
 
 
+def records(result: ExperimentResult) -> list[dict[str, Any]]:
+    """The tables for programs: one record a figure, with its table, row and column."""
+    return [
+        {"table": table.title, "system": row, "column": column, **_cell(cell)}
+        for table in result.tables
+        for row, cells in table.rows.items()
+        for column, cell in zip(table.columns, cells, strict=True)
+        if cell is not None
+    ]
+
+
 def _cell(cell: ExperimentCell) -> dict[str, Any]:
     return {**asdict(cell), "significant": cell.significant, "differs": cell.differs}
 

@@ -40,10 +40,15 @@ class Mentions(Sequence[Quantity]):
         return len(self.quantities)
 
     def _repr_html_(self) -> str:
-        spans = [(*span, quantity_text(mention)) for mention in self.quantities for span in self._stretches(mention)]
+        words = [quantity_text(m.value, m.high, m.comparator, m.change, m.unit) for m in self.quantities]
+        spans = [
+            (*span, text)
+            for text, mention in zip(words, self.quantities, strict=True)
+            for span in self._stretches(mention)
+        ]
         rows = [
-            (quantity_text(mention), mention.family, " ".join(mention.concept), " ".join(mention.subject))
-            for mention in self.quantities
+            (text, mention.family, " ".join(mention.concept), " ".join(mention.subject))
+            for text, mention in zip(words, self.quantities, strict=True)
         ]
         table = html_table(("quantity", "family", "concept", "of"), rows) if rows else "<p>no quantities</p>"
         return f"<p>{highlighted(self.text, spans)}</p>{table}"
@@ -59,15 +64,21 @@ class Mentions(Sequence[Quantity]):
         return stretches
 
 
-def quantity_text(mention: Quantity) -> str:
-    """A mention in words: its change, bound, value and unit.
+def quantity_text(value: float, high: float, comparator: str, change: str, unit: str) -> str:
+    """A quantity as its text states it: its change, bound, value and unit.
 
-    >>> quantity_text(Quantity(1.4, 1.4, "<", "kilogram", "mass", "kilogram", 1.4, 1.4))
-    '< 1.4 kilogram'
+    >>> quantity_text(1.4, 1.4, "<", "", "kilogram"), quantity_text(5, 8, "between", "up", "percentage")
+    ('< 1.4 kilogram', 'up 5 to 8 percentage')
+    >>> quantity_text(68328000000.0, 68328000000.0, "=", "", "")
+    '68,328,000,000'
     """
-    values = " to ".join(f"{value:,.10g}" for value in dict.fromkeys((mention.value, mention.high)))
-    bound = "" if mention.comparator in ("=", "between") else mention.comparator
-    return " ".join(filter(None, (mention.change, bound, values, mention.unit)))
+    values = " to ".join(map(_digits, dict.fromkeys((value, high))))
+    bound = "" if comparator in ("=", "between") else comparator
+    return " ".join(filter(None, (change, bound, values, unit)))
+
+
+def _digits(value: float) -> str:
+    return f"{int(value):,}" if abs(value) < 1e15 and value == int(value) else f"{value:,.10g}"
 
 
 @overload
