@@ -218,6 +218,18 @@ def test_our_own_experiments_are_readable(path):
     assert all(one.help for one in experiment.inputs.values())
 
 
+@pytest.mark.parametrize("path", OURS, ids=lambda path: path.stem)
+def test_every_leaderboard_of_ours_has_the_filter_and_each_q_form_that_of_its_model(path):
+    experiment = read_experiment(path)
+    values = {name: one.default for name, one in experiment.inputs.items() if one.default}
+    for leaderboard in experiment.leaderboards:
+        systems = systems_of(leaderboard, lambda text: values.get(text.strip("{}"), text.strip("{}")))
+        lasts = [system.stages[-1] for system in systems.values()]
+        filtered = {last.bare for last in lasts if last.filters}
+        assert filtered, leaderboard.name
+        assert {last.bare for last in lasts if last.takes_terms} <= filtered, leaderboard.name
+
+
 def test_there_is_a_experiment_for_each_table():
     assert {path.stem for path in OURS} == {
         "alpha",
