@@ -18,6 +18,8 @@ from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.parquet import SCHEMAS
 from qbench.benchmark.relax import is_relaxed
 from qbench.benchmark.types import KINDS, SPLITS, Query
+from qbench.quantities.languages import language_package
+from qbench.quantities.scripts import told, unread
 from qbench.quantities.types import Condition
 from qbench.quantities.units import load_units
 
@@ -279,6 +281,11 @@ def limits(benchmark: Benchmark) -> str:
         lines.append("- The labels follow from extracted quantities: where the extractor errs, so may a label.")
     if benchmark.quantities is None:
         lines.append("- No quantities are stored: a system that needs them extracts its own.")
+    if counts := unread(benchmark.corpus["text"], language_package(benchmark.language).SCRIPTS):
+        lines.append(
+            f"- {sum(counts.values()):,} documents are in a script that the extractor of the language "
+            f"{benchmark.language} does not read ({told(counts)})."
+        )
     if any(query.conditions for query in benchmark.queries):
         lines.append(
             '- A mention that leaves open whether it meets a condition ("more than 500" against "> 600") makes its '

@@ -13,9 +13,10 @@ from qbench.cli.audit import AuditChatOptions
 from qbench.cli.chat_options import ChatServerOptions
 from qbench.cli.console import count_lines, note, out, progress
 from qbench.cli.from_options import UNRECORDED, CommandLine, command
-from qbench.cli.options import Overwrite
+from qbench.cli.options import Language, Overwrite
 from qbench.cli.records import FormatOption, print_records, print_table
 from qbench.corpora.types import OnError
+from qbench.quantities.languages import AUTO
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -86,6 +87,7 @@ def import_(
     on_error: Annotated[OnError, typer.Option(help="Stop at a bad row, or skip it and count it.")] = "fail",
     extractor: Annotated[str, typer.Option(help="For --quantities ours: the extractor.")] = "rules",
     model: Annotated[Path | None, typer.Option(help="For --extractor neural: the folder of its model.")] = None,
+    language: Language = AUTO,
     licence: Annotated[str, typer.Option(help="The data's licence, for the card.")] = "unknown",
     overwrite: Overwrite = False,
     output_format: FormatOption = "text",
@@ -96,7 +98,7 @@ def import_(
     """
     from qbench.benchmark.disk import write_benchmark
     from qbench.benchmark.importers.beir import read_beir
-    from qbench.benchmark.importers.finish import with_our_quantities, with_source
+    from qbench.benchmark.importers.finish import in_language, with_our_quantities, with_source
     from qbench.benchmark.importers.quant import read_quant
     from qbench.errors import OptionError
     from qbench.quantities.extractors import ExtractorOptions
@@ -111,10 +113,11 @@ def import_(
             benchmark = read_beir(folder, qrels=qrels, on_error=on_error)
         else:
             benchmark = read_quant(folder, given=source == "given", on_error=on_error, progress=advance)
-        benchmark = with_source(benchmark, licence, line)
+        benchmark = in_language(with_source(benchmark, licence, line), language)
         if source == "ours":
             # Last: they are extracted on first use, so not at all if the benchmark exists already.
-            benchmark = with_our_quantities(benchmark, ExtractorOptions(extractor, model=model), progress=advance)
+            options = ExtractorOptions(extractor, model=model, language=benchmark.language)
+            benchmark = with_our_quantities(benchmark, options, progress=advance)
         written = write_benchmark(benchmark, output, overwrite=overwrite)
     for message in written.params["notes"]:
         note(message)

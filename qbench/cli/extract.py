@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -56,14 +57,19 @@ def extract(
     from qbench.cli import console
     from qbench.errors import OptionError
     from qbench.quantities.extractors import get_extractor
+    from qbench.quantities.languages import readers
+    from qbench.quantities.scripts import told, unread
 
     if query and explain:
         raise OptionError("--explain is about the mentions of a text", remedy="Leave out --query, or --explain")
     engine = get_extractor(extractor)
     rows: list[dict[str, Any]] = []
+    others: Counter[str] = Counter()
+    known = {script for package in readers(extractor.language, extractor.name).values() for script in package.SCRIPTS}
     for text in texts:
         source = _Source(text, on_error)
         for lines in _batches(source.texts(), 1 if text == "-" and sys.stdin.isatty() else BATCH):
+            others.update(unread(lines, known))
             queries = [_query_record(line, engine) for line in lines] if query else None
             for record in _records(lines, engine, explain) if queries is None else queries:
                 if output_format == "jsonl":
@@ -75,6 +81,8 @@ def extract(
         source.report()
     if output_format in ("json", "csv"):
         print_records(rows, "csv" if output_format == "csv" else "json")
+    if others:
+        console.note(f"in a script that is not read with --language {extractor.language}: texts in {told(others)}")
 
 
 def _flat(record: dict[str, Any]) -> list[dict[str, Any]]:

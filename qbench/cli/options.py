@@ -22,6 +22,9 @@ Workers = Annotated[int | None, typer.Option(min=1, help="Worker processes. [def
 Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Replace an artefact of the same kind in the output."), UNRECORDED
 ]
+Language = Annotated[
+    str, typer.Option(metavar="CODE", help="Language of the texts: en, zh, or auto, which decides by their script.")
+]
 LicenceName = Annotated[
     str | None,
     typer.Option(

@@ -22,7 +22,7 @@ from qbench.grounding.options import GroundOptions
 from qbench.grounding.rows import EXAMPLES, Rows, id_columns, read_rows
 from qbench.grounding.tables import GroundedTables
 from qbench.grounding.units import Sentence, read_text
-from qbench.index.build import KIND, index_params, keep_extractor_files
+from qbench.index.build import KIND, in_language, index_params, keep_extractor_files, unread_counts
 from qbench.index.chunks import QUANTITIES as QUANTITY_SHARD
 from qbench.index.chunks import SENTENCES as SENTENCE_SHARD
 from qbench.index.chunks import CorpusChunk, chunks, extraction
@@ -93,6 +93,7 @@ def ground(
     sample = [shortened(row) for _, row in islice(facts.rows(Problems("skip")), SAMPLE_ROWS)]
     used = choose_mapping(facts.path, mapping, sample, units)
     columns = id_columns(options, used, sample, facts)
+    extractor = in_language(extractor, source, reading)
     params = index_params(corpus, reading, extractor, licence) | {
         "grounding": {
             **options.key(),
@@ -126,6 +127,7 @@ def ground(
             "ignored_files": getattr(corpus, "ignored", 0),
         }
         read = {"grounded": run.counts["documents"], "read": join.problems.used}
+        draft.counts |= unread_counts(draft.folder, extractor)
         draft.counts["grounding"] = {**read, **join.counts(facts), "coverage": run.report.coverage()}
         draft.counts["grounding"]["disagreements"] = len(run.report.disagreements)
         run.report.write(draft.folder, read | join.counts(facts))

@@ -7,8 +7,11 @@ import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
+
+import pyarrow.parquet as pq
 
 from qbench import keys
 from qbench.corpora.source import Source, open_source, read_documents
@@ -22,7 +25,9 @@ from qbench.index.merge import concatenate, write_pairs
 from qbench.index.schemas import FORMAT, arrow_schema, sentence_schema
 from qbench.licences import UNKNOWN, normalised
 from qbench.progress import Progress, silent
-from qbench.quantities.extractors import ExtractorOptions, check_extractor
+from qbench.quantities.extractors import ExtractorOptions, check_extractor, for_texts
+from qbench.quantities.languages import AUTO, SAMPLE, SAMPLE_CHARACTERS, language_package
+from qbench.quantities.scripts import unread
 from qbench.quantities.types import quantity_schema
 from qbench.store import MANIFEST, Draft, digest, drafting, finished, read_manifest, restate
 from qbench.work.pool import default_workers, in_processes
@@ -52,7 +57,8 @@ def build_index(
     Args:
         source: file, folder, "hf:NAME[:CONFIG][:SPLIT]" or "irds:ID"; see `qbench.corpora.open_source`.
         output: folder of the index.
-        extractor: extractor and its options; the name "given" uses the quantities supplied with the corpus.
+        extractor: extractor and its options; the name "given" uses the quantities supplied with the corpus. Where it
+            leaves the language to the texts, their script decides (`in_language`), and the index says which it was.
         reading: fields and encodings.
         workers: number of worker processes; the processor's cores by default.
         on_error: "skip" leaves bad records out and counts them, "fail" stops at the first.
@@ -73,6 +79,8 @@ def build_index(
     _check(plan)
     folder = Path(output)
     corpus = open_source(source, given=plan.given)
+    extractor = in_language(extractor, source, reading)
+    plan = replace(plan, extractor=extractor)
     _refuse_inside(folder, source)
     progress(0, None, "reading digests")
     params = index_params(corpus, reading, extractor, licence)
@@ -92,6 +100,17 @@ def build_index(
             remedy="Make room, and run the same command again: it resumes" if full else None,
         ) from fault
     return replace(Index.open(folder), new=True)
+
+
+def in_language(extractor: ExtractorOptions, source: str | Path, reading: ReadOptions) -> ExtractorOptions:
+    """The options with the language of a corpus, by the script of its first documents, where they say none."""
+    if extractor.language != AUTO:
+        return extractor
+    try:
+        documents = list(islice(read_documents(open_source(source), reading, Problems("skip")), SAMPLE))
+    except QbenchError:  # which will be met again, and said, when the corpus is read
+        documents = []
+    return for_texts(extractor, (document.text[:SAMPLE_CHARACTERS] for document in documents))
 
 
 def index_params(
@@ -159,7 +178,18 @@ def _make(source: Source, draft: Draft, plan: _Plan) -> None:
         "mended": dict(sorted(problems.notes.items())),
         "ignored_files": getattr(source, "ignored", 0),
     }
+    draft.counts |= unread_counts(folder, plan.extractor)
     keep_extractor_files(folder, plan.extractor)
+
+
+def unread_counts(folder: Path, extractor: ExtractorOptions) -> dict[str, Any]:
+    """For the counts of an index: its sentences in scripts that are none of the language's; {} without any."""
+    if extractor.name == GIVEN:
+        return {}
+    table = pq.ParquetFile(folder / SENTENCES)
+    texts = (text for batch in table.iter_batches(columns=["text"]) for text in batch.column(0).to_pylist())
+    counts = unread(texts, language_package(extractor.language).SCRIPTS)
+    return {"unread": counts} if counts else {}
 
 
 def keep_extractor_files(folder: Path, extractor: ExtractorOptions) -> None:

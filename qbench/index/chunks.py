@@ -85,12 +85,12 @@ def tools(options: dict[str, Any]) -> tuple[SentenceSplitter | None, Extractor |
     """What a worker needs for `process`."""
     if options["name"] == GIVEN:
         return None, None
+    from qbench.quantities.auto import sentence_splitter
     from qbench.quantities.extractors import ExtractorOptions, get_extractor
-    from qbench.quantities.languages import language_package
 
     paths = {name: Path(options[name]) for name in ("units_file", "model") if options[name] is not None}
     chosen = ExtractorOptions(**{**options, **paths})
-    return language_package(chosen.language).sentence_splitter(), get_extractor(chosen)
+    return sentence_splitter(chosen.language), get_extractor(chosen)
 
 
 def process(payload: str, splitter: SentenceSplitter | None, extractor: Extractor | None) -> Shard:

@@ -13,6 +13,7 @@ import polars as pl
 
 from qbench.errors import UnknownNameError
 from qbench.quantities.mentions import quantity_text
+from qbench.quantities.scripts import told
 
 if TYPE_CHECKING:
     import numpy as np
@@ -100,6 +101,10 @@ def counts_lines(index: Index) -> list[str]:
     if counts["bad"]:
         lines.append("left out: " + ", ".join(f"{count:,} ({reason})" for reason, count in counts["bad"].items()))
         lines.append(_whether_normal(sum(counts["bad"].values()), counts["documents"]))
+    if counts.get("unread"):
+        total = sum(counts["unread"].values())
+        language = index.extractor_options().language
+        lines.append(f"not read: {total:,} sentences whose script is none of {language} ({told(counts['unread'])})")
     if counts["mended"]:
         lines.append("mended: " + ", ".join(f"{count:,} ({reason})" for reason, count in counts["mended"].items()))
     if counts["ignored_files"]:

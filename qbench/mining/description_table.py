@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ from qbench.mining.describe import Descriptions
 from qbench.mining.describing import LONGEST, description_frame, description_row
 from qbench.mining.types import DESCRIPTIONS, DESCRIPTIONS_KIND, Description
 from qbench.progress import Progress, silent
-from qbench.quantities.extractors import Extractor, ExtractorOptions, get_extractor
+from qbench.quantities.extractors import Extractor, ExtractorOptions, for_texts, get_extractor
+from qbench.quantities.languages import SAMPLE, SAMPLE_CHARACTERS
 from qbench.quantities.types import Quantity
 from qbench.store import digest, drafting, file_digest, finished
 
@@ -61,6 +63,8 @@ def import_descriptions(
     path, folder = Path(table), Path(output)
     problems = Problems(on_error)
     rows = Table(path, problems)
+    sample = islice(rows.rows(Problems("skip")), SAMPLE)
+    extractor = for_texts(extractor, (_text(row, "description")[:SAMPLE_CHARACTERS] for _, row in sample))
     params = {"table": file_digest(path), "extractor": extractor.key()}
     if licence is not None:
         params["licence"] = normalised(licence)

@@ -55,13 +55,6 @@ def concept_alternatives(concept: Concept) -> tuple[Concept, ...]:
 
 
 _MARKS = frozenset((ALTERNATIVE, BREAK))
-_PREFIXES = frozenset(("anti", "co", "ex", "non", "off", "on", "post", "pre", "re", "sub", "un"))
-"""First parts of compounds that make them something else: a time post-treatment is none of treatment."""
-
-
-def _parts(word: str) -> list[str]:
-    parts = word.replace("-", " ").split()
-    return ["".join(parts)] if parts and parts[0].lower() in _PREFIXES else parts
 
 
 @lru_cache(maxsize=200_000)
@@ -69,7 +62,7 @@ def concept_words(concept: Concept, language: str = ENGLISH) -> Concept:
     """The words of a concept as they are compared: without case and number, in order.
 
     Parts of compounds stand apart ("follow-up"), prefixes do not ("pre-tax", "pretax"), and a word that is said twice
-    running counts once.
+    running counts once. Chinese, which is written without spaces, has pairs of characters for parts.
 
     Raises:
         UnknownNameError: no package knows the language.
@@ -78,9 +71,12 @@ def concept_words(concept: Concept, language: str = ENGLISH) -> Concept:
     ('follow', 'up', 'visit')
     >>> concept_words(("pre-tax", "follow-ups"))
     ('pretax', 'follow', 'up')
+    >>> concept_words(("净利润",), "zh")
+    ('净利', '利润')
     """
-    fold = language_package(language).fold
-    words = [fold(part) for word in concept if word not in _MARKS for part in _parts(fold(word))]
+    package = language_package(language)
+    fold = package.fold
+    words = [fold(part) for word in concept if word not in _MARKS for part in package.parts(fold(word))]
     return tuple(word for at, word in enumerate(words) if at == 0 or word != words[at - 1])
 
 

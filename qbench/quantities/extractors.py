@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from qbench.errors import OptionError, UnknownNameError
 from qbench.keys import revision
 from qbench.options import option
-from qbench.quantities.languages import EMBEDDED, ENGLISH, data_files, language_package
+from qbench.quantities.auto import AutoExtractor
+from qbench.quantities.languages import AUTO, EMBEDDED, ENGLISH, data_files, language_of, readers
 from qbench.quantities.languages import Extractor as Extractor
 from qbench.quantities.types import quantity_schema, to_row
 from qbench.quantities.units import load_units
@@ -45,7 +46,11 @@ class ExtractorOptions:
         help="Parser of sentences for counted nouns and concepts: embedded, an installed spaCy pipeline "
         "(en_core_web_sm), a folder with one, or none (word lists alone: several times faster, worse concepts).",
     )
-    language: str = option(ENGLISH, help="Code of the texts' language.")
+    language: str = option(
+        AUTO,
+        help="Language of the texts: en (English), zh (Chinese), or auto, which decides by their script: once for a "
+        "corpus, for each text where there is none.",
+    )
     model: Path | None = option(None, help="For --extractor neural: a folder that `qbench train extractor` made.")
 
     @classmethod
@@ -62,7 +67,7 @@ class ExtractorOptions:
         """
         plain = cls(language=str(key.get("language", ENGLISH)))
         name = str(key.get("extractor"))
-        known = name in language_package(plain.language).EXTRACTORS
+        known = any(name in package.EXTRACTORS for package in readers(plain.language, name).values())
         needed = key.get("model") is not None
         return cls(
             name=name if known and (model is not None or not needed) else plain.name,
@@ -80,8 +85,9 @@ class ExtractorOptions:
         Raises:
             InputError: the model cannot be opened.
         """
-        package = language_package(self.language)
+        package, *others = readers(self.language, self.name).values()
         model = {} if self.model is None else {"model": package.model_digest(self.model)}
+        parsers = [known.parser_digest(self.spacy_model) for known in (package, *others)]
         return {
             **model,
             "extractor": self.name,
@@ -90,7 +96,7 @@ class ExtractorOptions:
             "p_values": self.p_values,
             "units_file": None if self.units_file is None else file_digest(self.units_file),
             "spacy_model": self.spacy_model,
-            "parser": package.parser_digest(self.spacy_model),
+            "parser": " ".join(dict.fromkeys(filter(None, parsers))),
             "rules": revision("extraction"),
             "data": _data_digest(self.language),
         }
@@ -113,7 +119,8 @@ def check_extractor(options: ExtractorOptions, *others: str) -> None:
         UnknownNameError: there is no such language, or it has no extractor of that name.
         OptionError: a model is missing, or given where none is used.
     """
-    package = language_package(options.language)
+    packages = readers(options.language, options.name)
+    package = next(iter(packages.values()))
     name, known = options.name, (*package.EXTRACTORS, *others)
     if name not in known:
         raise UnknownNameError("unknown extractor", value=name, remedy=f"Known: {', '.join(known)}")
@@ -135,10 +142,23 @@ def get_extractor(options: ExtractorOptions = ExtractorOptions()) -> Extractor:
         OptionError: there is no such parser; or a model is missing, or given where none is used.
     """
     check_extractor(options)
-    package = language_package(options.language)
+    packages = readers(options.language, options.name)
     units = load_units(options.units_file)
     chosen = {"years": options.years, "p_values": options.p_values}
-    return package.extractor(options.name, units, **chosen, spacy_model=options.spacy_model, model=options.model)
+
+    def opened(code: str) -> Extractor:
+        package = packages[code]
+        return package.extractor(options.name, units, **chosen, spacy_model=options.spacy_model, model=options.model)
+
+    if len(packages) == 1:
+        return opened(next(iter(packages)))
+    # The first is opened at once, for its errors: a parser that is not there.
+    return AutoExtractor(options.name, units, {code: opened(code) for code in list(packages)[:1]}, opened)
+
+
+def for_texts(options: ExtractorOptions, texts: Iterable[str]) -> ExtractorOptions:
+    """The options with the language that a sample of the texts is in, where they leave it to the texts."""
+    return replace(options, language=language_of(texts, options.name)) if options.language == AUTO else options
 
 
 def extract_table(doc_ids: Iterable[str], texts: Iterable[str], extractor: Extractor) -> pl.DataFrame:

@@ -6,6 +6,7 @@ A further language is a package beside `english`, whose module `language` satisf
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from importlib import import_module
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
 from qbench.errors import UnknownNameError
+from qbench.quantities.scripts import script_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,13 +22,19 @@ if TYPE_CHECKING:
     from qbench.quantities.types import ParsedQuery, Quantity
     from qbench.quantities.units import Units
 
-ENGLISH = "en"
-"""The default."""
+ENGLISH, CHINESE = "en", "zh"
+
+AUTO = "auto"
+"""In place of a language's code: the one whose script a text is written in."""
+
+SAMPLE, SAMPLE_CHARACTERS = 200, 2_000
+"""How many documents of a corpus, and how much of each, decide what language it is in."""
 
 LANGUAGES: dict[str, str] = {
     ENGLISH: "qbench.quantities.english.language",
+    CHINESE: "qbench.quantities.chinese.language",
 }
-"""Module of each language's package, by the language's ISO 639-1 code."""
+"""Module of each language's package, by the language's ISO 639-1 code. The first reads what none is known for."""
 
 
 EMBEDDED, NO_PARSER = "embedded", "none"
@@ -77,6 +85,9 @@ class LanguagePackage(Protocol):
     WITH_MODEL: Collection[str]
     """Those of them that need a model (see `ExtractorOptions.model`); `extractor` gets one for no other."""
 
+    SCRIPTS: Collection[str]
+    """The writing systems of its texts, by their names in `qbench.quantities.scripts.SCRIPTS`."""
+
     def extractor(
         self, name: str, units: Units, *, years: bool, p_values: bool, spacy_model: str, model: Path | None
     ) -> Extractor:
@@ -103,6 +114,10 @@ class LanguagePackage(Protocol):
         """The form of a concept's word that is compared: without case and, where the language has it, number."""
         ...
 
+    def parts(self, word: str) -> list[str]:
+        """The parts of a concept's word that are compared one by one, in order: those of a compound."""
+        ...
+
     def stem(self, word: str) -> str:
         """The form in which words of queries and texts are compared where inflection should not matter."""
         ...
@@ -124,7 +139,38 @@ def _loaded(module: str) -> LanguagePackage:
     return cast("LanguagePackage", import_module(module))
 
 
+def readers(code: str, extractor: str) -> dict[str, LanguagePackage]:
+    """The packages that read texts of a language by an extractor, by their codes: several where the language is `AUTO`.
+
+    Where the language is `AUTO` and none has the extractor, it is the first one, which will say so.
+
+    Raises:
+        UnknownNameError: no package knows the language.
+    """
+    if code != AUTO:
+        return {code: language_package(code)}
+    packages = {known: language_package(known) for known in LANGUAGES}
+    able = {known: package for known, package in packages.items() if extractor in package.EXTRACTORS}
+    return able or {next(iter(LANGUAGES)): next(iter(packages.values()))}
+
+
+def language_of(texts: Iterable[str], extractor: str = "rules") -> str:
+    """The code of the language whose script most of some texts are written in, among those that have an extractor.
+
+    The first of `LANGUAGES` where no text is in a script that one of them is written in.
+
+    >>> language_of(["Sales rose 5%."]), language_of(["净利润为3.5亿元。", "IPO"]), language_of([])
+    ('en', 'zh', 'en')
+    """
+    packages = readers(AUTO, extractor)
+    by_script = {script: code for code, package in packages.items() for script in package.SCRIPTS}
+    counts = Counter(by_script[script] for text in texts if (script := script_of(text)) in by_script)
+    return max(packages, key=lambda code: counts[code])
+
+
 def data_files(code: str) -> list[Path]:
     """The text files of units and of a language's own rules, in order: what `ExtractorOptions.key` digests."""
-    package = Path(str(import_module(LANGUAGES[code]).__file__)).parent
-    return sorted({*(Path(__file__).parent / "data").glob("*.txt"), *(package / "data").glob("*.txt")})
+    modules = LANGUAGES.values() if code == AUTO else [LANGUAGES[code]]
+    packages = [Path(str(import_module(module).__file__)).parent for module in modules]
+    folders = [Path(__file__).parent, *packages]
+    return sorted({path for folder in folders for path in (folder / "data").glob("*.txt")})

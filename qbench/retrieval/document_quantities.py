@@ -37,7 +37,8 @@ def extractor_options(benchmark: Benchmark) -> ExtractorOptions:
     Imported queries may ask for years, so years count where nobody has extracted quantities yet.
     """
     stated = benchmark.params.get("extractor") or {}
-    return ExtractorOptions.from_key({"years": benchmark.params.get("quantities") is None, **stated})
+    plain = {"years": benchmark.params.get("quantities") is None, "language": benchmark.language}
+    return ExtractorOptions.from_key({**plain, **stated})
 
 
 def stored_quantities(benchmark: Benchmark, source: DocumentQuantities) -> pl.DataFrame | None:

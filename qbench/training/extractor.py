@@ -19,6 +19,7 @@ from qbench.quantities.english.concepts import find_concepts
 from qbench.quantities.english.neural import COLUMNS, KIND, pointed
 from qbench.quantities.english.rules import RulesExtractor
 from qbench.quantities.extractors import ExtractorOptions
+from qbench.quantities.languages import ENGLISH
 from qbench.quantities.units import load_units
 from qbench.randomness import generator
 from qbench.store import Manifest
@@ -104,7 +105,7 @@ def train_extractor(
     from qbench.models.word_binder import WordBinder
 
     device = choose_device(device)
-    inputs = {"annotations": key_of(texts), "reading": ExtractorOptions().key()}
+    inputs = {"annotations": key_of(texts), "reading": ExtractorOptions(language=ENGLISH).key()}
     params = training_params(KIND, inputs, model, recipe, device=device)
 
     def make() -> ExtractorTask:

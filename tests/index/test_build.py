@@ -104,7 +104,7 @@ def test_the_default_extractor_runs_in_the_workers(tmp_path):
     extractor = get_extractor()
     wanted = [to_row(i, q) for i, t in sentences.select("doc_id", "text").iter_rows() for q in extractor.extract(t)]
     assert index.quantities().collect().equals(pl.DataFrame(wanted, schema=quantity_schema()))
-    assert index.extractor_options() == ExtractorOptions()
+    assert index.extractor_options() == ExtractorOptions(language="en")
     assert not index.given
 
 

@@ -8,6 +8,7 @@ from qbench.quantities.types import ParsedQuery, Quantity
 
 EXTRACTORS = {"rules": "numbers before k", "other": "the same"}
 WITH_MODEL = ()
+SCRIPTS = ("Latin",)
 
 
 class ToyExtractor:
@@ -62,6 +63,10 @@ def tokenized(texts):
 
 def fold(word):
     return word.lower()
+
+
+def parts(word):
+    return [word]
 
 
 def stem(word):

@@ -15,6 +15,7 @@ from qbench.benchmark.types import KINDS, SPLITS, Query, Split, corpus_schema, q
 from qbench.errors import InputError, OptionError
 from qbench.keys import key
 from qbench.quantities.conditions import refuse_impossible
+from qbench.quantities.languages import ENGLISH, SAMPLE, SAMPLE_CHARACTERS, language_of
 from qbench.quantities.types import Condition
 from qbench.quantities.units import load_units
 from qbench.store import file_digest
@@ -31,7 +32,7 @@ def read_beir(folder: str | Path, *, qrels: str | None = None, on_error: OnError
     The judgments in qrels/train.tsv, dev.tsv and test.tsv become the three splits. Where none of these exists, one
     other file becomes the test split; among several, `qrels` has to choose. A file queries.NAME.jsonl is read instead
     of queries.jsonl for the judgments of that name. Queries without a relevant document in their split are left out and
-    counted in `params["counts"]`.
+    counted in `params["counts"]`. The script of the first documents decides their language.
 
     Args:
         folder: the folder.
@@ -85,12 +86,14 @@ def _benchmark(
         "files": {str(file.relative_to(folder)): file_digest(file) for file in sources},
         "on_error": problems.on_error,
     }
+    language = language_of(corpus["text"].head(SAMPLE).str.slice(0, SAMPLE_CHARACTERS))
+    spoken = {} if language == ENGLISH else {"language": language}
     return Benchmark(
         name=folder.resolve().name,
         corpus=corpus,
         queries=queries,
         qrels=pl.DataFrame(judgments, schema=qrels_schema(), orient="row"),
-        params={**recipe, "quantities": None, "counts": problems.summary(), "notes": problems.examples},
+        params={**recipe, **spoken, "quantities": None, "counts": problems.summary(), "notes": problems.examples},
         digest=key("import", **recipe),
     )
 

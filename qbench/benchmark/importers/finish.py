@@ -12,10 +12,24 @@ from qbench.keys import key
 from qbench.licences import normalised
 from qbench.progress import Progress, silent
 from qbench.quantities.extractors import ExtractorOptions, extract_table, get_extractor
+from qbench.quantities.languages import AUTO, language_package
 from qbench.store import digest
 
 EVERY = 1_000
 """Texts between two reports of progress."""
+
+
+def in_language(benchmark: Benchmark, language: str) -> Benchmark:
+    """The same benchmark with texts of a language; `AUTO` leaves what the script of its documents says.
+
+    Raises:
+        UnknownNameError: no package knows the language.
+    """
+    if language in (AUTO, benchmark.language):
+        return benchmark
+    language_package(language)
+    made = digest({"benchmark": benchmark.digest, "language": language})
+    return replace(benchmark, params={**benchmark.params, "language": language}, digest=made)
 
 
 def with_our_quantities(benchmark: Benchmark, options: ExtractorOptions, progress: Progress = silent) -> Benchmark:

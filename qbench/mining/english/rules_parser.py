@@ -25,7 +25,7 @@ from qbench.quantities.english.parsers.load import load_parser, require_parser
 from qbench.quantities.english.stand_ins import in_place_of, without_restatements
 from qbench.quantities.english.tokens import Token, spans_of, tokenize
 from qbench.quantities.extractors import ExtractorOptions
-from qbench.quantities.languages import EMBEDDED, NO_PARSER
+from qbench.quantities.languages import EMBEDDED, ENGLISH, NO_PARSER
 from qbench.quantities.types import Quantity, Span
 
 _LINKS = frozenset({"IN", "DT", "TO", "POS", "PRP$"})
@@ -66,7 +66,7 @@ class RulesParser:
         """Everything that can change the descriptions."""
         return {
             "descriptions": self.name,
-            **ExtractorOptions(spacy_model=self._spacy_model).key(),
+            **ExtractorOptions(spacy_model=self._spacy_model, language=ENGLISH).key(),
             "rules of descriptions": revision("description rules"),
         }
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from qbench.quantities.english.inflection import singular
 from qbench.quantities.languages import EMBEDDED, NO_PARSER
+from qbench.quantities.scripts import LATIN
 from qbench.store import digest, file_digest
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ EXTRACTORS: Mapping[str, str] = {
 }
 
 WITH_MODEL = ("neural",)
+
+SCRIPTS = (LATIN,)
 
 TOKEN = r"\d+(?:[.,]\d+)*|\p{L}\w*|[%‰\p{Sc}]"  # noqa: S105  a pattern, not a secret
 
@@ -116,6 +119,20 @@ def fold(word: str) -> str:
     """
     singular_form = singular(word.lower())
     return _SAME.get(singular_form, singular_form)
+
+
+_PREFIXES = frozenset(("anti", "co", "ex", "non", "off", "on", "post", "pre", "re", "sub", "un"))
+"""First parts of compounds that make them something else: a time post-treatment is none of treatment."""
+
+
+def parts(word: str) -> list[str]:
+    """The words of a compound; a prefix stays with what follows.
+
+    >>> parts("follow-up"), parts("pre-tax")
+    (['follow', 'up'], ['pretax'])
+    """
+    words = word.replace("-", " ").split()
+    return ["".join(words)] if words and words[0].lower() in _PREFIXES else words
 
 
 _ENDINGS = ("ing", "ed", "er", "ly")

@@ -1,0 +1,225 @@
+"""What a number is about: the name before it in its clause, the noun after it, or what is done.
+
+"公司净利润为3.5亿元" (净利润, of 公司), "持有66.67%股权" (股权), "回购590万股" (回购), "A和B分别为1亿元和2亿元" (A; B),
+"净利润3.5亿元，同比增长25%" (净利润 both times).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from qbench.quantities.chinese.lexicon import alternatives, words
+from qbench.quantities.chinese.modifiers import Modified
+from qbench.quantities.chinese.notquantity import Held
+from qbench.quantities.chinese.ranges import Stated
+from qbench.quantities.types import Span
+
+LONGEST = 24
+"""Characters of a name; of a longer stretch the last ones that begin a word."""
+SHORTEST = 2
+
+_BREAK = re.compile(r"[。!?！？;；,:()\[\]【】“”\"'‘’…|\n]|、(?=[^、]*$)")
+_STOP = re.compile(r"[。!?！？;；,:()\[\]【】“”\"'‘’…|\n、\d \-]")
+_LIST = re.compile(r"(?:、|和|与|及|以及|,)")
+_CHAIN = re.compile(r"(?:[、,和与及或~\- ]|以及|人民币|约|[(][^()]{0,12}[)])*")
+_HAN = re.compile(r"[一-鿿A-Za-z]")
+_OF = re.compile(r"^(?P<owner>.{2,16}?)的(?P<name>.{2,})$")
+_PROTECTED = re.compile(r"(?:归属于|归母|扣除|占|扣非|每股|归属|应占|应归属).*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The name of what is measured, and of what has it.
+
+    Attributes:
+        concept, subject: spans in the text; None where nothing says it.
+    """
+
+    concept: Span | None = None
+    subject: Span | None = None
+
+
+NOTHING = Named()
+
+
+@cache
+def _state() -> re.Pattern[str]:
+    return re.compile(f"(?:{alternatives(words('state'))}|[ ])+$")
+
+
+@cache
+def _begin() -> re.Pattern[str]:
+    """Words after which a name begins."""
+    return re.compile(f"(?:{alternatives((*words('time'), *words('verb')))}[了过着]?)")
+
+
+@cache
+def _act() -> re.Pattern[str]:
+    return re.compile(f"(?P<act>{alternatives(words('act'))})[了过]?$")
+
+
+@cache
+def _lead() -> re.Pattern[str]:
+    return re.compile(f"^(?:{alternatives((*words('adverb'), *words('time')))})+")
+
+
+@cache
+def _owner() -> re.Pattern[str]:
+    return re.compile(f"^(?P<owner>.{{0,16}}?{alternatives(words('owner'))})(?:的|之)?(?P<name>.{{2,}})$")
+
+
+@cache
+def _head() -> re.Pattern[str]:
+    return re.compile(f"{alternatives(words('head'))}$")
+
+
+@cache
+def _noun_end() -> re.Pattern[str]:
+    """Where a noun after a number ends: at a word that is none of a name."""
+    stops = [word for word in words("verb") + words("adverb") + words("time") if len(word) > 1]
+    return re.compile("|".join((alternatives(tuple(stops)), "[的了在是为以将已由被并后和与及或等从到至时中上下也]")))
+
+
+def concepts(text: str, said: Sequence[Stated], read: Sequence[Modified], skipped: Sequence[Held]) -> list[Named]:
+    """What each amount of a text is about, in order."""
+    found: list[Named] = []
+    for at, (stated, modified) in enumerate(zip(said, read, strict=True)):
+        floor = max((other.last for other in read[:at]), default=0)
+        if at and _CHAIN.fullmatch(text, read[at - 1].last, modified.first):
+            found.append(_chained(text, said, read, found, at))
+            continue
+        named = _before(text, floor, modified.first, skipped)
+        if named.concept is None or _is_act(text, named.concept):
+            after = _after(text, stated, modified, read[at + 1].first if at + 1 < len(read) else len(text))
+            named = Named(after, named.subject) if after is not None else named
+        if named.concept is None and (modified.change or stated.unit.family.startswith("ratio")):
+            named = next((other for other in reversed(found) if other.concept is not None), named)
+        found.append(named)
+    return _dealt(text, said, read, found)
+
+
+def _before(text: str, floor: int, end: int, skipped: Sequence[Held]) -> Named:
+    """The name before an amount, in its clause."""
+    start = floor
+    for match in _BREAK.finditer(text, floor, end):
+        start = match.end()
+    colon = text[start - 1 : start] == ":" and not text[start:end].strip()
+    if colon:  # "净利润:3亿元"
+        end, start = start - 1, max([floor, *(match.end() for match in _BREAK.finditer(text, floor, start - 1))])
+    end = _stripped(text, start, end)
+    for stretch in skipped:
+        if start < stretch.end <= end:
+            start = stretch.end
+    return _name(text, start, end)
+
+
+def _stripped(text: str, start: int, end: int) -> int:
+    """Where a stretch ends without the words that state."""
+    match = _state().search(text[start:end])
+    if match is None:
+        return end
+    whole = text[start:end]
+    # 目的 and 价格 end with characters that state.
+    cut = match.start()
+    return start + cut if _HAN.search(whole[:cut]) or not whole[:cut] else end
+
+
+def _name(text: str, start: int, end: int) -> Named:
+    whole = text[start:end]
+    if kept := _PROTECTED.search(whole):
+        begun = start + kept.start()
+        owner = _HAN.search(whole[: kept.start()])
+        subject = _subject(text, start, begun) if owner else None
+        return Named(_sized(text, begun, end), subject)
+    act = _act().search(whole)
+    first = start
+    for match in _begin().finditer(whole):
+        if start + match.end() < end and len(whole) - match.end() >= SHORTEST:
+            first = start + match.end()
+    name = text[first:end]
+    if lead := _lead().match(name):
+        first += lead.end()
+    span = _sized(text, first, end)
+    if act and (
+        span is None
+        or act.start() + start <= span[0]
+        or text[span[0] : span[1]] == act["act"]
+        or not _head().search(text[span[0] : span[1]])
+    ):
+        return Named((start + act.start(), start + act.end("act")), _subject(text, start, start + act.start()))
+    if span is None:
+        return NOTHING
+    if owned := _owner().match(text[span[0] : span[1]]) or _OF.match(text[span[0] : span[1]]):
+        if _HAN.search(owned["name"]):
+            of = (span[0] + owned.start("owner"), span[0] + owned.end("owner"))
+            return Named((span[0] + owned.start("name"), span[1]), of)
+    return Named(span, None)
+
+
+def _sized(text: str, start: int, end: int) -> Span | None:
+    """A span without white space and marks around it, no longer than a name is; None if nothing remains."""
+    while start < end and not _HAN.match(text[start]) and not text[start].isdigit():
+        start += 1
+    while end > start and (text[end - 1].isspace() or text[end - 1] in "-~/、"):
+        end -= 1
+    if end - start > LONGEST:
+        at = text.rfind("的", end - LONGEST, end - SHORTEST)
+        start = at + 1 if at >= 0 else end - LONGEST
+    return (start, end) if end - start >= SHORTEST and _HAN.search(text[start:end]) else None
+
+
+def _subject(text: str, start: int, end: int) -> Span | None:
+    """The owner named in a stretch: what stands before adverbs and verbs."""
+    match = re.match(r"[^\d]{2,16}?" + alternatives(words("owner")), text[start:end])
+    return (start, start + match.end()) if match else None
+
+
+def _is_act(text: str, span: Span) -> bool:
+    return text[span[0] : span[1]] in words("act")
+
+
+def _after(text: str, stated: Stated, modified: Modified, limit: int) -> Span | None:
+    """The noun right after an amount: 66.67%股权, 5亿元的贷款."""
+    start = modified.last + 1 if text[modified.last : modified.last + 1] == "的" else modified.last
+    stop = _STOP.search(text, start, limit)
+    end = min(stop.start() if stop else limit, start + 12)
+    ending = _noun_end().search(text[start:end])
+    end = start + ending.start() if ending else end
+    name = text[start:end]
+    return (start, end) if SHORTEST <= len(name) <= 12 and _head().search(name) else None
+
+
+def _chained(text: str, said: Sequence[Stated], read: Sequence[Modified], found: Sequence[Named], at: int) -> Named:
+    """Of an amount right after another: the same name, where both are of one kind or the text names no other."""
+    after = _after(text, said[at], read[at], read[at + 1].first if at + 1 < len(read) else len(text))
+    same = said[at].unit.base_unit == said[at - 1].unit.base_unit or read[at].change != ""
+    return Named(after, found[-1].subject) if after is not None and not same else found[-1]
+
+
+def _dealt(text: str, said: Sequence[Stated], read: Sequence[Modified], found: list[Named]) -> list[Named]:
+    """Names that 分别 deals out to the amounts after it, one each."""
+    dealt = list(found)
+    for at, modified in enumerate(read):
+        lead = text[max(0, modified.first - 16) : modified.first]
+        if "分别" not in lead:
+            continue
+        last = at
+        while last + 1 < len(read) and _CHAIN.fullmatch(text, read[last].last, read[last + 1].first):
+            last += 1
+        place = text.rfind("分别", 0, modified.first)
+        start = max((match.end() for match in re.finditer(r"[。;,:!?()]", text[:place])), default=0)
+        pieces = _pieces(text, start, place)
+        if last > at and len(pieces) == last - at + 1:
+            dealt[at : last + 1] = [_name(text, *piece) for piece in pieces]
+    return dealt
+
+
+def _pieces(text: str, start: int, end: int) -> list[Span]:
+    pieces, first = [], start
+    for match in _LIST.finditer(text, start, end):
+        pieces.append((first, match.start()))
+        first = match.end()
+    return [*pieces, (first, end)]

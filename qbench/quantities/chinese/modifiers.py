@@ -1,0 +1,110 @@
+"""What bounds an amount, and whether it is how much something moved."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import cast
+
+from qbench.quantities.chinese.amounts import Amount
+from qbench.quantities.chinese.lexicon import alternatives, comparators, phrases
+from qbench.quantities.chinese.ranges import Stated
+from qbench.quantities.types import Change, MentionComparator, Span
+
+REACH = 24
+"""Characters before a number in which the words that go with it stand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Modified:
+    """What the words around an amount say of it.
+
+    Attributes:
+        comparator, change: as in `Quantity`.
+        comparator_span: where the bound is said.
+        first: where the words that go with the amount begin.
+        last: where they end.
+        how: names of the rules.
+    """
+
+    comparator: MentionComparator = "="
+    change: Change = ""
+    comparator_span: Span | None = None
+    first: int = 0
+    last: int = 0
+    how: tuple[str, ...] = ()
+
+
+@cache
+def _before() -> re.Pattern[str]:
+    return re.compile(alternatives(comparators("before")) + "(?:了|达|为|是|有|达到)?[ ]?$")
+
+
+@cache
+def _after() -> re.Pattern[str]:
+    return re.compile(r"[ ]?[(]?(?P<words>" + alternatives(comparators("after")) + r")(?:\(?含本数\)?)?")
+
+
+@cache
+def _moves() -> re.Pattern[str]:
+    """A movement, and what may stand between it and its number."""
+    up, down, between = (alternatives(phrases()[name]) for name in ("up", "down", "between"))
+    return re.compile(rf"(?:(?P<up>{up})|(?P<down>{down}))(?:{between}[ ]?){{0,3}}(?:人民币)?[ ]?$")
+
+
+@cache
+def _moves_after() -> re.Pattern[str]:
+    up, down = (alternatives(phrases()[name]) for name in ("up", "down"))
+    return re.compile(
+        rf"[ ]?的?(?:同比|环比|年均)?(?:(?P<up>{up})|(?P<down>{down}))(?!到|至|了|的?[^,。;、)的]{{0,3}}\d)"
+    )
+
+
+@cache
+def _never_after() -> re.Pattern[str]:
+    return re.compile("[ ]?" + alternatives(phrases()["never after"]))
+
+
+_LEVEL = re.compile(r"(?:至|到|成|为)(?:了|约|近|超过|约为)?[ ]?$")
+"""Words after a movement that say where something has come to."""
+
+
+def modified(text: str, said: Stated, floor: int) -> Modified:
+    """What the words around an amount say; none of those before `floor` are looked at."""
+    amount, start, reach = said.amount, said.start, max(floor, said.start - REACH)
+    found = Modified(first=start, last=said.end)
+    before = text[reach:start]
+    if amount.number.about:
+        found = replace(found, comparator="~", comparator_span=(amount.number.start, amount.number.end), how=("about",))
+    if match := _before().search(before):
+        words = re.sub(r"(?:了|达|为|是|有|达到)?[ ]?$", "", match[0])
+        known = comparators("before")
+        comparator = known.get(words) or known.get(match[0].strip()) or known.get(words.replace(" ", ""), "=")
+        span = (reach + match.start(), reach + match.start() + len(words.rstrip()))
+        found = replace(found, comparator=cast("MentionComparator", comparator), comparator_span=span,
+                        first=span[0], how=("comparator",))  # fmt: skip
+    if not _never_after().match(text, said.end) and (match := _after().match(text, said.end)):
+        comparator = comparators("after")[match["words"]]
+        if found.comparator in ("=", "~") and not (
+            comparator == "<=" and match["words"] == "内" and not _bounded(amount)
+        ):
+            bound, span = cast("MentionComparator", comparator), match.span("words")
+            found = replace(found, comparator=bound, comparator_span=span, last=match.end(), how=("comparator",))
+    if match := _moves().search(before):
+        change = "up" if match["up"] else "down"
+        if not _LEVEL.search(before):  # "增至" is a level
+            first = min(found.first, reach + match.start())
+            found = replace(found, change=cast("Change", change), first=first, how=(*found.how, "movement"))
+    elif amount.unit.family.startswith("ratio") and (match := _moves_after().match(text, found.last)):
+        change = "up" if match["up"] else "down"
+        found = replace(found, change=cast("Change", change), last=match.end(), how=(*found.how, "movement"))
+    if amount.number.value < 0 and found.change:
+        other: Change = "down" if found.change == "up" else "up"
+        found = replace(found, change=other)
+    return found
+
+
+def _bounded(amount: Amount) -> bool:
+    """Whether "内" after an amount is a bound: of times and distances."""
+    return amount.unit.family in ("time", "length")

@@ -1,0 +1,176 @@
+"""Numbers as Chinese writes them: 3.5亿, 1亿2000万, 三千五百, 二〇一九, 三点五万, 百分之五, 三分之二, 七成五, 八五折.
+
+All functions read texts that `plain` has been through.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+DIGITS = {"零": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
+SMALL = {"十": 10, "百": 100, "千": 1000}
+BIG = {"万": 10**4, "亿": 10**8, "兆": 10**12}
+_LATIN = {"k": 10**3, "K": 10**3}
+_GAP = r"[ ]?"
+_ARABIC = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
+_CHINESE = r"[零一二两三四五六七八九]"
+_PIECE = re.compile(
+    rf"{_GAP}(?:(?P<arabic>{_ARABIC})|(?P<decimal>{_CHINESE}*点{_CHINESE}+(?![十百千时分]))|(?P<run>{_CHINESE}+)"
+    rf"|(?P<small>[十百](?!帕)|千(?![克米瓦卡焦赫帕伏]))|(?P<big>[万亿]|兆(?![瓦赫字比帕焦])))"
+)
+_START = re.compile(
+    r"(?P<sign>负的?{gap}|(?<![\w%)\]])-{gap})?(?=[\d零一二两三四五六七八九十百千])".replace("{gap}", _GAP)
+)
+_ABOUT = re.compile(
+    r"[ ]?(?:多(?![数少次方]|元[化的])|余(?![额下])|来(?![自到源])|(?<=[十百千])几)(?=[ ]?[万亿]|[ ]?\D|$)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number as written.
+
+    Attributes:
+        value, high: the number; the ends of "两三百", two digits of which one or the other is meant.
+        digits: significant digits.
+        start, end: its span.
+        about: whether a word within it (余, 多) says that it is no exact one.
+        arabic: whether it has an Arabic digit.
+        scale: what its last unit multiplies a number before a hyphen by ("3-5亿"); 1 for none.
+        scaled: whether it has a 十, 百, 千, 万, 亿 or 兆: a numeral, and no word in which a digit stands.
+    """
+
+    value: float
+    high: float
+    digits: int
+    start: int
+    end: int
+    about: bool = False
+    arabic: bool = False
+    scaled: bool = False
+    scale: float = 1.0
+
+
+@dataclass(slots=True)
+class _Sum:
+    """What has been read: groups below 万 are summed in `group`, and multiplied when a greater unit follows."""
+
+    total: list[tuple[float, float]]
+    group: float = 0.0
+    pending: float | None = None
+    spread: float = 0.0
+    last: float = 1.0
+    zero: bool = False
+    seen: bool = False
+    scale: float = 1.0
+
+    def put(self, value: float) -> None:
+        self.pending, self.seen = value, True
+
+    def small(self, factor: int) -> None:
+        self.group += (1.0 if self.pending is None else self.pending) * factor
+        self.spread, self.scale = self.spread * factor, self.scale * factor
+        self.pending, self.last, self.zero, self.seen = None, factor, False, True
+
+    def big(self, factor: int) -> None:
+        base = self.group + (self.pending or 0.0)
+        smaller = [value for value, scale in self.total if scale < factor or (scale == factor and not self.seen)]
+        if not self.seen:
+            base = 0.0
+        self.total = [(v, s) for v, s in self.total if s > factor or (s == factor and self.seen)]
+        self.total.append(((sum(smaller) + base) * factor, float(factor)))
+        self.spread, self.scale = self.spread * factor, self.scale * factor
+        self.group, self.pending, self.last, self.zero, self.seen = 0.0, None, factor, False, False
+
+    def value(self) -> float:
+        return sum(value for value, _ in self.total) + self.group + (self.pending or 0.0)
+
+
+def read_number(text: str, start: int) -> Number | None:
+    """The number that begins at a place of a text; None where none does.
+
+    >>> read_number("1亿2000万元", 0).value, read_number("两千四百五", 0).value, read_number("４", 0)
+    (120000000.0, 2450.0, None)
+    """
+    begun = _START.match(text, start)
+    if begun is None:
+        return None
+    sign = -1.0 if begun["sign"] else 1.0
+    at, found, digits, shape = begun.end(), _Sum([]), 0, ""
+    about = arabic = False
+    while piece := _PIECE.match(text, at):
+        if piece.start() != piece.start(piece.lastgroup or 0) and not _continues(piece, shape):
+            break
+        kind, written = str(piece.lastgroup), piece[piece.lastgroup or 0]
+        if not _fits(kind, written, shape, found):
+            break
+        _take(found, kind, written)
+        digits, arabic = digits + _digits(kind, written), arabic or kind == "arabic"
+        shape += {"arabic": "a", "decimal": "d", "run": "r", "small": "s", "big": "b"}[kind]
+        at = piece.end()
+        if shape[-1] in "sba" and (more := _ABOUT.match(text, at)):
+            about, at = True, more.end()
+    if not shape or (shape[0] in "sb" and text[begun.end()] != "十"):
+        return None  # 千 and 万 alone are words
+    if shape == "a" and text[at : at + 1] in _LATIN and not text[at + 1 : at + 2].isalnum():
+        found.pending, at, shape = (found.pending or 0.0) * 1000, at + 1, "ab"
+    if shape[-1] == "r" and len(shape) > 1 and not found.zero and text[at - 1] in DIGITS and _is_short(found, text, at):
+        found.pending = (found.pending or 0.0) * found.last / 10
+    value = sign * found.value()
+    if not math.isfinite(value):
+        return None
+    high = value + found.spread if found.spread and sign > 0 else value
+    scaled = any(kind in shape for kind in "sbd")
+    scale = found.scale if len(shape.rstrip("sb")) == 1 else 1.0
+    return Number(value, high, max(1, digits), start, at, about, arabic, scaled, scale)
+
+
+def _continues(piece: re.Match[str], shape: str) -> bool:
+    """Whether a piece after a space goes on with the number: "7 万5 千" does, "5 6" does not."""
+    return bool(shape) and (piece.lastgroup in ("small", "big") or (shape[-1] in "sb"))
+
+
+def _fits(kind: str, written: str, shape: str, found: _Sum) -> bool:
+    if kind in ("arabic", "decimal", "run"):
+        return shape[-1:] in ("", "s", "b")
+    if kind == "small":
+        return shape[-1:] in ("", "a", "r") or (shape[-1:] == "s" and SMALL[written] < found.last)
+    return bool(shape)
+
+
+def _take(found: _Sum, kind: str, written: str) -> None:
+    if kind == "arabic":
+        found.put(float(written.replace(",", "")))
+    elif kind == "decimal":
+        whole, _, rest = written.partition("点")
+        found.put(float(f"{_positional(whole)}.{''.join(str(DIGITS[c]) for c in rest)}"))
+    elif kind == "run":
+        within = bool(found.total or found.group)
+        found.zero = found.zero or (within and written[0] == "零")
+        bare = written.lstrip("零") if within else written
+        if len(bare) == 2 and bare[0] != "零" and DIGITS[bare[1]] == DIGITS[bare[0]] + 1:
+            found.spread = 1.0  # 两三百
+            found.put(float(DIGITS[bare[0]]))
+        elif bare:
+            found.put(float(_positional(bare)))
+    elif kind == "small":
+        found.small(SMALL[written])
+    else:
+        found.big(BIG[written])
+
+
+def _positional(run: str) -> int:
+    return int("".join(str(DIGITS[c]) for c in run) or "0")
+
+
+def _digits(kind: str, written: str) -> int:
+    if kind == "arabic":
+        return len(written.replace(",", "").replace(".", "").lstrip("0"))
+    return len(written.replace("点", "").strip("零")) if kind in ("decimal", "run") else 0
+
+
+def _is_short(found: _Sum, text: str, at: int) -> bool:
+    """Whether a last digit stands for the next lower unit: 四百五 is 450, 二十五 is 25, 四百零五 is 405."""
+    return found.last >= 100 and text[at - 2] in "百千万亿" and found.spread == 0

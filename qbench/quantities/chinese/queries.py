@@ -1,0 +1,82 @@
+"""The query side: a typed query -> search words and conditions, by the engine that reads documents."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+from qbench.quantities.chinese.characters import plain
+from qbench.quantities.chinese.lexicon import alternatives, phrases, words
+from qbench.quantities.types import Comparator, Condition, ParsedQuery, Quantity, Span
+
+if TYPE_CHECKING:
+    from qbench.quantities.chinese.rules import ChineseExtractor
+
+_NOT = re.compile(r"(?:不是|不等于|不为|并非|而非|除了|除|不要|!=|≠|不在|不介于)[ ]?(?:介于|在)?$")
+REACH = 6
+"""Characters before an amount in which a negation of it stands."""
+
+
+def parse_query(text: str, extractor: ChineseExtractor) -> ParsedQuery:
+    """Read a query's search words and conditions from its text.
+
+    "营业收入超过10亿元的公司" -> terms "营业收入 公司", condition > 1000000000 yuan of 营业收入. A number without
+    a bound asks for equality; 约 does too. 不是 before a number without a bound asks for any other value.
+    """
+    same = plain(text)
+    mentions = extractor.extract(text)
+    taken: list[Span] = []
+    conditions = []
+    for mention in mentions:
+        first, last = _extent(mention)
+        negated = _NOT.search(same, max(0, first - REACH), first)
+        conditions.append(_condition(text, mention, negated is not None))
+        taken.append((negated.start() if negated else first, last))
+    return ParsedQuery(_terms(text, same, taken), tuple(conditions))
+
+
+def _extent(mention: Quantity) -> Span:
+    """From the first to the last character of value, unit and comparator."""
+    spans = [span for span in (mention.value_span, mention.unit_span, mention.comparator_span) if span is not None]
+    return min(start for start, _ in spans), max(end for _, end in spans)
+
+
+def _condition(text: str, mention: Quantity, negated: bool) -> Condition:
+    comparator = {"~": "="}.get(mention.comparator, mention.comparator)
+    if negated and comparator in ("=", "between"):
+        comparator = "!="
+    elif negated:
+        comparator = {">": "<=", ">=": "<", "<": ">=", "<=": ">"}[comparator]
+    written = "" if mention.unit_span is None else text[slice(*mention.unit_span)]
+    condition = Condition(
+        comparator="between" if mention.high > mention.value and comparator == "=" else cast("Comparator", comparator),
+        value=mention.value,
+        high=mention.high,
+        unit=mention.unit,
+        base_unit=mention.base_unit,
+        base_value=mention.base_value,
+        base_high=mention.base_high,
+        concept=mention.concept,
+        value_text=text[slice(*mention.value_span)],
+        unit_text=written,
+        change=mention.change,
+    )
+    if condition.comparator != "between" and condition.high > condition.value and comparator != "!=":
+        return replace(condition, high=condition.value, base_high=condition.base_value)
+    return condition
+
+
+def _terms(text: str, same: str, taken: list[Span]) -> str:
+    """What is left of a query: without the conditions' numbers, and without words that ask or join."""
+    left = list(same)
+    for start, end in taken:
+        left[start:end] = " " * (end - start)
+    rest = "".join(left)
+    noise = (*words("ask"), *phrases()["compared"], *phrases()["up"], *phrases()["down"])
+    pattern = re.compile(rf"{alternatives(noise)}|[^\w%&+/.\-]|(?<![\w])[.\-/]|[.\-/](?!\w)")
+    for match in list(pattern.finditer(rest)):
+        rest = rest[: match.start()] + " " * (match.end() - match.start()) + rest[match.end() :]
+    # As the user wrote it: what `plain` changed is no other word.
+    kept = "".join(original if sign != " " else " " for original, sign in zip(text, rest, strict=True))
+    return " ".join(word for word in kept.split() if word not in words("alone"))
