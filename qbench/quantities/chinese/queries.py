@@ -11,14 +11,14 @@ from qbench.quantities.chinese.lexicon import alternatives, phrases, words
 from qbench.quantities.types import Comparator, Condition, ParsedQuery, Quantity, Span
 
 if TYPE_CHECKING:
-    from qbench.quantities.chinese.rules import ChineseExtractor
+    from qbench.quantities.languages import Extractor
 
 _NOT = re.compile(r"(?:不是|不等于|不为|并非|而非|除了|除|不要|!=|≠|不在|不介于)[ ]?(?:介于|在)?$")
 REACH = 6
 """Characters before an amount in which a negation of it stands."""
 
 
-def parse_query(text: str, extractor: ChineseExtractor) -> ParsedQuery:
+def parse_query(text: str, extractor: Extractor) -> ParsedQuery:
     """Read a query's search words and conditions from its text.
 
     "营业收入超过10亿元的公司" -> terms "营业收入 公司", condition > 1000000000 yuan of 营业收入. A number without

@@ -14,6 +14,7 @@ from qbench.quantities.chinese.characters import plain
 from qbench.quantities.chinese.concepts import Named, concepts
 from qbench.quantities.chinese.modifiers import Modified, modified
 from qbench.quantities.chinese.notquantity import Held, held, years
+from qbench.quantities.chinese.queries import parse_query
 from qbench.quantities.chinese.ranges import Stated, stated
 from qbench.quantities.types import ParsedQuery, Quantity, Span
 from qbench.quantities.units import Units
@@ -56,8 +57,6 @@ class ChineseExtractor:
 
     def parse_query(self, text: str) -> ParsedQuery:
         """The search words of a typed query, and what it asks of quantities."""
-        from qbench.quantities.chinese.queries import parse_query
-
         return parse_query(text, self)
 
     def read(self, text: str) -> tuple[list[Stated], list[Modified], list[Held]]:
