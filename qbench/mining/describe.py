@@ -23,6 +23,7 @@ from qbench.mining.options import ParserOptions
 from qbench.mining.parsers import get_parser
 from qbench.mining.types import DESCRIPTIONS, DESCRIPTIONS_KIND, description_schema
 from qbench.progress import Progress, silent
+from qbench.quantities.languages import ENGLISH
 from qbench.store import Manifest, drafting, finished, read_json
 from qbench.work.pool import default_workers, in_processes
 from qbench.work.shards import FOLDER, make_shards
@@ -64,6 +65,11 @@ class Descriptions:
                 remedy="Make them with `qbench describe INDEX -o FOLDER`",
             )
         return cls(folder, manifest)
+
+    @property
+    def language(self) -> str:
+        """Code of the texts' language."""
+        return str(self.manifest.params.get("language", ENGLISH))
 
     def table(self) -> pl.LazyFrame:
         """`description_schema`, in the order of the corpus."""
@@ -110,11 +116,14 @@ def describe(
     source, folder = Index.open(index), Path(output)
     if workers is not None and workers < 1:
         raise OptionError("at least one worker is needed", value=workers)
-    model = parser.spacy_model or source.extractor_options().spacy_model
+    reading = source.extractor_options()
+    model, language = parser.spacy_model or reading.spacy_model, reading.language
     checkpoint = None if parser.checkpoint is None else str(parser.checkpoint)
-    options = {"parser": parser.parser, "checkpoint": checkpoint, "spacy_model": model}
-    key = get_parser(parser.parser, folder=parser.checkpoint, spacy_model=model).key()
+    options = {"parser": parser.parser, "checkpoint": checkpoint, "spacy_model": model, "language": language}
+    key = get_parser(parser.parser, folder=parser.checkpoint, spacy_model=model, language=language).key()
     params = {"index": source.manifest.digest, "source": source.manifest.params.get("source"), "parser": key}
+    if language != ENGLISH:
+        params["language"] = language
     if "licence" in source.manifest.params:
         params["licence"] = source.manifest.params["licence"]
     name = keys.key("descriptions", **params)

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from qbench.index.schemas import frame_of
-from qbench.mining.english.content import REASONS, lack
+from qbench.mining.languages import REASONS, mining_package
 from qbench.mining.parsers import get_parser
 from qbench.mining.types import Description, DescriptionParser, description_schema
 from qbench.quantities.types import Quantity, from_row
@@ -25,24 +25,27 @@ LONGEST = 1_000
 """Maximum number of words in a description; a longer one is a list or a table, and describes nothing."""
 
 
-def tools(options: dict[str, Any]) -> tuple[DescriptionParser]:
-    """The arguments of `process` that a worker makes once: the parser that `options` name."""
+def tools(options: dict[str, Any]) -> tuple[DescriptionParser, str]:
+    """The arguments of `process` that a worker makes once: the parser that `options` name, and the language."""
     checkpoint = options["checkpoint"]
     folder = None if checkpoint is None else Path(checkpoint)
-    return (get_parser(options["parser"], folder=folder, spacy_model=options["spacy_model"]),)
+    language = options["language"]
+    return get_parser(options["parser"], folder=folder, spacy_model=options["spacy_model"], language=language), language
 
 
-def process(payload: str, parser: DescriptionParser) -> Shard:
+def process(payload: str, parser: DescriptionParser, language: str) -> Shard:
     """Describe the mentions of a chunk.
 
     Args:
         payload: JSON list of [doc_id, source_id, sentence, rows of its quantities].
         parser: writes the descriptions.
+        language: code of the sentences' language.
 
     Returns:
         the descriptions as Parquet, and as JSON the counts of `OUTCOMES`.
     """
     sentences = [(*ids, [from_row(row) for row in rows]) for *ids, rows in json.loads(payload)]
+    lack = mining_package(language).lack
     parsed = parser.parse_many([(text, mentions) for _, _, text, mentions in sentences])
     counts = dict.fromkeys(OUTCOMES, 0)
     rows: list[dict[str, Any]] = []

@@ -20,7 +20,7 @@ from qbench.mining.describing import LONGEST, description_frame, description_row
 from qbench.mining.types import DESCRIPTIONS, DESCRIPTIONS_KIND, Description
 from qbench.progress import Progress, silent
 from qbench.quantities.extractors import Extractor, ExtractorOptions, for_texts, get_extractor
-from qbench.quantities.languages import SAMPLE, SAMPLE_CHARACTERS
+from qbench.quantities.languages import ENGLISH, SAMPLE, SAMPLE_CHARACTERS
 from qbench.quantities.types import Quantity
 from qbench.store import digest, drafting, file_digest, finished
 
@@ -66,6 +66,8 @@ def import_descriptions(
     sample = islice(rows.rows(Problems("skip")), SAMPLE)
     extractor = for_texts(extractor, (_text(row, "description")[:SAMPLE_CHARACTERS] for _, row in sample))
     params = {"table": file_digest(path), "extractor": extractor.key()}
+    if extractor.language != ENGLISH:
+        params["language"] = extractor.language
     if licence is not None:
         params["licence"] = normalised(licence)
     key = keys.key("description table", **params)

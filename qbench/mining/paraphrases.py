@@ -101,8 +101,7 @@ def mine_paraphrases(
     """
     source, folder = Descriptions.open(descriptions), Path(output)
     params = {"descriptions": source.manifest.digest, **asdict(options)}
-    if "licence" in source.manifest.params:
-        params["licence"] = source.manifest.params["licence"]
+    params |= {name: source.manifest.params[name] for name in ("licence", "language") if name in source.manifest.params}
     key = keys.key("pairs", **params)
     if "corpus" in source.manifest.params:
         params["corpus"] = source.manifest.params["corpus"]
@@ -110,7 +109,7 @@ def mine_paraphrases(
         return Pairs.open(folder)
     table = source.read()
     test = _split(table["source_id"], options)
-    records = Records.of(table, test)
+    records = Records.of(table, test, source.language)
     with_unit = (table["base_unit"] != "").to_numpy()
     enough = records.values.usable & (records.values.digits >= options.min_digits)
     queries = np.flatnonzero(enough & (with_unit | options.bare))
@@ -123,7 +122,7 @@ def mine_paraphrases(
         )
     with drafting(folder, PAIRS_KIND, key, params, overwrite=overwrite) as draft:
         join = JoinOptions(k=options.k, k1=options.k1, b=options.b, threads=threads)
-        matrix = term_matrix(table["description"])
+        matrix = term_matrix(table["description"], source.language)
         neighbours = self_join(matrix, draft.folder / ".join", join, queries=queries, progress=progress)
         counts: Counter[str] = Counter()
         pairs = pl.concat(list(_blocks(table, records, (matrix, neighbours), queries, options, counts)))

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from qbench.errors import OptionError, UnknownNameError
-from qbench.mining.english.rules_parser import RulesParser
 from qbench.mining.gold import GoldSample
+from qbench.mining.languages import mining_package
 from qbench.mining.segment_scores import SegmentScores, partial, strict
 from qbench.mining.types import DescriptionParser
-from qbench.quantities.languages import EMBEDDED
+from qbench.quantities.languages import EMBEDDED, ENGLISH
 from qbench.quantities.types import Quantity
 
 PARSERS: Mapping[str, str] = {
@@ -21,16 +21,19 @@ PARSERS: Mapping[str, str] = {
 }
 
 
-def get_parser(name: str, *, folder: Path | None = None, spacy_model: str = EMBEDDED) -> DescriptionParser:
+def get_parser(
+    name: str, *, folder: Path | None = None, spacy_model: str = EMBEDDED, language: str = ENGLISH
+) -> DescriptionParser:
     """The parser of a name.
 
     Args:
         name: a key of `PARSERS`.
         folder: the tagger's checkpoint.
         spacy_model: what parses sentences for the rules.
+        language: code of the texts' language; a tagger reads that of its gold.
 
     Raises:
-        UnknownNameError: there is no such parser.
+        UnknownNameError: there is no such parser or language.
         OptionError: the tagger's folder is missing, or given to another parser.
         InputError: the folder holds no tagger.
         MissingPackageError: the tagger needs the extra `neural`.
@@ -47,7 +50,7 @@ def get_parser(name: str, *, folder: Path | None = None, spacy_model: str = EMBE
         from qbench.mining.tagger_parser import TaggerParser
 
         return TaggerParser(folder)
-    return RulesParser(spacy_model)
+    return mining_package(language).rules_parser(spacy_model)
 
 
 def score_parser(parser: DescriptionParser, samples: Sequence[GoldSample]) -> dict[str, SegmentScores]:

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from qbench.quantities.languages import ENGLISH
 from qbench.retrieval.analysis import CHUNK, tokenized
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Selection:
     dropped: Counter[str] = field(default_factory=Counter)
 
 
-def same_words(texts: pl.Series) -> Rows:
+def same_words(texts: pl.Series, language: str = ENGLISH) -> Rows:
     """Group texts by their words: the first row with the same words, for each text.
 
     Words are tokens, as in a search: case, punctuation and white space do not count. A text without a token is a group
@@ -50,6 +51,7 @@ def same_words(texts: pl.Series) -> Rows:
 
     Args:
         texts: shape (n,).
+        language: code of their language.
 
     Returns:
         shape (n,), each at most its own row.
@@ -58,17 +60,19 @@ def same_words(texts: pl.Series) -> Rows:
     >>> same_words(pl.Series(["Net income, 2021", "net  income 2021", "sales", "", ""])).tolist()
     [0, 0, 2, 3, 4]
     """
-    chunks = [tokenized(texts.slice(start, CHUNK)).list.join(" ") for start in range(0, max(len(texts), 1), CHUNK)]
+    starts = range(0, max(len(texts), 1), CHUNK)
+    chunks = [tokenized(texts.slice(start, CHUNK), language).list.join(" ") for start in starts]
     frame = pl.DataFrame({"words": pl.concat(chunks)}).with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
     first = frame.select(pl.when(pl.col("words") == "").then("row").otherwise(pl.col("row").min().over("words")))
     return first.to_series().to_numpy()
 
 
-def evidence_groups(records: pl.DataFrame) -> Rows:
+def evidence_groups(records: pl.DataFrame, language: str = ENGLISH) -> Rows:
     """Group records by their sentence, or sentences of the same words.
 
     Args:
         records: `description_schema`, n rows.
+        language: code of their language.
 
     Returns:
         shape (n,).
@@ -76,7 +80,7 @@ def evidence_groups(records: pl.DataFrame) -> Rows:
     numbered = records.select("doc_id").with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
     own = numbered.select(pl.col("row").min().over("doc_id")).to_series().to_numpy()
     heads = np.unique(own)
-    return heads[same_words(records["sentence"].gather(heads))][np.searchsorted(heads, own)]
+    return heads[same_words(records["sentence"].gather(heads), language)][np.searchsorted(heads, own)]
 
 
 def choose_queries(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import polars as pl
 
 from qbench.errors import OptionError
 from qbench.mining.describe import Descriptions, describe
-from qbench.mining.english.asked_kinds import GRAMMAR, asked_family
+from qbench.mining.languages import MiningPackage, mining_package
 from qbench.mining.types import DESCRIPTIONS_KIND
 from qbench.progress import Progress, silent
 from qbench.quantities.types import Span
@@ -98,12 +98,12 @@ def retrieve_quantity(
     corpus = corpus.sort("doc_id", descending=True)
     root = descriptions.path.parent / f".{descriptions.path.absolute().name}.search"
     key = descriptions.manifest.files["descriptions.parquet"]["sha256"]
-    context = RankerContext(corpus.select("doc_id", "passage"), str(key), root, top)
-    first = open_ranker(parsed.first, context).ranker
-    documents = _Documents(table, corpus, root, str(key))
+    context = RankerContext(corpus.select("doc_id", "passage"), str(key), root, top, language=descriptions.language)
+    first, package = open_ranker(parsed.first, context).ranker, mining_package(descriptions.language)
+    documents = _Documents(table, corpus, context, package)
     answers: list[list[Answer]] = []
     for search in first.prepared([Search(str(number), text) for number, text in enumerate(texts)]):
-        found, asked = first.search(search), asked_family(search.text)
+        found, asked = first.search(search), package.asked_family(search.text)
         if asked is not None:
             family, rest = asked
             (named,) = first.prepared([Search(search.query_id, rest)])
@@ -120,12 +120,14 @@ class _Documents:
     Args:
         table: the descriptions.
         corpus: their positions: columns row (of the table) and doc_id, by falling id.
-        root: folder of indexes.
-        key: of the descriptions.
+        searched: where the descriptions are searched.
+        package: of their language.
     """
 
-    def __init__(self, table: pl.DataFrame, corpus: pl.DataFrame, root: Path, key: str) -> None:
-        self._table, self._rows, self._root, self._key = table, corpus["row"], root, key
+    def __init__(
+        self, table: pl.DataFrame, corpus: pl.DataFrame, searched: RankerContext, package: MiningPackage
+    ) -> None:
+        self._table, self._rows, self._searched, self._package = table, corpus["row"], searched, package
 
     @cached_property
     def _sources(self) -> pl.DataFrame:
@@ -135,7 +137,8 @@ class _Documents:
 
     @cached_property
     def _ranker(self) -> Ranker:
-        context = RankerContext(self._sources, f"{self._key}-first sentences", self._root, max(1, self._sources.height))
+        key, depth = f"{self._searched.corpus_key}-first sentences", max(1, self._sources.height)
+        context = replace(self._searched, corpus=self._sources, corpus_key=key, depth=depth)
         return open_ranker(parse_system("BM25").first, context).ranker
 
     @cached_property
@@ -144,7 +147,7 @@ class _Documents:
         position = pl.col("source_id").replace_strict(
             self._sources["doc_id"], np.arange(self._sources.height), return_dtype=pl.Int64
         )
-        return self._table.select(position, "family", words=_words(pl.col("description")))[self._rows]
+        return self._table.select(position, "family", words=self._package.words(self._table["description"]))[self._rows]
 
     def of_kind(self, found: Candidates, named: Candidates, text: str, rest: str, family: str) -> Candidates:
         """What was found, and what is of the kind that is asked for in documents that the query names.
@@ -163,7 +166,7 @@ class _Documents:
         (search,) = self._ranker.prepared([Search("", rest)])
         documents = self._ranker.search(search)
         whole[documents.docs] = normalised(documents.scores)
-        words = pl.select(_words(pl.lit(text)).alias("words"))["words"].list.explode().to_list()
+        words = self._package.words(pl.Series([text])).explode().to_list()
         complete = pl.all_horizontal(pl.col("words").list.contains(word) for word in words)
         of_kind = (pl.col("family") == family) | pl.col("family").str.starts_with(f"{family} per ")
         fits = self._listed.select((complete | of_kind).fill_null(value=False)).to_series().to_numpy()
@@ -173,12 +176,6 @@ class _Documents:
             return found
         scores = (of_name + context) / 2 + own / 10 + fits
         return Candidates(kept, scores[kept])
-
-
-def _words(text: pl.Expr) -> pl.Expr:
-    """The words of a text that are not grammar alone."""
-    words = text.str.to_lowercase().str.extract_all(r"[\p{L}\d]+")
-    return words.list.set_difference(sorted(GRAMMAR))
 
 
 def _answer(row: dict[str, Any], score: float) -> Answer:

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from qbench.quantities.languages import ENGLISH
 from qbench.retrieval.analysis import token_ids
 
 CHUNK = 100_000
@@ -39,18 +40,19 @@ class TermMatrix:
         return self.lengths.size
 
 
-def term_matrix(texts: pl.Series) -> TermMatrix:
+def term_matrix(texts: pl.Series, language: str = ENGLISH) -> TermMatrix:
     """Tokens of `qbench.retrieval.analysis`, counted per text.
 
     Args:
         texts: N strings; a null or a text without tokens has an empty row.
+        language: code of their language.
 
     >>> import polars as pl
     >>> matrix = term_matrix(pl.Series(["net profit net", "", "profit"]))
     >>> matrix.starts.tolist(), matrix.terms.tolist(), matrix.counts.tolist(), matrix.df.tolist()
     ([0, 2, 2, 3], [0, 1, 1], [2, 1, 1], [1, 2])
     """
-    vocabulary, ids, lengths = token_ids(texts.fill_null(""))
+    vocabulary, ids, lengths = token_ids(texts.fill_null(""), language)
     ends = np.concatenate(([0], np.cumsum(lengths)))
     terms, counts, sizes = [np.empty(0, np.int32)], [np.empty(0, np.int32)], [np.zeros(1, np.int64)]
     for start in range(0, lengths.size, CHUNK):

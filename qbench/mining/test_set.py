@@ -29,6 +29,7 @@ from qbench.mining.query_choice import choose_queries, evidence_groups, same_wor
 from qbench.mining.same_value import SAME, Values, agreeing, compare
 from qbench.mining.types import DESCRIPTIONS, PAIRS, PAIRS_KIND, description_schema, pair_schema
 from qbench.progress import Progress, silent
+from qbench.quantities.languages import ENGLISH
 from qbench.randomness import generator
 from qbench.store import MANIFEST, digest, drafting, finished, read_manifest, refuse_foreign
 
@@ -164,7 +165,8 @@ def make_test_set(
     table = read_parquet(folder / PAIRS, pair_schema(), nullable=("shared", "p_paper", "p_fact"))
     _check_ids(records, table, folder)
     progress(1, 3, "choosing queries")
-    queries, searched, relevant, counts = _choose(records, table, {**asdict(options), **rule}, folder)
+    language = str(mined.params.get("language", ENGLISH))
+    queries, searched, relevant, counts = _choose(records, table, {**asdict(options), **rule}, folder, language)
     params: dict[str, Any] = {
         "judgments": "values",
         "pairs": mined.digest,
@@ -172,7 +174,7 @@ def make_test_set(
         "min_rounded_digits": rule["rounded"],
         **asdict(options),
         "command": command,
-        **{name: mined.params[name] for name in ("licence", "extractor") if name in mined.params},
+        **{name: mined.params[name] for name in ("licence", "extractor", "language") if name in mined.params},
     }
     progress(2, 3, "writing views")
     tables: dict[str, Any] = {"queries": queries, "records": searched, "qrels": relevant}
@@ -263,15 +265,15 @@ def _check_ids(records: pl.DataFrame, pairs: pl.DataFrame, folder: Path) -> None
 
 
 def _choose(
-    records: pl.DataFrame, pairs: pl.DataFrame, options: Mapping[str, int], folder: Path
+    records: pl.DataFrame, pairs: pl.DataFrame, options: Mapping[str, int], folder: Path, language: str
 ) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, pl.DataFrame], dict[str, Any]]:
     """The queries' records, the searched records, the qrels of each view, and the counts."""
-    groups = evidence_groups(records)
+    groups = evidence_groups(records, language)
     candidates, paraphrases, disagreeing = _candidates(records, pairs, options)
     taken = choose_queries(
         candidates,
         paraphrases,
-        same_words(records["description"]),
+        same_words(records["description"], language),
         groups,
         lambda rows: agreeing(
             records, rows, least=options["least"], rounded=options["rounded"], most=options["max_relevant"]

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qbench.mining.english.content import (
+from qbench.mining.english.content import lack, says
+from qbench.mining.languages import (
     CAPITALS,
     GLUED,
     LABEL,
@@ -15,8 +16,6 @@ from qbench.mining.english.content import (
     POPULATION,
     REASONS,
     ROW,
-    lack,
-    says,
 )
 from qbench.quantities.types import Quantity
 

@@ -9,23 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from qbench.mining.languages import CAPITALS, GLUED, LABEL, MOMENT, NAME, NOTHING, ONLY_TIME, POPULATION, ROW
 from qbench.quantities.english.heads import EMPTY, LASTING, POPULATIONS
 from qbench.quantities.english.language import fold
 from qbench.quantities.english.lexicon import FUNCTION_WORDS, LY_NOUNS, ONES, TENS, VERBS, WEAK_WORDS
 from qbench.quantities.english.noun_phrases import DATES, NO_CONTENT, SUMMARIES, TIMES
 from qbench.quantities.types import Quantity
-
-ONLY_TIME = "only a time"
-NOTHING = "nothing measured"
-NAME = "only a name"
-LABEL = "a label"
-GLUED = "glued text"
-CAPITALS = "text in capitals"
-MOMENT = "a time of nothing that lasts"
-ROW = "a row of a table"
-POPULATION = "a share of a population alone"
-REASONS = (GLUED, CAPITALS, LABEL, ROW, ONLY_TIME, NOTHING, NAME, MOMENT, POPULATION)
-"""Reasons why words are no description; the first that applies counts."""
 
 _EMPTY = (
     NO_CONTENT
